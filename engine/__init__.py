@@ -1,0 +1,42 @@
+"""Torres, the board game: the rules of nine editions, notation, replays and search.
+
+Standard library only. The kernel is compiled where a C compiler was at hand when it was
+installed; `compiled` says whether that one runs. TORRES_PURE=1 in the environment loads
+the plain source.
+"""
+
+import os
+import sys
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
+
+if os.environ.get("TORRES_PURE") == "1":  # pragma: no branch - coverage is of that
+    # A finder of this package's modules that does not see compiled files.
+    for _folder in __path__:
+        sys.path_importer_cache[_folder] = FileFinder(
+            _folder, (SourceFileLoader, SOURCE_SUFFIXES)
+        )
+
+from engine import kernel
+from engine.errors import BadSwitch, EngineError, IllegalAction
+from engine.game import Game, seen_by
+from engine.kernel import Position
+from engine.rulesets import PRESETS, Rules, resolve
+from engine.setup import Setup, derive, derive_seed
+
+__all__ = [
+    "PRESETS",
+    "BadSwitch",
+    "EngineError",
+    "Game",
+    "IllegalAction",
+    "Position",
+    "Rules",
+    "Setup",
+    "compiled",
+    "derive",
+    "derive_seed",
+    "resolve",
+    "seen_by",
+]
+
+compiled = not kernel.__file__.endswith(".py")

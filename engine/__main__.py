@@ -1,0 +1,49 @@
+"""`python -m engine perft N [RULESET [SEATS [SEED [PLIES]]]]`: count the tree."""
+
+import sys
+
+from engine.kernel import Position, start
+from engine.rulesets import DEFAULT, resolve
+from engine.setup import derive
+
+
+def perft(position: Position, depth: int) -> int:
+    """Count the sequences of `depth` actions that may be played from a position."""
+    moves = position.legal()
+    if depth <= 1:
+        return len(moves) if depth else 1
+    total = 0
+    for move in moves:
+        after = position.copy()
+        after.perform(move)
+        total += perft(after, depth - 1)
+    return total
+
+
+def after_plies(ruleset: str, seats: int, seed: str, plies: int) -> Position:
+    """Return the position of a seed after some plies that any program can repeat.
+
+    At ply p, of n legal moves in ASCII order, number `(n // 2 + p) % n` is played.
+    """
+    rules = resolve(ruleset, seats)
+    position = start(rules, derive(rules, seed))
+    for ply in range(plies):
+        moves = position.legal()
+        position.apply(moves[(len(moves) // 2 + ply) % len(moves)])
+    return position
+
+
+def main(arguments: list[str]) -> None:
+    """Print one line a depth."""
+    if len(arguments) < 2 or arguments[0] != "perft":  # noqa: PLR2004
+        sys.exit(__doc__)
+    given = arguments[2:6]
+    defaults = [DEFAULT, "2", "perft", "0"]
+    ruleset, seats, seed, plies = given + defaults[len(given) :]
+    for depth in range(1, int(arguments[1]) + 1):
+        position = after_plies(ruleset, int(seats), seed, int(plies))
+        print(depth, perft(position, depth))  # noqa: T201 - this is a command
+
+
+if __name__ == "__main__":  # pragma: no cover - tests call main
+    main(sys.argv[1:])

@@ -1,0 +1,473 @@
+"""The board: blocks, castles, pieces, and where each may go (rules 7-13 and 32-52).
+
+A set of spaces is an integer with one bit a space, bit `8 * column + row`. Castles
+never merge and are never divided (rule 11), so their sets are kept, not searched for. A
+method that is named after an action returns the targets that the rule allows; what the
+action costs, and whose turn it is, the board does not know.
+
+Runs as it stands, or compiled with the types of board.pxd. `cython.compiled` marks the
+places where C wants another form than Python.
+"""
+
+try:
+    import cython
+except ImportError:  # pragma: no cover - depends on what is installed
+    from engine.stand_in import cython
+
+_ONE = 1
+_ALL = 0xFFFFFFFFFFFFFFFF
+_NOT_ROW_8 = 0x7F7F7F7F7F7F7F7F
+_NOT_ROW_1 = 0xFEFEFEFEFEFEFEFE
+_COLUMN_A = 0xFF
+_ROW_1 = 0x0101010101010101
+_BORDER = 0xFF818181818181FF
+_LONG_DIAGONALS = 0x8142241818244281
+_DE_BRUIJN = 0x03F79D71B4CB0A89
+_MAX_CASTLES = 32
+_PLANES = 68  # an area is at most 64, and a tower is no higher than its area
+_MIN_CASTLES = 6  # rule 52, MOVE_BLOCK
+_NONE = -1
+
+_MOST_SETS = 1 << 16  # whose numbers the plain source remembers
+
+_numbers: dict[int, list[int]] = {}  # of the plain source: a set's spaces
+
+if not cython.compiled:  # pragma: no branch - C has arrays
+    _BIT = [0] * 64
+    _NEAR = [0] * 64
+    _SLANT = [0] * 64
+    _INDEX = [0] * 64
+
+
+def lowest(spaces: int) -> int:
+    """Return the first space of a set that is not empty."""
+    if cython.compiled:  # pragma: no cover - the same in one multiplication
+        return _INDEX[((spaces & -spaces) * _DE_BRUIJN & _ALL) >> 58]
+    return (spaces & -spaces).bit_length() - 1
+
+
+def near(spaces: int) -> int:
+    """Return the spaces orthogonally adjacent to at least one space of a set."""
+    return (
+        ((spaces << 8) & _ALL)
+        | (spaces >> 8)
+        | ((spaces & _NOT_ROW_8) << 1)
+        | ((spaces & _NOT_ROW_1) >> 1)
+    )
+
+
+def flood(seed: int, inside: int) -> int:
+    """Return the part of `inside` that is connected with the spaces of `seed`."""
+    reached = seed & inside
+    grown = (reached | near(reached)) & inside
+    while grown != reached:
+        reached = grown
+        grown = (reached | near(reached)) & inside
+    return reached
+
+
+def _remember(spaces: int) -> list[int]:
+    """Return the numbers of a set's spaces, and keep them: the next move asks again."""
+    if len(_numbers) >= _MOST_SETS:  # pragma: no cover - after some 100,000 positions
+        _numbers.clear()
+    numbers = []
+    rest = spaces
+    while rest:
+        numbers.append((rest & -rest).bit_length() - 1)
+        rest &= rest - 1
+    _numbers[spaces] = numbers
+    return numbers
+
+
+def _fill_tables() -> None:
+    for space in range(64):
+        _BIT[space] = _ONE << space
+        _INDEX[(_BIT[space] * _DE_BRUIJN & _ALL) >> 58] = space
+        _NEAR[space] = near(_BIT[space])
+        sides = (_BIT[space] & _NOT_ROW_8) << 1 | (_BIT[space] & _NOT_ROW_1) >> 1
+        _SLANT[space] = (sides << 8) & _ALL | sides >> 8
+
+
+_fill_tables()
+
+
+class MoveList:
+    """Moves as numbers (codes.py) in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        if not cython.compiled:  # pragma: no branch - C has arrays
+            self.moves: list[int] = []
+
+    def add(self, move: int) -> None:
+        """Add one move."""
+        if cython.compiled:  # pragma: no cover - the compiled twin
+            self.moves[self.count] = move
+        else:
+            self.moves.append(move)
+        self.count += 1
+
+    def add_spaces(self, move: int, spaces: int, shift: int) -> None:
+        """Add a move for each space of a set, its number shifted into the move."""
+        if cython.compiled:  # pragma: no cover - the compiled twin
+            while spaces:
+                self.moves[self.count] = move | lowest(spaces) << shift
+                self.count += 1
+                spaces &= spaces - 1
+        else:
+            numbers = _numbers.get(spaces)
+            if numbers is None:
+                numbers = _remember(spaces)
+            self.moves += [move | number << shift for number in numbers]
+            self.count = len(self.moves)
+
+    def at(self, place: int) -> int:
+        """Return the move at a place below `count`."""
+        return self.moves[place]
+
+    def listed(self) -> list[int]:
+        """Return the moves."""
+        if cython.compiled:  # pragma: no cover - the compiled twin
+            return [self.moves[i] for i in range(self.count)]
+        else:  # noqa: RET505 - so that only one of them is translated
+            return self.moves
+
+
+SHARED = MoveList()
+"""The one list of the compiled kernel, whose C array is too large to have many."""
+
+
+class Board:
+    """Blocks, castles, knights and the king on 64 spaces."""
+
+    def __init__(self) -> None:
+        self.castles = 0  # how many there are
+        self.pieces = 0
+        self.king = _NONE
+        self.grown = False  # are `sites` and `seams` up to date?
+        self.known = 0  # the spaces whose `paths` are up to date
+        self.sites = 0
+        self.seams = 0
+        if not cython.compiled:  # pragma: no branch - C has arrays
+            self.height = [0] * 64
+            self.at_least = [0] * _PLANES  # [k]: spaces with at least k blocks
+            self.castle = [0] * _MAX_CASTLES
+            self.skirt = [0] * _MAX_CASTLES  # the spaces next to each castle
+            self.knights = [0] * 4  # by seat
+            self.paths = [0] * 64
+        self.at_least[0] = _ALL
+
+    def assign(self, other: "Board") -> None:
+        """Become a copy of another board."""
+        self.castles = other.castles
+        self.pieces = other.pieces
+        self.king = other.king
+        self.grown = other.grown
+        self.known = other.known
+        self.sites = other.sites
+        self.seams = other.seams
+        if not cython.compiled:  # pragma: no branch - C has arrays
+            self.height[:] = other.height
+            self.at_least[:] = other.at_least
+            self.castle[:] = other.castle
+            self.skirt[:] = other.skirt
+            self.knights[:] = other.knights
+            self.paths[:] = other.paths
+            return
+        for i in range(64):  # pragma: no cover - the compiled twin of the above
+            self.height[i] = other.height[i]
+            self.paths[i] = other.paths[i]
+        for i in range(_PLANES):  # pragma: no cover
+            self.at_least[i] = other.at_least[i]
+        for i in range(_MAX_CASTLES):  # pragma: no cover
+            self.castle[i] = other.castle[i]
+            self.skirt[i] = other.skirt[i]
+        for i in range(4):  # pragma: no cover
+            self.knights[i] = other.knights[i]
+
+    # Blocks
+
+    def place(self, space: int) -> None:
+        """Put a block on a space, under the piece if there is one.
+
+        On bare board it extends the adjacent castle or founds one (rules 44, 52).
+        """
+        level = self.height[space] + 1
+        self.height[space] = level
+        self.at_least[level] |= _BIT[space]
+        if level == 1:
+            number = self._castle_near(space)
+            if number < 0:
+                number = self.castles
+                self.castle[number] = 0
+                self.castles += 1
+            self.castle[number] |= _BIT[space]
+            self.skirt[number] = near(self.castle[number])
+        self.grown = False
+        self.known = 0
+
+    def move_block(self, source: int, target: int) -> None:
+        """Take a block of level 1 and put it on bare board (rule 52)."""
+        number = self.castle_at(source)
+        self.height[source] = 0
+        self.at_least[1] &= ~_BIT[source]
+        self.castle[number] &= ~_BIT[source]
+        self.skirt[number] = near(self.castle[number])
+        if not self.castle[number]:
+            self.castles -= 1
+            self.castle[number] = self.castle[self.castles]
+            self.skirt[number] = self.skirt[self.castles]
+        self.place(target)
+
+    def castle_at(self, space: int) -> int:
+        """Return the number of the castle that a space belongs to, or -1."""
+        bit = _BIT[space]
+        for number in range(self.castles):
+            if self.castle[number] & bit:
+                return number
+        return _NONE
+
+    def _castle_near(self, space: int) -> int:
+        around = _NEAR[space]
+        for number in range(self.castles):
+            if self.castle[number] & around:
+                return number
+        return _NONE
+
+    def top(self, castle: int) -> int:
+        """Return the height of a castle, given as a set (rule 10)."""
+        level = 1
+        while castle & self.at_least[level + 1]:
+            level += 1
+        return level
+
+    def area(self, castle: int) -> int:
+        """Return the number of spaces of a set (rule 9)."""
+        if not cython.compiled:  # pragma: no branch - C has arrays
+            return castle.bit_count()
+        total = 0  # pragma: no cover - the compiled twin
+        while castle:  # pragma: no cover
+            castle &= castle - 1
+            total += 1
+        return total  # pragma: no cover
+
+    def _grow(self) -> None:
+        """Find where the castles may grow, whatever stands there (rules 44, 45).
+
+        `sites`: towers below their castle's area, and bare spaces next to exactly one
+        castle; `seams`: bare spaces next to two or more castles.
+        """
+        once = 0
+        twice = 0
+        low = 0
+        for number in range(self.castles):
+            castle = self.castle[number]
+            twice |= once & self.skirt[number]
+            once |= self.skirt[number]
+            low |= castle & ~self.at_least[self.area(castle)]
+        bare = ~self.at_least[1]
+        self.seams = twice & bare
+        self.sites = low | (once & ~twice & bare)
+        self.grown = True
+
+    def lowest(self, spaces: int) -> int:
+        """Return the first space of a set that is not empty."""
+        return lowest(spaces)
+
+    def block(self) -> int:
+        """Where a block may be placed (rules 44, 45)."""
+        if not self.grown:
+            self._grow()
+        return self.sites & ~self.pieces
+
+    def under_knight(self, seat: int) -> int:
+        """Return the seat's knights under which a block may be put (rule 52)."""
+        if not self.grown:
+            self._grow()
+        bare = ~self.at_least[1]
+        return self.knights[seat] & (self.sites | (bare & ~self.seams))
+
+    def found(self) -> int:
+        """Where a start block may be put: 3 steps or more from the others (rule 66)."""
+        crowded = self.at_least[1]
+        crowded |= near(crowded)
+        crowded |= near(crowded)
+        return _ALL & ~(crowded | self.pieces)
+
+    def roofs(self) -> int:
+        """Where a first knight or the king may be put: empty roofs (rules 17, 60)."""
+        return self.at_least[1] & ~self.pieces
+
+    def loose(self) -> int:
+        """Return what MOVE_BLOCK may try to take: one high, empty (rule 52)."""
+        return self.at_least[1] & ~self.at_least[2] & ~self.pieces
+
+    def move_block_from(self, source: int) -> int:
+        """Where the block of a `loose` space may go, judged on the final board."""
+        number = self.castle_at(source)
+        castle = self.castle[number]
+        once = 0  # next to another castle
+        twice = 0  # next to two others or more
+        for other in range(self.castles):
+            if other != number:
+                twice |= once & self.skirt[other]
+                once |= self.skirt[other]
+        free = _ALL & ~self.at_least[1] & ~self.pieces
+        rest = castle & ~_BIT[source]
+        if not rest:
+            targets = free & ~once
+            if self.castles > _MIN_CASTLES:
+                targets |= free & ~twice
+            return targets
+        part = flood(rest & -rest, rest)
+        joining = near(part)
+        divided = part != rest
+        rest_of_parts = rest & ~part
+        while rest_of_parts:
+            part = flood(rest_of_parts & -rest_of_parts, rest_of_parts)
+            joining &= near(part)
+            rest_of_parts &= ~part
+        targets = free & joining & ~once
+        if not divided and self.top(castle) <= self.area(rest):
+            targets |= free & ~joining & ~twice
+        return targets
+
+    # Knights
+
+    def lift(self, seat: int, space: int) -> None:
+        """Take a knight off the board."""
+        self.knights[seat] &= ~_BIT[space]
+        self.pieces &= ~_BIT[space]
+
+    def drop(self, seat: int, space: int) -> None:
+        """Put a knight on the board."""
+        self.knights[seat] |= _BIT[space]
+        self.pieces |= _BIT[space]
+
+    def crown(self, space: int) -> None:
+        """Put the king on a space."""
+        if self.king >= 0:
+            self.pieces &= ~_BIT[self.king]
+        self.king = space
+        self.pieces |= _BIT[space]
+
+    def beside(self, space: int) -> int:
+        """Where a knight may be added next to the one on a space (rules 32, 33)."""
+        return _NEAR[space] & ~self.at_least[self.height[space] + 1] & ~self.pieces
+
+    def add(self, seat: int) -> int:
+        """Where a seat may add a knight (rules 32, 33)."""
+        return self.regroup(seat, _NONE)
+
+    def regroup(self, seat: int, space: int) -> int:
+        """Where the knight on a space may go, as if added beside another (rule 52)."""
+        targets = 0
+        knights = self.knights[seat]
+        while knights:
+            other = lowest(knights)
+            knights &= knights - 1
+            if other != space:
+                targets |= self.beside(other)
+        return targets
+
+    def step(self, space: int) -> int:
+        """Where one step leads from a space, whatever stands there (rule 35)."""
+        return _NEAR[space] & ~self.at_least[self.height[space] + 2]
+
+    def doors(self, space: int) -> int:
+        """Where doors lead from a space, whatever stands there (rules 38-43).
+
+        From floor to floor downwards: `rooms` are the reached rooms of one layer, and
+        each opens on spaces that do not reach up to that layer.
+        """
+        layer = self.height[space] + 1
+        rooms = _NEAR[space] & self.at_least[layer]
+        exits = 0
+        if rooms:
+            while layer > 1:
+                rooms = flood(rooms, self.at_least[layer])
+                exits |= near(rooms) & ~self.at_least[layer]
+                layer -= 1
+            exits |= near(self._whole(rooms)) & ~self.at_least[1]
+        return exits & ~_BIT[space]
+
+    def _whole(self, rooms: int) -> int:
+        """Return the castles of some rooms: their ground floors are connected."""
+        castles = 0
+        for number in range(self.castles):
+            if self.castle[number] & rooms:
+                castles |= self.castle[number]
+        return castles
+
+    def walk(self, space: int) -> int:
+        """Where one action point takes a knight, by step or by doors (rules 35-43)."""
+        if not self.known & _BIT[space]:
+            self.paths[space] = self.step(space) | self.doors(space)
+            self.known |= _BIT[space]
+        return self.paths[space] & ~self.pieces
+
+    def up2(self, space: int) -> int:
+        """Adjacent spaces exactly two levels higher (rule 52)."""
+        level = self.height[space] + 2
+        higher = self.at_least[level] & ~self.at_least[level + 1]
+        return _NEAR[space] & higher & ~self.pieces
+
+    def diagonal(self, space: int) -> int:
+        """Diagonal spaces, at most one level up (rule 52)."""
+        return _SLANT[space] & ~self.at_least[self.height[space] + 2] & ~self.pieces
+
+    def jump(self, space: int) -> int:
+        """Spaces straight behind one adjacent knight (rule 52)."""
+        over = _NEAR[space] & self.pieces
+        if self.king >= 0:
+            over &= ~_BIT[self.king]
+        behind = 0
+        while over:
+            knight = lowest(over)
+            over &= over - 1
+            # On a line of the board, and no wrap from one column to the next.
+            behind |= _NEAR[knight] & ~_SLANT[space] & ~_BIT[space]
+        return behind & ~self.at_least[self.height[space] + 2] & ~self.pieces
+
+    def door_up(self, space: int) -> int:
+        """Where a knight may come out that may climb inside (rule 52)."""
+        rooms = _NEAR[space] & self.at_least[self.height[space] + 1]
+        castles = self._whole(rooms)
+        exits = 0
+        level = 1
+        towers = castles
+        while towers:
+            exits |= near(towers) & ~self.at_least[level]
+            level += 1
+            towers = castles & self.at_least[level]
+        return exits & ~self.pieces & ~_BIT[space]
+
+    # Sets of a seat's knights, for scoring
+
+    def border(self) -> int:
+        """Return the 28 spaces of rule 72, M1."""
+        return _BORDER
+
+    def long_diagonals(self) -> int:
+        """Return the 16 spaces of rule 72, M2."""
+        return _LONG_DIAGONALS
+
+    def line_of(self, spaces: int, across: int) -> int:
+        """Return the column, or the row, of the first space of a set."""
+        first = lowest(spaces)
+        return _ROW_1 << (first & 7) if across else _COLUMN_A << (first & 56)
+
+    def connected(self, spaces: int) -> bool:
+        """Whether a set is one orthogonally connected part."""
+        return flood(spaces & -spaces, spaces) == spaces
+
+    def highest(self, spaces: int) -> int:
+        """Return the highest level in a set (rule 7)."""
+        level = 0
+        while spaces & self.at_least[level + 1]:
+            level += 1
+        return level
+
+    def exactly(self, level: int) -> int:
+        """Return the spaces on a level."""
+        return self.at_least[level] & ~self.at_least[level + 1]

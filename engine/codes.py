@@ -1,0 +1,37 @@
+"""The numbers that the kernel uses for cards, master cards, decisions and moves.
+
+Cards and kinds of moves are numbered in the ASCII order of their words, so that the
+kernel lists moves in the order of their strings without ever making the strings.
+
+A move is `kind << 16 | a << 8 | b`; a and b are spaces, a seat, a size, a card, or 0.
+For END and STOCK the low 16 bits number the outcomes in ASCII order. A space is `8 *
+column + row`.
+"""
+
+from engine.rulesets import CARDS, MASTERS
+
+CARD_NAMES = tuple(sorted(CARDS))
+CARD_COUNT = len(CARD_NAMES)
+CARD_IDS = {name: number for number, name in enumerate(CARD_NAMES)}
+MASTER_NAMES = MASTERS
+(BORDER, DIAGONALS, CASTLES, ADJACENT, ALL_LEVELS, ROW, SQUARE, ONE_LEVEL) = range(8)
+NO_MASTER = -1
+
+DECISIONS = ("over", "found", "enter", "king", "first", "stock", "turn", "keep")
+(OVER, FOUNDING, ENTERING, KING_DUE, FIRST_DUE, STOCK_DUE, TURN, KEEPING) = range(8)
+
+(ADD, BLOCK, BUY, END, ENTER, FIRST, FOUND, KEEP, KING, MOVE) = range(1, 11)
+PLAY = 11  # PLAY + card: one kind for each card
+(AP6, AP7, DIAGONAL, DOOR_UP, EXTRA_BLOCK, JUMP, MOVE_BLOCK, REGROUP) = range(11, 19)
+(UNDER_KNIGHT, UP2, SCORE, STACK, STOCK) = range(19, 24)
+
+STAY = 64  # `king stay`: no space
+BOTTOM, TOP = 0, 1  # where the other cards go
+CURRENT = 63  # `under_knight … current`: no size, stacks hold at most 41 blocks
+
+
+SPACES = tuple(f"{column}{row}" for column in "abcdefgh" for row in range(1, 9))
+"""The spaces in the order of their numbers, which is also their ASCII order."""
+NUMBERS = {name: number for number, name in enumerate(SPACES)}
+_MARKED = ("a4", "c3", "c6", "d8", "e1", "f3", "f6", "h5")  # rule 14
+MARKED = tuple(NUMBERS[name] for name in _MARKED)

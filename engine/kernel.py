@@ -1,0 +1,463 @@
+"""The kernel: a whole game that moves given as integers change in place.
+
+It carries a game from the set-up to the last scoring (rules 14-29, 60-70). It knows no
+forfeits, strings or JSON: those are the coat over it, game.py. How a move is a number
+stands in codes.py.
+"""
+
+from collections.abc import Callable
+
+from engine.codes import (
+    ADD,
+    AP6,
+    AP7,
+    BLOCK,
+    BUY,
+    CARD_IDS,
+    CURRENT,
+    END,
+    ENTERING,
+    EXTRA_BLOCK,
+    FIRST_DUE,
+    FOUNDING,
+    KEEPING,
+    KING_DUE,
+    MARKED,
+    MOVE,
+    MOVE_BLOCK,
+    OVER,
+    PLAY,
+    SCORE,
+    STACK,
+    STAY,
+    STOCK_DUE,
+    TURN,
+    UNDER_KNIGHT,
+)
+from engine.errors import IllegalAction
+from engine.options import Options
+from engine.rulesets import BLOCKS, MASTERS, Rules
+from engine.setup import Setup
+
+_SEATS = 4
+_CARDS = 10
+_DECK = 40
+_PLENTY = 1000  # stands for no limit
+_START_BLOCKS = 8
+_ACTION_POINTS = 5  # rule 30
+_KNIGHTS = 6  # rule 3
+_ADD_COST = 2
+_PHASES = 3
+_PHASE_CARD = 64
+_ALL = 0xFFFFFFFFFFFFFFFF
+_SCRAMBLE = 0x2545F4914F6CDD1D  # of xorshift64*
+_FIXED, _LEADER, _DESCENDING = range(3)
+
+
+class Position(Options):
+    """One game, from the first decision to the last scoring. Made by `start`.
+
+    With `remember` set, `apply` can be undone; that costs a copy for each move.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.remember = False
+        self.past: list[Position] = []
+
+    def copy(self) -> "Position":
+        """Return a game of its own in the same state; it can undo nothing yet."""
+        other = Position()
+        other.assign(self)
+        return other
+
+    def undo(self) -> None:
+        """Take the last `apply` back. Needs `remember` to have been set before it."""
+        self.assign(self.past.pop())
+
+    def legal(self) -> list[int]:
+        """Return the legal moves in the ASCII order of their strings."""
+        self.find()
+        return self.moves.listed()
+
+    # Playing
+
+    def apply(self, move: int) -> None:
+        """Play a legal move. Raises IllegalAction if it is not legal now."""
+        if not self.allows(move):
+            raise IllegalAction(move, "this move is not legal now")
+        if self.remember:
+            self.past.append(self.copy())
+        self.perform(move)
+
+    def attempt(self, move: int) -> bool:
+        """Play a move if it is legal now; return whether it was."""
+        if not self.allows(move):
+            return False
+        self.perform(move)
+        return True
+
+    def follow(
+        self,
+        entries: list[object],
+        done: int,
+        known: dict[str, int],
+        read: Callable[["Position", str], int | None],
+    ) -> int:
+        """Play a replay's entries from number `done` until a phase ends, or to the end.
+
+        Returns the number of the next entry; -1 where one is not plainly right, and
+        then the position is somewhere inside it. `known` has moves by their strings,
+        `read` finds those of others.
+        """
+        while done < len(entries):
+            entry = entries[done]
+            if type(entry) is not dict or "auto" in entry:
+                return -1
+            if not self._follow_one(
+                entry.get("seat"), entry.get("actions"), known, read
+            ):
+                return -1
+            done += 1
+            if self.decision in (KING_DUE, OVER):
+                break
+        return done
+
+    def _follow_one(
+        self,
+        seat: object,
+        actions: object,
+        known: dict[str, int],
+        read: Callable[["Position", str], int | None],
+    ) -> bool:
+        """Play one answer: all in one turn, and nothing after a purchase."""
+        if type(seat) is not int or seat != self.seat or type(actions) is not list:
+            return False
+        turn = self.turn_id
+        kind = 0
+        for action in actions:
+            if type(action) is not str or turn != self.turn_id or kind == BUY:
+                return False
+            move = known.get(action)
+            if move is None and action == "end" and self.outcomes(END) == 1:
+                move = END << 16
+            elif move is None:
+                move = read(self, action)
+            if move is None or not self.attempt(move):
+                return False
+            kind = move >> 16
+        return kind != 0  # there was one
+
+    def playout(self, seed: int) -> int:
+        """Play random moves to the end; returns how many. A seed gives the same game.
+
+        The generator is xorshift64*, so that compiled and plain code agree.
+        """
+        state = (seed & _ALL) | 1
+        moves = 0
+        while self.decision != OVER:
+            self.find()
+            state ^= state >> 12
+            state ^= (state << 25) & _ALL
+            state ^= state >> 27
+            draw = ((state * _SCRAMBLE) & _ALL) >> 33
+            self.perform(self.moves.at(draw % self.moves.count))
+            moves += 1
+        return moves
+
+    def perform(self, move: int) -> None:
+        """Play a move that is known to be legal now; nothing is checked."""
+        a = (move >> 8) & 0xFF
+        decision = self.decision
+        if decision == TURN:
+            self._act(move >> 16, a, move & 0xFF, move & 0xFFFF)
+        elif decision == KEEPING:
+            self.cards.keep(self.seat, a, move & 0xFF)
+            self.decision = TURN
+        elif decision == KING_DUE:
+            self._king(a)
+        elif decision == FIRST_DUE:
+            self._open_phase(a)
+        elif decision == STOCK_DUE:
+            self._settle_carried(self.seat, move & 0xFFFF)
+            self._next_stock()
+        elif decision == ENTERING:
+            self._enter(a)
+        else:
+            self._found(a)
+
+    def _act(self, kind: int, a: int, b: int, outcome: int) -> None:
+        """One action of a turn (rules 30-54)."""
+        board = self.board
+        if kind == MOVE:
+            self.ap -= 1
+            self._carry(a, b)
+        elif kind == BLOCK:
+            self.ap -= 1
+            self.placed += 1
+            self.stock.current -= 1
+            board.place(a)
+        elif kind == END:
+            self._end_turn(outcome)
+        elif kind == SCORE:
+            self.ap -= 1
+            self.track.gain(self.seat, 1)
+        elif kind == ADD:
+            self.ap -= _ADD_COST
+            self.reserve[self.seat] -= 1
+            board.drop(self.seat, a)
+        elif kind == BUY:
+            self._buy()
+        elif kind == STACK:
+            self.stock.take(self.seat, a)
+        else:
+            self._play(kind, a, b)
+
+    def _carry(self, source: int, target: int) -> None:
+        self.board.lift(self.seat, source)
+        self.board.drop(self.seat, target)
+
+    def _buy(self) -> None:
+        self.ap -= 1
+        self.bought += 1
+        if self.buy_draw == 1:
+            self.cards.buy(self.seat)
+        else:
+            self.cards.draw(self.seat)
+            self.decision = KEEPING
+
+    def _play(self, kind: int, a: int, b: int) -> None:
+        """Play a card (rules 51-53); what it does costs nothing (D-13)."""
+        self.cards.play(self.seat, kind - PLAY)
+        self.played = True
+        if kind == AP6:
+            self.ap += 1
+        elif kind == AP7:
+            self.ap += 2
+        elif kind == EXTRA_BLOCK:
+            self.stock.supply -= 1
+            self.board.place(a)
+        elif kind == UNDER_KNIGHT:
+            if b == CURRENT:
+                self.stock.current -= 1
+            else:
+                self.stock.shrink(self.seat, b)
+            self.board.place(a)
+        elif kind == MOVE_BLOCK:
+            self.board.move_block(a, b)
+        else:
+            self._carry(a, b)
+
+    # The course of the game
+
+    def set_up(self, rules: Rules, setup: Setup) -> None:
+        """Lay out a game, and ask for its first decision (rules 14-20, 65, 69)."""
+        self.seats = rules.seats
+        self.buy_draw = rules.buy_draw
+        self.max_buys = _limit(rules.max_buys)
+        self.max_blocks = _limit(rules.max_blocks_per_turn)
+        self.largest = rules.stack_choice == "largest"
+        self.keeps_blocks = rules.leftover_at_phase_end == "keep"
+        self.ordering = _ORDERINGS.index(rules.order)
+        fixed = rules.order == "fixed"
+        self.names_first = fixed and rules.next_start == "lowest_chooses"
+        for phase in range(_PHASES):
+            self.rounds[phase] = len(rules.stacks[phase])
+            for i, size in enumerate(rules.stacks[phase]):
+                self.phase_card[phase * _PHASE_CARD + i] = size
+        self.stock.limit = _limit(rules.stack_limit)
+        self.stock.automatic = rules.leftover_distribution == "auto"
+        self.stock.supply = BLOCKS
+        self._lay_cards(rules, setup)
+        self._begin(setup.first, rules.start_blocks == "marked")
+
+    def _lay_cards(self, rules: Rules, setup: Setup) -> None:
+        self.cards.decks = len(setup.decks)
+        for pile, deck in enumerate(setup.decks):
+            self.cards.lay(pile, [CARD_IDS[name] for name in deck])
+        if rules.card_access == "full_hand":
+            for seat in range(rules.seats):
+                for card in range(_CARDS):
+                    self.cards.give(seat, card, 1)
+        self.track.seats = rules.seats
+        self.track.all_six = rules.master_all_six
+        self.track.contiguous = rules.row_contiguous
+        self.track.tilted = rules.tilted_squares
+        if setup.master is not None:
+            self.track.master = MASTERS.index(setup.master)
+
+    def _begin(self, first: int, marked: bool) -> None:  # noqa: FBT001 - a switch
+        self.first = first
+        self._clockwise(first)
+        for seat in range(self.seats):
+            self.reserve[seat] = _KNIGHTS
+        if marked:
+            for space in MARKED:
+                self.board.place(space)
+            self.stock.supply -= _START_BLOCKS
+        self._ask(ENTERING if marked else FOUNDING, first)
+
+    def _ask(self, decision: int, seat: int) -> None:
+        self.decision = decision
+        self.seat = seat
+        self.turn_id += 1
+
+    def _clockwise(self, first: int) -> None:
+        for turn in range(self.seats):
+            self.order[turn] = (first + turn) % self.seats
+
+    def _found(self, space: int) -> None:
+        self.stock.supply -= 1
+        self.board.place(space)
+        self.done += 1
+        if self.done == _START_BLOCKS:
+            self.done = 0
+            self._ask(ENTERING, self.first)
+        else:
+            self._ask(FOUNDING, (self.first + self.done) % self.seats)
+
+    def _enter(self, space: int) -> None:
+        self.board.drop(self.seat, space)
+        self.reserve[self.seat] -= 1
+        self.done += 1
+        if self.done == self.seats:
+            self._ask(KING_DUE, self.seat)
+        else:
+            self._ask(ENTERING, self.order[self.done])
+
+    def _king(self, space: int) -> None:
+        """Return the king is put (rules 18, 60); who starts then (rule 61)."""
+        if space != STAY:
+            self.board.crown(space)
+        if self.phase == 0:
+            self._open_phase(self.first)
+        elif self.names_first:
+            self._ask(FIRST_DUE, self.seat)
+        else:
+            self._open_phase(self.seat)
+
+    def _open_phase(self, first: int) -> None:
+        """Deal the next phase's stacks, and what was carried over (rules 24, 28)."""
+        self.phase += 1
+        if self.ordering == _FIXED:
+            self.first = first
+            self._clockwise(first)
+        self._open_round(1)
+        start = (self.phase - 1) * _PHASE_CARD
+        for seat in range(self.seats):
+            for i in range(self.rounds[self.phase - 1]):
+                self.stock.deal(seat, self.phase_card[start + i])
+        self.waiting = 0
+        for seat in range(self.seats):
+            if self.stock.outcomes(seat, self.stock.carried[seat]) > 1:
+                self.waiting |= 1 << seat
+            else:
+                self._settle_carried(seat, 0)
+        self._next_stock()
+
+    def _settle_carried(self, seat: int, number: int) -> None:
+        self.stock.settle(seat, self.stock.carried[seat], number)
+        self.stock.carried[seat] = 0
+        self.waiting &= ~(1 << seat)
+
+    def _next_stock(self) -> None:
+        """Ask the next seat that has a choice, clockwise from the first; then play."""
+        for turn in range(self.seats):
+            seat = (self.first + turn) % self.seats
+            if (self.waiting >> seat) & 1:
+                self._ask(STOCK_DUE, seat)
+                return
+        self._begin_turn()
+
+    def _open_round(self, number: int) -> None:
+        """Set the order of a round; it stays while all have 0 (rules 23, 70, D-22)."""
+        self.round = number
+        self.turn = 0
+        if self.ordering == _FIXED or self._nobody_scored():
+            return
+        if self.ordering == _LEADER:
+            leader = 0
+            for seat in range(self.seats):
+                if self.track.scores[seat] > self.track.scores[leader]:
+                    leader = seat
+            self._clockwise(leader)
+        else:
+            self._clockwise(self.first)
+            self._sort_order()
+        self.first = self.order[0]
+
+    def _nobody_scored(self) -> bool:
+        for seat in range(self.seats):  # noqa: SIM110 - as a loop it compiles to C
+            if self.track.scores[seat]:
+                return False
+        return True
+
+    def _sort_order(self) -> None:
+        """From the highest score down; equal ones stay as they are."""
+        scores = self.track.scores
+        for turn in range(1, self.seats):
+            seat = self.order[turn]
+            place = turn
+            while place > 0 and scores[seat] > scores[self.order[place - 1]]:
+                self.order[place] = self.order[place - 1]
+                place -= 1
+            self.order[place] = seat
+
+    def _begin_turn(self) -> None:
+        self._ask(TURN, self.order[self.turn])
+        self.ap = _ACTION_POINTS
+        self.cards.begin(self.seat)
+        self.stock.begin(self.seat, self.largest)
+
+    def _end_turn(self, outcome: int) -> None:
+        """Clear what is unused (rules 27, 28, 30), then open the next turn or round."""
+        stock = self.stock
+        rounds = self.rounds[self.phase - 1]
+        if self.round == rounds and self.keeps_blocks:
+            stock.carried[self.seat] = stock.current
+        else:
+            stock.settle(self.seat, stock.current, outcome)
+        stock.current = -1
+        self.ap = 0
+        self.bought = 0
+        self.placed = 0
+        self.played = False
+        self.turn += 1
+        if self.turn == self.seats and self.round == rounds:
+            self._end_phase()
+            return
+        if self.turn == self.seats:
+            self._open_round(self.round + 1)
+        self._begin_turn()
+
+    def _end_phase(self) -> None:
+        """Score, then ask the lowest seat for the king, or end (rules 55-60, 64)."""
+        self.track.score_phase(self.board, self.phase, self.first)
+        if self.phase == _PHASES:
+            self._ask(OVER, -1)
+        else:
+            self._ask(KING_DUE, self.lowest())
+
+    def lowest(self) -> int:
+        """Return the seat with the lowest score; of equals the last in order (D-7)."""
+        lowest_seat = self.order[0]
+        for turn in range(1, self.seats):
+            seat = self.order[turn]
+            if self.track.scores[seat] <= self.track.scores[lowest_seat]:
+                lowest_seat = seat
+        return lowest_seat
+
+
+_ORDERINGS = ("fixed", "leader", "descending")
+
+
+def _limit(number: int | None) -> int:
+    """Return a switch's number as one that fits the kernel."""
+    return _PLENTY if number is None else min(number, _PLENTY)
+
+
+def start(rules: Rules, setup: Setup) -> Position:
+    """Return the position before the first decision of a game."""
+    position = Position()
+    position.set_up(rules, setup)
+    return position

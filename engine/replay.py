@@ -1,0 +1,367 @@
+"""Replay files, `torres-replay/1`: written, verified, traced (contract.md, section 7).
+
+What is verified was written by others: everything about it may be wrong, and each fault
+is an InvalidReplay with the place where it was found first.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import cast
+
+from engine.errors import BadSwitch, EngineError, IllegalAction
+from engine.game import Game
+from engine.rulesets import CARDS, MASTERS, Rules, resolve
+from engine.setup import Setup
+
+FORMAT = "torres-replay/1"
+VERSION = "1"  # of the rules: grows when a rule is mended
+REASONS = ("protocol", "illegal_action", "timeout", "crash", "memory", "output")
+_SCORED = ("phase", "castles", "king", "master", "scores")
+
+
+class InvalidReplay(EngineError):
+    """The first fault of a replay.
+
+    `where` is `setup`, `move 17` (counted from 0), `scoring 2` (the phase) or `result`.
+    """
+
+    def __init__(self, where: str, why: str) -> None:
+        super().__init__(f"{where}: {why}")
+        self.where, self.why = where, why
+
+
+class NotJson(EngineError):
+    """Bytes that cannot be read as JSON."""
+
+
+def load(data: bytes) -> object:
+    """Return the JSON value of a file's bytes.
+
+    Raises NotJson, or InvalidReplay for JSON that only a hostile author writes.
+    """
+    try:
+        return json.loads(data.decode())
+    except RecursionError:
+        raise InvalidReplay("setup", "it is nested too deeply") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise NotJson(str(error)) from None
+    except ValueError:  # more digits than Python turns into a number
+        raise InvalidReplay("setup", "it has a number of thousands of digits") from None
+
+
+def document(
+    game: Game,
+    *,
+    seed: str,
+    players: Sequence[Mapping[str, object]],
+    moves: Sequence[Mapping[str, object]],
+    forfeits: Sequence[Mapping[str, object]],
+) -> dict[str, object]:
+    """Return the replay of a game, keys in the contract's order.
+
+    There is no `result` if the game is unfinished.
+    """
+    replay: dict[str, object] = {
+        "format": FORMAT,
+        "ruleset": game.rules.ruleset,
+        "switches": game.rules.switches(),
+        "seats": game.rules.seats,
+        "seed": seed,
+        "setup": {
+            "first": game.setup.first,
+            "decks": [list(deck) for deck in game.setup.decks],
+            "master": game.setup.master,
+        },
+        "players": list(players),
+        "moves": list(moves),
+        "forfeits": list(forfeits),
+        "scoring": list(game.scoring),
+    }
+    if game.result is not None:
+        replay["result"] = game.result
+    replay["engine"] = VERSION
+    return replay
+
+
+def verify(document: object) -> None:
+    """Play a replay again. Raises InvalidReplay at the first fault."""
+    if not _is_plainly_right(document):
+        _play_again(document, None)
+
+
+def _is_plainly_right(document: object) -> bool:
+    """Whether a replay without forfeits is right, judged in the kernel.
+
+    Where it is not, `_play_again` tells what is wrong, if anything: that is the way
+    with all checks, and several times as slow.
+    """
+    game = open_game(document)
+    replay = cast(dict[str, object], document)
+    moves, claimed = replay["moves"], replay.get("scoring")
+    if not isinstance(moves, list) or not isinstance(claimed, list):
+        return False
+    if replay["forfeits"] != []:
+        return False
+    done = scored = 0
+    while done < len(moves):
+        done = game.follow(moves, done)
+        if done < 0:
+            return False
+        if len(game.scoring) > scored:
+            _check_scoring(claimed, game.scoring[scored], scored)
+            scored += 1
+    if len(claimed) > scored:
+        return False
+    _check_result(replay, game)
+    return True
+
+
+def trace(document: object) -> Iterator[dict[str, object]]:
+    """Give the lines of `torres trace`: each action in its state, then the end.
+
+    Raises InvalidReplay at once if the replay is invalid anywhere.
+    """
+    lines: list[dict[str, object]] = []
+
+    def watch(game: Game, action: str) -> None:
+        lines.append(
+            {
+                "n": game.ply,
+                "seat": game.seat,
+                "decision": game.decision,
+                "state": game.state(),
+                "legal": game.legal(),
+                "action": action,
+            }
+        )
+
+    game = _play_again(document, watch)
+    last = {"n": game.ply, "over": game.over, "state": game.state()}
+    return iter([*lines, last | {"result": game.result}])
+
+
+def open_game(document: object) -> Game:
+    """Return the game of a replay before its first move, or raise InvalidReplay."""
+    replay = _object(document, "setup", "the replay")
+    if replay.get("format") != FORMAT:
+        raise InvalidReplay("setup", f"format is not {FORMAT}")
+    for key in (
+        "ruleset",
+        "switches",
+        "seats",
+        "setup",
+        "players",
+        "moves",
+        "forfeits",
+    ):
+        if key not in replay:
+            raise InvalidReplay("setup", f"{key} is missing")
+    rules = _rules(replay)
+    game = Game(rules, _setup(replay["setup"], rules))
+    players = _list(replay["players"], "setup", "players")
+    if len(players) != rules.seats:
+        raise InvalidReplay("setup", "players has not one entry a seat")
+    for player in players:
+        if type(_object(player, "setup", "a player").get("name")) is not str:
+            raise InvalidReplay("setup", "a player has no name")
+    return game
+
+
+def _play_again(document: object, watch: Callable[[Game, str], None] | None) -> Game:
+    """Check everything, and let `watch` see the game before each action."""
+    game = open_game(document)
+    replay = cast(dict[str, object], document)
+    moves = _list(replay["moves"], "setup", "moves")
+    forfeits = _forfeits(replay["forfeits"], len(moves), game.rules.seats)
+    claimed = _list(replay.get("scoring"), "setup", "scoring")
+    scored = 0
+    for number, entry in enumerate(moves):
+        if forfeits:
+            _forfeit_due(game, forfeits, number)
+        answer, auto = _answer(game, entry, number)
+        _play_answer(game, answer, auto, watch, number)
+        if len(game.scoring) > scored:
+            _check_scoring(claimed, game.scoring[scored], scored)
+            scored += 1
+    _forfeit_due(game, forfeits, len(moves))
+    if len(claimed) > scored:
+        raise InvalidReplay(f"scoring {scored + 1}", "there was no such scoring")
+    _check_result(replay, game)
+    return game
+
+
+def _play_answer(
+    game: Game,
+    answer: list[str],
+    auto: bool,  # noqa: FBT001 - as the entry has it
+    watch: Callable[[Game, str], None] | None,
+    number: int,
+) -> None:
+    try:
+        for action in answer:
+            if watch is not None:
+                watch(game, action)
+            game.play(action, auto=auto)
+    except IllegalAction as error:
+        shown = ascii(str(error.action)[:60])
+        raise InvalidReplay(f"move {number}", f"{shown}: {error.why}") from None
+
+
+def _rules(replay: Mapping[str, object]) -> Rules:
+    switches = _object(replay["switches"], "setup", "switches")
+    ruleset, seats = replay["ruleset"], replay["seats"]
+    if not isinstance(ruleset, str):
+        raise InvalidReplay("setup", "ruleset is no string")
+    try:
+        return resolve(ruleset, cast(int, seats), switches)
+    except BadSwitch as error:
+        raise InvalidReplay("setup", str(error)) from None
+
+
+def _setup(value: object, rules: Rules) -> Setup:
+    setup = _object(value, "setup", "setup")
+    first, master = setup.get("first"), setup.get("master")
+    if type(first) is not int or not 0 <= first < rules.seats:
+        raise InvalidReplay("setup", "first is no seat")
+    if rules.start_player == "seat0" and first != 0:
+        raise InvalidReplay("setup", "first is not 0, though seat 0 starts (rule 16)")
+    decks = _list(setup.get("decks"), "setup", "decks")
+    if len(decks) != rules.deck_count:
+        raise InvalidReplay(
+            "setup", f"decks has not {rules.deck_count} decks (rule 20)"
+        )
+    cards = sorted(CARDS * rules.copies)
+    for deck in decks:
+        if not _all_are(deck, str) or sorted(cast(list[str], deck)) != cards:
+            raise InvalidReplay("setup", "a deck is not made of its cards (rule 20)")
+    if "master" not in setup or (master in MASTERS) != rules.master_card:
+        raise InvalidReplay("setup", "master is not as the rules have it (rule 69)")
+    if not rules.master_card and master is not None:
+        raise InvalidReplay("setup", "master is not null without a master card")
+    stacked = tuple(tuple(cast(list[str], deck)) for deck in decks)
+    return Setup(first, stacked, cast("str | None", master))
+
+
+def _forfeits(value: object, moves: int, seats: int) -> list[tuple[int, int, str]]:
+    """Forfeits as (before_move, seat, reason), latest first."""
+    found: list[tuple[int, int, str]] = []
+    for entry in _list(value, "setup", "forfeits"):
+        forfeit = _object(entry, "setup", "a forfeit")
+        seat, before = forfeit.get("seat"), forfeit.get("before_move")
+        reason = forfeit.get("reason")
+        if type(seat) is not int or not 0 <= seat < seats:
+            raise InvalidReplay("setup", "a forfeit's seat is no seat")
+        if type(before) is not int or not 0 <= before <= moves:
+            raise InvalidReplay("setup", "a forfeit's before_move is no move")
+        if type(reason) is not str or reason not in REASONS:
+            raise InvalidReplay("setup", "a forfeit's reason is none of the words")
+        if found and before < found[-1][0]:
+            raise InvalidReplay("setup", "forfeits are not in the order of time")
+        found.append((before, seat, reason))
+    return found[::-1]
+
+
+def _forfeit_due(game: Game, forfeits: list[tuple[int, int, str]], number: int) -> None:
+    while forfeits and forfeits[-1][0] == number:
+        _, seat, reason = forfeits.pop()
+        try:
+            game.forfeit(seat, reason)
+        except EngineError as error:
+            raise InvalidReplay(f"move {number}", str(error)) from None
+
+
+def _answer(game: Game, entry: object, number: int) -> tuple[list[str], bool]:
+    """Return the actions of an entry, judged as far as possible, and its `auto`."""
+    if not isinstance(entry, dict):
+        raise InvalidReplay(f"move {number}", "the entry is no JSON object")
+    answer, seat = entry.get("actions"), entry.get("seat")
+    if not _all_are(answer, str) or not answer:
+        raise InvalidReplay(f"move {number}", "actions is no list of strings")
+    if game.result is not None:
+        raise InvalidReplay(f"move {number}", "the game is over")
+    if type(seat) is not int or seat != game.position.seat:
+        raise InvalidReplay(f"move {number}", f"seat {game.seat} has to decide")
+    auto = seat in game.forfeited
+    if auto != ("auto" in entry) or entry.get("auto", True) is not True:
+        why = "auto marks exactly the answers of forfeited seats"
+        raise InvalidReplay(f"move {number}", why)
+    if len(answer) > 1:
+        _check_length(game, answer, number)
+    if auto:
+        _check_automatic(game, answer, number)
+    return answer, auto
+
+
+def _check_length(game: Game, answer: list[str], number: int) -> None:
+    """One answer, one turn: nothing follows an `end`, a `buy`, or another decision."""
+    turn = game.decision in ("turn", "keep")
+    for action in answer[:-1]:
+        if not turn or action == "buy" or action.startswith("end"):
+            why = f"nothing follows {action[:60]!a} in one answer"
+            raise InvalidReplay(f"move {number}", why)
+
+
+def _check_automatic(game: Game, answer: list[str], number: int) -> None:
+    due = game.automatic()
+    if game.decision == "keep" and len(answer) > 1:
+        after = game.copy()
+        after.play(due[0])
+        due += after.automatic()
+    if answer != due:
+        why = f"a forfeited seat's answer is {', '.join(due)}"
+        raise InvalidReplay(f"move {number}", why)
+
+
+def _check_scoring(
+    claimed: list[object], actual: dict[str, object], index: int
+) -> None:
+    where = f"scoring {index + 1}"
+    if index >= len(claimed):
+        raise InvalidReplay(where, "it is missing")
+    record = _object(claimed[index], where, "the record")
+    for key in _SCORED:
+        if not _same(record.get(key), actual[key]):
+            raise InvalidReplay(where, f"{key} is not {actual[key]}")
+
+
+def _check_result(replay: Mapping[str, object], game: Game) -> None:
+    if game.result is None:
+        if "result" in replay:
+            raise InvalidReplay("result", "the game is not finished")
+        return
+    if "result" not in replay:
+        raise InvalidReplay("result", "it is missing though the game is over")
+    result = _object(replay["result"], "result", "it")
+    for key, actual in game.result.items():
+        if not _same(result.get(key), actual):
+            raise InvalidReplay("result", f"{key} is not {actual}")
+
+
+def _same(claimed: object, actual: object) -> bool:
+    """Equal as JSON: true is not 1, and neither is 1.0."""
+    if type(claimed) is not type(actual):
+        return False
+    if isinstance(claimed, list):
+        return _all_are(claimed, int) and claimed == actual
+    return claimed == actual
+
+
+def _all_are(value: object, kind: type) -> bool:
+    if not isinstance(value, list):
+        return False
+    for item in value:  # noqa: SIM110 - half the time of all() with a generator
+        if type(item) is not kind:
+            return False
+    return True
+
+
+def _object(value: object, where: str, what: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise InvalidReplay(where, f"{what} is no JSON object")
+    return value
+
+
+def _list(value: object, where: str, what: str) -> list[object]:
+    if not isinstance(value, list):
+        raise InvalidReplay(where, f"{what} is no list")
+    return value

@@ -1,0 +1,416 @@
+"""The rulesets: nine published editions as rows of one table of switches.
+
+A ruleset is data. Nothing else in the engine knows an edition's name; the rules ask the
+switches. What each switch means stands in `SWITCHES`, beside the values it may have.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from engine.errors import BadSwitch
+
+MIN_SEATS, MAX_SEATS = 2, 4
+BLOCKS = 92  # rule 2
+START_BLOCKS = 8  # rule 14
+PHASES = 3  # rule 22
+CARDS = (  # rule 52, in its order
+    "up2",
+    "ap6",
+    "ap7",
+    "extra_block",
+    "under_knight",
+    "move_block",
+    "diagonal",
+    "jump",
+    "regroup",
+    "door_up",
+)
+MASTERS = (  # rule 72, M1 to M8
+    "border",
+    "diagonals",
+    "castles",
+    "adjacent",
+    "all_levels",
+    "row",
+    "square",
+    "one_level",
+)
+COPIES = 4  # of each card, one in each colour (rule 5)
+
+Stacks = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """What a switch decides, and its values: words, numbers, both or none of them."""
+
+    meaning: str
+    choices: tuple[object, ...] = ()
+    number: bool = False  # any whole number from 0
+    nullable: bool = False
+
+    def allows(self, value: object) -> bool:
+        if value is None:
+            return self.nullable
+        if self.number:
+            return type(value) is int and value >= 0
+        return any(type(value) is type(c) and value == c for c in self.choices)
+
+    def allowed(self) -> str:
+        words = [
+            str(c).lower() if isinstance(c, bool) else str(c) for c in self.choices
+        ]
+        if self.number:
+            words.append("a whole number from 0")
+        if self.nullable:
+            words.append("null")
+        return " or ".join(words)
+
+
+_YES_NO = (True, False)
+SWITCHES: Mapping[str, Switch] = MappingProxyType(
+    {
+        "start_blocks": Switch(
+            "start castles stand on the marked spaces, or the players place them",
+            ("marked", "placed"),
+        ),
+        "start_player": Switch("who starts the game", ("seat0", "random")),
+        "card_access": Switch(
+            "a deck for each player, one deck for all, or all ten cards in hand",
+            ("own_deck", "shared_deck", "full_hand"),
+        ),
+        "buy_draw": Switch("cards drawn by a purchase, of which one is kept", (1, 3)),
+        "max_buys": Switch("purchases in one turn", number=True),
+        "stack_choice": Switch(
+            "the player names the turn's stack, or it is the largest",
+            ("free", "largest"),
+        ),
+        "max_blocks_per_turn": Switch(
+            "ordinary blocks in one turn", number=True, nullable=True
+        ),
+        "stack_limit": Switch(
+            "blocks on a stack that takes left-over blocks", number=True, nullable=True
+        ),
+        "leftover_distribution": Switch(
+            "who puts left-over blocks on the other stacks", ("player", "auto")
+        ),
+        "leftover_at_phase_end": Switch(
+            "left-over blocks of a phase's last turn return to the supply, or are kept",
+            ("return", "keep"),
+        ),
+        "next_start": Switch(
+            "the lowest scorer starts the next phase, or names who does",
+            ("lowest", "lowest_chooses"),
+        ),
+        "order": Switch(
+            "the order of the turns: fixed; the leader first; from high to low",
+            ("fixed", "leader", "descending"),
+        ),
+        "master_card": Switch("a master card is scored", _YES_NO),
+        "master_all_six": Switch(
+            "'all your knights' on a master card means all six, on the board", _YES_NO
+        ),
+        "row_contiguous": Switch("the master card `row` allows no gaps", _YES_NO),
+        "tilted_squares": Switch("the master card `square` may be tilted", _YES_NO),
+        "stacks": Switch("the phase card: the sizes of each phase's stacks"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """A ruleset resolved for a number of seats. Made by `resolve` only."""
+
+    ruleset: str
+    seats: int
+    start_blocks: str
+    start_player: str
+    card_access: str
+    buy_draw: int
+    max_buys: int
+    stack_choice: str
+    max_blocks_per_turn: int | None
+    stack_limit: int | None
+    leftover_distribution: str
+    leftover_at_phase_end: str
+    next_start: str
+    order: str
+    master_card: bool
+    master_all_six: bool
+    row_contiguous: bool
+    tilted_squares: bool
+    stacks: Stacks
+
+    def switches(self) -> dict[str, object]:
+        """Every switch by name, in the contract's order, ready for JSON."""
+        values: dict[str, object] = {name: getattr(self, name) for name in SWITCHES}
+        values["stacks"] = [list(sizes) for sizes in self.stacks]
+        return values
+
+    @property
+    def deck_count(self) -> int:
+        """Decks on the table: one a seat, one in all, or none (rule 20)."""
+        return {"own_deck": self.seats, "shared_deck": 1, "full_hand": 0}[
+            self.card_access
+        ]
+
+    @property
+    def copies(self) -> int:
+        """Copies of each card in one deck."""
+        return COPIES if self.card_access == "shared_deck" else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One edition: in plain words, where it comes from, and what it switches.
+
+    A value under `by_seats` holds for that number of seats instead.
+    """
+
+    explanation: str
+    source: str
+    switches: Mapping[str, object]
+    by_seats: Mapping[int, Mapping[str, object]]
+
+
+# Rule 24. The same in every edition.
+PHASE_CARDS: Mapping[int, Stacks] = MappingProxyType(
+    {
+        2: ((3, 3, 3, 3), (3, 3, 3, 3), (3, 3, 3, 3)),
+        3: ((3, 3, 2, 2), (3, 3, 2), (3, 3, 2)),
+        4: ((2, 2, 2, 2), (2, 2, 2), (2, 2, 2)),
+    }
+)
+
+_BASE: Mapping[str, object] = {
+    "start_blocks": "marked",
+    "start_player": "seat0",
+    "card_access": "own_deck",
+    "buy_draw": 3,
+    "max_buys": 2,
+    "stack_choice": "free",
+    "max_blocks_per_turn": 3,
+    "stack_limit": 3,
+    "leftover_distribution": "player",
+    "leftover_at_phase_end": "return",
+    "next_start": "lowest",
+    "order": "fixed",
+    "master_card": False,
+    "master_all_six": True,
+    "row_contiguous": False,
+    "tilted_squares": False,
+}
+_MASTER: Mapping[str, object] = {
+    "start_blocks": "placed",
+    "card_access": "full_hand",
+    "max_buys": 0,
+    "next_start": "lowest",
+    "order": "leader",
+    "master_card": True,
+}
+_YUCATA: Mapping[str, object] = {
+    "start_player": "random",
+    "stack_choice": "largest",
+    "max_blocks_per_turn": None,
+    "stack_limit": None,
+    "leftover_distribution": "auto",
+    "leftover_at_phase_end": "keep",
+}
+_DEVIR: Mapping[str, object] = {
+    "leftover_at_phase_end": "keep",
+    "next_start": "lowest_chooses",
+}
+
+
+def _preset(
+    explanation: str,
+    source: str,
+    *layers: Mapping[str, object],
+    by_seats: Mapping[int, Mapping[str, object]] | None = None,
+) -> Preset:
+    switches: dict[str, object] = dict(_BASE)
+    for layer in layers:
+        switches.update(layer)
+    return Preset(
+        explanation,
+        source,
+        MappingProxyType(switches),
+        MappingProxyType(by_seats or {}),
+    )
+
+
+_YUCATA_BY_SEATS: Mapping[int, Mapping[str, object]] = {2: {"stack_limit": 3}}
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        "yucata": _preset(
+            "The second edition as Yucata plays it. A random player starts. Everybody "
+            "has a deck of ten cards; a purchase draws three and keeps one. The turn's "
+            "stack is always the largest, and its unused blocks go by themselves on "
+            "the next one, of any height with three or four players, up to three "
+            "with two. Blocks left at the end of a phase are kept.",
+            "Yucata.de, rule page of Torres (second edition, 2005)",
+            _YUCATA,
+            by_seats=_YUCATA_BY_SEATS,
+        ),
+        "yucata-open-hand": _preset(
+            "Yucata with its table option 'full hand': everybody holds all ten cards "
+            "from the start, and there is nothing to buy.",
+            "Yucata.de, rule page of Torres, table option",
+            _YUCATA,
+            {"card_access": "full_hand", "max_buys": 0},
+            by_seats=_YUCATA_BY_SEATS,
+        ),
+        "rio-grande-1999": _preset(
+            "The first edition. All forty cards are one deck, and a purchase takes its "
+            "top card. The player chooses each turn's stack, builds at most three "
+            "blocks, and puts unused ones on other stacks up to three; what is left at "
+            "the end of a phase returns to the supply.",
+            "Rio Grande Games, 1999; first-edition facts from German short rules",
+            {"card_access": "shared_deck", "buy_draw": 1},
+        ),
+        "rio-grande-1999-master": _preset(
+            "The first edition's master version. The players place the start castles, "
+            "hold all ten cards, and one open master card gives everybody the same "
+            "extra task. Before each round the leader becomes the starting player.",
+            "Rio Grande Games, 1999, master version",
+            _MASTER,
+            {"buy_draw": 1},
+        ),
+        "rio-grande-own-decks": _preset(
+            "A later printing of the first edition: everybody has a deck of ten cards, "
+            "a purchase draws three and keeps one. Stacks as in 1999.",
+            "Rio Grande Games, later printing",
+        ),
+        "torres-3d": _preset(
+            "The computer game's summary of the master version. As in 1999, but in "
+            "each round the players take turns from the highest score to the lowest.",
+            "Torres 3D, rule summary",
+            _MASTER,
+            {"buy_draw": 1, "order": "descending"},
+        ),
+        "devir-2017": _preset(
+            "The third edition. Own decks, free choice of stacks. Blocks left at the "
+            "end of a phase are kept and go on the next phase's stacks, up to three. "
+            "The player with the lowest score moves the king and names who starts.",
+            "Devir / HUCH!, 2017",
+            _DEVIR,
+        ),
+        "devir-2017-shared-deck": _preset(
+            "The third edition's variant with one deck of forty cards for all; a "
+            "purchase draws three of it and keeps one.",
+            "Devir / HUCH!, 2017, variant",
+            _DEVIR,
+            {"card_access": "shared_deck"},
+        ),
+        "devir-2017-master": _preset(
+            "The third edition's master version: placed start castles, all ten cards "
+            "in hand, a master card, and in each round the leader starts.",
+            "Devir / HUCH!, 2017, master version",
+            _DEVIR,
+            _MASTER,
+        ),
+    }
+)
+DEFAULT = "yucata"
+
+
+_UNKNOWN = object()
+
+
+def resolve(
+    ruleset: str, seats: int, overrides: Mapping[str, object] | None = None
+) -> Rules:
+    """Return the rules of a preset for 2 to 4 seats, with single switches overridden.
+
+    Raises BadSwitch if the preset, the number of seats, a switch or a value is unknown.
+    """
+    if ruleset not in PRESETS:
+        known = ", ".join(PRESETS)
+        raise BadSwitch(f"unknown ruleset {_short(ruleset)}; known are {known}")
+    if type(seats) is not int or not MIN_SEATS <= seats <= MAX_SEATS:
+        raise BadSwitch(f"{_short(seats)} seats; allowed are 2, 3 or 4")
+    usual, values = _usual(ruleset, seats)
+    changed: dict[str, Any] = {}
+    for name, value in (overrides or {}).items():
+        usual_value = values.get(name, _UNKNOWN)
+        if type(value) is type(usual_value) and value == usual_value:
+            continue  # replays name all switches, most of them as they are anyway
+        checked = _checked(name, value)
+        if checked != usual_value:
+            changed[name] = checked
+    if not changed:
+        return usual
+    rules = replace(usual, **changed)
+    _check_supply(rules)
+    return rules
+
+
+@cache
+def _usual(ruleset: str, seats: int) -> tuple[Rules, dict[str, object]]:
+    """Return the rules of a preset as it is, and its switches."""
+    preset = PRESETS[ruleset]
+    values: dict[str, object] = {
+        **preset.switches,
+        **preset.by_seats.get(seats, {}),
+        "stacks": PHASE_CARDS[seats],
+    }
+    return Rules(ruleset=ruleset, seats=seats, **values), values  # type: ignore[arg-type]
+
+
+def _checked(name: str, value: object) -> object:
+    if name not in SWITCHES:
+        known = ", ".join(SWITCHES)
+        raise BadSwitch(f"unknown switch {_short(name)}; known are {known}")
+    if name == "stacks":
+        return _checked_stacks(value)
+    if not SWITCHES[name].allows(value):
+        allowed = SWITCHES[name].allowed()
+        raise BadSwitch(f"{name} is {_short(value)}; allowed is {allowed}")
+    return value
+
+
+def _checked_stacks(value: object) -> Stacks:
+    """Three lists of sizes from 1, none of them empty."""
+    if not isinstance(value, list | tuple) or len(value) != PHASES:
+        raise BadSwitch("stacks is not three lists of sizes, one a phase")
+    for sizes in value:
+        if not isinstance(sizes, list | tuple) or not sizes:
+            raise BadSwitch("stacks has a phase that is no list of at least one size")
+        for size in sizes:
+            if type(size) is not int or size < 1:
+                raise BadSwitch(f"stacks has the size {_short(size)}; sizes are from 1")
+    return tuple(tuple(sizes) for sizes in value)
+
+
+def _check_supply(rules: Rules) -> None:
+    """Check that what is dealt, and what `extra_block` takes, is there (rule 24)."""
+    dealt = rules.seats * sum(map(sum, rules.stacks))
+    extras = COPIES if rules.card_access == "shared_deck" else rules.seats
+    available = BLOCKS - START_BLOCKS - extras
+    if dealt > available:
+        raise BadSwitch(
+            f"stacks deals {_short(dealt)} blocks to {rules.seats} seats; "
+            f"the supply allows {available}"
+        )
+
+
+def _short(value: object) -> str:
+    """Return a value as it appears in a message: hostile ones may be huge or deep."""
+    if isinstance(value, str):
+        text = repr(value[:60])
+    elif value is None or isinstance(value, bool):
+        text = {None: "null", True: "true", False: "false"}[value]
+    elif isinstance(value, int):
+        text = str(value) if abs(value) < 10**18 else "a number too large to print"
+    elif isinstance(value, float):
+        text = repr(value)
+    else:
+        text = f"a {type(value).__name__}"
+    return text
+
+
+assert tuple(SWITCHES) == tuple(f.name for f in fields(Rules))[2:]

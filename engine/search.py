@@ -1,0 +1,243 @@
+"""For bots that search: positions from what a seat sees, guesses at the rest.
+
+`Position` itself (kernel.py) has `legal`, `apply`, `undo`, `copy` and `playout` on
+integer moves; notation.py turns moves into the contract's strings. How they play
+together stands in engine/README.md, with an example.
+"""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+from engine import view
+from engine.board import Board
+from engine.codes import (
+    CARD_COUNT,
+    CARD_IDS,
+    DECISIONS,
+    KEEPING,
+    NUMBERS,
+    TURN,
+)
+from engine.kernel import Position
+from engine.rulesets import CARDS, Rules
+from engine.setup import Setup
+
+_SEATS = 4
+_DECK = 40  # places for a deck in the kernel's arrays
+
+
+def determinize(position: Position, seat: int, rng: Random) -> Position:
+    """Return a copy in which all that the seat cannot know is drawn anew.
+
+    Decks, the hands of others, and what another has drawn are dealt at random from the
+    cards that the seat has not seen; cards that it put back itself stay where it put
+    them.
+    """
+    guess = position.copy()
+    own_decks = guess.cards.decks > 1
+    for pile in range(guess.cards.decks):
+        others = [pile] if own_decks else list(range(guess.seats))
+        _deal_again(guess, pile, [s for s in others if s != seat], seat, rng)
+    return guess
+
+
+def _deal_again(
+    guess: Position, pile: int, holders: list[int], seat: int, rng: Random
+) -> None:
+    """Shuffle a deck's unknown places, the holders' hands and what they drew."""
+    cards = guess.cards
+    deck, knowers = list(cards.deck), list(cards.knowers)
+    start = pile * _DECK
+    places = [
+        place
+        for place in range(start, start + cards.left[pile])
+        if not knowers[place] >> seat & 1
+    ]
+    drawn = list(cards.drawn)
+    hidden = range(cards.draws if guess.seat in holders else 0)
+    hands = {holder: _hand(guess, holder) for holder in holders}
+    pool = [deck[place] for place in places] + [drawn[i] for i in hidden]
+    pool += [card for hand in hands.values() for card in hand]
+    rng.shuffle(pool)
+    for place in places:
+        deck[place] = pool.pop()
+    for i in hidden:
+        drawn[i] = pool.pop()
+    cards.deck, cards.drawn = deck, drawn
+    for holder, hand in hands.items():
+        _give(guess, holder, [pool.pop() for _ in hand])
+
+
+def _hand(position: Position, seat: int) -> list[int]:
+    return [CARD_IDS[name] for name in view.hand(position, seat)]
+
+
+def _give(position: Position, seat: int, hand: list[int]) -> None:
+    """Set a seat's hand; its last cards are those that it bought this turn."""
+    for card in range(CARD_COUNT):
+        position.cards.give(seat, card, hand.count(card))
+    if seat == position.seat and position.decision in (TURN, KEEPING):
+        bought = position.bought - (position.decision == KEEPING)
+        old = hand[: max(0, len(hand) - bought)]
+        position.cards.ready = sum(1 << card for card in set(old))
+
+
+def position_of(
+    rules: Rules,
+    decision: str,
+    state: Mapping[str, Any],
+    *,
+    rng: Random | None = None,
+    bought: Sequence[str] = (),
+) -> Position:
+    """Return a position from a `state` of contract.md, section 8.
+
+    From everything in view (as `torres trace` writes it) the very position; from the
+    view of the seat that decides one that agrees with it, hidden cards dealt by `rng`.
+    `bought` names the cards bought this turn, which the state does not tell.
+    """
+    full = _with_cards(rules, state, rng)
+    position = Position()
+    decks = tuple(tuple(deck) for deck in full["decks"])
+    position.set_up(rules, Setup(state["first"], decks, state["master"]))
+    _fill_board(position, state)
+    for name in ("phase", "round", "first", "ap", "bought", "placed", "played"):
+        setattr(position, name, state[name])
+    position.decision = DECISIONS.index(decision)
+    position.seat = -1 if state["seat"] is None else state["seat"]
+    position.order = _padded(state["order"], _SEATS)
+    position.reserve = _padded(state["reserve"], _SEATS)
+    position.track.scores = _padded(state["scores"], _SEATS)
+    position.track.scored = _scored(decision, state)
+    _fill_stock(position, state)
+    _fill_course(position, decision, state)
+    _fill_hands(position, full, bought)
+    return position
+
+
+def _padded(numbers: Sequence[int], length: int) -> list[int]:
+    return [*numbers, *[0] * (length - len(numbers))]
+
+
+def _scored(decision: str, state: Mapping[str, Any]) -> int:
+    """How many phases were scored."""
+    after = decision in ("king", "first", "over") and state["phase"] > 0
+    return int(state["phase"]) if after else max(0, int(state["phase"]) - 1)
+
+
+def _fill_board(position: Position, state: Mapping[str, Any]) -> None:
+    board = position.board = Board()
+    heights = {
+        8 * column + row: height
+        for row, line in enumerate(state["heights"])
+        for column, height in enumerate(line)
+        if height
+    }
+    while heights:  # a whole castle at a time, from neighbour to neighbour
+        edge = [min(heights)]
+        while edge:
+            space = edge.pop()
+            if space not in heights:
+                continue
+            for _ in range(heights.pop(space)):
+                board.place(space)
+            edge += [n for n in _neighbours(space) if n in heights]
+    for seat, knights in enumerate(state["knights"]):
+        for name in knights:
+            board.drop(seat, NUMBERS[name])
+    if state["king"] is not None:
+        board.crown(NUMBERS[state["king"]])
+
+
+def _neighbours(space: int) -> list[int]:
+    column, row = divmod(space, 8)
+    near = [(column - 1, row), (column + 1, row), (column, row - 1), (column, row + 1)]
+    return [8 * c + r for c, r in near if c in range(8) and r in range(8)]
+
+
+def _fill_stock(position: Position, state: Mapping[str, Any]) -> None:
+    stock = position.stock
+    for seat, sizes in enumerate(state["stacks"]):
+        for size in sizes:
+            stock.deal(seat, size)
+    stock.supply = state["supply"]
+    stock.current = -1 if state["current"] is None else state["current"]
+    stock.carried = _padded(state["carried"], _SEATS)
+
+
+def _fill_course(position: Position, decision: str, state: Mapping[str, Any]) -> None:
+    """Set where in the set-up, the round, or the dealing the game is."""
+    if decision == "found":
+        position.done = sum(map(sum, state["heights"]))
+    elif decision == "enter":
+        position.done = sum(map(len, state["knights"]))
+    elif decision in ("turn", "keep"):
+        position.turn = state["order"].index(state["seat"])
+    elif decision == "stock":
+        for seat, blocks in enumerate(state["carried"]):
+            if position.stock.outcomes(seat, blocks) > 1:
+                position.waiting |= 1 << seat
+
+
+def _fill_hands(
+    position: Position, full: Mapping[str, Any], bought: Sequence[str]
+) -> None:
+    cards = position.cards
+    drawn = [CARD_IDS[name] for name in full["drawn"] or ()]
+    cards.draws = len(drawn)
+    cards.drawn = _padded(drawn, 3)
+    discard = []
+    for played in full["discards"]:
+        discard += _padded([CARD_IDS[name] for name in played], _DECK)
+    cards.discard = _padded(discard, _SEATS * _DECK)
+    cards.discards = _padded([len(played) for played in full["discards"]], _SEATS)
+    for seat, hand in enumerate(full["hands"]):
+        old = list(hand)
+        if seat == position.seat:
+            for card in bought:
+                old.remove(card)
+        new = [*old, *(bought if seat == position.seat else ())]
+        for name, number in CARD_IDS.items():
+            cards.give(seat, number, new.count(name))
+        if seat == position.seat:
+            cards.ready = sum(1 << CARD_IDS[name] for name in set(old))
+
+
+def _with_cards(
+    rules: Rules, state: Mapping[str, Any], rng: Random | None
+) -> dict[str, Any]:
+    """Return the cards of a state; hidden ones are dealt from what was not seen."""
+    cards = {key: state[key] for key in ("hands", "decks", "drawn", "discards")}
+    if "hand" not in state:
+        return cards
+    if rng is None:
+        raise ValueError("a seat's view hides cards: rng must deal them")
+    me = state["seat"]
+    played, counts = state["discards"], state["hands"]
+    if not rules.deck_count:
+        cards["hands"] = [sorted(set(CARDS) - set(gone)) for gone in played]
+        return cards
+    hands: list[list[str]] = [[] for _ in counts]
+    hands[me] = list(state["hand"])
+    decks: list[list[str]] = []
+    for pile in range(rules.deck_count):
+        holders = [pile] if rules.deck_count > 1 else list(range(rules.seats))
+        pool = _unseen(rules, state, holders)
+        rng.shuffle(pool)
+        for holder in holders:
+            if holder != me:
+                hands[holder] = [pool.pop() for _ in range(counts[holder])]
+        decks.append(pool)
+    return cards | {"hands": hands, "decks": decks}
+
+
+def _unseen(rules: Rules, state: Mapping[str, Any], holders: list[int]) -> list[str]:
+    """Return the cards of a deck that the seat that decides has not seen."""
+    seen = [card for holder in holders for card in state["discards"][holder]]
+    if state["seat"] in holders:
+        seen += [*state["hand"], *(state["drawn"] or ())]
+    pool = list(CARDS * rules.copies)
+    for card in seen:
+        pool.remove(card)
+    return pool

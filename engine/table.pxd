@@ -1,0 +1,24 @@
+from engine.board cimport Board, MoveList
+from engine.cards cimport Cards
+from engine.stock cimport Stock
+from engine.track cimport Track
+
+cdef int OVER, _SEATS, _PHASES, _PHASE_CARD
+
+
+cdef class Table:
+    cdef public Board board
+    cdef public Track track
+    cdef public Stock stock
+    cdef public Cards cards
+    cdef MoveList moves
+    cdef public int seats, buy_draw, max_buys, max_blocks, ordering
+    cdef public bint largest, keeps_blocks, names_first
+    cdef public int decision, seat, first, phase, round, turn, done, waiting, turn_id
+    cdef public int ap, bought, placed
+    cdef public bint played
+    cdef public int[4] order, reserve
+    cdef public int[3] rounds
+    cdef public int[192] phase_card
+
+    cpdef void assign(self, Table other) noexcept

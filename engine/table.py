@@ -1,0 +1,98 @@
+"""The table: everything that a game consists of, and how it is copied.
+
+Rules are not here. `options.Options` adds what the seat that decides may do, and
+`kernel.Position` adds doing it.
+"""
+
+try:
+    import cython
+except ImportError:  # pragma: no cover - depends on what is installed
+    from engine.stand_in import cython
+
+from engine.board import SHARED, Board
+from engine.cards import Cards
+from engine.codes import OVER
+from engine.stock import Stock
+from engine.track import Track
+
+_SEATS = 4
+_PHASES = 3
+_PHASE_CARD = 64
+
+
+class Table:
+    """Board, scoring track, blocks and cards, and whose decision is due."""
+
+    def __init__(self) -> None:  # noqa: PLR0915 - one line a field
+        self.board = Board()
+        self.track = Track()
+        self.stock = Stock()
+        self.cards = Cards()
+        # The rules.
+        self.seats = 0
+        self.buy_draw = 0
+        self.max_buys = 0
+        self.max_blocks = 0
+        self.largest = False
+        self.keeps_blocks = False
+        self.names_first = False
+        self.ordering = 0
+        # The game.
+        self.decision = OVER
+        self.seat = 0
+        self.first = 0
+        self.phase = 0
+        self.round = 0
+        self.turn = 0  # place in the order of the round
+        self.done = 0  # set-up decisions taken of the kind that is due
+        self.waiting = 0  # seats whose `stock` is due, one bit each
+        self.turn_id = 0
+        # The turn.
+        self.ap = 0
+        self.bought = 0
+        self.placed = 0
+        self.played = False
+        self.moves = SHARED
+        if not cython.compiled:  # pragma: no branch - C has arrays
+            self.order = [0] * _SEATS
+            self.reserve = [0] * _SEATS
+            self.rounds = [0] * _PHASES
+            self.phase_card = [0] * (_PHASES * _PHASE_CARD)
+
+    def assign(self, other: "Table") -> None:  # noqa: PLR0915 - one line a field
+        """Become a copy of another table."""
+        self.board.assign(other.board)
+        self.track.assign(other.track)
+        self.stock.assign(other.stock)
+        self.cards.assign(other.cards)
+        self.seats = other.seats
+        self.buy_draw = other.buy_draw
+        self.max_buys = other.max_buys
+        self.max_blocks = other.max_blocks
+        self.largest = other.largest
+        self.keeps_blocks = other.keeps_blocks
+        self.names_first = other.names_first
+        self.ordering = other.ordering
+        self.decision = other.decision
+        self.seat = other.seat
+        self.first = other.first
+        self.phase = other.phase
+        self.round = other.round
+        self.turn = other.turn
+        self.done = other.done
+        self.waiting = other.waiting
+        self.turn_id = other.turn_id
+        self.ap = other.ap
+        self.bought = other.bought
+        self.placed = other.placed
+        self.played = other.played
+        for i in range(_SEATS):
+            self.order[i] = other.order[i]
+            self.reserve[i] = other.reserve[i]
+        for i in range(_PHASES):
+            self.rounds[i] = other.rounds[i]
+        if not cython.compiled:  # pragma: no branch - C has arrays
+            self.phase_card[:] = other.phase_card
+            return
+        for i in range(_PHASES * _PHASE_CARD):  # pragma: no cover - the compiled twin
+            self.phase_card[i] = other.phase_card[i]

@@ -1,0 +1,196 @@
+"""The scoring track: scores, the tie rule, a phase's points (rules 54-59, 72)."""
+
+try:
+    import cython
+except ImportError:  # pragma: no cover - depends on what is installed
+    from engine.stand_in import cython
+
+from engine.board import Board
+from engine.codes import (
+    ADJACENT,
+    ALL_LEVELS,
+    BORDER,
+    CASTLES,
+    DIAGONALS,
+    ROW,
+    SQUARE,
+)
+
+_SEATS = 4
+_PHASES = 3
+_KNIGHTS = 6
+_SIDE = 8
+
+
+class Track:
+    """Scores by seat, and what each phase's scoring gave before the tie rule.
+
+    `castle_points`, `king_points`, `master_points` and `totals` hold four numbers for
+    each phase scored, at `4 * (phase - 1) + seat`.
+    """
+
+    def __init__(self) -> None:
+        self.seats = 0
+        self.scored = 0  # phases
+        self.master = -1
+        self.all_six = True
+        self.contiguous = False
+        self.tilted = False
+        if not cython.compiled:  # pragma: no branch - C has arrays
+            self.scores = [0] * _SEATS
+            self.castle_points = [0] * (_PHASES * _SEATS)
+            self.king_points = [0] * (_PHASES * _SEATS)
+            self.master_points = [0] * (_PHASES * _SEATS)
+            self.totals = [0] * (_PHASES * _SEATS)
+
+    def assign(self, other: "Track") -> None:
+        """Become a copy of another track."""
+        self.seats = other.seats
+        self.scored = other.scored
+        self.master = other.master
+        self.all_six = other.all_six
+        self.contiguous = other.contiguous
+        self.tilted = other.tilted
+        for seat in range(_SEATS):
+            self.scores[seat] = other.scores[seat]
+        for i in range(_SEATS * other.scored):
+            self.castle_points[i] = other.castle_points[i]
+            self.king_points[i] = other.king_points[i]
+            self.master_points[i] = other.master_points[i]
+            self.totals[i] = other.totals[i]
+
+    def gain(self, seat: int, points: int) -> None:
+        """Move a marker on, and past others' scores (rules 54, 56; for 0 rule 59)."""
+        if points == 0:
+            return
+        score = self.scores[seat] + points
+        while self._taken(seat, score):
+            score += 1
+        self.scores[seat] = score
+
+    def _taken(self, seat: int, score: int) -> bool:
+        for other in range(self.seats):
+            if other != seat and self.scores[other] == score:
+                return True
+        return False
+
+    def score_phase(self, board: Board, phase: int, first: int) -> None:
+        """Score castles, king, master card, clockwise from `first` (rules 55-58)."""
+        start = _SEATS * (phase - 1)
+        self.scored = phase
+        for turn in range(self.seats):
+            seat = (first + turn) % self.seats
+            self.castle_points[start + seat] = self.castles(board, seat)
+            self.gain(seat, self.castle_points[start + seat])
+        for turn in range(self.seats):
+            seat = (first + turn) % self.seats
+            self.king_points[start + seat] = self.king(board, seat, phase)
+            self.gain(seat, self.king_points[start + seat])
+        for turn in range(self.seats):
+            seat = (first + turn) % self.seats
+            self.master_points[start + seat] = self.card(board, seat, phase)
+            self.gain(seat, self.master_points[start + seat])
+        for seat in range(self.seats):
+            self.totals[start + seat] = self.scores[seat]
+
+    def castles(self, board: Board, seat: int) -> int:
+        """Area times the highest own knight's level, for each castle (rule 55)."""
+        points = 0
+        for number in range(board.castles):
+            castle = board.castle[number]
+            knights = castle & board.knights[seat]
+            if knights:
+                points += board.area(castle) * board.highest(knights)
+        return points
+
+    def king(self, board: Board, seat: int, phase: int) -> int:
+        """Return the bonus for the phase's level in the king's castle (rule 57)."""
+        number = board.castle_at(board.king)
+        knights = board.castle[number] & board.knights[seat]
+        return 5 * phase if knights & board.exactly(phase) else 0
+
+    def card(self, board: Board, seat: int, phase: int) -> int:
+        """Return the points of the master card (rule 72)."""
+        if self.master < 0:
+            return 0
+        if self.master == BORDER:
+            return self._most(board, seat, phase, board.border())
+        if self.master == DIAGONALS:
+            return self._most(board, seat, phase, board.long_diagonals())
+        if self.master == CASTLES:
+            return self._many_castles(board, seat, phase)
+        if phase < _PHASES or not self._shape(board, board.knights[seat]):
+            return 0
+        return 40 if self.master in (ADJACENT, ALL_LEVELS) else 50
+
+    def _most(self, board: Board, seat: int, phase: int, where: int) -> int:
+        """For each knight there, and once more for strictly the most."""
+        worth = 10 if phase == _PHASES else 3 * phase - 1  # 2, 5, 10
+        own = board.area(board.knights[seat] & where)
+        most = own > 0
+        for other in range(self.seats):
+            if other != seat and board.area(board.knights[other] & where) >= own:
+                most = False
+        return worth * (own + 1) if most else worth * own
+
+    def _many_castles(self, board: Board, seat: int, phase: int) -> int:
+        held = 0
+        for number in range(board.castles):
+            if board.castle[number] & board.knights[seat]:
+                held += 1
+        if held != phase + 3:
+            return 0
+        return 30 if phase == _PHASES else 10 * phase - 5  # 5, 15, 30
+
+    def _shape(self, board: Board, knights: int) -> bool:
+        """Whether knights fulfil one of M4 to M8 (D-24)."""
+        if self.master == SQUARE:
+            return self._square(knights)
+        if self.all_six and board.area(knights) < _KNIGHTS:
+            return False
+        if self.master == ADJACENT:
+            return board.connected(knights)
+        if self.master == ALL_LEVELS:
+            return self._all_levels(board, knights)
+        if self.master == ROW:
+            return self._row(board, knights)
+        return board.exactly(board.highest(knights)) & knights == knights
+
+    def _all_levels(self, board: Board, knights: int) -> bool:
+        level = 0
+        while knights:
+            here = knights & board.exactly(level)
+            if here & (here - 1):
+                return False
+            knights &= ~here
+            level += 1
+        return True
+
+    def _row(self, board: Board, knights: int) -> bool:
+        if self.contiguous and not board.connected(knights):
+            return False
+        column = board.line_of(knights, 0)
+        row = board.line_of(knights, 1)
+        return knights & column == knights or knights & row == knights
+
+    def _square(self, knights: int) -> bool:
+        """Four corners: from a knight by (x, y) to the next, and on at right angles."""
+        for corner in range(64):
+            for x in range(1, 8):
+                for y in range(8):
+                    if y and not self.tilted:
+                        break
+                    if self._corners(knights, corner, x, y):
+                        return True
+        return False
+
+    def _corners(self, knights: int, corner: int, x: int, y: int) -> bool:
+        column, row = corner >> 3, corner & 7
+        for _ in range(4):
+            if not (0 <= column < _SIDE and 0 <= row < _SIDE):
+                return False
+            if not (knights >> (8 * column + row)) & 1:
+                return False
+            column, row = column + x, row + y
+            x, y = -y, x
+        return True

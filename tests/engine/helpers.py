@@ -1,0 +1,117 @@
+"""Games and positions that several tests need."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from engine.codes import CARD_IDS, NUMBERS
+from engine.game import Game
+from engine.kernel import Position
+from engine.notation import move_of, texts
+from engine.rulesets import PRESETS, resolve
+from engine.search import position_of
+from engine.setup import derive
+
+TABLES = [(ruleset, seats) for ruleset in PRESETS for seats in (2, 3, 4)]
+
+
+def game(
+    ruleset: str = "yucata", seats: int = 2, seed: str = "test", **switches: object
+) -> Game:
+    rules = resolve(ruleset, seats, switches)
+    return Game(rules, derive(rules, seed))
+
+
+def play_on(played: Game, rng: Random, *, favour: str = "") -> Iterator[str]:
+    """Play random actions to the end, favouring those that begin with some words."""
+    while legal := played.legal():
+        wanted = [action for action in legal if favour and action.startswith(favour)]
+        choice = rng.choice(wanted if wanted and rng.random() < 0.7 else legal)
+        played.play(choice)
+        yield choice
+
+
+def blank(seats: int = 2, **changes: Any) -> dict[str, Any]:
+    """A state in the middle of seat 0's turn on a board without any block."""
+    state: dict[str, Any] = {
+        "phase": 1,
+        "round": 1,
+        "order": list(range(seats)),
+        "first": 0,
+        "seat": 0,
+        "ap": 5,
+        "bought": 0,
+        "placed": 0,
+        "played": False,
+        "heights": [[0] * 8 for _ in range(8)],
+        "knights": [[] for _ in range(seats)],
+        "king": None,
+        "reserve": [5] * seats,
+        "stacks": [[3, 3, 3]] * seats,
+        "current": 3,
+        "carried": [0] * seats,
+        "supply": 40,
+        "scores": [0] * seats,
+        "drawn": None,
+        "hands": [[] for _ in range(seats)],
+        "decks": [[] for _ in range(seats)],
+        "discards": [[] for _ in range(seats)],
+        "master": None,
+        "forfeited": [],
+    }
+    return state | changes
+
+
+def heights(blocks: str) -> list[list[int]]:
+    """Heights from words like `a4=2 c3`."""
+    rows = [[0] * 8 for _ in range(8)]
+    for word in blocks.split():
+        space, _, height = word.partition("=")
+        rows[int(space[1]) - 1]["abcdefgh".index(space[0])] = int(height or 1)
+    return rows
+
+
+def position(
+    blocks: str,
+    knights: str = "",
+    others: str = "",
+    *,
+    ruleset: str = "yucata",
+    decision: str = "turn",
+    **changes: Any,
+) -> Position:
+    """Seat 0's turn: blocks, own and the other's knights, any field changed."""
+    rules = resolve(ruleset, 2)
+    decks = [[]] * rules.deck_count
+    state = blank(
+        heights=heights(blocks),
+        knights=[knights.split(), others.split()],
+        decks=decks,
+    )
+    if rules.master_card:
+        state["master"] = "border"
+    return position_of(rules, decision, state | changes)
+
+
+def legal(on: Position, kind: str = "") -> list[str]:
+    """The legal actions that begin with some words, without those words."""
+    return [t.removeprefix(kind).strip() for t in texts(on) if t.startswith(kind)]
+
+
+def allows(on: Position, action: str) -> bool:
+    move = move_of(on, action)
+    return move is not None and bool(on.allows(move))
+
+
+__all__ = [
+    "CARD_IDS",
+    "NUMBERS",
+    "TABLES",
+    "allows",
+    "blank",
+    "game",
+    "heights",
+    "legal",
+    "play_on",
+    "position",
+]

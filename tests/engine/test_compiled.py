@@ -1,0 +1,64 @@
+"""The compiled kernel: it is the same engine, and it is never an old one."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.build import MODULES
+
+ROOT = Path(engine.__file__).parents[1]
+needs_compiled = pytest.mark.skipif(not engine.compiled, reason="nothing is compiled")
+
+PLAY = """
+import hashlib, engine
+from engine import kernel
+seen = hashlib.sha256()
+for ruleset in engine.PRESETS:
+    for seats in (2, 3, 4):
+        rules = engine.resolve(ruleset, seats)
+        position = kernel.start(rules, engine.derive(rules, f"{ruleset} {seats}"))
+        draw = 1
+        while moves := position.legal():
+            draw = draw * 6364136223846793005 % 2**64
+            position.apply(moves[(draw >> 33) % len(moves)])
+            seen.update(repr(moves).encode())
+        seen.update(repr(list(position.track.scores)).encode())
+print(engine.compiled, seen.hexdigest())
+"""
+
+
+def play(pure: str) -> list[str]:
+    environment = os.environ | {"TORRES_PURE": pure, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", PLAY],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def test_the_plain_source_is_loaded_on_request() -> None:
+    assert play("1")[0] == "False"
+
+
+@needs_compiled
+def test_compiled_and_plain_agree_move_for_move() -> None:
+    compiled, plain = play("0"), play("1")
+
+    assert compiled == ["True", plain[1]]
+
+
+@needs_compiled
+@pytest.mark.parametrize("module", MODULES)
+def test_what_is_compiled_is_not_older_than_its_source(module: str) -> None:
+    folder = ROOT / "engine"
+    compiled = Path(str(sys.modules[f"engine.{module}"].__file__))
+
+    for source in (folder / f"{module}.py", folder / f"{module}.pxd"):
+        assert source.stat().st_mtime <= compiled.stat().st_mtime, "run make install"

@@ -1,0 +1,47 @@
+"""What engine/README.md promises is so."""
+
+import re
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import engine
+from tests.engine.helpers import game
+
+FOLDER = Path(engine.__file__).parent
+PAGE = (FOLDER / "README.md").read_text()
+EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+def test_the_first_example_plays_a_game(capsys: Any) -> None:
+    exec(EXAMPLES[0], {})
+
+    assert "completed" in capsys.readouterr().out
+
+
+def test_the_monte_carlo_example_finds_a_legal_action() -> None:
+    names: dict[str, Any] = {}
+    exec(EXAMPLES[1], names)
+    played = game("yucata", 2)
+    rng = Random(1)
+    while played.decision != "turn":
+        played.play(played.legal()[0])
+    view = played.state(played.seat)
+    chosen = names["choose"](played.rules, played.decision, view, rng, 1)
+
+    assert chosen in played.legal()
+    assert len(EXAMPLES[1].strip().splitlines()) <= 30
+
+
+def test_every_module_and_function_that_is_named_exists() -> None:
+    for row in re.findall(r"^\| (?:A|contract).*\|$", PAGE, re.MULTILINE):
+        named = re.findall(r"`([\w.]+)`", row)
+        if not any(name.endswith(".py") for name in named):
+            continue  # a ruling
+        sources = "".join(
+            (FOLDER / name).read_text() for name in named if name.endswith(".py")
+        )
+        sources += (FOLDER / "game.py").read_text()
+        for name in named:
+            if not name.endswith(".py"):
+                assert f"def {name.split('.')[-1]}(" in sources, name

@@ -1,0 +1,159 @@
+"""What holds in every position, whatever is played."""
+
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from engine.errors import IllegalAction
+from engine.game import Game
+from engine.notation import move_of, text
+from engine.rulesets import BLOCKS, PRESETS
+from tests.engine.helpers import TABLES, game, play_on
+
+NEAR = [(0, 1), (1, 0), (0, -1), (-1, 0)]
+games = st.tuples(st.sampled_from(TABLES), st.integers(0, 2**32), st.integers(0, 250))
+
+
+def at(table: tuple[str, int], seed: int, plies: int) -> Game:
+    """A game after so many random actions."""
+    played = game(*table, str(seed))
+    for number, _ in enumerate(play_on(played, Random(seed), favour="play")):
+        if number >= plies:
+            break
+    return played
+
+
+def castles(heights: list[list[int]]) -> list[set[tuple[int, int]]]:
+    """The castles of a board, found anew by walking."""
+    left = {(r, c) for r in range(8) for c in range(8) if heights[r][c]}
+    found = []
+    while left:
+        castle, edge = set(), [left.pop()]
+        while edge:
+            row, column = edge.pop()
+            castle.add((row, column))
+            for down, right in NEAR:
+                if (row + down, column + right) in left:
+                    left.remove((row + down, column + right))
+                    edge.append((row + down, column + right))
+        found.append(castle)
+    return found
+
+
+@given(games)
+@settings(max_examples=60, deadline=None)
+def test_blocks_knights_and_cards_are_conserved(
+    played_to: tuple[tuple[str, int], int, int],
+) -> None:
+    played = at(*played_to)
+    state: Any = played.state()
+
+    on_board = sum(map(sum, state["heights"]))
+    stacked = sum(map(sum, state["stacks"])) + (state["current"] or 0)
+    assert on_board + stacked + sum(state["carried"]) + state["supply"] == BLOCKS
+    for knights, reserve in zip(state["knights"], state["reserve"], strict=True):
+        assert len(knights) + reserve == 6
+    cards = sum(map(len, state["hands"] + state["decks"] + state["discards"]))
+    cards += len(state["drawn"] or [])
+    rules = played.rules
+    assert cards == (40 if rules.card_access == "shared_deck" else 10 * rules.seats)
+
+
+@given(games)
+@settings(max_examples=60, deadline=None)
+def test_castles_stay_apart_and_no_higher_than_their_area(
+    played_to: tuple[tuple[str, int], int, int],
+) -> None:
+    played = at(*played_to)
+    state: Any = played.state()
+    found = castles(state["heights"])
+
+    assert len(found) == played.position.board.castles
+    if played.decision != "found":
+        assert len(found) >= 6
+    for castle in found:
+        assert max(state["heights"][r][c] for r, c in castle) <= len(castle)
+
+
+@given(games)
+@settings(max_examples=60, deadline=None)
+def test_scores_differ_unless_they_are_0(
+    played_to: tuple[tuple[str, int], int, int],
+) -> None:
+    scores = [s for s in at(*played_to).position.track.scores if s]
+
+    assert len(scores) == len(set(scores))
+
+
+@given(games, st.integers(0, 10**9))
+@settings(max_examples=40, deadline=None)
+def test_exactly_the_listed_moves_are_legal(
+    played_to: tuple[tuple[str, int], int, int], seed: int
+) -> None:
+    played = at(*played_to)
+    position = played.position
+    legal = set(position.legal())
+    rng = Random(seed)
+    words = played.legal()
+
+    assert words == sorted(set(words))
+    assert [move_of(position, word) for word in words] == position.legal()
+    assert [text(position, move) for move in position.legal()] == words
+    for move in legal:
+        assert position.allows(move)
+    kinds = range(25)
+    for _ in range(3000):
+        move = rng.choice(kinds) << 16 | rng.randrange(70) << 8 | rng.randrange(70)
+        assert bool(position.allows(move)) == (move in legal), move
+
+
+TOKENS = """
+add block buy end enter first found keep king move play score stack stock stay top
+bottom current ap6 ap7 up2 jump regroup door_up diagonal move_block under_knight
+extra_block a1 a4 b2 c3 c4 d4 d8 e1 f6 h8 h9 i1 0 1 2 3 -1 3,3 3,2 2,2,2 01 \u00b2
+"""
+WORDS = st.sampled_from(TOKENS.split())
+
+
+@given(
+    games,
+    st.one_of(
+        st.lists(WORDS, max_size=5).map(" ".join),
+        st.text(max_size=30),
+        st.lists(WORDS, max_size=4).map(lambda w: " ".join(w) + "\n"),
+    ),
+)
+@settings(max_examples=300, deadline=None)
+def test_any_string_is_played_or_refused_with_a_reason(
+    played_to: tuple[tuple[str, int], int, int], action: str
+) -> None:
+    played = at(played_to[0], played_to[1] % 20, played_to[2] % 60)
+    legal = played.legal()
+    before = played.state()
+    if action in legal:
+        played.play(action)
+        return
+    with pytest.raises(IllegalAction) as refusal:
+        played.play(action)
+
+    assert len(refusal.value.why) > 10
+    assert played.state() == before
+
+
+@pytest.mark.parametrize("ruleset", PRESETS)
+def test_a_view_never_shows_what_is_hidden(ruleset: str) -> None:
+    played = game(ruleset, 3, "hidden")
+    for _ in play_on(played, Random(2), favour="buy"):
+        full: Any = played.state()
+        for seat in range(3):
+            view: Any = played.state(seat)
+            assert view["hand"] == full["hands"][seat]
+            assert view["hands"] == [len(hand) for hand in full["hands"]]
+            assert view["decks"] == [len(deck) for deck in full["decks"]]
+            hidden = full["drawn"] if played.position.seat == seat else None
+            assert view["drawn"] == hidden
+            shared = {k: v for k, v in view.items() if k in full}
+            del shared["hands"], shared["decks"], shared["drawn"]
+            assert all(full[key] == value for key, value in shared.items())

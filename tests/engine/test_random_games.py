@@ -1,0 +1,97 @@
+"""Random games of every ruleset and table: none fails, and everything occurs."""
+
+import os
+from collections import Counter
+from random import Random
+
+import pytest
+
+from engine.game import Game
+from engine.replay import document, verify
+from engine.rulesets import CARDS, MASTERS, PRESETS, SWITCHES, resolve
+from engine.setup import derive
+from tests.engine.helpers import TABLES
+
+GAMES = int(os.environ.get("TORRES_GAMES", "200"))
+WORDS = [
+    "add",
+    "block",
+    "buy",
+    "end",
+    "enter",
+    "first",
+    "found",
+    "keep",
+    "king",
+    "move",
+    "score",
+    "stack",
+]
+seen: Counter[str] = Counter()
+
+
+def play(ruleset: str, seats: int, number: int) -> None:
+    rules = resolve(ruleset, seats)
+    played = Game(rules, derive(rules, f"{ruleset} {seats} {number}"))
+    rng = Random(number)
+    moves: list[dict[str, object]] = []
+    while not played.over:
+        legal = played.legal()
+        cards = [action for action in legal if action.startswith("play")]
+        action = rng.choice(cards if cards and rng.random() < 0.2 else legal)
+        moves.append({"seat": played.seat, "actions": [action]})
+        played.play(action)
+        word, _, rest = action.partition(" ")
+        seen[f"play {rest.split()[0]}" if word == "play" else word] += 1
+        if word == "end" and rest:
+            seen["end with sizes"] += 1
+    if played.setup.master is not None:
+        points = [p for s in played.scoring for p in s["master"]]  # type: ignore[attr-defined]
+        seen[f"dealt {played.setup.master}"] += 1
+        seen[f"scored {played.setup.master}"] += any(points)
+    for switch, value in rules.switches().items():
+        seen[f"{switch}={value}"] += 1
+    players = [{"name": "x"}] * seats
+    verify(document(played, seed="", players=players, moves=moves, forfeits=[]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ruleset", "seats"), TABLES)
+def test_random_games_end_and_verify(ruleset: str, seats: int) -> None:
+    for number in range(GAMES):
+        play(ruleset, seats, number)
+
+
+@pytest.mark.slow
+def test_everything_occurred() -> None:
+    if not seen:  # run alone, or in another process than the games
+        for ruleset, seats in TABLES:
+            for number in range(12):
+                play(ruleset, seats, number)
+    wanted = [*WORDS, "end with sizes", *(f"play {card}" for card in CARDS)]
+    wanted += [f"dealt {master}" for master in MASTERS]
+    wanted += [f"scored {master}" for master in ("border", "diagonals")]
+    for preset in PRESETS.values():
+        wanted += [f"{name}={value}" for name, value in preset.switches.items()]
+
+    assert [what for what in wanted if not seen[what]] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ruleset", PRESETS)
+@pytest.mark.parametrize("switch", SWITCHES)
+def test_every_value_of_every_switch_plays(ruleset: str, switch: str) -> None:
+    values: tuple[object, ...] = SWITCHES[switch].choices
+    if SWITCHES[switch].number:
+        values = (0, 1, 2, 5, 10**30)
+    if SWITCHES[switch].nullable:
+        values = (*values, None)
+    if switch == "stacks":
+        values = ([[9, 1, 5], [1], [4, 4, 2]], [[1], [1], [1]], [[2] * 9, [3, 2], [8]])
+    for value in values:
+        rules = resolve(ruleset, 2, {switch: value})
+        played = Game(rules, derive(rules, "switch"))
+        rng = Random(1)
+        while legal := played.legal():
+            played.play(rng.choice(legal))
+        assert played.result is not None

@@ -1,0 +1,282 @@
+"""The referee, with players that are plain objects."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engine import replay
+from engine.game import Game
+from engine.referee import Answer, Ask, PlayerFault, ServiceFault, play
+from engine.rulesets import resolve
+from engine.setup import derive
+
+LIMITS = {"move_ms": 1000, "bank_ms": 5000}
+
+
+class Scripted:
+    """Chooses at random unless a script says otherwise; remembers what it was told."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.rng = random.Random(seed)
+        self.asks: list[Ask] = []
+        self.told: list[Any] = []
+        self.hello: dict[str, Any] = {}
+        self.killed = 0
+
+    def start(self, hello: dict[str, Any]) -> None:
+        self.hello = hello
+
+    def answer(self, ask: Ask) -> Answer:
+        return Answer([self.rng.choice(ask.legal)], None, 1.0)
+
+    def decide(self, ask: Ask) -> Answer:
+        self.asks.append(ask)
+        return self.answer(ask)
+
+    def forfeit(self, reason: str, detail: str) -> None:
+        self.told.append(("forfeit", reason, detail))
+
+    def end(self, scores: list[int], ranks: list[int], reason: str) -> None:
+        self.told.append(("end", scores, ranks, reason))
+
+    def kill(self) -> None:
+        self.killed += 1
+
+
+class At(Scripted):
+    """Does something special at its n-th question."""
+
+    def __init__(self, n: int, special: Callable[[Ask], Answer]) -> None:
+        super().__init__()
+        self.n, self.special = n, special
+
+    def answer(self, ask: Ask) -> Answer:
+        if len(self.asks) == self.n:
+            return self.special(ask)
+        return super().answer(ask)
+
+
+class StillBorn(Scripted):
+    def start(self, hello: dict[str, Any]) -> None:
+        raise PlayerFault("crash", "exit code 1, at start")
+
+
+def table(players: list[Any], seed: str = "s", ruleset: str = "yucata"):
+    rules = resolve(ruleset, len(players))
+    return play(Game(rules, derive(rules, seed)), players, seed=seed, limits=LIMITS)
+
+
+def document(outcome, players):
+    names = [{"name": str(i)} for i in range(len(players))]
+    return outcome.replay(seed="s", players=names)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_a_whole_game_ends_with_a_replay_that_verifies(seats: int) -> None:
+    players = [Scripted(seed) for seed in range(seats)]
+
+    outcome = table(players)
+
+    replay.verify(document(outcome, players))
+    assert all(player.killed for player in players)
+    assert [p.told[-1][0] for p in players] == ["end"] * seats
+    assert outcome.game.result["reason"] == "completed"
+
+
+def test_each_seat_hears_hello_with_a_seed_of_its_own() -> None:
+    players = [Scripted(1), Scripted(2)]
+
+    table(players, seed="secret")
+
+    seeds = {player.hello["seed"] for player in players}
+    assert len(seeds) == 2
+    assert all("secret" not in seed for seed in seeds)
+    assert [list(p.hello) for p in players] == [
+        ["type", "protocol", "ruleset", "switches", "seats", "seat", "seed", "limits"]
+    ] * 2
+
+
+def test_events_tell_each_seat_everything_once_but_no_secret() -> None:
+    players = [Scripted(5), Scripted(6)]
+
+    outcome = table(players)
+
+    for seat, player in enumerate(players):
+        events = [event for ask in player.asks for event in ask.events]
+        assert len(events) <= len(outcome.game.log)
+        for event, told in zip(outcome.game.log, events, strict=False):
+            action = event.get("action", "")
+            if action.startswith("keep") and event["seat"] != seat:
+                assert told["action"] == f"keep ? {action.split()[2]}"
+            else:
+                assert told == event
+
+
+@pytest.mark.parametrize("answer", [["block z9"], ["nonsense"], ["", "end"], ["end\n"]])
+def test_an_illegal_action_forfeits_and_the_game_goes_on(answer: list[str]) -> None:
+    cheat = At(6, lambda _: Answer(answer, None, 1.0))
+    players = [cheat, Scripted(1), Scripted(2)]
+
+    outcome = table(players)
+
+    assert [f.reason for f in outcome.forfeits] == ["illegal_action"]
+    assert cheat.told[0][0] == "forfeit"
+    assert len(cheat.told) == 1
+    document_ = document(outcome, players)
+    replay.verify(document_)
+    assert any(move.get("auto") for move in document_["moves"])
+    assert document_["result"]["ranks"][0] == 3
+
+
+def test_the_legal_actions_before_an_illegal_one_stand() -> None:
+    def half(ask: Ask) -> Answer:
+        return Answer([ask.legal[0], "fly a1"], None, 1.0)
+
+    players = [At(1, half), Scripted(1), Scripted(2)]
+
+    outcome = table(players)
+
+    forfeit = outcome.forfeits[0]
+    assert outcome.moves[forfeit.before_move - 1].seat == 0
+    replay.verify(document(outcome, players))
+
+
+def test_nothing_follows_buy_and_nothing_reaches_beyond_the_turn() -> None:
+    def greedy(ask: Ask) -> Answer:
+        return Answer(["buy", "end"], None, 1.0)
+
+    def eager(ask: Ask) -> Answer:
+        return Answer(["end", "end"], None, 1.0)
+
+    for special in (greedy, eager):
+        players = [At(4, special), Scripted(1), Scripted(2)]
+        outcome = table(players)
+        assert outcome.forfeits[0].reason == "illegal_action"
+        replay.verify(document(outcome, players))
+
+
+def test_an_index_chooses_from_the_sorted_legal_actions() -> None:
+    class First(Scripted):
+        def answer(self, ask: Ask) -> Answer:
+            assert ask.legal == sorted(ask.legal)
+            return Answer(None, 0, 1.0)
+
+    class Beyond(Scripted):
+        def answer(self, ask: Ask) -> Answer:
+            return Answer(None, len(ask.legal), 1.0)
+
+    assert table([First(), First()]).forfeits == []
+    assert table([Beyond(), First()]).forfeits[0].reason == "protocol"
+
+
+def test_a_turn_is_free_once_and_the_bank_pays_the_rest() -> None:
+    class Slow(Scripted):
+        def answer(self, ask: Ask) -> Answer:
+            return Answer([self.rng.choice(ask.legal)], None, 600.0)
+
+    slow = Slow(3)
+    outcome = table([slow, Scripted(1)])
+
+    assert [f.reason for f in outcome.forfeits] == ["timeout"]
+    asks = [ask for ask in slow.asks if ask.decision in {"turn", "keep"}][:3]
+    left = [(ask.move_ms, ask.bank_ms) for ask in asks]
+    assert left == [(1000, 5000), (400, 5000), (0, 4800)]
+
+
+def test_a_bank_that_is_overdrawn_is_a_timeout() -> None:
+    late = At(3, lambda ask: Answer([ask.legal[0]], None, 6000.5))
+
+    outcome = table([late, Scripted(1)])
+
+    assert [f.reason for f in outcome.forfeits] == ["timeout"]
+    assert outcome.game.result["reason"] == "last_standing"
+
+
+def test_faults_at_the_start_count_in_order_and_the_last_seat_is_not_examined() -> None:
+    players = [StillBorn(), StillBorn(), StillBorn()]
+
+    outcome = table(players)
+
+    assert len(outcome.forfeits) == 2
+    assert outcome.moves == []
+    first = outcome.game.setup.first
+    assert [f.seat for f in outcome.forfeits] == [first, (first + 1) % 3]
+    assert outcome.game.result["ranks"][(first + 2) % 3] == 1
+    replay.verify(document(outcome, players))
+
+
+def test_our_own_fault_ends_the_game_and_every_player() -> None:
+    def broken(_: Ask) -> Answer:
+        raise ServiceFault("the disk is full")
+
+    players = [At(3, broken), Scripted(1)]
+
+    with pytest.raises(ServiceFault):
+        table(players)
+    assert all(player.killed for player in players)
+
+
+def test_the_watch_hears_of_every_move_as_it_is_made() -> None:
+    seen = []
+    rules = resolve("yucata", 2)
+    game = Game(rules, derive(rules, "w"))
+
+    outcome = play(
+        game, [Scripted(1), Scripted(2)], seed="w", limits=LIMITS, watch=seen.append
+    )
+
+    assert seen == outcome.moves
+    assert [move.index for move in seen] == list(range(len(seen)))
+
+
+def test_an_answer_belongs_to_one_turn() -> None:
+    def two_turns(ask: Ask) -> Answer:
+        end = next(action for action in ask.legal if action.startswith("end"))
+        return Answer([end, "score"], None, 1.0)
+
+    # The first questions are the knight and, for one of them, the king.
+    outcome = table([At(4, two_turns), Scripted(1)])
+
+    assert [f.detail for f in outcome.forfeits] == [
+        "'score': the turn is over; one answer belongs to one turn"
+    ]
+
+
+class Talkative(Scripted):
+    """Ends each turn at once, and has more to say after the last one."""
+
+    def answer(self, ask: Ask) -> Answer:
+        if ask.decision != "turn":
+            return super().answer(ask)
+        end = next(action for action in ask.legal if action.startswith("end"))
+        state = ask.state
+        rounds = len(resolve("yucata", 2).stacks[2])
+        last = state["phase"] == 3 and state["round"] == rounds
+        if last and state["order"][-1] == state["seat"]:
+            return Answer([end, "score"], None, 1.0)
+        return Answer([end], None, 1.0)
+
+
+def test_nothing_is_wrong_after_the_end() -> None:
+    outcome = table([Talkative(1), Talkative(2)])
+
+    assert outcome.forfeits == []
+    assert len(outcome.moves[-1].actions) == 1
+
+
+class Scorer(Scripted):
+    """Begins each turn with two points at once."""
+
+    def answer(self, ask: Ask) -> Answer:
+        if ask.decision == "turn" and ask.state["ap"] == 5:
+            return Answer(["score", "score"], None, 1.0)
+        return super().answer(ask)
+
+
+def test_an_answer_may_hold_several_actions_of_a_turn() -> None:
+    outcome = table([Scorer(1), Scorer(2)])
+
+    assert outcome.forfeits == []
+    assert ["score", "score"] in [move.actions for move in outcome.moves]

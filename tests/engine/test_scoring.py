@@ -1,0 +1,153 @@
+"""Rule book A5.7, A6, A9: the track, castles, king's bonus, master cards."""
+
+import pytest
+
+from engine.codes import MASTER_NAMES
+from engine.track import Track
+from tests.engine.helpers import position
+
+C09 = ("a3=2 a4=1 a5=1 c2 c3 c4=3 d4=4 d1=2 e1 e3 f3 g3", "a3 d4 e3", "a4 c4 d1")
+
+
+def track(*scores: int) -> Track:
+    made = Track()
+    made.seats = len(scores)
+    made.scores = [*scores, *[0] * (4 - len(scores))]
+    return made
+
+
+def test_a_point_leads_past_taken_scores() -> None:
+    two, three = track(7, 8), track(7, 8, 9)
+    two.gain(0, 1)
+    three.gain(0, 1)
+
+    assert (two.scores[0], three.scores[0]) == (9, 10)
+
+
+def test_a_score_taken_is_passed() -> None:
+    made = track(10, 12)
+    made.gain(0, 5)
+    made.gain(1, 3)
+
+    assert list(made.scores[:2]) == [15, 16]
+
+
+def test_nothing_gained_nothing_moved() -> None:
+    made = track(0, 0)
+    made.gain(0, 0)
+
+    assert list(made.scores[:2]) == [0, 0]
+
+
+def scored(
+    blocks: str, mine: str, theirs: str, phase: int, **changes: object
+) -> list[list[int]]:
+    """Castle and king points of both seats."""
+    board = position(blocks, mine, theirs, **changes).board  # type: ignore[arg-type]
+    made = track(0, 0)
+    return [
+        [made.castles(board, seat) for seat in (0, 1)],
+        [made.king(board, seat, phase) for seat in (0, 1)],
+    ]
+
+
+def test_the_highest_knight_counts_once() -> None:
+    blocks = "c3=3 c4=2 c5 d3 b3"
+
+    assert scored(blocks, "c3 c4", "c5", 1, king="d3")[0] == [15, 5]
+
+
+def test_the_yucata_example() -> None:
+    assert scored(*C09, 2, king="a5") == [[25, 19], [10, 0]]
+    assert scored(*C09, 1, king="a5")[1] == [0, 5]
+    assert scored(*C09, 3, king="a5")[1] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("knights", "phase", "points"),
+    [("a1 b1", 1, 16), ("a1 b1", 2, 26), ("b1 c1", 1, 13), ("b1 c1", 2, 18)],
+)
+def test_the_kings_castle(knights: str, phase: int, points: int) -> None:
+    # a1 is level 4, b1 level 2, c1 and d1 level 1: an area of 4.
+    castles, king = scored("a1=4 b1=2 c1 d1", knights, "", phase, king="d1")
+
+    assert castles[0] + king[0] == points
+
+
+def test_the_bonus_comes_once() -> None:
+    assert scored("a1 b1 c1", "a1 b1", "", 1, king="c1")[1] == [5, 0]
+
+
+def master(
+    name: str,
+    phase: int,
+    mine: str,
+    theirs: str = "",
+    blocks: str = "",
+    **switches: bool,
+) -> list[int]:
+    board = position(blocks, mine, theirs).board
+    made = track(0, 0)
+    made.master = MASTER_NAMES.index(name)
+    for switch, value in switches.items():
+        setattr(made, switch, value)
+    return [made.card(board, seat, phase) for seat in (0, 1)]
+
+
+def test_border_knights() -> None:
+    assert master("border", 2, "a1 a3 h8 d4", "b1 c1") == [20, 10]
+    assert master("border", 2, "a1 a3", "b1 c1") == [10, 10]
+    assert master("border", 3, "d4", "e5") == [0, 0]
+
+
+def test_diagonal_knights() -> None:
+    assert master("diagonals", 1, "a1 h1 d4", "b1 b2") == [8, 2]
+
+
+@pytest.mark.parametrize(
+    ("phase", "castles", "points"),
+    [(1, 4, 5), (1, 3, 0), (1, 5, 0), (2, 5, 15), (3, 6, 30)],
+)
+def test_exactly_so_many_castles(phase: int, castles: int, points: int) -> None:
+    spaces = ["a1", "c1", "e1", "g1", "a3", "c3"]
+    blocks = " ".join(spaces)
+
+    assert (
+        master("castles", phase, " ".join(spaces[:castles]), blocks=blocks)[0] == points
+    )
+
+
+SIX = "a1 a2 a3 a4 a5 a6"
+
+
+@pytest.mark.parametrize(
+    ("name", "knights", "blocks", "points"),
+    [
+        ("adjacent", SIX, "", 40),
+        ("adjacent", "a1 a2 a3 a4 a5 a7", "", 0),
+        ("adjacent", "a1 a2", "", 0),
+        ("all_levels", SIX, "a1 a2=2 a3=3 a4=4 a5=5", 40),
+        ("all_levels", SIX, "a1 a2 a3=3 a4=4 a5=5", 0),
+        ("row", "a1 b1 c1 d1 e1 h1", "", 50),
+        ("row", "a1 a2 a3 a4 a5 a8", "", 50),
+        ("row", "a1 a2 a3 a4 a5 b5", "", 0),
+        ("square", "a1 a3 c1 c3", "", 50),
+        ("square", "b1 a2 c2 b3", "", 0),
+        ("square", "a1 a3 c1 c4", "", 0),
+        ("one_level", SIX, "", 50),
+        ("one_level", SIX, "a1", 0),
+    ],
+)
+def test_master_cards_of_the_third_phase(
+    name: str, knights: str, blocks: str, points: int
+) -> None:
+    assert master(name, 3, knights, blocks=blocks)[0] == points
+    assert master(name, 2, knights, blocks=blocks)[0] == 0
+
+
+def test_readings_of_the_master_cards_are_switches() -> None:
+    assert master("adjacent", 3, "a1 a2", all_six=False)[0] == 40
+    assert master("row", 3, "a1 b1 c1 d1 e1 h1", contiguous=True)[0] == 0
+    assert master("row", 3, SIX, contiguous=True)[0] == 50
+    assert master("square", 3, "b1 a2 c2 b3", tilted=True)[0] == 50
+    assert master("square", 3, "g1 f3 h4 g6", tilted=True)[0] == 0

@@ -1,0 +1,168 @@
+"""Rule book A4: stacks, left-over blocks, the order of play (C-22 to C-25)."""
+
+import pytest
+
+from engine.notation import move_of
+from tests.engine.helpers import allows, game, legal, position
+
+FREE = "rio-grande-own-decks"
+
+
+def end(on: object, action: str = "end") -> dict[str, object]:
+    on.apply(move_of(on, action))  # type: ignore[attr-defined, arg-type]
+    stock = on.stock  # type: ignore[attr-defined]
+    return {"stacks": stock.others(0), "supply": stock.supply}
+
+
+def test_what_does_not_fit_returns_to_the_supply() -> None:
+    on = position("b2", ruleset=FREE, stacks=[[3, 2], [3]], current=2)
+
+    assert end(on) == {"stacks": [3, 3], "supply": 41}
+
+
+def test_yucata_puts_left_overs_on_the_next_stack() -> None:
+    rules = {"ruleset": "yucata", "stacks": [[2, 2], [3]], "current": 3}
+    on = position("b2", **rules)  # type: ignore[arg-type]
+    on.stock.limit = 1000  # as with three or four seats
+
+    assert end(on) == {"stacks": [5, 2], "supply": 40}
+
+
+def test_yucata_with_two_players_stops_at_three() -> None:
+    on = position("b2", stacks=[[3, 3, 3], [3]], current=2)
+
+    assert end(on) == {"stacks": [3, 3, 3], "supply": 42}
+
+
+def test_a_choice_of_left_overs_names_the_sizes() -> None:
+    on = position("b2", ruleset=FREE, stacks=[[2, 1], [3]], current=1)
+
+    assert legal(on, "end") == ["2,2", "3,1"]
+    assert end(on, "end 2,2") == {"stacks": [2, 2], "supply": 40}
+
+
+def test_sizes_of_two_digits_are_in_ascii_order() -> None:
+    on = position("b2", ruleset=FREE, stacks=[[9, 8], [3]], current=2)
+    on.stock.limit = 1000
+
+    assert legal(on, "end") == ["10,9", "11,8", "9,10"][:2]
+    assert legal(on, "end") == sorted(legal(on, "end"))
+
+
+def test_a_stack_is_named_before_the_first_block_and_the_end() -> None:
+    on = position("b2", "b2", ruleset=FREE, stacks=[[3, 2, 2], [3]], current=None)
+
+    assert legal(on, "stack") == ["2", "3"]
+    assert not allows(on, "block b3")
+    assert not allows(on, "end")
+    assert allows(on, "move b2 b3")
+    on.apply(move_of(on, "stack 2") or 0)
+    assert allows(on, "block b3")
+    assert legal(on, "stack") == []
+
+
+def test_equal_stacks_are_taken_by_themselves() -> None:
+    played = game(FREE, 2)
+    while played.decision != "turn":
+        played.play(played.legal()[0])
+
+    assert played.state()["current"] == 3
+
+
+def test_an_emptied_stack_still_counts_as_a_turn() -> None:
+    on = position(
+        "b2",
+        "c4",
+        ruleset=FREE,
+        stacks=[[1], [3]],
+        current=None,
+        hands=[["under_knight"], []],
+    )
+    on.stock.deal(0, 3)
+    on.apply(move_of(on, "play under_knight c4 1") or 0)
+
+    assert legal(on, "stack") == ["0", "3"]
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "stacks"),
+    [("rio-grande-own-decks", [2, 2, 2]), ("devir-2017", [3, 2, 2])],
+)
+def test_left_overs_of_a_phase(ruleset: str, stacks: list[int]) -> None:
+    played = game(ruleset, 4)
+    while played.state()["phase"] != 2:
+        legal_now = played.legal()
+        round_four = played.state()["round"] == 4 and played.seat == 0
+        blocks = [a for a in legal_now if a.startswith("block")]
+        if blocks and not (round_four and played.state()["placed"] == 1):
+            played.play(blocks[0])
+        elif played.decision == "turn":
+            played.play(next(a for a in legal_now if a.startswith("end")))
+        else:
+            played.play(legal_now[-1])
+
+    all_stacks = played.state()["stacks"]
+    current = played.state()["current"]
+    mine = list(all_stacks[0])  # type: ignore[index]
+    if played.seat == 0 and current is not None:
+        mine.append(current)
+    assert sorted(mine, reverse=True) == stacks
+
+
+def test_carried_blocks_may_be_a_decision() -> None:
+    switches = {"stacks": [[3], [2, 1], [1]], "stack_limit": 3}
+    played = game("devir-2017", 2, **switches)  # type: ignore[arg-type]
+    while played.decision != "turn":
+        played.play(played.legal()[0])
+    for _ in range(2):
+        block = next(a for a in played.legal() if a.startswith("block"))
+        played.play(block)
+        second = next(a for a in played.legal() if a.startswith("block"))
+        played.play(second)
+        played.play("end")
+    played.play("king stay")
+    played.play("first 1")
+
+    assert (played.decision, played.seat) == ("stock", 1)
+    assert played.legal() == ["stock 2,2", "stock 3,1"]
+    assert played.state()["carried"] == [1, 1]
+    played.play("stock 3,1")
+    assert (played.decision, played.seat) == ("stock", 0)
+    played.play("stock 2,2")
+    assert played.state()["carried"] == [0, 0]
+    assert (played.decision, played.seat) == ("turn", 1)
+
+
+def test_the_lowest_scorer_moves_the_king_and_starts() -> None:
+    played = game("rio-grande-own-decks", 3)
+    while played.decision != "king" or not played.scoring:
+        choice = [a for a in played.legal() if a == "score"] or played.legal()
+        played.play(choice[-1] if played.decision == "turn" else choice[0])
+
+    lowest = min(range(3), key=played.position.track.scores.__getitem__)
+    assert played.seat == lowest
+    played.play("king stay")
+    assert played.state()["first"] == lowest
+
+
+def test_descending_order_goes_by_score() -> None:
+    played = game("torres-3d", 3)
+    while played.state()["round"] != 2:
+        wanted = "score" if played.seat == 2 else "end"
+        options = [a for a in played.legal() if a.startswith(wanted)]
+        options = options or [a for a in played.legal() if a.startswith("end")]
+        played.play((options or played.legal())[0])
+
+    assert played.state()["order"] == [2, 0, 1]
+
+
+def test_the_leader_starts_the_round() -> None:
+    played = game("devir-2017-master", 3)
+    while played.state()["round"] != 2:
+        wanted = "score" if played.seat == 1 else "end"
+        options = [a for a in played.legal() if a.startswith(wanted)]
+        options = options or [a for a in played.legal() if a.startswith("end")]
+        played.play((options or played.legal())[0])
+
+    assert played.state()["order"] == [1, 2, 0]
+    assert played.state()["first"] == 1
