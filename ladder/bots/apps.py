@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class BotsConfig(AppConfig):
+    name = "ladder.bots"

@@ -1,0 +1,42 @@
+"""Who is asking: bearer tokens for the API, the same tokens at the sign-in page."""
+
+from django.contrib.auth.backends import BaseBackend
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from ladder.bots import services
+from ladder.bots.models import ApiToken
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer TOKEN`."""
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        token = services.use_token(text.strip())
+        if token is None:
+            raise AuthenticationFailed("This token is unknown or has expired.")
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        del request
+        return 'Bearer realm="api"'
+
+
+class TokenBackend(BaseBackend):
+    """Sign in with a token instead of a password."""
+
+    def authenticate(
+        self, request: HttpRequest | None, *, token: str = "", **_: object
+    ) -> User | None:
+        del request
+        found = services.use_token(token)
+        return found.user if found else None
+
+    def get_user(self, user_id: int) -> User | None:
+        return User.objects.filter(pk=user_id, is_active=True).first()

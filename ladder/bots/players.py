@@ -1,0 +1,180 @@
+"""Submissions as players: from the stored package to a bot in the worker's sandbox."""
+
+import os
+import shutil
+import tempfile
+import threading
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.core.files.storage import storages
+
+from engine.referee import Answer, Ask, ServiceFault
+from ladder.bots import archive, building, runtimes, services
+from ladder.bots.building import Built
+from ladder.bots.models import Submission
+from ladder.bots.process import BotProcess
+from ladder.bots.protocol import Limits
+from ladder.bots.sandbox import (
+    Box,
+    Level,
+    Sandbox,
+    SandboxUnavailable,
+    open_sandbox,
+    probe,
+)
+from ladder.bots.verdict import Verdict
+
+KEPT = 64 << 10
+STORED = archive.Limits(packed=1 << 40)  # judged when it came
+_opening = threading.Lock()
+_open: dict[Level, Sandbox] = {}
+
+
+class Notebook(Protocol):
+    """Where a seat's leavings go, for its owner: `games` and trials each have one."""
+
+    stderr: str
+    verdict: dict[str, Any]
+
+
+def open_player(
+    submission: Submission, seat: int, limits: dict[str, int], log: Notebook
+) -> "SubmissionPlayer":
+    """Return the player of a seat; it starts nothing before the referee asks it to.
+
+    Raises SandboxUnavailable where this worker is below the level that is due.
+    """
+    del seat  # the bot hears it in its hello
+    sandbox = sandbox_for(submission)
+    box = built(submission, sandbox).box
+    return SubmissionPlayer(box, sandbox, Limits(**limits), log)
+
+
+def sandbox_for(submission: Submission) -> Sandbox:
+    """Open the sandbox that is due: the house's own code plays in the best there is."""
+    level: Level = settings.TORRES_SANDBOX
+    with _opening:
+        if submission.bot.house and level not in _open:
+            level = probe().level
+        if level not in _open:
+            _open[level] = open_sandbox(level)
+        return _open[level]
+
+
+def box_of(submission: Submission) -> Box:
+    """Unpack a submission on this worker if it is not here yet, and return its box.
+
+    Safe to call from many threads and processes, and to be killed in the middle.
+    """
+    here = settings.DATA_DIR / "bots" / f"{submission.pk}-{submission.digest[:16]}"
+    if not here.is_dir():
+        here.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=services.scratch()) as scratch:
+            _unpack(submission, Path(scratch) / "bot")
+            _publish(Path(scratch) / "bot", here)
+    box = runtimes.locate(here)
+    if box.language == "executable":
+        (here / box.entry).chmod(0o755)  # modes are not part of an upload
+    return box
+
+
+def built(submission: Submission, sandbox: Sandbox) -> Built:
+    """Return a submission ready to run here; its log is empty if it was before.
+
+    Kept by submission and not by content, so that owners share nothing. Raises
+    BuildFailed, ServiceFault, and SandboxUnavailable where a compiler is missing.
+    """
+    box = box_of(submission)
+    if packages := runtimes.missing(runtimes.BY_NAME[box.language]):
+        raise SandboxUnavailable(
+            f"This worker cannot run {box.language}. Say"
+            f" apt-get install {' '.join(packages)} there."
+        )
+    if not box.compile:
+        return Built(box, "")
+    target = settings.DATA_DIR / "built" / box.folder.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.is_dir():
+        try:
+            return building.build(box, sandbox, target)
+        except ServiceFault:
+            if not target.is_dir():  # else somebody else was first
+                raise
+    return Built(replace(box, folder=target, compile=()), "")
+
+
+def _unpack(submission: Submission, folder: Path) -> None:
+    with storages["bots"].open(submission.package) as package:
+        archive.unpack(
+            package, "bot.zip", folder, suffixes=runtimes.suffixes(), limits=STORED
+        )
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def _publish(folder: Path, here: Path) -> None:
+    try:
+        folder.rename(here)
+    except OSError:
+        if not here.is_dir():
+            raise
+        shutil.rmtree(folder)  # somebody else was first, with the same files
+
+
+class SubmissionPlayer:
+    """A bot whose stderr and verdict go to its owner's notebook when it has ended."""
+
+    def __init__(
+        self, box: Box, sandbox: Sandbox, limits: Limits, log: Notebook
+    ) -> None:
+        handle, name = tempfile.mkstemp(dir=services.scratch(), prefix="stderr-")
+        os.close(handle)
+        self._stderr, self._log, self._ended = Path(name), log, False
+        self._bot = BotProcess(box, sandbox, limits, log=self._stderr)
+
+    def start(self, hello: dict[str, Any]) -> None:
+        self._bot.start(hello)
+
+    def decide(self, ask: Ask) -> Answer:
+        return self._bot.decide(ask)
+
+    def forfeit(self, reason: str, detail: str) -> None:
+        self._bot.forfeit(reason, detail)
+
+    def end(self, scores: list[int], ranks: list[int], reason: str) -> None:
+        self._bot.end(scores, ranks, reason)
+
+    def kill(self) -> None:
+        self._bot.kill()
+        if self._ended:
+            return
+        self._ended = True
+        self._log.stderr = _text(self._stderr.read_bytes()[-KEPT:])
+        self._stderr.unlink()
+        if self._bot.verdict is not None:
+            self._log.verdict = _told(self._bot.verdict)
+
+
+def _told(verdict: Verdict) -> dict[str, Any]:
+    """Write a verdict as JSON; its stderr is kept apart."""
+    charge = verdict.charge
+    return {
+        "reason": verdict.reason,
+        "detail": verdict.detail,
+        "decision": verdict.decision,
+        "ply": verdict.ply,
+        "sent": _text(verdict.sent),
+        "received": _text(verdict.received),
+        "clock": {"move_ms": verdict.move_ms, "bank_ms": verdict.bank_ms},
+        "charge": asdict(charge) if charge else None,
+        "exit": str(verdict.exit) if verdict.exit else None,
+        "memory_peak": verdict.memory_peak,
+    }
+
+
+def _text(said: bytes) -> str:
+    # PostgreSQL stores no NUL.
+    return said.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")

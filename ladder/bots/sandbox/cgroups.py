@@ -1,0 +1,325 @@
+"""One control group for each bot: its memory, its processes, its clock, its off switch.
+
+``Cgroups`` is this process's folder in each hierarchy, locked as long as the process
+lives; folders of dead workers are swept by the next one that starts. A ``Cgroup`` is
+one bot's folder below it. Version 1 and 2, alone and mixed (see ``hierarchies``).
+"""
+
+import contextlib
+import fcntl
+import itertools
+import os
+import secrets
+import select
+import signal
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from engine.referee import ServiceFault
+from ladder.bots.protocol import Limits
+from ladder.bots.sandbox.hierarchies import JOBS, Hierarchy, assign, find
+
+_OURS = "torres"
+_WORKER = "torres-worker"
+_GONE_S = 5.0
+"""How long a killed bot may take to be gone."""
+_MIB = 1 << 20
+_EXTRA_PIDS = 1
+"""The sandbox's own process, which stands in the bot's group to die with it."""
+
+
+class NoCgroups(Exception):
+    """A group for each bot cannot be had here; the message says why."""
+
+
+class Cgroups:
+    """This process's place in the hierarchies. Good for any number of its threads."""
+
+    def __init__(self, jobs: dict[str, Hierarchy]) -> None:
+        self._jobs = jobs
+        self._names = itertools.count(1)
+        self._locks: list[int] = []
+        token = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self._places: dict[Path, Path] = {}
+        try:
+            for hierarchy in {h.here: h for h in jobs.values()}.values():
+                place = _settle(hierarchy, token)
+                self._places[hierarchy.here] = place
+                self._locks.append(_lock(place))
+        except OSError as why:
+            self.close()
+            raise NoCgroups(f"{why.strerror}: {why.filename}") from why
+
+    @classmethod
+    def open(cls) -> "Cgroups":
+        """Take this process's place and sweep what dead workers left. Or NoCgroups."""
+        try:
+            jobs = assign(find())
+        except (OSError, ValueError) as why:
+            raise NoCgroups(f"no control groups are mounted: {why}") from why
+        missing = [job for job in JOBS if job not in jobs]
+        if missing:
+            raise NoCgroups(f"no control group can do: {', '.join(missing)}")
+        return cls(jobs)
+
+    @property
+    def version(self) -> str:
+        """Which versions do the work: "1", "2" or "1+2"."""
+        return "+".join(sorted({str(h.version) for h in self._jobs.values()}))
+
+    def make(self, limits: Limits) -> "Cgroup":
+        """Make the group of one bot. Raises ServiceFault if that fails."""
+        name = str(next(self._names))
+        folders = {}
+        try:
+            for job, hierarchy in self._jobs.items():
+                folders[job] = self._places[hierarchy.here] / name
+                folders[job].mkdir(exist_ok=True)
+            return Cgroup(folders, self._jobs["memory"].version, limits)
+        except OSError as why:
+            for folder in folders.values():
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+            raise ServiceFault(f"no control group could be made: {why}") from why
+
+    def close(self) -> None:
+        """Give the place back; bots that still run in it are killed."""
+        for place in self._places.values():
+            _clear(place)
+            with contextlib.suppress(OSError):  # others of our processes are there
+                place.parent.rmdir()
+        for fd in self._locks:
+            os.close(fd)
+        self._places, self._locks = {}, []
+
+
+class Cgroup:
+    """The group of one bot. ``freeze``, ``thaw`` and ``cpu_ns`` cost microseconds."""
+
+    def __init__(self, folders: dict[str, Path], memory: int, limits: Limits) -> None:
+        self._folders = list(dict.fromkeys(folders.values()))
+        self._memory, self._pids = folders["memory"], folders["pids"]
+        self._memory_version = memory
+        _write(self._pids / "pids.max", limits.pids + _EXTRA_PIDS)
+        self._limit_memory(limits.memory_mb * _MIB)
+        freezer, cpu = folders["freezer"], folders["cpuacct"]
+        self._kill_file = freezer / "cgroup.kill"
+        self._v2 = (freezer / "cgroup.freeze").exists()
+        self._threads_file = freezer / ("cgroup.threads" if self._v2 else "tasks")
+        self._procs_file = freezer / "cgroup.procs"
+        self._on, self._off = (b"1", b"0") if self._v2 else (b"FROZEN", b"THAWED")
+        self._cpu2 = (cpu / "cpu.stat").exists()
+        switch = freezer / ("cgroup.freeze" if self._v2 else "freezer.state")
+        usage = cpu / ("cpu.stat" if self._cpu2 else "cpuacct.usage")
+        self._fds = [
+            os.open(switch, os.O_WRONLY | os.O_CLOEXEC),
+            os.open(usage, os.O_RDONLY | os.O_CLOEXEC),
+            os.open(self._memory / self._oom_file, os.O_RDONLY | os.O_CLOEXEC),
+        ]
+
+    def add(self, pid: int) -> None:
+        """Put a process into the group; what it starts from now on is born there."""
+        try:
+            for folder in self._folders:
+                _write(folder / "cgroup.procs", pid)
+        except OSError as why:
+            raise ServiceFault(f"process {pid} could not be put in its group") from why
+
+    def freeze(self) -> None:
+        """Stop every thread; returns at once, they stop within microseconds."""
+        os.pwrite(self._fds[0], self._on, 0)
+
+    def thaw(self) -> None:
+        """Let every thread run again."""
+        os.pwrite(self._fds[0], self._off, 0)
+
+    def cpu_ns(self) -> int:
+        """Return the processor time that the group ever used, in ns."""
+        said = os.pread(self._fds[1], 512, 0)
+        if self._cpu2:
+            return int(said.split(None, 2)[1]) * 1000
+        return int(said)
+
+    def over_memory(self) -> bool:
+        """Return whether the memory limit has killed a process of it."""
+        fields = os.pread(self._fds[2], 512, 0).split()
+        return fields[fields.index(b"oom_kill") + 1] != b"0"
+
+    def memory_peak(self) -> int | None:
+        """Return the most memory that it held at a time, in bytes."""
+        names = ("memory.peak", "memory.max_usage_in_bytes")
+        for name in names:
+            with contextlib.suppress(OSError):
+                return int((self._memory / name).read_bytes())
+        return None
+
+    def threads(self) -> list[int]:
+        """Return the ids of the threads that live in the group."""
+        return _ids(self._threads_file)
+
+    def processes(self) -> list[int]:
+        """Return the ids of the processes that live in the group."""
+        return _ids(self._procs_file)
+
+    def strike(self, spare: int) -> None:
+        """Kill what is in the group now, but for one process, and let that one run."""
+        self.freeze()  # else a fork bomb outruns the list
+        _kill_all(pid for pid in _ids(self._procs_file) if pid != spare)
+        self.thaw()
+
+    def kill(self) -> None:
+        """Kill all of it, frozen or not, and wait until the group is empty."""
+        deadline = time.monotonic() + _GONE_S
+        while _ids(self._procs_file):
+            if self._kill_file.exists():
+                _write(self._kill_file, 1)
+            else:
+                self.strike(spare=0)
+            _wait_a_little(self._procs_file.parent / "cgroup.events")
+            if time.monotonic() > deadline:
+                raise ServiceFault(f"{self._procs_file} is not empty after {_GONE_S} s")
+
+    def remove(self) -> None:
+        """Kill what is left, and give the folders back."""
+        self.kill()
+        for fd in self._fds:
+            os.close(fd)
+        self._fds = []
+        deadline = time.monotonic() + _GONE_S
+        for folder in self._folders:
+            while folder.exists() and time.monotonic() < deadline:
+                with contextlib.suppress(OSError):  # a zombie of it is still reaped
+                    folder.rmdir()
+
+    @property
+    def _oom_file(self) -> str:
+        return "memory.events" if self._memory_version == 2 else "memory.oom_control"  # noqa: PLR2004
+
+    def _limit_memory(self, most: int) -> None:
+        if self._memory_version == 2:  # noqa: PLR2004
+            _write(self._memory / "memory.max", most)
+            _write_if_there(self._memory / "memory.swap.max", 0)
+            _write_if_there(self._memory / "memory.oom.group", 1)
+        else:
+            _write(self._memory / "memory.limit_in_bytes", most)
+            _write_if_there(self._memory / "memory.memsw.limit_in_bytes", most)
+
+
+def _settle(hierarchy: Hierarchy, token: str) -> Path:
+    """Make this process's folder in a hierarchy, dead workers' folders swept."""
+    here = hierarchy.here
+    if here.name == _WORKER:  # another of our processes moved in before us
+        here = here.parent
+    ours = here / _OURS
+    ours.mkdir(exist_ok=True)
+    _sweep(ours)
+    wanted = sorted({"memory", "pids"} & hierarchy.controllers)
+    if hierarchy.version == 2:  # noqa: PLR2004
+        _hand_down(here, wanted)
+        _hand_down(ours, wanted)
+    place = ours / token
+    try:
+        place.mkdir()
+    except FileNotFoundError:  # the last of our processes has just tidied up
+        place.mkdir(parents=True)
+    if hierarchy.version == 2:  # noqa: PLR2004
+        _hand_down(place, wanted)
+    return place
+
+
+def _sweep(ours: Path) -> None:
+    """Clear the places whose owner no longer holds its lock."""
+    for place in [p for p in ours.iterdir() if p.is_dir()]:
+        with contextlib.suppress(OSError):  # its owner is alive, or another sweeps it
+            fd = _lock(place)
+            try:
+                _clear(place)
+            finally:
+                os.close(fd)
+
+
+def _clear(place: Path) -> None:
+    """Kill everything in a place and remove it, as far as that can be done."""
+    folders = [folder for folder in place.glob("*") if folder.is_dir()]
+    for folder in [*folders, place]:
+        deadline = time.monotonic() + _GONE_S
+        while folder.exists() and time.monotonic() < deadline:
+            _kill_all(_ids(folder / "cgroup.procs"))
+            _write_if_there(folder / "freezer.state", "THAWED")
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+def _hand_down(folder: Path, controllers: Iterable[str]) -> None:
+    """Let children of ``folder`` use the controllers (version 2).
+
+    The kernel refuses that while processes stand in the folder itself; those are ours
+    (a service's own folder), and move into a leaf beside the bots.
+    """
+    wanted = " ".join(f"+{name}" for name in controllers)
+    if not wanted:
+        return
+    control = folder / "cgroup.subtree_control"
+    if set(controllers) <= set(control.read_text().split()):
+        return
+    try:
+        _write(control, wanted)
+    except OSError:
+        leaf = folder / _WORKER
+        leaf.mkdir(exist_ok=True)
+        for pid in _ids(folder / "cgroup.procs"):
+            _write(leaf / "cgroup.procs", pid)
+        _write(control, wanted)
+
+
+def _lock(folder: Path) -> int:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _wait_a_little(events: Path) -> None:
+    """Wait until a group's emptiness may have changed, for some milliseconds."""
+    poll = select.poll()
+    try:
+        fd = os.open(events, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        poll.poll(1)  # version 1 tells nobody
+        return
+    try:
+        if b"populated 0" not in os.read(fd, 256):
+            poll.register(fd, select.POLLPRI)
+            poll.poll(5)
+    finally:
+        os.close(fd)
+
+
+def _kill_all(pids: Iterable[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _ids(path: Path) -> list[int]:
+    try:
+        return [int(word) for word in path.read_bytes().split()]
+    except OSError:
+        return []
+
+
+def _write(path: Path, value: object) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(fd, str(value).encode())
+    finally:
+        os.close(fd)
+
+
+def _write_if_there(path: Path, value: object) -> None:
+    with contextlib.suppress(OSError):
+        _write(path, value)

@@ -1,0 +1,139 @@
+"""Opening a sandbox of a level, or refusing with what to do about it."""
+
+import os
+import shutil
+import sys
+from functools import cache
+
+from ladder.bots.sandbox.base import (
+    LEVELS,
+    Capabilities,
+    Control,
+    Level,
+    Sandbox,
+    SandboxUnavailable,
+)
+from ladder.bots.sandbox.bubblewrap import BubblewrapSandbox
+from ladder.bots.sandbox.cgroups import Cgroups, NoCgroups
+from ladder.bots.sandbox.host import Host
+from ladder.bots.sandbox.plain import PlainSandbox
+from ladder.bots.sandbox.probing import NEED_GROUPS, makes_boxes, try_out
+from ladder.bots.sandbox.syscalls import NoFilter, open_filter
+
+_ONLY_GROUPS = frozenset({"memory limit", "processor time", "freezing", NEED_GROUPS})
+"""What level reduced does without."""
+_PACKAGES = {
+    "bwrap": "bubblewrap",
+    "prlimit": "util-linux",
+    "setpriv": "util-linux",
+    "python3": "python3",
+}
+_CURE_GROUPS = (
+    "run the worker as root, or as a user to whom a systemd scope is delegated:"
+    " systemd-run --user --scope -p Delegate=yes …; in a container, give it a"
+    " writable cgroup file system"
+)
+_CURE_BOX = (
+    "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1,"
+    " user.max_user_namespaces above 0, on Ubuntu the AppArmor profile"
+    " bwrap-userns-restrict; in a container, security options that allow them"
+)
+
+
+def open_sandbox(level: Level) -> Sandbox:
+    """Return a sandbox of at least ``level``. Raises SandboxUnavailable."""
+    if level == "none":
+        return PlainSandbox()
+    reached = probe()
+    if LEVELS.index(reached.level) < LEVELS.index(level):
+        raise SandboxUnavailable(
+            f"The sandbox reaches level {reached.level} here, not {level}."
+            f" {reached.reasons()}. torres doctor says more."
+        )
+    return _best()
+
+
+@cache
+def probe() -> Capabilities:
+    """Try every control on this machine, once for this process, and judge."""
+    needs = _needs()
+    if not all(control.held for control in needs):
+        return Capabilities("none", tuple(needs))
+    groups = _groups()
+    sandbox = _best()
+    try:
+        controls = [*needs, groups, *try_out(sandbox)]
+    finally:
+        sandbox.close()
+    cured = tuple(_with_cure(control) for control in controls)
+    return Capabilities(_judge(cured), cured)
+
+
+def _judge(controls: tuple[Control, ...]) -> Level:
+    failed = {control.name for control in controls if not control.held}
+    if not failed:
+        return "full"
+    return "reduced" if failed <= _ONLY_GROUPS else "none"
+
+
+def _best() -> Sandbox:
+    """Return the strongest sandbox that can be made here."""
+    host = Host.from_environment()
+    try:
+        cgroups = Cgroups.open()
+    except NoCgroups:
+        cgroups = None
+    sandbox = BubblewrapSandbox(host, cgroups)
+    if makes_boxes(sandbox):
+        return sandbox
+    sandbox.close()
+    cgroups = Cgroups.open() if cgroups else None
+    return BubblewrapSandbox(host, cgroups, proc=False)
+
+
+def _needs() -> list[Control]:
+    """Return whether the parts are there without which no box can be tried."""
+    found = {name: _where(name) for name in _PACKAGES}
+    controls = [
+        Control(
+            name,
+            held=where is not None,
+            how=where or "not in /usr/bin",
+            cure=f"apt-get install {_PACKAGES[name]}",
+        )
+        for name, where in found.items()
+    ]
+    if sys.platform != "linux":
+        return [Control("Linux", held=False, how=sys.platform, cure="use Linux")]
+    return [*controls, _filter()]
+
+
+def _where(program: str) -> str | None:
+    return shutil.which(program, path="/usr/bin")
+
+
+def _filter() -> Control:
+    try:
+        os.close(open_filter())
+    except NoFilter as why:
+        cure = "apt-get install libseccomp2"
+        return Control("seccomp", held=False, how=str(why), cure=cure)
+    return Control("seccomp", held=True, how="the filter was built")
+
+
+def _groups() -> Control:
+    try:
+        groups = Cgroups.open()
+    except NoCgroups as why:
+        return Control(NEED_GROUPS, held=False, how=str(why))
+    version = groups.version
+    groups.close()
+    return Control(NEED_GROUPS, held=True, how=f"cgroup version {version}")
+
+
+def _with_cure(control: Control) -> Control:
+    cures = {NEED_GROUPS: _CURE_GROUPS, "a box": _CURE_BOX}
+    cure = cures.get(control.name, control.cure)
+    if control.cure == NEED_GROUPS:
+        cure = _CURE_GROUPS
+    return Control(control.name, control.held, control.how, cure)

@@ -1,0 +1,120 @@
+"""The seccomp filter: the system calls that a bot may make, and no other.
+
+A list of what is allowed, so that a call which a later kernel adds is refused until
+somebody has thought about it. What is refused answers ENOSYS, "this kernel does not
+have it": C libraries and runtimes then take their older way (``clone3`` must do so,
+else no thread starts), and nothing crashes that needs not. libseccomp knows the
+numbers of each architecture; calls of a foreign one end the process.
+"""
+
+import importlib
+import os
+from functools import cache
+from typing import Any
+
+_FILES = """
+open openat openat2 creat close close_range dup dup2 dup3 pipe pipe2 fcntl flock
+read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek
+fsync fdatasync sync_file_range truncate ftruncate fallocate fadvise64 readahead
+sendfile splice tee vmsplice copy_file_range stat fstat lstat newfstatat statx
+access faccessat faccessat2 readlink readlinkat getcwd chdir fchdir mkdir mkdirat
+rmdir rename renameat renameat2 link linkat unlink unlinkat symlink symlinkat
+chmod fchmod fchmodat chown fchown lchown fchownat umask getdents getdents64
+utime utimes utimensat futimesat statfs fstatfs getxattr lgetxattr fgetxattr
+listxattr llistxattr flistxattr
+"""
+_EVENTS = """
+select pselect6 poll ppoll epoll_create epoll_create1 epoll_ctl epoll_wait
+epoll_pwait epoll_pwait2 eventfd eventfd2 signalfd signalfd4 timerfd_create
+timerfd_settime timerfd_gettime inotify_init inotify_init1 inotify_add_watch
+inotify_rm_watch
+"""
+_MEMORY = """
+mmap mprotect munmap mremap brk madvise mlock mlock2 munlock mlockall munlockall
+mincore msync membarrier pkey_mprotect pkey_alloc pkey_free
+get_mempolicy
+"""
+_PROCESSES = """
+fork vfork execve execveat exit exit_group wait4 waitid kill tkill tgkill
+rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait
+rt_sigqueueinfo rt_tgsigqueueinfo rt_sigsuspend sigaltstack pause alarm getitimer
+setitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete
+nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday time times
+getpid getppid gettid getpgid getpgrp setpgid getsid setsid set_tid_address
+set_robust_list get_robust_list futex futex_waitv sched_yield sched_getaffinity
+sched_getparam sched_getscheduler sched_getattr sched_get_priority_max
+sched_get_priority_min sched_rr_get_interval getpriority prctl arch_prctl rseq
+restart_syscall getcpu uname sysinfo getrlimit setrlimit getrusage getuid geteuid
+getgid getegid getresuid getresgid getgroups capget getrandom pidfd_open
+pidfd_send_signal riscv_flush_icache
+"""
+_SOCKETS = """
+connect bind listen accept accept4 getsockname getpeername sendto recvfrom sendmsg
+recvmsg sendmmsg recvmmsg shutdown setsockopt getsockopt
+"""
+_ALLOWED = (_FILES + _EVENTS + _MEMORY + _PROCESSES + _SOCKETS).split()
+
+_LOW_WORD = 0xFFFF_FFFF
+"""The kernel reads an int argument from here; the upper half is the caller's game."""
+_NAMESPACES = 0x7E02_0080
+"""clone(2)'s CLONE_NEW* flags, CLONE_NEWTIME (0x80) among them."""
+_AF_UNIX = 1
+_IOCTLS = {
+    "TCGETS": 0x5401,
+    "TIOCGWINSZ": 0x5413,
+    "FIONREAD": 0x541B,
+    "FIONBIO": 0x5421,
+    "FIONCLEX": 0x5450,
+    "FIOCLEX": 0x5451,
+}
+_ENOSYS = 38
+
+
+class NoFilter(Exception):
+    """The filter cannot be built here; the message says what is missing."""
+
+
+@cache
+def _filter(*, memfd: bool) -> int:
+    """Return a descriptor of the compiled filter, made once for this process."""
+    try:
+        seccomp = importlib.import_module("pyseccomp")
+    except (ImportError, RuntimeError, OSError) as why:
+        raise NoFilter(f"libseccomp could not be loaded: {why}") from why
+    rules = seccomp.SyscallFilter(seccomp.ERRNO(_ENOSYS))
+    rules.set_attr(seccomp.Attr.ACT_BADARCH, seccomp.KILL_PROCESS)
+    for name in _ALLOWED:
+        _allow(seccomp, rules, name)
+    if memfd:
+        _allow(seccomp, rules, "memfd_create")
+    masked = seccomp.MASKED_EQ
+    _allow(seccomp, rules, "clone", seccomp.Arg(0, masked, _NAMESPACES, 0))
+    for call in ("socket", "socketpair"):
+        _allow(seccomp, rules, call, seccomp.Arg(0, masked, _LOW_WORD, _AF_UNIX))
+    for number in _IOCTLS.values():
+        _allow(seccomp, rules, "ioctl", seccomp.Arg(1, masked, _LOW_WORD, number))
+    for value in (0, _LOW_WORD):  # none, and "which one is it?"
+        _allow(seccomp, rules, "personality", seccomp.Arg(0, masked, _LOW_WORD, value))
+    _allow(seccomp, rules, "prlimit64", seccomp.Arg(0, masked, _LOW_WORD, 0))
+    made = os.memfd_create("torres-seccomp", os.MFD_CLOEXEC)
+    with os.fdopen(os.dup(made), "wb") as file:
+        rules.export_bpf(file)
+    return made
+
+
+def _allow(seccomp: Any, rules: Any, name: str, *conditions: Any) -> None:  # noqa: ANN401
+    try:
+        seccomp.resolve_syscall(seccomp.Arch.NATIVE, name)
+    except (OSError, ValueError):
+        return  # an older libseccomp, or an architecture that never had it
+    rules.add_rule(seccomp.ALLOW, name, *conditions)
+
+
+def open_filter(*, memfd: bool = True) -> int:
+    """Return a new descriptor of the filter at its start. Raises NoFilter.
+
+    Without ``memfd`` there is no memory that belongs to no process: needed where no
+    control group counts it.
+    """
+    made = _filter(memfd=memfd)
+    return os.open(f"/proc/self/fd/{made}", os.O_RDONLY | os.O_CLOEXEC)

@@ -1,0 +1,155 @@
+"""The API's doors to bots and submissions; one class for each address."""
+
+from typing import Any
+
+from django.core.files.storage import storages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import FileResponse
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.generics import (
+    GenericAPIView,
+    ListAPIView,
+    RetrieveAPIView,
+    get_object_or_404,
+)
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+
+from ladder.bots import selectors, services, tasks
+from ladder.bots.filters import BotFilter, SubmissionFilter
+from ladder.bots.models import Bot, Submission
+from ladder.bots.permissions import IsOwner, person
+from ladder.bots.serializers import (
+    BotSerializer,
+    LogSerializer,
+    NewBotSerializer,
+    OwnSubmissionSerializer,
+    SubmissionSerializer,
+    UploadSerializer,
+)
+
+
+class Bots(ListAPIView[Bot]):
+    """The bots, newest first; POST creates one of yours."""
+
+    queryset = selectors.bots()
+    serializer_class = BotSerializer
+    filterset_class = BotFilter
+
+    @extend_schema(request=NewBotSerializer, responses={201: BotSerializer})
+    def post(self, request: Request) -> Response:
+        new = NewBotSerializer(data=request.data)
+        new.is_valid(raise_exception=True)
+        bot = services.create_bot(person(request), new.validated_data["name"])
+        headers = {"Location": reverse("api:bot", args=[bot.slug])}
+        return Response(BotSerializer(bot).data, status.HTTP_201_CREATED, None, headers)
+
+
+class OneBot(RetrieveAPIView[Bot]):
+    queryset = selectors.bots()
+    serializer_class = BotSerializer
+    lookup_field = "slug"
+
+
+class _OwnBot(GenericAPIView[Bot]):
+    queryset = selectors.bots()
+    serializer_class = BotSerializer
+    permission_classes = [IsOwner]
+    lookup_field = "slug"
+
+
+class Withdraw(_OwnBot):
+    """Take your bot out of play. Its results stay."""
+
+    @extend_schema(request=None, responses=BotSerializer)
+    def post(self, _request: Request, **_: str) -> Response:
+        bot = services.withdraw(self.get_object())
+        return Response(BotSerializer(bot).data)
+
+
+class BringBack(_OwnBot):
+    """Let your bot play again that was withdrawn or benched."""
+
+    @extend_schema(request=None, responses=BotSerializer)
+    def post(self, _request: Request, **_: str) -> Response:
+        bot = services.bring_back(self.get_object())
+        return Response(BotSerializer(bot).data)
+
+
+class BotSubmissions(ListAPIView[Submission]):
+    """A bot's submissions, newest first; POST uploads one to your bot.
+
+    The same files for the same bot are the same submission, so that it does no harm
+    to send an upload again.
+    """
+
+    queryset = selectors.submissions()
+    serializer_class = SubmissionSerializer
+    filterset_class = SubmissionFilter
+    throttle_scope = "upload"
+
+    def get_queryset(self) -> QuerySet[Submission]:
+        bot = get_object_or_404(Bot, slug=self.kwargs["slug"])
+        return super().get_queryset().filter(bot=bot).defer("log")
+
+    @extend_schema(
+        request={"multipart/form-data": UploadSerializer},
+        responses={202: SubmissionSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        bot = get_object_or_404(selectors.bots(), slug=slug)
+        if not selectors.owns(request.user, bot):
+            self.permission_denied(request, message=IsOwner.message)
+        upload = UploadSerializer(data=request.data)
+        upload.is_valid(raise_exception=True)
+        file = upload.validated_data["archive"]
+        submission = services.submit(bot, file.file, file.name)
+        transaction.on_commit(lambda: tasks.send(submission.pk), robust=True)
+        headers = {"Location": reverse("api:submission", args=[submission.pk])}
+        data = SubmissionSerializer(submission).data
+        return Response(data, status.HTTP_202_ACCEPTED, None, headers)
+
+
+class OneSubmission(RetrieveAPIView[Submission]):
+    """A submission and its report; its owner also sees the log."""
+
+    queryset = selectors.submissions()
+    serializer_class = SubmissionSerializer
+
+    def get_serializer(self, *args: Any, **kwargs: Any) -> BaseSerializer[Submission]:
+        own = args and selectors.owns(self.request.user, args[0].bot)
+        kind = OwnSubmissionSerializer if own else SubmissionSerializer
+        return kind(*args, **kwargs)
+
+
+class _OwnSubmission(GenericAPIView[Submission]):
+    queryset = selectors.submissions()
+    permission_classes = [IsOwner]
+
+
+class SubmissionLog(_OwnSubmission):
+    """What building and trying your submission wrote, as far as it was kept."""
+
+    serializer_class = LogSerializer
+
+    @extend_schema(responses=LogSerializer)
+    def get(self, _request: Request, **_: int) -> Response:
+        return Response(LogSerializer(self.get_object()).data)
+
+
+class SubmissionArchive(_OwnSubmission):
+    """Your upload as a zip of the files that were kept."""
+
+    serializer_class = LogSerializer
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    def get(self, _request: Request, **_: int) -> FileResponse:
+        submission = self.get_object()
+        name = f"{submission.bot.slug}-{submission.number}.zip"
+        package = storages["bots"].open(submission.package)
+        return FileResponse(package, as_attachment=True, filename=name)

@@ -1,0 +1,62 @@
+"""Plays attack programs at level reduced, as whoever runs it; one JSON line each.
+
+Run by test_reduced.py as an ordinary user, who has no control groups.
+"""
+
+import json
+import os
+import socket
+import sys
+import tempfile
+from pathlib import Path
+
+from engine.referee import ServiceFault
+from ladder.bots.protocol import Limits
+from ladder.bots.sandbox import open_sandbox
+from tests.bots.games import contest, player
+
+ATTACKS = Path(__file__).parent / "attacks"
+
+
+def main() -> None:
+    place = Path(tempfile.mkdtemp(prefix="torres-reduced-"))
+    (place / "secret").write_text("the queue's password")
+    os.environ["SECRET_KEY"] = "sesame-whole"
+    sandbox = open_sandbox("reduced")
+    with (
+        socket.create_server(("127.0.0.1", 0)) as tcp,
+        socket.socket(socket.AF_UNIX) as unix,
+        socket.socket(socket.AF_UNIX) as nameless,
+    ):
+        unix.bind(str(place / "socket"))
+        nameless.bind(f"\0torres-reduced-{os.getpid()}")
+        unix.listen()
+        nameless.listen()
+        host = {
+            "HOST_PID": str(os.getpid()),
+            "HOST_PORT": str(tcp.getsockname()[1]),
+            "HOST_SOCKET": str(place / "socket"),
+            "HOST_ABSTRACT": f"torres-reduced-{os.getpid()}",
+            "HOST_SECRET_FILE": str(place / "secret"),
+            "HOST_SECRET_PART": "sesame",
+            "HOST_USER_HOME": "/home/somebody",
+            "HOST_OTHER_BOT": str(ATTACKS.parent / "programs"),
+        }
+        for name in sys.argv[1:]:
+            bot = player(ATTACKS / f"{name}.py", sandbox, Limits(memory_mb=96), host)
+            try:
+                game = contest(bot, sandbox, move_ms=2_000)
+            except ServiceFault as ours:
+                print(json.dumps({"name": name, "ours": str(ours)}), flush=True)
+                continue
+            report = {
+                "name": name,
+                "fault": game.fault.reason if game.fault else None,
+                "said": game.stderr[-300:],
+                "opponent": game.opponent_answers,
+            }
+            print(json.dumps(report), flush=True)
+    sandbox.close()
+
+
+main()

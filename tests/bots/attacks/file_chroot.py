@@ -1,0 +1,15 @@
+"""Change the root and climb."""
+
+import os
+
+import kit
+
+
+def attack():
+    return kit.any_of(
+        lambda: os.chroot("/tmp") or "chrooted",
+        lambda: kit.syscall("pivot_root", b"/tmp", b"/tmp"),
+    )
+
+
+kit.play(attack)

@@ -1,0 +1,12 @@
+"""Make empty files without end: they have no size (trap T7)."""
+
+import kit
+
+
+def attack():
+    for n in range(10_000_000):
+        open(f"/tmp/{n}", "w").close()
+    return "ten million files"
+
+
+kit.play(attack)

@@ -1,0 +1,15 @@
+"""Map shared memory without end."""
+
+import mmap
+
+import kit
+
+
+def attack():
+    kept = []
+    while True:
+        kept.append(mmap.mmap(-1, 8 << 20))
+        kept[-1].write(b"x" * (8 << 20))
+
+
+kit.play(attack)

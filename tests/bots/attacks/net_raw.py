@@ -1,0 +1,12 @@
+"""Forge ICMP."""
+
+import socket
+
+import kit
+
+
+def attack():
+    return socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+
+
+kit.play(attack)

@@ -1,0 +1,13 @@
+"""Choose its own processors."""
+
+import os
+
+import kit
+
+
+def attack():
+    os.sched_setaffinity(0, {0})
+    return "chosen"
+
+
+kit.play(attack)

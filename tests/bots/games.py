@@ -1,0 +1,110 @@
+"""Small games without the rules: honest and hostile bots take turns to be asked."""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from engine.referee import Ask, PlayerFault
+from ladder.bots.process import BotProcess
+from ladder.bots.protocol import Limits
+from ladder.bots.runtimes import locate
+from ladder.bots.sandbox import Sandbox
+from ladder.bots.sandbox.hierarchies import find
+
+PROGRAMS = Path(__file__).parent / "programs"
+HELLO = {"type": "hello", "protocol": "torres/1", "seat": 0, "seats": 2}
+STATE = {"phase": 1, "heights": [[0] * 8] * 8}
+
+
+def ask(ply: int = 3, **changes: object) -> Ask:
+    words: dict[str, object] = {
+        "decision": "turn",
+        "ply": ply,
+        "state": STATE,
+        "events": [],
+        "legal": ["buy", "end"],
+        "move_ms": 4_000,
+        "bank_ms": 0,
+        **changes,
+    }
+    return Ask(**words)  # type: ignore[arg-type]
+
+
+def player(
+    path: Path,
+    sandbox: Sandbox,
+    limits: Limits | None = None,
+    env: Mapping[str, str] | None = None,
+) -> BotProcess:
+    box = dataclasses.replace(locate(path), env=env or {})
+    return BotProcess(box, sandbox, limits)
+
+
+@dataclasses.dataclass
+class Game:
+    """What came of a game: why the first seat forfeited, and what both answered."""
+
+    fault: PlayerFault | None
+    bot: BotProcess
+    answers: int
+    opponent_answers: int
+    stderr: str
+
+
+def contest(
+    bot: BotProcess, sandbox: Sandbox, rounds: int = 3, move_ms: float = 4_000
+) -> Game:
+    """Ask ``bot`` and an honest opponent in turn; the opponent is always asked on."""
+    opponent = player(PROGRAMS / "first.py", sandbox)
+    opponent.start({**HELLO, "seat": 1})
+    fault, answers, others = None, 0, 0
+    try:
+        bot.start(HELLO)
+    except PlayerFault as caught:
+        fault = caught
+    for ply in range(rounds):
+        if fault is None:
+            try:
+                bot.decide(ask(ply, move_ms=move_ms))
+                answers += 1
+            except PlayerFault as caught:
+                fault = caught
+                bot.forfeit(caught.reason, caught.detail)
+        others += opponent.decide(ask(ply)).index == 0
+    if fault is None:
+        bot.end([0, 1], [2, 1], "completed")
+    opponent.end([0, 1], [2, 1], "completed")
+    return Game(
+        fault, bot, answers, others, bot._channel.stderr.decode(errors="replace")
+    )
+
+
+def survivors() -> list[str]:
+    """Return what still runs under our slots' user ids and is ours, or nobody's.
+
+    Other test runs on the machine may have the same slots.
+    """
+    first, last = (int(word) for word in os.environ["TORRES_SLOT_UIDS"].split("-"))
+    left = []
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdecimal() and first <= process.stat().st_uid <= last:
+                said = (process / "stat").read_text()
+                state, parent = said.rpartition(")")[2].split()[:2]
+                if state not in "ZX" and int(parent) in {1, os.getpid()}:
+                    left.append(said)
+        except OSError:
+            continue
+    return left
+
+
+def groups_left() -> list[Path]:
+    """Return the bots' control groups of this process that still exist."""
+    return [
+        bot
+        for hierarchy in find()
+        for place in (hierarchy.here / "torres").glob(f"{os.getpid()}-*")
+        for bot in place.iterdir()
+        if bot.is_dir()
+    ]

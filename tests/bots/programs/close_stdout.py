@@ -1,0 +1,12 @@
+"""Closes its stdout and lives on."""
+
+import os
+import signal
+import sys
+
+for line in sys.stdin:
+    if '"hello"' in line:
+        print('{"type":"ready"}')
+    elif '"decide"' in line:
+        os.close(1)
+        signal.pause()

@@ -1,0 +1,5 @@
+"""Leaves without a word, politely."""
+
+import sys
+
+sys.exit(0)

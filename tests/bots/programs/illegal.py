@@ -1,0 +1,9 @@
+"""Plays what is not legal."""
+
+import sys
+
+for line in sys.stdin:
+    if '"hello"' in line:
+        print('{"type":"ready"}')
+    elif '"decide"' in line:
+        print('{"actions":["play checkmate"]}')

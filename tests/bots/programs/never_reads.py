@@ -1,0 +1,7 @@
+"""Neither reads nor answers."""
+
+import signal
+
+print('{"type":"ready"}')
+while True:
+    signal.pause()

@@ -1,0 +1,9 @@
+"""Chooses the millionth action."""
+
+import sys
+
+for line in sys.stdin:
+    if '"hello"' in line:
+        print('{"type":"ready"}')
+    elif '"decide"' in line:
+        print('{"index":1000000}')

@@ -1,0 +1,312 @@
+"""What people upload, and what each broken kind of it is told."""
+
+import gzip
+import hashlib
+import io
+import stat
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings, strategies as st
+
+from ladder.bots import archive
+from ladder.bots.archive import Limits, unpack
+
+BOT = b"print('ready')\n"
+SUFFIXES = (".py", ".js")
+SMALL = Limits(packed=1 << 20, unpacked=4 << 20, files=100)
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, content in files.items():
+            target.writestr(name, content)
+    return packed.getvalue()
+
+
+def taped(files: dict[str, bytes], *more: tarfile.TarInfo) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as target:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            target.addfile(info, io.BytesIO(content))
+        for info in more:
+            target.addfile(info)
+    return packed.getvalue()
+
+
+def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
+
+
+def zip_link(name: str, target: str) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive_:
+        archive_.writestr("bot.py", BOT)
+        info = zipfile.ZipInfo(name)
+        info.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive_.writestr(info, target)
+    return packed.getvalue()
+
+
+def unpacked(upload: bytes, folder: Path, name: str = "upload", limits: Limits = SMALL):
+    return unpack(io.BytesIO(upload), name, folder, suffixes=SUFFIXES, limits=limits)
+
+
+def by_hand(files: dict[str, bytes]) -> str:
+    total = hashlib.sha256()
+    for name, content in sorted(files.items(), key=lambda item: item[0].encode()):
+        for part in (name.encode(), content):
+            total.update(len(part).to_bytes(8, "big") + part)
+    return total.hexdigest()
+
+
+FILES = {"bot.py": BOT, "lib/é.py": b"x = 1\n", "lib/a.py": b""}
+
+
+@pytest.mark.parametrize("packer", [zipped, taped])
+@pytest.mark.parametrize("prefix", ["", "my-bot/", "./"])
+def test_the_digest_counts_paths_and_contents_and_not_the_packing(
+    packer, prefix: str, tmp_path: Path
+) -> None:
+    upload = packer({prefix + name: content for name, content in FILES.items()})
+
+    source = unpacked(upload, tmp_path / "box")
+
+    assert source.digest == by_hand(FILES)
+    assert source.files == ("bot.py", "lib/a.py", "lib/é.py")
+    assert source.size == sum(map(len, FILES.values()))
+    assert (tmp_path / "box" / "lib" / "é.py").read_bytes() == b"x = 1\n"
+
+
+def test_a_single_file_is_the_same_bot_as_its_archive(tmp_path: Path) -> None:
+    single = unpacked(BOT, tmp_path / "1", "My Bot (3).PY")
+
+    assert single == unpacked(zipped({"bot.py": BOT}), tmp_path / "2")
+
+
+def test_what_systems_leave_in_archives_is_ignored(tmp_path: Path) -> None:
+    upload = zipped(
+        {
+            "deep/bot.py": BOT,
+            "deep/.git/config": b"secret",
+            "deep/.DS_Store": b"",
+            "__MACOSX/deep/._bot.py": b"",
+        }
+    )
+
+    assert unpacked(upload, tmp_path).files == ("bot.py",)
+
+
+def test_what_lies_beside_the_only_folder_is_dropped(tmp_path: Path) -> None:
+    source = unpacked(zipped({"README": b"hello", "bot/bot.py": BOT}), tmp_path)
+
+    assert source.files == ("bot.py",)
+    assert [path.name for path in tmp_path.iterdir()] == ["bot.py"]
+
+
+def test_a_folder_may_hold_one_of_its_own_name(tmp_path: Path) -> None:
+    source = unpacked(zipped({"bot/bot.py": BOT, "bot/bot/x.py": b""}), tmp_path)
+
+    assert source.files == ("bot.py", "bot/x.py")
+
+
+def test_a_manifest_is_an_entry(tmp_path: Path) -> None:
+    source = unpacked(zipped({"bot.toml": b"", "main.py": BOT}), tmp_path)
+
+    assert source.files == ("bot.toml", "main.py")
+
+
+def test_a_packed_bot_unpacks_to_itself_and_packs_the_same_again(
+    tmp_path: Path,
+) -> None:
+    first, second = io.BytesIO(), io.BytesIO()
+    source = unpacked(taped(FILES), tmp_path / "1")
+    archive.pack(tmp_path / "1", source.files, first)
+    again = unpacked(first.getvalue(), tmp_path / "2")
+    archive.pack(tmp_path / "2", reversed(again.files), second)
+
+    assert again == source
+    assert first.getvalue() == second.getvalue()
+
+
+MANY = {f"f{number}": b"" for number in range(101)}
+REFUSED = {
+    "not an archive": (b"\x00\x01garbage", "not-an-archive"),
+    "an unknown language": (BOT, "not-an-archive"),
+    "a broken zip": (zipped(FILES)[:-30], "not-an-archive"),
+    "a broken tar": (taped(FILES)[:-30], "not-an-archive"),
+    "gzip of no tar": (gzip.compress(b"nothing" * 400), "not-an-archive"),
+    "no byte": (b"", "empty-archive"),
+    "an empty zip": (zipped({}), "empty-archive"),
+    "an empty tar": (taped({}), "empty-archive"),
+    "only ignored files": (zipped({".bot.py": BOT}), "empty-archive"),
+    "a big upload": (bytes(2 << 20), "archive-too-big"),
+    "a big zip": (zipped({"bot.py": BOT, "x": bytes(5 << 20)}), "archive-too-big"),
+    "a big tar": (taped({"bot.py": BOT, "x": bytes(5 << 20)}), "archive-too-big"),
+    "many files in a zip": (zipped({"bot.py": BOT, **MANY}), "too-many-files"),
+    "many files in a tar": (taped({"bot.py": BOT, **MANY}), "too-many-files"),
+    "zip traversal": (zipped({"bot.py": BOT, "../x": b""}), "unsafe-path"),
+    "tar traversal": (taped({"bot.py": BOT, "a/../../x": b""}), "unsafe-path"),
+    "an absolute name": (zipped({"bot.py": BOT, "/etc/x": b""}), "unsafe-path"),
+    "a backslash": (zipped({"bot.py": BOT, "a\\b": b""}), "unsafe-path"),
+    "a drive": (taped({"bot.py": BOT, "C:x": b""}), "unsafe-path"),
+    "a control character": (zipped({"bot.py": BOT, "a\x1b[1m": b""}), "unsafe-path"),
+    "an option": (zipped({"bot.py": BOT, "-rf": b""}), "unsafe-path"),
+    "a long name": (zipped({"bot.py": BOT, "x" * 201: b""}), "unsafe-path"),
+    "a deep name": (zipped({"bot.py": BOT, "x/" * 30 + "y": b""}), "unsafe-path"),
+    "a zip link": (zip_link("out", "/etc/passwd"), "not-a-plain-file"),
+    "no entry": (zipped({"main.py": BOT}), "no-entry"),
+    "an entry too deep": (zipped({"a/b/bot.py": BOT}), "no-entry"),
+    "two folders": (zipped({"a/bot.py": BOT, "b/bot.py": BOT}), "no-entry"),
+    "a file and a folder of a name": (
+        zipped({"bot.py": BOT, "a": b"", "a/b": b""}),
+        "duplicate-name",
+    ),
+    "the same name in disguise": (
+        zipped({"bot.py": BOT, "./bot.py": BOT}),
+        "duplicate-name",
+    ),
+} | {
+    f"a tar {name}": (
+        taped({"bot.py": BOT}, special("out", kind, target)),
+        "not-a-plain-file",
+    )
+    for name, kind, target in [
+        ("link", tarfile.SYMTYPE, "../../etc"),
+        ("hard link", tarfile.LNKTYPE, "bot.py"),
+        ("device", tarfile.CHRTYPE, ""),
+        ("fifo", tarfile.FIFOTYPE, ""),
+    ]
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_broken_upload_is_told_what_to_do(case: str, tmp_path: Path) -> None:
+    upload, code = REFUSED[case]
+    box = tmp_path / "inner" / "box"
+    box.parent.mkdir()
+
+    with pytest.raises(archive.BadArchive) as refusal:
+        unpacked(upload, box)
+
+    assert refusal.value.code == code
+    assert 400 <= refusal.value.http_status < 500
+    assert str(refusal.value).endswith(".")
+    assert [path.name for path in tmp_path.iterdir()] == ["inner"]
+    assert [path.name for path in box.parent.iterdir()] in (["box"], [])
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_the_same_name_twice_is_refused(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as target:
+        target.writestr("bot.py", BOT)
+        target.writestr("bot.py", b"another")
+
+    with pytest.raises(archive.DuplicateName):
+        unpacked(packed.getvalue(), tmp_path)
+
+
+def test_a_zip_that_lies_about_its_sizes_is_stopped_by_the_real_bytes(
+    tmp_path: Path,
+) -> None:
+    honest = zipped({"bot.py": BOT, "x": bytes(5 << 20)})
+    liar = honest.replace((5 << 20).to_bytes(4, "little"), (5).to_bytes(4, "little"))
+
+    with pytest.raises(archive.BadArchive):
+        unpacked(liar, tmp_path)
+
+    written = sum(p.stat().st_size for p in tmp_path.iterdir())
+    assert written <= SMALL.unpacked
+
+
+def test_a_password_is_refused(tmp_path: Path) -> None:
+    upload = bytearray(zipped({"bot.py": BOT}))
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        upload[upload.index(mark) + offset] |= 1
+
+    with pytest.raises(archive.BadArchive, match="encrypted"):
+        unpacked(bytes(upload), tmp_path)
+
+
+def test_unusual_packing_is_refused(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_LZMA) as target:
+        target.writestr("bot.py", BOT)
+
+    with pytest.raises(archive.BadArchive, match="unusual"):
+        unpacked(packed.getvalue(), tmp_path)
+
+
+def test_a_tar_header_that_wants_our_memory_is_refused(tmp_path: Path) -> None:
+    info = special("x", tarfile.XHDTYPE)
+    info.size = 3 << 20
+    tape = info.tobuf(tarfile.GNU_FORMAT) + bytes(3 << 20)
+
+    with pytest.raises(archive.BadArchive, match="header"):
+        unpacked(gzip.compress(tape), tmp_path)
+
+
+def test_a_gzip_bomb_is_stopped_while_it_unpacks(tmp_path: Path) -> None:
+    with pytest.raises(archive.TooBig):
+        unpacked(gzip.compress(bytes(50 << 20)), tmp_path)
+
+
+def test_a_full_disk_is_not_the_authors_fault(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(NotADirectoryError):
+        unpacked(zipped(FILES), tmp_path / "file" / "box")
+
+
+WHOLE = (zipped(FILES), taped(FILES))
+
+
+@settings(max_examples=300, deadline=None)
+@example(seed=(0, [(30, 255)]))
+@given(
+    seed=st.tuples(
+        st.sampled_from([0, 1]),
+        st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=4),
+    )
+)
+def test_damage_of_any_kind_is_a_refusal_and_never_a_crash(
+    seed, tmp_path_factory
+) -> None:
+    which, changes = seed
+    upload = bytearray(WHOLE[which])
+    for at, value in changes:
+        upload[at % len(upload)] = value
+    folder = tmp_path_factory.mktemp("fuzz")
+
+    try:
+        source = unpacked(bytes(upload), folder)
+    except archive.BadArchive:
+        return
+    assert all(folder in (folder / path).resolve().parents for path in source.files)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    changes=st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 255)), max_size=6)
+)
+def test_a_damaged_tape_inside_a_whole_gzip_is_survived(
+    changes, tmp_path_factory
+) -> None:
+    tape = bytearray(gzip.decompress(WHOLE[1]))
+    for at, value in changes:
+        tape[at % len(tape)] = value
+    folder = tmp_path_factory.mktemp("fuzz")
+
+    try:
+        source = unpacked(gzip.compress(bytes(tape)), folder)
+    except archive.BadArchive:
+        return
+    assert all(folder in (folder / path).resolve().parents for path in source.files)

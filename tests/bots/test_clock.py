@@ -1,0 +1,123 @@
+"""The fair clock: what a bot is charged, alone, frozen and on a busy machine."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from engine.referee import Answer, PlayerFault
+from ladder.bots.clock import Stopwatch
+from ladder.bots.sandbox import Sandbox
+from tests.bots.games import HELLO, PROGRAMS, ask, player
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture
+def busy() -> Iterator[None]:
+    """Other programs keep all processors busy, three for each."""
+    loops = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(3 * (os.cpu_count() or 1))
+    ]
+    yield
+    for loop in loops:
+        loop.kill()
+        loop.wait()
+
+
+def answers(name: str, sandbox: Sandbox, rounds: int = 5, **env: str) -> list[Answer]:
+    bot = player(PROGRAMS / f"{name}.py", sandbox, env=env)
+    bot.start(HELLO)
+    try:
+        return [bot.decide(ask(move_ms=20_000)) for _ in range(rounds)]
+    finally:
+        bot.kill()
+
+
+def middle(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]
+
+
+def test_work_is_charged_as_processor_time(full) -> None:
+    for answer in answers("work", full, WORK_MS="50"):
+        assert 49 < answer.cpu_ms < 60
+        assert 49 < answer.ms < 70
+
+
+@pytest.mark.slow  # its figures are the machine's, too: not a thing to fail CI
+def test_work_on_a_busy_machine_costs_the_same(full, busy) -> None:
+    found = answers("work", full, rounds=7, WORK_MS="50")
+
+    assert middle([answer.wall_ms for answer in found]) > 80  # it had to wait
+    assert middle([answer.ms for answer in found]) < 62
+
+
+def test_a_nap_is_charged_as_wall_time(full) -> None:
+    for answer in answers("nap", full, rounds=3):
+        assert answer.cpu_ms < 20
+        assert 285 < answer.ms < 340
+
+
+def test_threads_and_children_do_not_cheat_the_clock(full) -> None:
+    for answer in answers("many_threads", full, rounds=3):
+        assert answer.cpu_ms > 199  # four times 50, whoever waited for whom
+        assert answer.ms >= answer.cpu_ms
+
+
+@pytest.mark.parametrize("name", ["ponder", "wakers"])
+def test_a_frozen_bot_uses_no_processor(full, name) -> None:
+    """Trap T4: not even with children that wake all the time."""
+    bot = player(PROGRAMS / f"{name}.py", full)
+    bot.start(HELLO)
+    bot.decide(ask())
+    burnt = []
+    for _ in range(2):  # the first look counts what ran before the freeze
+        before = bot._bot.cpu_ns()
+        subprocess.run(["sleep", "0.3"], check=True)
+        burnt.append(bot._bot.cpu_ns() - before)
+    bot.kill()
+
+    assert burnt[1] < 1_000_000
+
+
+def test_what_it_burns_after_its_answer_is_charged_to_the_next(full) -> None:
+    bot = player(PROGRAMS / "ponder.py", full)
+    bot.start(HELLO)
+    charges = [bot.decide(ask()).ms for _ in range(20)]
+    cpu = bot._bot.cpu_ns() / 1e6
+    bot.kill()
+
+    assert sum(charges) > 0
+    assert cpu >= sum(charges) * 0.2  # nothing is lost between the decisions
+
+
+def test_a_bot_out_of_time_is_not_saved_by_a_busy_machine(full, busy) -> None:
+    bot = player(PROGRAMS / "spin.py", full)
+    bot.start(HELLO)
+
+    with pytest.raises(PlayerFault, match="timeout"):
+        bot.decide(ask(move_ms=200))
+
+    assert bot.verdict is not None
+    assert bot.verdict.charge is not None
+    assert 199 < bot.verdict.charge.ms < 260
+
+
+def test_a_waiting_thread_is_not_judged_before_it_has_run(full, busy) -> None:
+    bot = player(PROGRAMS / "work.py", full, env={"WORK_MS": "150"})
+    bot.start(HELLO)
+    for _ in range(5):
+        assert bot.decide(ask(move_ms=180)).ms < 180
+    bot.kill()
+
+
+def test_the_stopwatch_counts_from_its_start(full) -> None:
+    bot = player(PROGRAMS / "first.py", full)
+    bot.start(HELLO)
+    watch = Stopwatch(bot._bot)
+    watch.start()
+    assert watch.read().ms < 100
+    bot.kill()

@@ -1,0 +1,108 @@
+"""Nothing is left: not after games, not after a killed worker, not after a thousand."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.referee import ServiceFault
+from ladder.bots.protocol import Limits
+from ladder.bots.sandbox import Box, open_sandbox
+from ladder.bots.sandbox.hierarchies import find
+from ladder.bots.sandbox.host import Host, Slots
+from tests.bots.games import HELLO, PROGRAMS, ask, groups_left, player, survivors
+
+pytestmark = pytest.mark.sandbox
+ROOT = Path(__file__).parents[2]
+KILLED = """
+import os, signal
+from tests.bots.games import *
+from ladder.bots.sandbox import open_sandbox
+bot = player(PROGRAMS / "first.py", open_sandbox("full"))
+bot.start(HELLO)
+print(os.getpid(), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def descriptors() -> list[str]:
+    return sorted(path.name for path in Path("/proc/self/fd").iterdir())
+
+
+def places(pid: int) -> list[Path]:
+    return [p for h in find() for p in (h.here / "torres").glob(f"{pid}-*")]
+
+
+def test_the_next_worker_sweeps_what_a_killed_one_left(full) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED], cwd=ROOT, capture_output=True, check=False
+    )
+    dead = int(done.stdout)
+    staged = set(Host.from_environment().folder("stage").iterdir())
+    assert places(dead)
+
+    open_sandbox("full").close()
+
+    assert places(dead) == []
+    assert len(set(Host.from_environment().folder("stage").iterdir())) < len(staged)
+    assert places(os.getpid())  # and nobody else's
+
+
+def test_games_leave_no_descriptor_process_or_group(full) -> None:
+    def game() -> None:
+        bot = player(PROGRAMS / "first.py", full)
+        bot.start(HELLO)
+        bot.decide(ask())
+        bot.end([0], [1], "completed")
+
+    game()
+    before = descriptors()
+    for _ in range(10):
+        game()
+
+    assert descriptors() == before
+    assert survivors() == []
+    assert groups_left() == []
+
+
+@pytest.mark.soak
+def test_a_thousand_games_leave_nothing(full) -> None:
+    mounts = Path("/proc/mounts").read_text()
+    before = descriptors()
+    for _ in range(1_000):
+        bot = player(PROGRAMS / "first.py", full)
+        bot.start(HELLO)
+        bot.end([0], [1], "completed")
+
+    assert descriptors() == before
+    assert Path("/proc/mounts").read_text() == mounts
+    assert survivors() == []
+    assert groups_left() == []
+
+
+def test_a_box_that_cannot_be_made_is_our_fault_and_leaves_nothing(full) -> None:
+    before = descriptors()
+    box = Box(PROGRAMS / "nowhere", "bot.py", "python", ("/usr/bin/python3", "bot.py"))
+
+    with pytest.raises((ServiceFault, OSError)):
+        full.start(box, Limits())
+
+    assert descriptors() == before
+    assert groups_left() == []
+
+
+def test_two_workers_never_share_a_slot(tmp_path) -> None:
+    host = Host(tmp_path / "run", range(7000, 7002))
+    first, second = Slots(host), Slots(host)
+
+    (one, held), (two, other) = first.take(), second.take()
+    with pytest.raises(ServiceFault, match="TORRES_SLOT_UIDS"):
+        first.take()
+    os.close(held)
+    again, last = second.take()
+
+    assert (one, two, again) == (7000, 7001, 7000)
+    for fd in (other, last):
+        os.close(fd)
