@@ -1,0 +1,166 @@
+"""Matches, games, attempts and workers for an operator."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from ladder.bots.admin import ReadOnly
+from ladder.errors import LadderError
+from ladder.games import attempts, services, workers
+from ladder.games.models import Attempt, Game, Match, Seat, SeatLog, Worker
+
+
+class Look(admin.TabularInline[Any, Any]):
+    """Rows below a row, to be looked at."""
+
+    can_delete = False
+    extra = 0
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        del request, obj
+        return False
+
+
+class Seats(Look):
+    model = Seat
+    fields = readonly_fields = (
+        "number",
+        "submission",
+        "score",
+        "rank",
+        "fault",
+        "fault_detail",
+    )
+
+
+class Attempts(Look):
+    model = Attempt
+    fields = readonly_fields = (
+        "fence",
+        "worker",
+        "started_at",
+        "ended_at",
+        "outcome",
+        "reason",
+    )
+    show_change_link = True
+
+
+class Games(Look):
+    model = Game
+    fields = readonly_fields = ("index", "status", "failures", "finished_at")
+    show_change_link = True
+
+
+class Logs(Look):
+    model = SeatLog
+    fields = readonly_fields = ("number", "stderr", "notes", "verdict")
+
+
+@admin.register(Match)
+class MatchAdmin(ReadOnly):
+    """The seed is left out: an operator may own a bot, too."""
+
+    list_display = ("id", "kind", "ruleset", "seats", "planned", "created_at")
+    list_filter = ("kind", "ruleset", "seats")
+    search_fields = ("=id",)
+    exclude = ("seed",)
+    inlines = (Games,)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return [f for f in super().get_readonly_fields(request, obj) if f != "seed"]
+
+
+@admin.register(Game)
+class GameAdmin(ReadOnly):
+    list_display = (
+        "id",
+        "match",
+        "status",
+        "failures",
+        "owner",
+        "lease_until",
+        "finished_at",
+    )
+    list_filter = ("status", "failures", "match__ruleset")
+    search_fields = ("=id", "=match__id", "seats__submission__bot__slug")
+    list_select_related = ("match", "owner")
+    exclude = ("replay",)
+    inlines = (Seats, Attempts)
+    actions = ("void_and_play_again", "cancel", "revive", "release")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Game]:
+        return super().get_queryset(request).defer("replay")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return [f for f in super().get_readonly_fields(request, obj) if f != "replay"]
+
+    @admin.action(description="Void, and play again")
+    def void_and_play_again(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
+        for game in rows:
+            try:
+                services.void(game.pk, f"voided by {request.user}")
+                self.log_change(request, game, "voided")
+            except LadderError as refusal:
+                self.message_user(request, f"{game}: {refusal}", messages.ERROR)
+
+    @admin.action(description="Cancel (scheduled ones)")
+    def cancel(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
+        for game in rows:
+            done = services.cancel(game.pk, f"cancelled by {request.user}")
+            self._say(request, game, "cancelled", done=done)
+
+    @admin.action(description="Play dead ones again")
+    def revive(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
+        for game in rows:
+            self._say(request, game, "revived", done=services.revive(game.pk))
+
+    @admin.action(description="Take from its worker (running ones)")
+    def release(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
+        for game in rows:
+            why = f"taken back by {request.user}"
+            done = attempts.release(game.pk, game.fence, why)
+            self._say(request, game, "taken back", done=done)
+
+    def _say(self, request: HttpRequest, game: Game, what: str, *, done: bool) -> None:
+        if done:
+            self.log_change(request, game, what)
+        level = messages.SUCCESS if done else messages.ERROR
+        told = what if done else f"cannot be {what}: it is {game.status}"
+        self.message_user(request, f"{game}: {told}", level)
+
+
+@admin.register(Attempt)
+class AttemptAdmin(ReadOnly):
+    list_display = ("game", "fence", "worker", "outcome", "reason", "started_at")
+    list_filter = ("outcome",)
+    search_fields = ("=game__id", "reason", "worker__name")
+    list_select_related = ("game", "worker")
+    inlines = (Logs,)
+
+
+@admin.register(Worker)
+class WorkerAdmin(ReadOnly):
+    list_display = (
+        "name",
+        "host",
+        "sandbox",
+        "slots",
+        "load",
+        "calibration_ms",
+        "seen_at",
+        "claimed_at",
+        "gone_at",
+        "drained",
+    )
+    list_filter = ("drained", "sandbox", "host")
+    search_fields = ("name", "host")
+    actions = ("drain",)
+
+    @admin.action(description="Drain: no more games")
+    def drain(self, request: HttpRequest, rows: QuerySet[Worker]) -> None:
+        for worker in rows:
+            workers.drain(worker.pk, f"by {request.user}")
+            self.log_change(request, worker, "drained")

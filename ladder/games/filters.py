@@ -1,0 +1,41 @@
+"""What lists of matches and games may be filtered by."""
+
+import django_filters as filters
+from django.db.models import Exists, OuterRef, QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+
+from ladder.bots.models import Bot
+from ladder.games.models import Game, Match, Seat
+
+
+@extend_schema_field(OpenApiTypes.STR)
+class BySlug(filters.ModelChoiceFilter):
+    """A row named by its slug; an unknown one is refused."""
+
+
+class GameFilter(filters.FilterSet):
+    bot = BySlug(queryset=Bot.objects.all(), to_field_name="slug", method="of_bot")
+    status = filters.ChoiceFilter(choices=Game.Status.choices)
+    match = filters.NumberFilter(min_value=0, max_value=2**63 - 1)
+
+    class Meta:
+        model = Game
+        fields = ["bot", "status", "match"]
+
+    def of_bot(self, games: QuerySet[Game], _name: str, bot: Bot) -> QuerySet[Game]:
+        seat = Seat.objects.filter(game=OuterRef("pk"), submission__bot=bot)
+        return games.filter(Exists(seat))
+
+
+class MatchFilter(filters.FilterSet):
+    bot = BySlug(queryset=Bot.objects.all(), to_field_name="slug", method="of_bot")
+    kind = filters.ChoiceFilter(choices=Match.Kind.choices)
+
+    class Meta:
+        model = Match
+        fields = ["bot", "kind"]
+
+    def of_bot(self, rows: QuerySet[Match], _name: str, bot: Bot) -> QuerySet[Match]:
+        seat = Seat.objects.filter(game__match=OuterRef("pk"), submission__bot=bot)
+        return rows.filter(Exists(seat))

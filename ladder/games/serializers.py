@@ -1,0 +1,112 @@
+"""How matches and games are written in the API."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from ladder.games.models import Game, Match, Seat
+
+
+class SeatSerializer(serializers.ModelSerializer[Seat]):
+    """`forfeit` is the reason, or null."""
+
+    seat = serializers.IntegerField(source="number")
+    bot = serializers.CharField(source="submission.bot.slug")
+    name = serializers.CharField(source="submission.bot.name")
+    submission = serializers.IntegerField(source="submission_id")
+    number = serializers.IntegerField(source="submission.number")
+    forfeit = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Seat
+        fields = [
+            "seat",
+            "bot",
+            "name",
+            "submission",
+            "number",
+            "score",
+            "rank",
+            "forfeit",
+        ]
+        read_only_fields = fields
+
+    def get_forfeit(self, seat: Seat) -> str | None:
+        return seat.fault or None
+
+
+class GameSerializer(serializers.ModelSerializer[Game]):
+    seats = SeatSerializer(many=True, read_only=True)
+    ruleset = serializers.CharField(source="match.ruleset", read_only=True)
+    replaces = serializers.IntegerField(
+        source="replaces_id", read_only=True, allow_null=True
+    )
+
+    class Meta:
+        model = Game
+        fields = [
+            "id",
+            "match",
+            "index",
+            "status",
+            "ruleset",
+            "seats",
+            "reason",
+            "note",
+            "failures",
+            "engine",
+            "replaces",
+            "created_at",
+            "started_at",
+            "finished_at",
+        ]
+        read_only_fields = fields
+
+
+class MatchGameSerializer(serializers.ModelSerializer[Game]):
+    seats = SeatSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Game
+        fields = ["id", "index", "status", "seats"]
+        read_only_fields = fields
+
+
+class MatchSerializer(serializers.ModelSerializer[Match]):
+    """`seed` is null until the last game is over."""
+
+    seed = serializers.SerializerMethodField()
+    games = MatchGameSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Match
+        fields = [
+            "id",
+            "kind",
+            "ruleset",
+            "switches",
+            "seats",
+            "limits",
+            "seed",
+            "created_at",
+            "games",
+        ]
+        read_only_fields = fields
+
+    def get_seed(self, match: Match) -> str | None:
+        # A match that was not asked about this keeps its seed.
+        return None if getattr(match, "open", True) else match.seed
+
+
+class SeatLogSerializer(serializers.Serializer[Any]):
+    """What one seat of yours left behind in one attempt at a game."""
+
+    seat = serializers.IntegerField()
+    bot = serializers.CharField()
+    attempt = serializers.IntegerField()
+    outcome = serializers.CharField()
+    forfeit = serializers.CharField(allow_null=True)
+    detail = serializers.CharField(allow_blank=True)
+    stderr = serializers.CharField(allow_blank=True)
+    notes = serializers.ListField(child=serializers.DictField())
+    verdict = serializers.DictField()

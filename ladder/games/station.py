@@ -1,0 +1,122 @@
+"""What a worker process does beside its games: it reports, and it notices deafness.
+
+A worker can be alive and take nothing more after its broker was away (research found
+it; the cause is not ours). Hints that lie there while every slot is idle are the
+evidence, and the process is replaced.
+"""
+
+import os
+import platform
+import threading
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+
+import structlog
+from celery import bootsteps
+from celery.worker import WorkController
+from django.conf import settings
+from django.db import Error, connection
+
+from ladder.games import selectors, workers
+from ladder.games.play import FLOOR, Floor
+from ladder.games.workers import Card
+
+REPORT_S = settings.TORRES_LEASE_SECONDS / 3
+DEAF_REPORTS = 4
+"""So many reports in a row with hints waiting and nothing taken: it is deaf."""
+
+DEAF = 70
+"""The exit code of a worker that took no work though there was some."""
+
+log = structlog.get_logger()
+
+
+class Station(threading.Thread):
+    """Reports for one worker process until it is closed."""
+
+    def __init__(
+        self,
+        slots: int,
+        queues: Sequence[str],
+        *,
+        when_deaf: Callable[[], None] | None = None,
+        floor: Floor = FLOOR,
+    ) -> None:
+        super().__init__(name="station", daemon=True)
+        self.card = Card(
+            versions={
+                "python": platform.python_version(),
+                "service": version("torres-ladder"),
+                "celery": version("celery"),
+            },
+            slots=slots,
+        )
+        self.queues = list(queues)
+        self.when_deaf = when_deaf
+        self.floor = floor
+        self._closed = threading.Event()
+        self._claimed = 0
+        self._deaf = 0
+
+    def run(self) -> None:
+        while not self._closed.is_set():
+            try:
+                self.report()
+            except Error as error:
+                log.warning("cannot report", error=str(error))
+            connection.close()
+            self._closed.wait(REPORT_S)
+
+    def report(self) -> None:
+        """Report once, and judge whether this worker is deaf."""
+        worker = workers.register(self.card)
+        claimed, self._claimed = self.floor.claimed != self._claimed, self.floor.claimed
+        load = os.getloadavg()[0] / (os.cpu_count() or 1)
+        takes = workers.report(worker, load=load, claimed=claimed)
+        idle = not claimed and not len(self.floor)
+        waiting = takes and idle and selectors.in_flight(self.queues) > 0
+        self._deaf = self._deaf + 1 if waiting else 0
+        if self._deaf >= DEAF_REPORTS and self.when_deaf:
+            log.critical("worker is deaf: it is replaced", reports=self._deaf)
+            self.when_deaf()
+
+    def close(self, grace_s: float) -> None:
+        """Let games end for so long, hand back the rest, and sign off."""
+        self._closed.set()
+        self.floor.clear("the worker stops", grace_s=grace_s)
+        self.join(5)
+        try:
+            workers.leave(workers.here(), "the worker stops")
+        except Error as error:
+            log.warning("cannot sign off", error=str(error))
+        connection.close()
+
+
+class StationStep(bootsteps.StartStopStep):
+    """Starts with every worker: reports for it, and hands its games back at the end."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def start(self, parent: WorkController) -> None:
+        alone = parent.app.conf.broker_url.startswith("memory")
+        self.station = Station(
+            parent.concurrency,  # type: ignore[attr-defined]
+            [queue.name for queue in parent.app.amqp.queues.consume_from.values()],
+            when_deaf=None if alone else replace,
+        )
+        self.station.floor.open()
+        self.station.start()
+
+    def stop(self, parent: WorkController) -> None:  # noqa: ARG002
+        self.station.close(grace_s=settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
+
+    def terminate(self, parent: WorkController) -> None:
+        self.stop(parent)
+
+
+def replace() -> None:
+    """End this process at once: its supervisor starts a new one.
+
+    Its bots die with it; games that others took are not touched.
+    """
+    os._exit(DEAF)

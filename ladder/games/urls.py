@@ -1,0 +1,8 @@
+from django.urls import path
+
+from ladder.games import views
+
+urlpatterns = [
+    path("games/<int:pk>/replay/", views.Replay.as_view(), name="replay"),
+    path("games/<int:pk>/logs/", views.Logs.as_view(), name="game-logs"),
+]

@@ -1,0 +1,82 @@
+"""The API's doors to matches and games; the ladder's own facts are added above."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView, ListAPIView, RetrieveAPIView
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ladder.games import shown
+from ladder.games.filters import GameFilter, MatchFilter
+from ladder.games.models import Game, Match
+from ladder.games.serializers import (
+    GameSerializer,
+    MatchSerializer,
+    SeatLogSerializer,
+)
+
+
+class Matches(ListAPIView[Match]):
+    queryset = shown.matches()
+    serializer_class: Any = MatchSerializer
+    filterset_class = MatchFilter
+
+
+class OneMatch(RetrieveAPIView[Match]):
+    queryset = shown.matches()
+    serializer_class: Any = MatchSerializer
+
+
+class Games(ListAPIView[Game]):
+    queryset = shown.games()
+    serializer_class: Any = GameSerializer
+    filterset_class = GameFilter
+
+
+class OneGame(RetrieveAPIView[Game]):
+    queryset = shown.games()
+    serializer_class: Any = GameSerializer
+
+
+class Replay(GenericAPIView[Game]):
+    """The replay, `torres-replay/1`, once the match is over. It never changes."""
+
+    queryset = shown.games()
+    serializer_class = GameSerializer
+
+    @extend_schema(responses={(200, "application/json"): OpenApiTypes.OBJECT})
+    def get(self, request: Request, **_: int) -> HttpResponse:
+        game = self.get_object()
+        text = shown.replay(game)
+        answer = conditional(request, f'"{game.pk}-{game.fence}"', text)
+        answer["Cache-Control"] = "public, max-age=3600"
+        answer["Content-Disposition"] = f'inline; filename="game-{game.pk}.json"'
+        return answer
+
+
+class Logs(GenericAPIView[Game]):
+    """What your own seats in this game left behind."""
+
+    queryset = shown.games()
+    permission_classes = [IsAuthenticated]
+    serializer_class = SeatLogSerializer
+
+    @extend_schema(responses=SeatLogSerializer(many=True))
+    def get(self, request: Request, **_: int) -> Response:
+        rows = shown.logs(self.get_object(), request.user)
+        return Response(SeatLogSerializer(rows, many=True).data)
+
+
+def conditional(request: Request | HttpRequest, etag: str, body: bytes) -> HttpResponse:
+    """Answer with the body, or with 304 where the client has it."""
+    known = request.headers.get("If-None-Match", "")
+    if known == "*" or etag in [k.strip().removeprefix("W/") for k in known.split(",")]:
+        answer: HttpResponse = HttpResponseNotModified()
+    else:
+        answer = HttpResponse(body, content_type="application/json")
+    answer["ETag"] = etag
+    return answer

@@ -1,0 +1,271 @@
+"""The state machine of a game, on the real database."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.db.models.functions import Now
+
+from ladder.games import attempts, selectors, services, workers
+from ladder.games.attempts import Journal, Place, Result, Said
+from ladder.games.models import Answer, Attempt, Game, GameStatus, Seat, SeatLog, Worker
+from tests.games import cast
+
+pytestmark = pytest.mark.django_db
+
+RESULT = Result(
+    reason="completed",
+    engine="1",
+    replay=b"replay",
+    places=[Place(0, 41, 1), Place(1, 40, 2, "timeout", "too slow")],
+)
+
+
+def expire(game: int) -> None:
+    Game.objects.filter(pk=game).update(lease_until=Now() - timedelta(seconds=1))
+
+
+def test_a_claim_takes_a_scheduled_game_once():
+    game, ana, ben = cast.game(), cast.worker("ana"), cast.worker("ben")
+
+    first = attempts.claim(game.pk, ana)
+    second = attempts.claim(game.pk, ben)
+
+    assert first is not None
+    assert first.fence == 1
+    assert second is None
+    assert Attempt.objects.count() == 1
+
+
+def test_a_drained_worker_takes_nothing():
+    game, ana = cast.game(), cast.worker("ana")
+    workers.drain(ana, "its bots time out")
+
+    assert attempts.claim(game.pk, ana) is None
+
+
+def test_a_result_is_written_whole():
+    game = cast.game()
+    claim = attempts.claim(game.pk, cast.worker())
+    attempts.store(claim, [Said(0, 0, ["enter d4"], 1.5)])
+
+    written = attempts.finish(claim, RESULT, [Journal(stderr="hm"), Journal()])
+
+    assert written
+    game.refresh_from_db()
+    assert (game.status, game.lease_until, game.owner) == ("finished", None, None)
+    assert bytes(game.replay) == b"replay"
+    assert list(Seat.objects.values_list("score", "rank", "fault", "fault_detail")) == [
+        (41, 1, "", ""),
+        (40, 2, "timeout", "too slow"),
+    ]
+    assert Attempt.objects.get().outcome == "finished"
+    assert Answer.objects.count() == 0
+    assert SeatLog.objects.get().stderr == "hm"
+
+
+def test_a_result_may_be_posted_again_when_the_commits_fate_is_unknown():
+    claim = attempts.claim(cast.game().pk, cast.worker())
+
+    assert attempts.finish(claim, RESULT)
+    assert attempts.finish(claim, RESULT)
+
+
+def test_a_result_that_comes_after_the_lease_was_given_away_is_refused():
+    game = cast.game()
+    late = attempts.claim(game.pk, cast.worker("ana"))
+    expire(game.pk)
+    attempts.reap()
+    now = attempts.claim(game.pk, cast.worker("ben"))
+
+    assert not attempts.finish(late, RESULT)
+    assert not attempts.beat(late)
+    assert not attempts.fail(late, "late")
+    assert attempts.beat(now)
+    assert Seat.objects.filter(rank__isnull=False).count() == 0
+
+
+def test_a_heartbeat_lengthens_the_lease():
+    game = cast.game()
+    claim = attempts.claim(game.pk, cast.worker())
+    expire(game.pk)
+
+    assert attempts.beat(claim)
+    assert attempts.reap() == []
+
+
+def test_answers_told_twice_are_kept_once():
+    claim = attempts.claim(cast.game().pk, cast.worker())
+    said = [Said(0, 0, ["enter d4"], 1.5), Said(1, 1, ["enter a4"], 0.1)]
+
+    attempts.store(claim, said)
+    attempts.store(claim, said)
+
+    assert list(Answer.objects.values_list("index", "actions")) == [
+        (0, ["enter d4"]),
+        (1, ["enter a4"]),
+    ]
+
+
+def test_the_reaper_ends_only_attempts_whose_lease_is_over():
+    lost, fine = cast.game(), cast.game()
+    attempts.claim(lost.pk, cast.worker())
+    attempts.claim(fine.pk, cast.worker())
+    expire(lost.pk)
+
+    assert attempts.reap() == [lost.pk]
+    assert attempts.reap() == []
+    assert Attempt.objects.get(game=lost).reason == "lease over: worker lost"
+
+
+def fail_once(game: Game, name: str) -> str:
+    claim = attempts.claim(game.pk, cast.worker(name))
+    assert attempts.fail(claim, "the disk is full")
+    game.refresh_from_db()
+    return game.status
+
+
+def test_three_failed_attempts_end_a_game_with_the_same_seed_and_seats():
+    game = cast.game()
+    seats = list(game.seats.values_list("submission", flat=True))
+
+    ends = [fail_once(game, name) for name in ("ana", "ben", "ana")]
+
+    assert ends == ["scheduled", "scheduled", "dead"]
+    assert game.note == "the disk is full"
+    assert list(game.seats.values_list("submission", flat=True)) == seats
+    assert selectors.pulse().failed_attempts == 3
+
+
+def test_a_game_dies_on_two_workers_where_there_are_two():
+    game = cast.game()
+    cast.worker("ben")
+
+    ends = [fail_once(game, "ana") for _ in range(3)]
+
+    assert ends[-1] == "scheduled"
+    assert fail_once(game, "ben") == "dead"
+
+
+def test_on_a_single_worker_three_failures_are_enough():
+    game = cast.game()
+
+    assert [fail_once(game, "ana") for _ in range(3)][-1] == "dead"
+
+
+def test_a_worker_that_leaves_hands_its_games_back_uncounted():
+    game, ana = cast.game(), cast.worker("ana")
+    attempts.claim(game.pk, ana)
+
+    assert workers.leave(ana, "deploy") == 1
+    assert workers.leave(ana, "deploy") == 0
+    game.refresh_from_db()
+    assert (game.status, game.failures) == ("scheduled", 0)
+    assert Attempt.objects.get().outcome == "released"
+
+
+def test_dead_predecessors_are_buried_at_once():
+    game = cast.game()
+    attempts.claim(game.pk, cast.worker("ana"))
+    me = workers.here()
+
+    assert workers.bury_predecessors() == 1
+    assert Worker.objects.get(pk=me).gone_at is None
+
+
+def test_cancelling_and_voiding_count_and_replace():
+    waiting, done = cast.game(), cast.game()
+    attempts.finish(attempts.claim(done.pk, cast.worker()), RESULT)
+
+    assert services.cancel(waiting.pk, "a newer version is ready")
+    assert not services.cancel(done.pk, "too late")
+    new = services.void(done.pk, "our fault")
+
+    assert new.replaces_id == done.pk
+    assert new.match_id == done.match_id
+    assert [seat.submission_id for seat in new.seats.all()] == [
+        seat.submission_id for seat in done.seats.all()
+    ]
+    with pytest.raises(services.NotNow):
+        services.void(done.pk, "again")
+
+
+def test_the_sum_comes_out_and_a_lost_game_is_missed():
+    games = [cast.game() for _ in range(4)]
+    attempts.finish(attempts.claim(games[0].pk, cast.worker()), RESULT)
+    services.void(games[0].pk, "our fault")
+    services.cancel(games[1].pk, "")
+    attempts.claim(games[2].pk, cast.worker())
+
+    tally = selectors.tally()
+
+    assert tally == selectors.Tally(
+        created=5, scheduled=2, running=1, finished=0, voided=1, dead=0, cancelled=1
+    )
+    assert tally.comes_out
+    games[3].delete()
+    assert selectors.tally().missing == 1
+
+
+def test_an_empty_database_comes_out_too():
+    assert selectors.tally().comes_out
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"status": GameStatus.RUNNING},
+        {"status": GameStatus.FINISHED},
+        {"status": "lost"},
+        {"lease_until": Now()},
+    ],
+)
+def test_the_database_refuses_states_that_make_no_sense(values):
+    game = cast.game()
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Game.objects.filter(pk=game.pk).update(**values)
+
+
+def test_what_postgresql_refuses_is_made_storable():
+    claim = attempts.claim(cast.game().pk, cast.worker())
+    nasty = Journal(stderr="a\0b\ud800", notes=[{"note": "\0\udfff"}])
+
+    assert attempts.finish(claim, RESULT, [nasty])
+    assert SeatLog.objects.get().stderr == "a\ufffdb?"
+
+
+def test_duplicates_share_the_seed_and_rotate_the_seats():
+    players = cast.bots(3)
+    match = cast.match(players, duplicate=True)
+
+    tables = [
+        [seat.submission.bot_id for seat in game.seats.all()]
+        for game in match.games.order_by("index")
+    ]
+
+    a, b, c = (player.pk for player in players)
+    assert tables == [[a, b, c], [b, c, a], [c, a, b]]
+    assert match.planned == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_workers_at_the_same_moment_one_gets_the_game():
+    game = cast.game()
+    crew = [cast.worker(f"worker {k}") for k in range(8)]
+    won, start = [], threading.Barrier(8)
+
+    def race(worker: int) -> None:
+        start.wait()
+        won.append(attempts.claim(game.pk, worker))
+        connection.close()
+
+    threads = [threading.Thread(target=race, args=(worker,)) for worker in crew]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len([claim for claim in won if claim]) == 1
+    assert Attempt.objects.count() == 1

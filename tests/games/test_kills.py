@@ -1,0 +1,100 @@
+"""A worker is killed at each point of a game: nothing is lost, nothing counts twice."""
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.db.models.functions import Now
+
+from ladder.games import attempts, selectors, workers
+from ladder.games.models import Attempt, Game
+from ladder.games.play import play
+from ladder.ratings import rater, rebuild, services
+from ladder.ratings.models import Entry
+from tests.games import cast
+
+pytestmark = pytest.mark.django_db(transaction=True)
+VICTIM = Path(__file__).with_name("victim.py")
+
+
+def environment() -> dict[str, str]:
+    """Point a program of ours at the database of this test."""
+    db = connection.settings_dict
+    if connection.vendor == "sqlite":
+        url = f"sqlite:///{db['NAME']}"
+    else:
+        place = f"{db['HOST'] or 'localhost'}:{db['PORT'] or 5432}"
+        url = f"postgres://{db['USER']}:{db['PASSWORD']}@{place}/{db['NAME']}"
+    root = str(settings.BASE_DIR)
+    return os.environ | {"DATABASE_URL": url, "PYTHONPATH": root, "DB_POOL": "4"}
+
+
+def kill_at(point: str, game: int) -> None:
+    worker = subprocess.Popen(
+        [sys.executable, str(VICTIM), point, str(game)],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert worker.stdout.readline() == "HERE\n"
+    worker.kill()
+    worker.communicate()
+
+
+@pytest.mark.parametrize(
+    ("point", "left"),
+    [
+        ("after the claim", "running"),
+        ("while bots start", "running"),
+        ("mid-game", "running"),
+        ("before the finish transaction", "running"),
+        ("before the rating", "finished"),
+        ("after the rating", "finished"),
+    ],
+)
+def test_a_worker_may_die_at_any_point(point, left):
+    season = services.ensure_default_ladder().seasons.get()
+    cast.bots(3)
+    rater.welcome(season.pk)
+    services.pair(season, 1)
+    game = Game.objects.get()
+
+    kill_at(point, game.pk)
+
+    game.refresh_from_db()
+    assert game.status == left
+    if left == "running":
+        assert attempts.reap() == []  # the lease still stands
+        past = Now() - timedelta(seconds=1)
+        Game.objects.filter(pk=game.pk).update(lease_until=past)
+        assert attempts.reap() == [game.pk]
+        assert play(game.pk, workers.here()) == "finished"
+    rater.fold(season.pk)
+    outcomes = list(Attempt.objects.order_by("fence").values_list("outcome", flat=True))
+    assert outcomes == (["failed"] if left == "running" else []) + ["finished"]
+    assert Entry.objects.filter(kind="game").count() == 1
+    assert rebuild.check(season).complaints == []
+    assert selectors.tally().comes_out
+
+
+def test_a_game_that_is_played_again_gives_the_same_result():
+    """Same seed, same seats, the same bots: whoever plays it."""
+    game = cast.game(3)
+    kill_at("before the finish transaction", game.pk)
+    Game.objects.update(lease_until=Now() - timedelta(seconds=1))
+    attempts.reap()
+    twin = Game.objects.create(match=game.match, index=1)
+    for seat in game.seats.all():
+        twin.seats.create(number=seat.number, submission=seat.submission)
+
+    play(game.pk, workers.here())
+    play(twin.pk, workers.here())
+
+    first, second = Game.objects.filter(match=game.match).order_by("index")
+    assert bytes(first.replay) == bytes(second.replay)

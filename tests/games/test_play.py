@@ -1,0 +1,201 @@
+"""A game from the claim to its end, in this process, with scripted players."""
+
+import json
+import threading
+
+import pytest
+from django.db import OperationalError, connection
+
+from engine import replay
+from engine.referee import PlayerFault, ServiceFault
+from ladder.games import attempts, replays, workers
+from ladder.games.models import Answer, Attempt, Game, Seat, SeatLog
+from ladder.games.play import End, Floor, play
+from ladder.ops.scripted import Scripted
+from tests.games import cast
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Nasty(Scripted):
+    """Misbehaves as its bot's name says, after it has written something to stderr."""
+
+    def __init__(self, submission, log) -> None:
+        super().__init__(submission.digest)
+        self.bot, self.log = submission.bot.slug, log
+        self.killed = threading.Event()
+
+    def start(self, hello) -> None:
+        super().start(hello)
+        self.log.stderr = f"{self.bot} says hello\n"
+        if self.bot == "mute":
+            raise PlayerFault("timeout", "not ready after 10000 ms")
+        if self.bot == "unlucky":
+            raise ServiceFault("the disk is full")
+        if self.bot == "bug":
+            raise ZeroDivisionError
+
+    def decide(self, ask):
+        if self.bot == "thinker" and ask.ply > 2:
+            assert self.killed.wait(30)
+            raise PlayerFault("crash", "it ended")
+        return super().decide(ask)
+
+    def kill(self) -> None:
+        self.killed.set()
+
+
+def open_nasty(submission, _seat, _limits, log):
+    return Nasty(submission, log)
+
+
+@pytest.fixture(autouse=True)
+def _nasty(settings):
+    settings.TORRES_OPEN_PLAYER = "tests.games.test_play.open_nasty"
+
+
+def one(*slugs: str) -> Game:
+    return cast.match([cast.bot(slug) for slug in slugs]).games.get()
+
+
+def test_a_game_is_played_stored_and_can_be_verified():
+    game = one("ana", "ben", "cleo")
+
+    assert play(game.pk, workers.here()) == End.FINISHED
+
+    game.refresh_from_db()
+    text = replays.unpack(bytes(game.replay))
+    document = json.loads(text)
+    replay.verify(document)
+    assert document["seed"] == game.match.seed
+    assert document["players"][1]["bot"] == "ben"
+    assert document["result"]["scores"] == [seat.score for seat in game.seats.all()]
+    assert game.engine == document["engine"]
+    assert SeatLog.objects.get(number=2).stderr == "cleo says hello\n"
+
+
+def test_the_same_message_again_plays_nothing():
+    game = one("ana", "ben")
+
+    ends = [play(game.pk, workers.here()) for _ in range(5)]
+
+    assert ends == [End.FINISHED] + [End.NOT_TAKEN] * 4
+
+
+def test_a_fault_is_the_seats_and_its_detail_the_owners():
+    game = one("mute", "ben")
+
+    play(game.pk, workers.here())
+
+    seat = Seat.objects.get(game=game, number=0)
+    assert (seat.fault, seat.rank) == ("timeout", 2)
+    assert seat.fault_detail == "not ready after 10000 ms"
+    assert b"10000" not in replays.unpack(bytes(Game.objects.get().replay))[-200:]
+
+
+@pytest.mark.parametrize("name", ["unlucky", "bug"])
+def test_our_own_fault_is_nobodys_and_the_game_is_played_again(name):
+    game = one(name, "ben")
+
+    assert play(game.pk, workers.here()) == End.FAILED
+
+    game.refresh_from_db()
+    assert (game.status, game.failures) == ("scheduled", 1)
+    assert Seat.objects.filter(rank__isnull=False).count() == 0
+
+
+def in_thread(game: Game, floor: Floor) -> tuple[threading.Thread, list[End]]:
+    ends: list[End] = []
+
+    def run() -> None:
+        ends.append(play(game.pk, workers.here(), floor))
+        connection.close()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread, ends
+
+
+def wait_until(true, seconds: float = 20.0) -> None:
+    pause = threading.Event()
+    for _ in range(int(seconds / 0.02)):
+        if true():
+            return
+        pause.wait(0.02)
+    raise AssertionError("it did not happen")
+
+
+def test_answers_can_be_watched_while_a_bot_thinks():
+    game = one("ana", "thinker")
+    floor = Floor()
+    thread, ends = in_thread(game, floor)
+
+    wait_until(lambda: Answer.objects.filter(attempt__game=game).exists())
+    floor.clear("stop", grace_s=0)
+    thread.join()
+
+    assert ends == [End.RELEASED]
+    game.refresh_from_db()
+    assert (game.status, game.failures) == ("scheduled", 0)
+
+
+def test_a_lost_lease_ends_the_bots_and_the_result_is_never_written(monkeypatch):
+    monkeypatch.setattr("ladder.games.heart.BEAT_S", 0.1)
+    game = one("ana", "thinker")
+    thread, ends = in_thread(game, Floor())
+    wait_until(Attempt.objects.exists)
+
+    attempts.release(game.pk, 1, "given away")
+    thread.join()
+
+    assert ends == [End.RELEASED]
+    game.refresh_from_db()
+    assert (game.status, game.fence) == ("scheduled", 1)
+
+
+def test_the_deadline_fails_the_attempt_and_not_the_bot(settings):
+    settings.TORRES_MAX_GAME_SECONDS = 0
+    game = one("ana", "thinker")
+
+    assert play(game.pk, workers.here()) == End.FAILED
+    assert "too long" in Attempt.objects.get().reason
+
+
+def test_an_absent_database_raises_nothing(monkeypatch):
+    def away(*_):
+        raise OperationalError("the server went away")
+
+    monkeypatch.setattr(attempts, "claim", away)
+
+    assert play(1, 1) == End.UNKNOWN
+
+
+def test_a_result_waits_for_a_database_that_comes_back(monkeypatch):
+    real, tries = attempts.finish, []
+
+    def finish(*args):
+        tries.append(1)
+        if len(tries) < 3:
+            raise OperationalError("the server restarts")
+        return real(*args)
+
+    monkeypatch.setattr(attempts, "finish", finish)
+    monkeypatch.setattr("ladder.games.play.RETRY_S", 0.01)
+
+    assert play(one("ana", "ben").pk, workers.here()) == End.FINISHED
+    assert len(tries) == 3
+
+
+def test_no_transaction_is_open_while_a_bot_thinks(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        Nasty,
+        "decide",
+        lambda self, ask: (
+            seen.append(connection.connection is None) or Scripted.decide(self, ask)
+        ),
+    )
+
+    play(one("ana", "ben").pk, workers.here())
+
+    assert all(seen)
