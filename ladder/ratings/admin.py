@@ -1,0 +1,84 @@
+"""Ladders, and what the ledger says; the ledger is looked at, never written here."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from ladder.bots.admin import ReadOnly
+from ladder.ratings.models import (
+    Action,
+    Challenge,
+    Checkpoint,
+    Entry,
+    Ladder,
+    Pairing,
+    Rating,
+    Season,
+)
+
+
+@admin.register(Ladder)
+class LadderAdmin(admin.ModelAdmin[Ladder]):
+    """What bots are told, and how matches are made."""
+
+    list_display = ("slug", "name", "ruleset", "tables", "default", "opens_at")
+    readonly_fields = ("mu", "sigma", "beta", "tau", "created_at")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        del request, obj
+        return False
+
+
+@admin.register(Season)
+class SeasonAdmin(ReadOnly):
+    list_display = ("__str__", "status", "head", "started_at", "ended_at")
+    list_filter = ("ladder", "status")
+    list_select_related = ("ladder",)
+
+
+@admin.register(Rating)
+class RatingAdmin(ReadOnly):
+    list_display = ("bot", "season", "rating", "mu", "sigma", "games", "forfeits")
+    list_filter = ("season",)
+    search_fields = ("bot__slug",)
+    list_select_related = ("bot", "season__ladder")
+    ordering = ("-rating",)
+
+
+@admin.register(Entry)
+class EntryAdmin(ReadOnly):
+    list_display = ("seq", "season", "kind", "game", "bot", "created_at")
+    list_filter = ("season", "kind")
+    search_fields = ("=seq", "=game__id", "bot__slug")
+    list_select_related = ("season__ladder", "game", "bot")
+    ordering = ("-seq",)
+
+
+@admin.register(Pairing)
+class PairingAdmin(ReadOnly):
+    list_display = ("match", "season", "why", "open", "created_at")
+    list_filter = ("season", "open")
+    search_fields = ("=match__id",)
+    list_select_related = ("match", "season__ladder")
+
+
+@admin.register(Checkpoint)
+class CheckpointAdmin(ReadOnly):
+    list_display = ("season", "seq", "created_at")
+    list_filter = ("season",)
+
+
+@admin.register(Action)
+class ActionAdmin(ReadOnly):
+    list_display = ("at", "kind", "target", "by", "why")
+    list_filter = ("kind",)
+    search_fields = ("target", "why")
+    list_select_related = ("by",)
+
+
+@admin.register(Challenge)
+class ChallengeAdmin(ReadOnly):
+    list_display = ("match", "ladder", "by", "created_at")
+    list_filter = ("ladder",)
+    list_select_related = ("match", "ladder", "by")

@@ -1,0 +1,59 @@
+"""`manage.py simulate`: how fast a ladder would know its bots."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from ladder.ratings import simulation
+from ladder.ratings.pairing import Terms
+from ladder.ratings.simulation import Look, Plan
+from ladder.ratings.skill import Parameters
+
+GOAL = 0.90
+
+
+class Command(BaseCommand):
+    help = (
+        "Let synthetic bots of known skill meet by the real matchmaker, ledger and "
+        "rating, without playing; print how well the order is known."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--bots", type=int, default=100)
+        parser.add_argument("--seats", default="2=0.4,3=0.2,4=0.4", help="size=share,…")
+        parser.add_argument("--games", type=int, default=39, help="per bot")
+        parser.add_argument("--seeds", type=int, default=1, help="runs, from seed 1")
+        parser.add_argument("--policy", choices=simulation.POLICIES, default="ours")
+        parser.add_argument("--tau", type=float, default=Parameters().tau)
+        parser.add_argument("--every", type=int, default=5, help="games between lines")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        del args
+        shares = dict(part.split("=") for part in options["seats"].split(","))
+        terms = Terms(
+            {size: float(share) for size, share in shares.items()},
+            Parameters(tau=options["tau"]),
+        )
+        runs = [
+            simulation.converge(
+                Plan(terms, options["bots"], seed, options["policy"]), options["games"]
+            )
+            for seed in range(1, options["seeds"] + 1)
+        ]
+        self.stdout.write("games/bot  Kendall τ of μ-3σ  of μ    fewest  most")
+        reached = None
+        for looks in zip(*runs, strict=True):
+            mean = simulation.average(looks)
+            if reached is None and mean.shown >= GOAL:
+                reached = mean.games
+            if mean.games % options["every"] == 0 or mean.games == options["games"]:
+                self.stdout.write(_line(mean))
+        self.stdout.write(f"τ = {GOAL} after {reached or 'more'} games per bot")
+
+
+def _line(look: Look) -> str:
+    return (
+        f"{look.games:9}  {look.shown:17.4f}  {look.mean:.4f}  "
+        f"{look.fewest:6}  {look.most:4}"
+    )

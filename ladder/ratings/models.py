@@ -1,0 +1,295 @@
+"""Ladders, their seasons, and the ledger from which every rating can be folded again.
+
+`Entry` is the truth and never changes. `Rating` is what comes out of folding it, and
+`Checkpoint` a shortcut for folding; both can be thrown away and made again.
+"""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q, Value
+from django.db.models.functions import Now
+
+from ladder.bots.models import Bot, Submission
+from ladder.games.models import Game, Match
+
+
+class Ladder(models.Model):
+    """A rated competition."""
+
+    slug = models.SlugField(max_length=40, unique=True)
+    name = models.CharField(max_length=80)
+    ruleset = models.CharField(max_length=40)
+    switches = models.JSONField(
+        default=dict, blank=True, help_text="Differences from the ruleset."
+    )
+    tables = models.JSONField(
+        help_text='Share of games by seats: {"2": 0.4, "3": 0.2, "4": 0.4}.'
+    )
+    limits = models.JSONField(help_text="As in the bot's hello; the clock included.")
+    # TrueSkill's parameters; `parameters` entries carry a change into a season.
+    mu = models.FloatField(default=25.0)
+    sigma = models.FloatField(default=25.0 / 3)
+    beta = models.FloatField(default=25.0 / 6)
+    tau = models.FloatField(default=0.008)
+    duplicate = models.BooleanField(
+        default=False, help_text="Each match: same decks, seats rotated."
+    )
+    default = models.BooleanField(
+        default=False, help_text="Bots join it with their first ready submission."
+    )
+    opens_at = models.DateTimeField(null=True, blank=True)
+    closes_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["default"], condition=Q(default=True), name="one_default_ladder"
+            ),
+            models.CheckConstraint(
+                condition=Q(sigma__gt=0, beta__gt=0, tau__gte=0),
+                name="ladder_parameters_make_sense",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Season(models.Model):
+    """One run of a ladder with its own ratings; `head` is its last entry's number."""
+
+    class Status(models.TextChoices):
+        OPEN = "open"
+        FROZEN = "frozen", "frozen: no new matches"
+        FINALS = "finals"
+        ARCHIVED = "archived"
+
+    ladder = models.ForeignKey(Ladder, models.PROTECT, related_name="seasons")
+    number = models.PositiveIntegerField(help_text="From 1.")
+    status = models.CharField(
+        max_length=10, choices=Status.choices, default=Status.OPEN
+    )
+    head = models.PositiveBigIntegerField(default=0)
+    prizes = models.PositiveSmallIntegerField(
+        default=3, help_text="Finals settle the order of so many first places."
+    )
+    outcome = models.JSONField(
+        default=dict, blank=True, editable=False, help_text="What finals found."
+    )
+    # What the ledger says last of TrueSkill's constants; only the rater writes it.
+    parameters = models.JSONField(default=dict, editable=False)
+    started_at = models.DateTimeField(db_default=Now())
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["ladder", "number"], name="one_season_per_number"
+            ),
+            models.UniqueConstraint(
+                fields=["ladder"],
+                condition=~Q(status="archived"),
+                name="one_season_at_a_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.ladder.slug} season {self.number}"
+
+
+class Rating(models.Model):
+    """What the ledger says of one bot now; only the rater writes here."""
+
+    season = models.ForeignKey(Season, models.CASCADE, related_name="ratings")
+    bot = models.ForeignKey(Bot, models.PROTECT, related_name="ratings")
+    submission = models.ForeignKey(
+        Submission, models.PROTECT, related_name="+", help_text="It stands for this."
+    )
+    digest = models.CharField(max_length=64, help_text="Of that submission.")
+    mu = models.FloatField()
+    sigma = models.FloatField()
+    games = models.PositiveIntegerField(default=0)
+    fresh = models.PositiveIntegerField(
+        default=0, help_text="Games since its code changed last."
+    )
+    forfeits = models.PositiveIntegerField(default=0)
+    streak = models.PositiveIntegerField(default=0, help_text="Forfeits in a row.")
+    seq = models.PositiveBigIntegerField(help_text="The entry that moved it last.")
+    rating = models.GeneratedField(
+        expression=F("mu") - Value(3.0) * F("sigma"),
+        output_field=models.FloatField(),
+        db_persist=True,
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["season", "bot"], name="one_rating_per_bot_and_season"
+            ),
+            models.CheckConstraint(
+                condition=Q(sigma__gt=0), name="rating_sigma_is_positive"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["season", "-rating", "bot"], name="leaderboard"),
+            models.Index(fields=["season", "seq"], name="rating_moved"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.bot_id}: {self.mu:.2f} ± {self.sigma:.2f}"
+
+
+class Entry(models.Model):
+    """One cause of a change of ratings. Append-only; `seq` is dense from 1.
+
+    `inputs` is all that folding needs; `changes` is what came out, with exact floats:
+    `[{"bot": 7, "before": [25.0, 8.3], "after": [27.1, 7.9]}, ...]`, `before` being
+    null for a bot that was not rated yet, `after` null for one that no longer is.
+    """
+
+    class Kind(models.TextChoices):
+        SEASON_START = "season_start"
+        JOIN = "join"
+        GAME = "game"
+        NEW_VERSION = "new_version"
+        PARAMETERS = "parameters"
+        VOID = "void"
+        MERGE = "merge"
+
+    season = models.ForeignKey(Season, models.PROTECT, related_name="entries")
+    seq = models.PositiveBigIntegerField()
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    game = models.ForeignKey(
+        Game, models.PROTECT, null=True, blank=True, related_name="entries"
+    )
+    bot = models.ForeignKey(
+        Bot, models.PROTECT, null=True, blank=True, related_name="entries"
+    )
+    inputs = models.JSONField(default=dict)
+    changes = models.JSONField(default=list)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["season", "seq"]
+        verbose_name_plural = "entries"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["season", "seq"], name="one_entry_per_number"
+            ),
+            models.UniqueConstraint(
+                fields=["game"],
+                condition=Q(kind="game"),
+                name="a_game_is_rated_at_most_once",
+            ),
+            models.UniqueConstraint(
+                fields=["game"],
+                condition=Q(kind="void"),
+                name="a_game_is_voided_at_most_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["game", "void"], game__isnull=False)
+                | (~Q(kind__in=["game", "void"]) & Q(game__isnull=True)),
+                name="entry_has_a_game_exactly_where_due",
+            ),
+            models.CheckConstraint(
+                condition=Q(seq__gte=1), name="entries_count_from_1"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.seq}"
+
+
+class Checkpoint(models.Model):
+    """All ratings as they were after entry `seq`: where folding may start again."""
+
+    season = models.ForeignKey(Season, models.CASCADE, related_name="checkpoints")
+    seq = models.PositiveBigIntegerField()
+    state = models.JSONField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["season", "seq"], name="one_checkpoint_per_entry"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"checkpoint {self.seq} of season {self.season_id}"
+
+
+class Pairing(models.Model):
+    """Why a match of a season was made; `open` until all its games are folded."""
+
+    season = models.ForeignKey(Season, models.PROTECT, related_name="pairings")
+    match = models.OneToOneField(Match, models.PROTECT, related_name="pairing")
+    why = models.JSONField(help_text='{"rule": "...", "reasons": [...]}')
+    open = models.BooleanField(default=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["season"], condition=Q(open=True), name="pairing_open")
+        ]
+
+    def __str__(self) -> str:
+        return f"pairing of match {self.match_id}"
+
+
+class Challenge(models.Model):
+    """Who asked for an unrated match, where a quota counts them."""
+
+    match = models.OneToOneField(Match, models.PROTECT, related_name="challenge")
+    ladder = models.ForeignKey(Ladder, models.PROTECT, related_name="challenges")
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="challenges"
+    )
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [models.Index(fields=["by", "created_at"], name="challenges_of")]
+
+    def __str__(self) -> str:
+        return f"challenge of match {self.match_id}"
+
+
+class Action(models.Model):
+    """What an operator, or the service by itself, did to others. Append-only."""
+
+    class Kind(models.TextChoices):
+        BENCH = "bench"
+        BAN = "ban"
+        WITHDRAW = "withdraw"
+        REINSTATE = "reinstate"
+        VOID = "void"
+        RERUN = "rerun"
+        FREEZE = "freeze"
+        REOPEN = "reopen"
+        FINALS = "finals"
+        ARCHIVE = "archive"
+        START = "start"
+        PARAMETERS = "parameters"
+        MERGE = "merge"
+        DELETE_ACCOUNT = "delete_account"
+
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="actions",
+        help_text="Null: the service, or somebody at its console.",
+    )
+    target = models.CharField(max_length=100, help_text='"bot ana", "game 7", ...')
+    why = models.CharField(max_length=300)
+    details = models.JSONField(default=dict, blank=True)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.target}"

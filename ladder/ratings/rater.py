@@ -1,0 +1,356 @@
+"""The rater: the only writer of the ledger and of ratings.
+
+Entries are numbered when they are folded, in the order in which games are found to be
+finished. Two raters do no harm: the second finds that the head has moved, and stops.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from ladder.bots.models import Bot, Submission
+from ladder.errors import LadderError
+from ladder.games import services as games
+from ladder.games.models import OPEN, Game, GameStatus, Seat
+from ladder.ratings import ledger
+from ladder.ratings.ledger import Line, Standing, State
+from ladder.ratings.models import Action, Checkpoint, Entry, Pairing, Rating, Season
+from ladder.ratings.skill import Parameters, Skill
+
+BATCH = 50
+CHECKPOINT_EVERY = 2000
+BENCH_AFTER = 5
+"""Forfeits in a row, by the bot's own fault."""
+
+log = structlog.get_logger()
+
+
+class Overtaken(LadderError):
+    """Another rater was first: nothing was written, and it did our work."""
+
+    code, http_status = "overtaken", 409
+
+    def __init__(self) -> None:
+        super().__init__("The ledger grew meanwhile, so nothing was done; try again.")
+
+
+@dataclass(slots=True)
+class Page:
+    """What is about to be appended to a season's ledger."""
+
+    season: Season
+    state: State
+    entries: list[Entry] = field(default_factory=list)
+
+    def add(self, kind: Entry.Kind, inputs: dict[str, Any], **links: int) -> None:
+        """Fold one more entry of any kind but a void."""
+        line = Line(self._next(), kind, inputs, links.get("game_id"))
+        self._append(line, ledger.step(self.state, line), links)
+
+    def void(self, game: int, after: State) -> None:
+        """Fold a void, whose state was found by folding again."""
+        line = Line(self._next(), Entry.Kind.VOID, {}, game)
+        self._append(line, ledger.changes(self.state, after), {"game_id": game})
+        self.state = after
+
+    def _next(self) -> int:
+        return self.season.head + len(self.entries) + 1
+
+    def _append(
+        self, line: Line, changes: list[ledger.Change], links: dict[str, int]
+    ) -> None:
+        self.entries.append(
+            Entry(
+                season=self.season,
+                seq=line.seq,
+                kind=line.kind,
+                inputs=dict(line.inputs),
+                changes=changes,
+                **links,
+            )
+        )
+
+
+Write = Callable[[Page], None]
+
+
+def append(row: Season, write: Write, bots: Iterable[int] | None = None) -> int:
+    """Append what `write` puts on a page; return how many entries that were.
+
+    `row` has to be read before everything that `write` relies on: whatever another
+    rater appended since then raises Overtaken, and nothing is written. The page's
+    state holds the named `bots`, or all.
+    """
+    with transaction.atomic():
+        page = Page(row, stored_state(row, bots))
+        known = page.state.copy()
+        write(page)
+        if not page.entries:
+            return 0
+        head = page.entries[-1].seq
+        if not Season.objects.filter(pk=row.pk, head=row.head).update(head=head):
+            raise Overtaken
+        Entry.objects.bulk_create(page.entries)
+        _store(row, known, page.state)
+    if head // CHECKPOINT_EVERY > row.head // CHECKPOINT_EVERY:
+        keep_checkpoint(row.pk)
+    return len(page.entries)
+
+
+def fold(season: int, limit: int = BATCH) -> int:
+    """Fold what has finished or was voided since; return the number of entries.
+
+    Safe to run at any time, any number of times; it never waits for a straggler.
+    """
+    try:
+        _reopen_pairings(season)
+        voids = _fold_voids(Season.objects.get(pk=season))
+        return voids + _fold_games(Season.objects.get(pk=season), limit)
+    except Overtaken:
+        return 0
+
+
+def _fold_games(season: Season, limit: int) -> int:
+    due = list(unrated(season.pk).order_by("finished_at", "pk").defer("replay")[:limit])
+    if not due:
+        _close_pairings(season.pk)
+        return 0
+    table: dict[int, list[Seat]] = {game.pk: [] for game in due}
+    seats = Seat.objects.filter(game__in=due).select_related("submission")
+    for seat in seats.order_by("game", "number"):
+        table[seat.game_id].append(seat)
+    bots = {seat.submission.bot_id for seats in table.values() for seat in seats}
+
+    def write(page: Page) -> None:
+        for game in due:
+            inputs = {"seats": [_seat(seat) for seat in table[game.pk]]}
+            page.add(Entry.Kind.GAME, inputs, game_id=game.pk)
+
+    written = append(season, write, bots)
+    _close_pairings(season.pk)
+    _bench(season.pk, bots)
+    return written
+
+
+def _seat(seat: Seat) -> dict[str, Any]:
+    return {
+        "bot": seat.submission.bot_id,
+        "submission": seat.submission_id,
+        "rank": seat.rank,
+        "fault": seat.fault,
+    }
+
+
+def unrated(season: int) -> QuerySet[Game]:
+    """List finished games of open pairings that are not in the ledger yet."""
+    rated = Entry.objects.filter(game=OuterRef("pk"), kind=Entry.Kind.GAME)
+    return Game.objects.filter(
+        ~Exists(rated),
+        status=GameStatus.FINISHED,
+        match__pairing__season=season,
+        match__pairing__open=True,
+    )
+
+
+def _reopen_pairings(season: int) -> None:
+    """Open the pairings whose games are played again: dead ones revived, replaced."""
+    Pairing.objects.filter(
+        season=season, open=False, match__games__status__in=OPEN
+    ).update(open=True)
+
+
+def _close_pairings(season: int) -> None:
+    """Close the pairings that have nothing left to play or to fold."""
+    waiting = Game.objects.filter(match=OuterRef("match"), status__in=OPEN)
+    rated = Entry.objects.filter(game=OuterRef("pk"), kind=Entry.Kind.GAME)
+    unfolded = Game.objects.filter(
+        ~Exists(rated), match=OuterRef("match"), status=GameStatus.FINISHED
+    )
+    Pairing.objects.filter(
+        ~Exists(waiting), ~Exists(unfolded), season=season, open=True
+    ).update(open=False)
+
+
+def _fold_voids(season: Season) -> int:
+    """Fold a voided game that the ledger still counts; the next one comes next time."""
+    noted = Entry.objects.filter(game=OuterRef("game"), kind=Entry.Kind.VOID)
+    rated = (
+        Entry.objects.filter(~Exists(noted), season=season, kind=Entry.Kind.GAME)
+        .filter(game__status=GameStatus.VOIDED)
+        .order_by("seq")
+        .first()
+    )
+    if rated is None:
+        return 0
+
+    def write(page: Page) -> None:
+        game = rated.game_id or 0
+        Checkpoint.objects.filter(season=season, seq__gte=rated.seq).delete()
+        last = Checkpoint.objects.filter(season=season).order_by("-seq").first()
+        start, seq = (State.load(last.state), last.seq) if last else (None, 0)
+        rest = lines(season.pk, after=seq)
+        page.void(game, ledger.fold(rest, voided(season.pk) | {game}, start))
+        # Its replacement has to be folded, too.
+        Pairing.objects.filter(match__games=game).update(open=True)
+
+    return append(season, write)
+
+
+def lines(season: int, *, after: int = 0, until: int | None = None) -> Iterator[Line]:
+    """Read the entries of a season in order."""
+    entries = Entry.objects.filter(season=season, seq__gt=after).order_by("seq")
+    if until is not None:
+        entries = entries.filter(seq__lte=until)
+    for seq, kind, inputs, game in entries.values_list(
+        "seq", "kind", "inputs", "game"
+    ).iterator(chunk_size=2000):
+        yield Line(seq, kind, inputs, game)
+
+
+def voided(season: int) -> set[int]:
+    """Return the games that entries of the season void."""
+    entries = Entry.objects.filter(season=season, kind=Entry.Kind.VOID)
+    return {game for game in entries.values_list("game", flat=True) if game}
+
+
+def keep_checkpoint(season: int) -> None:
+    """Keep the present state, so that a void need not fold from nothing."""
+    with transaction.atomic():
+        row = Season.objects.select_for_update().get(pk=season)
+        state = stored_state(row)
+        Checkpoint.objects.get_or_create(
+            season=row, seq=row.head, defaults={"state": state.dump()}
+        )
+
+
+def stored_state(season: Season, bots: Iterable[int] | None = None) -> State:
+    """Read the projection as a state, of the named bots or of all."""
+    rows = Rating.objects.filter(season=season)
+    if bots is not None:
+        rows = rows.filter(bot__in=list(bots))
+    parameters = Parameters(**season.parameters)
+    return State(
+        parameters,
+        {
+            row.bot_id: Standing(
+                skill=Skill(row.mu, row.sigma),
+                submission=row.submission_id,
+                digest=row.digest,
+                games=row.games,
+                fresh=row.fresh,
+                forfeits=row.forfeits,
+                streak=row.streak,
+                seq=row.seq,
+            )
+            for row in rows
+        },
+    )
+
+
+def _store(season: Season, known: State, state: State) -> None:
+    """Write what differs between two states to the projection."""
+    if state.parameters != known.parameters or not season.parameters:
+        dumped = state.dump()["parameters"]
+        Season.objects.filter(pk=season.pk).update(parameters=dumped)
+    for bot in known.bots.keys() - state.bots.keys():
+        Rating.objects.filter(season=season, bot=bot).delete()
+    # In the order of ids, so that no two raters ever wait for each other.
+    for bot in sorted(state.bots):
+        standing = state.bots[bot]
+        if known.bots.get(bot) == standing:
+            continue
+        values = {
+            "submission_id": standing.submission,
+            "digest": standing.digest,
+            "mu": standing.skill.mu,
+            "sigma": standing.skill.sigma,
+            "games": standing.games,
+            "fresh": standing.fresh,
+            "forfeits": standing.forfeits,
+            "streak": standing.streak,
+            "seq": standing.seq,
+        }
+        if bot in known.bots:
+            Rating.objects.filter(season=season, bot=bot).update(**values)
+        else:
+            Rating.objects.create(season=season, bot_id=bot, **values)
+
+
+def welcome(season: int) -> int:
+    """Let bots with a new ready submission join, or go on with it.
+
+    A bot keeps its mean with a new version; an identical one changes nothing. The
+    scheduled games of the older one are cancelled. Nobody joins a season that is
+    frozen or in its finals. Returns the number of entries.
+    """
+    row = Season.objects.get(pk=season)
+    if row.status != Season.Status.OPEN:
+        return 0
+    newest = _newest(season)
+    if not newest:
+        return 0
+    replaced: list[int] = []
+
+    def write(page: Page) -> None:
+        for bot, submission in sorted(newest.items()):
+            old = page.state.bots.get(bot)
+            inputs = {
+                "bot": bot,
+                "submission": submission.pk,
+                "digest": submission.digest,
+            }
+            kind = Entry.Kind.NEW_VERSION if old else Entry.Kind.JOIN
+            page.add(kind, inputs, bot_id=bot)
+            if old:
+                replaced.append(old.submission)
+
+    try:
+        written = append(row, write, newest)
+    except Overtaken:
+        return 0
+    for submission_id in replaced:
+        games.cancel_games_of(submission_id, "a newer version is ready")
+    Bot.objects.filter(pk__in=newest, status=Bot.Status.BENCHED).update(
+        status=Bot.Status.ACTIVE
+    )
+    return written
+
+
+def _newest(season: int) -> dict[int, Submission]:
+    """Return what each bot shall stand for, where that is not what it stands for."""
+    played = Rating.objects.filter(
+        season=season, bot=OuterRef("bot"), submission__number__gte=OuterRef("number")
+    )
+    fresh = (
+        Submission.objects.filter(
+            ~Exists(played),
+            Q(bot__status=Bot.Status.ACTIVE) | Q(bot__status=Bot.Status.BENCHED),
+            status=Submission.Status.READY,
+        )
+        .order_by("bot", "-number")
+        .only("pk", "bot", "number", "digest")
+    )
+    newest: dict[int, Submission] = {}
+    for submission in fresh:
+        newest.setdefault(submission.bot_id, submission)
+    return newest
+
+
+def _bench(season: int, bots: set[int]) -> None:
+    """Let no bot eat the queue that forfeits again and again."""
+    failing = Rating.objects.filter(
+        season=season, bot__in=bots, streak__gte=BENCH_AFTER, bot__house=False
+    ).values("bot")
+    for bot in Bot.objects.filter(pk__in=failing, status=Bot.Status.ACTIVE):
+        Bot.objects.filter(pk=bot.pk).update(status=Bot.Status.BENCHED)
+        Action.objects.create(
+            kind=Action.Kind.BENCH,
+            target=f"bot {bot.slug}",
+            why=f"{BENCH_AFTER} forfeits in a row, by its own fault",
+            details={"season": season},
+        )
+        log.warning("bot benched", season=season, bot=bot.slug)

@@ -1,0 +1,124 @@
+"""How ladders and their leaderboards are written in the API."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from ladder.games.models import Game, Match
+from ladder.games.serializers import GameSerializer, MatchSerializer
+from ladder.ratings import shown
+from ladder.ratings.models import Ladder, Season
+
+
+class SeasonSerializer(serializers.ModelSerializer[Season]):
+    class Meta:
+        model = Season
+        fields = ["number", "status", "head", "started_at", "ended_at"]
+        read_only_fields = fields
+
+
+class LadderSerializer(serializers.ModelSerializer[Ladder]):
+    """`season` is the newest one, or null."""
+
+    season = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Ladder
+        fields = [
+            "slug",
+            "name",
+            "ruleset",
+            "switches",
+            "tables",
+            "limits",
+            "mu",
+            "sigma",
+            "beta",
+            "tau",
+            "duplicate",
+            "default",
+            "opens_at",
+            "closes_at",
+            "season",
+        ]
+        read_only_fields = fields
+
+    @extend_schema_field(SeasonSerializer(allow_null=True))
+    def get_season(self, ladder: Ladder) -> dict[str, Any] | None:
+        season = shown.current(ladder)
+        return dict(SeasonSerializer(season).data) if season else None
+
+
+class RowSerializer(serializers.Serializer[Any]):
+    """One bot. `low` and `high` bound its μ with 95 %."""
+
+    rank = serializers.IntegerField()
+    bot = serializers.CharField()
+    name = serializers.CharField()
+    house = serializers.BooleanField()
+    status = serializers.CharField()
+    submission = serializers.IntegerField()
+    mu = serializers.FloatField()
+    sigma = serializers.FloatField()
+    rating = serializers.FloatField(help_text="mu - 3 sigma")
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+    tied_with_above = serializers.BooleanField(
+        help_text="It cannot be told from the row above with 95 %."
+    )
+    games = serializers.IntegerField()
+    forfeits = serializers.IntegerField()
+
+
+class LeaderboardSerializer(serializers.Serializer[Any]):
+    ladder = serializers.CharField()
+    season = serializers.IntegerField()
+    count = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results = RowSerializer(many=True)
+
+
+class PointSerializer(serializers.Serializer[Any]):
+    """A bot's rating after one entry of the ledger."""
+
+    seq = serializers.IntegerField()
+    kind = serializers.CharField()
+    game = serializers.IntegerField(allow_null=True)
+    submission = serializers.IntegerField(
+        allow_null=True, help_text="The number of the upload that it went on with here."
+    )
+    mu = serializers.FloatField()
+    sigma = serializers.FloatField()
+    rating = serializers.FloatField()
+
+
+class LadderGameSerializer(GameSerializer):
+    ladder = serializers.SerializerMethodField()
+
+    class Meta(GameSerializer.Meta):
+        fields = [*GameSerializer.Meta.fields, "ladder"]
+        read_only_fields = fields
+
+    def get_ladder(self, game: Game) -> str | None:
+        pairing = getattr(game.match, "pairing", None)
+        return pairing.season.ladder.slug if pairing else None
+
+
+class LadderMatchSerializer(MatchSerializer):
+    ladder = serializers.SerializerMethodField()
+    why = serializers.SerializerMethodField()
+
+    class Meta(MatchSerializer.Meta):
+        fields = [*MatchSerializer.Meta.fields, "ladder", "why"]
+        read_only_fields = fields
+
+    def get_ladder(self, match: Match) -> str | None:
+        pairing = getattr(match, "pairing", None)
+        return pairing.season.ladder.slug if pairing else None
+
+    @extend_schema_field({"type": "object", "nullable": True})
+    def get_why(self, match: Match) -> dict[str, Any] | None:
+        pairing = getattr(match, "pairing", None)
+        return dict(pairing.why) if pairing else None

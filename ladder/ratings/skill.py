@@ -1,0 +1,121 @@
+"""What a result says about skill: TrueSkill, as numbers in and numbers out.
+
+The `trueskill` package has a global environment and gives slightly different numbers
+for tied seats in another order; both stay in here.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import trueskill
+
+SPREAD = 4
+"""A new version widens sigma to at least a quarter of a newcomer's."""
+
+UNDERFLOW = -35.0
+"""So many standard deviations off: a double has nothing smaller."""
+
+FAR = 15.0
+"""From here on (in standard deviations over the root of 2) nothing is learnt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """What is believed of a bot: a mean and how unsure it is."""
+
+    mu: float
+    sigma: float
+
+    @property
+    def shown(self) -> float:
+        """The number that leaderboards are sorted by."""
+        return self.mu - 3 * self.sigma
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """TrueSkill's constants, in points of skill. `tau` is 0 in finals."""
+
+    mu: float = 25.0
+    sigma: float = 25.0 / 3
+    beta: float = 25.0 / 6
+    tau: float = 0.008
+
+    @property
+    def newcomer(self) -> Skill:
+        return Skill(self.mu, self.sigma)
+
+
+def rate(
+    skills: Mapping[int, Skill], ranks: Mapping[int, int], parameters: Parameters
+) -> dict[int, Skill]:
+    """Return everybody's skill after one game.
+
+    Keys are bots' ids, ranks are 1-based and may be equal. The order of the mappings
+    does not matter: seats are rated by rank, tied ones by id.
+    """
+    order = sorted(skills, key=lambda bot: (ranks[bot], bot))
+    rated = _environment(parameters).rate(
+        [(trueskill.Rating(skills[bot].mu, skills[bot].sigma),) for bot in order],
+        ranks=[ranks[bot] for bot in order],
+    )
+    return {
+        bot: Skill(float(after.mu), float(after.sigma))
+        for bot, (after,) in zip(order, rated, strict=True)
+    }
+
+
+def renewed(skill: Skill, parameters: Parameters) -> Skill:
+    """Return the skill of a bot whose code changed: the mean stays, less is known."""
+    return Skill(skill.mu, max(skill.sigma, parameters.sigma / SPREAD))
+
+
+def chance(one: Skill, other: Skill, parameters: Parameters) -> float:
+    """Return the probability that `one` comes before `other` in a game."""
+    c = math.sqrt(2 * parameters.beta**2 + one.sigma**2 + other.sigma**2)
+    return 0.5 * (1 + math.erf((one.mu - other.mu) / (c * math.sqrt(2))))
+
+
+def information(apart: float, one: float, other: float, beta: float) -> float:
+    """Return how much two bots' game is expected to tell about their skills, in nats.
+
+    `apart` is the difference of their means, `one` and `other` are their variances.
+    With c² = 2β² + σ₁² + σ₂², t = apart / c and w = φ(t)² / (Φ(t) Φ(-t)), which is
+    TrueSkill's shrinking of a variance averaged over who wins, each bot's entropy falls
+    by -½ ln(1 - σ² w / c²).
+    """
+    square = 2 * beta * beta + one + other
+    t = apart / math.sqrt(2 * square)
+    if abs(t) > FAR:
+        return 0.0
+    spread = math.erfc(t) * math.erfc(-t)
+    w = 2 / math.pi * math.exp(-2 * t * t) / spread / square
+    return -0.5 * (math.log1p(-one * w) + math.log1p(-other * w))
+
+
+@lru_cache(maxsize=64)
+def _environment(parameters: Parameters) -> "_Environment":
+    return _Environment(
+        mu=parameters.mu,
+        sigma=parameters.sigma,
+        beta=parameters.beta,
+        tau=parameters.tau,
+        draw_probability=0.0,
+        backend=None,
+    )
+
+
+class _Environment(trueskill.TrueSkill):  # type: ignore[misc]
+    """TrueSkill that survives a result which it holds for impossible.
+
+    The package gives up where its normal distribution underflows. There the limit is
+    known, and a ladder must not stop for one game.
+    """
+
+    def w_win(self, diff: float, draw_margin: float) -> float:
+        x = diff - draw_margin
+        if x < UNDERFLOW:
+            return 1 - 1 / x**2
+        return float(super().w_win(diff, draw_margin))

@@ -1,0 +1,186 @@
+"""What the rated games of a season say of a bot beyond its rating. Reads only."""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from ladder.bots.models import Bot
+from ladder.games.models import GameStatus, Seat
+from ladder.ratings import finals, selectors
+from ladder.ratings.models import Entry, Rating, Season
+from ladder.ratings.skill import Parameters, Skill, chance
+
+CERTAIN = 0.95
+INTERVAL = 1.96
+TREND = 20
+"""The trend is what the last so many games moved the shown number by."""
+SETTLING = 20
+"""With fewer games of its present code a rating still settles."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Games together, and how many of them the first came before the other."""
+
+    games: int = 0
+    before: int = 0
+    ties: int = 0
+
+    def add(self, mine: int, theirs: int) -> None:
+        self.games += 1
+        self.before += mine < theirs
+        self.ties += mine == theirs
+
+
+def record(season: Season, rating: Rating) -> dict[str, Any]:
+    """Return a bot's numbers, its trend, and its strength by seat and by players."""
+    rank = Rating.objects.filter(season=season, rating__gt=rating.rating).count() + 1
+    return {
+        "bot": rating.bot.slug,
+        "rank": rank,
+        "mu": rating.mu,
+        "sigma": rating.sigma,
+        "rating": rating.rating,
+        "low": rating.mu - INTERVAL * rating.sigma,
+        "high": rating.mu + INTERVAL * rating.sigma,
+        "games": rating.games,
+        "forfeits": rating.forfeits,
+        "fresh": rating.fresh,
+        "settling": rating.fresh < SETTLING,
+        "trend": trend(season, rating),
+        "strength": strength(season, rating.bot),
+    }
+
+
+def trend(season: Season, rating: Rating) -> float | None:
+    """Return how the shown number moved in the last games; null before there are."""
+    entries = Entry.objects.filter(
+        season=season,
+        kind=Entry.Kind.GAME,
+        game__status=GameStatus.FINISHED,
+        game__seats__submission__bot=rating.bot_id,
+    ).order_by("-seq")
+    first = list(entries.values_list("changes", flat=True)[:TREND])[-1:]
+    for change in first[0] if first else ():
+        if change["bot"] == rating.bot_id and change["before"]:
+            mu, sigma = change["before"]
+            return float(rating.rating - (mu - 3 * sigma))
+    return None
+
+
+def strength(season: Season, bot: Bot) -> list[dict[str, Any]]:
+    """Return for each number of players and seat how many opponents it came before.
+
+    `share` is of its opponents there, a tie counting half; seats count from 0.
+    """
+    cells: dict[tuple[int, int], list[tuple[int, float]]] = defaultdict(list)
+    mine, theirs = _seats(season, bot)
+    for game, (seat, players, rank) in mine.items():
+        others = [other for _, other in theirs[game]]
+        beaten = sum((rank < other) + 0.5 * (rank == other) for other in others)
+        cells[players, seat].append((rank, beaten / max(1, len(others))))
+    return [
+        {
+            "players": players,
+            "seat": seat,
+            "games": len(results),
+            "wins": sum(rank == 1 for rank, _ in results),
+            "share": sum(share for _, share in results) / len(results),
+        }
+        for (players, seat), results in sorted(cells.items())
+    ]
+
+
+def opponents(season: Season, rating: Rating) -> list[dict[str, Any]]:
+    """Return how it did against each bot that it met, the most met first."""
+    mine, theirs = _seats(season, rating.bot)
+    tallies: dict[int, Tally] = defaultdict(Tally)
+    for game, (_, _, rank) in mine.items():
+        for other, its in theirs[game]:
+            tallies[other].add(rank, its)
+    ratings = Rating.objects.filter(season=season, bot__in=tallies)
+    found = [
+        meeting(season, rating, other, tallies[other.bot_id])
+        for other in ratings.select_related("bot")
+    ]
+    return sorted(found, key=lambda row: (-row["games"], row["other"]))
+
+
+def meeting(
+    season: Season, one: Rating, other: Rating, tally: Tally | None = None
+) -> dict[str, Any]:
+    """Return head to head: what was, what is to be expected, and who is better.
+
+    `chance` is of coming before the other in their next game, `better` of the higher
+    skill; the difference of the means has its 95 % interval.
+    """
+    known = tally or _together(season, one.bot, other.bot)
+    a, b = Skill(one.mu, one.sigma), Skill(other.mu, other.sigma)
+    apart, spread = a.mu - b.mu, INTERVAL * math.hypot(a.sigma, b.sigma)
+    return {
+        "bot": one.bot.slug,
+        "other": other.bot.slug,
+        "games": known.games,
+        "before": known.before,
+        "ties": known.ties,
+        "chance": chance(a, b, Parameters(**season.parameters)),
+        "better": finals.better(a, b),
+        "apart": apart,
+        "low": apart - spread,
+        "high": apart + spread,
+    }
+
+
+def bands(season: Season, most: int = 1000) -> list[dict[str, Any]]:
+    """Part the first places into bands of bots that can't be told apart.
+
+    A band goes on while its first bot is not better than the next with 95 %.
+    """
+    found: list[dict[str, Any]] = []
+    head: Skill | None = None
+    for place, (_, skill, _) in enumerate(selectors.standings(season)[:most], start=1):
+        if head is None or finals.better(head, skill) >= CERTAIN:
+            head = skill
+            found.append({"first": place, "last": place, "mu": skill.mu})
+        found[-1]["last"] = place
+    return found
+
+
+def _together(season: Season, one: Bot, other: Bot) -> Tally:
+    tally = Tally()
+    mine = dict(_of(season, one).values_list("game", "rank"))
+    for game, rank in (
+        _of(season, other).filter(game__in=mine).values_list("game", "rank")
+    ):
+        tally.add(mine[game] or 0, rank or 0)
+    return tally
+
+
+def _of(season: Season, bot: Bot) -> QuerySet[Seat]:
+    return Seat.objects.filter(
+        submission__bot=bot,
+        game__status=GameStatus.FINISHED,
+        game__match__pairing__season=season,
+    )
+
+
+def _seats(
+    season: Season, bot: Bot
+) -> tuple[dict[int, tuple[int, int, int]], dict[int, list[tuple[int, int]]]]:
+    """Return by game: its seat, the number of players and its rank; and the others."""
+    own = _of(season, bot)
+    mine = {
+        game: (seat, players, rank or 0)
+        for game, seat, players, rank in own.values_list(
+            "game", "number", "game__match__seats", "rank"
+        )
+    }
+    theirs: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    others = Seat.objects.filter(game__in=own.values("game"))
+    rows = others.exclude(submission__bot=bot)
+    for game, other, rank in rows.values_list("game", "submission__bot", "rank"):
+        theirs[game].append((other, rank or 0))
+    return mine, theirs

@@ -1,0 +1,141 @@
+"""What the games say, over REST: records, head to head, bands; and challenges."""
+
+import pytest
+
+from ladder.bots.models import Bot
+from ladder.games.models import Game, Match, Seat
+from ladder.ratings import challenges, rater, services
+from ladder.ratings.models import Entry, Rating, Season
+from tests.games import cast
+from tests.ratings.test_simulation import finish
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
+MAIN = "/api/v1/ladders/main"
+
+
+@pytest.fixture
+def season() -> Season:
+    """Five bots; the one with the lower number always comes before the others."""
+    season = services.ensure_default_ladder().seasons.get()
+    cast.bot("a-1", "ana")
+    cast.bot("b-2", "ben")
+    for name in ("c-3", "d-4", "e-5"):
+        cast.bot(name)
+    rater.welcome(season.pk)
+    for _ in range(6):
+        services.pair(season, 4)
+        for game in Game.objects.filter(status="scheduled"):
+            bots = [seat.submission.bot_id for seat in game.seats.all()]
+            finish(game, [sorted(bots).index(bot) + 1 for bot in bots])
+        rater.fold(season.pk)
+    return season
+
+
+@pytest.mark.usefixtures("season")
+def test_a_record_adds_up(anybody):
+    record = anybody.get(f"{MAIN}/bots/a-1/record/").json()
+
+    rating = Rating.objects.get(bot__slug="a-1")
+    assert (record["rank"], record["games"]) == (1, rating.games)
+    assert sum(cell["games"] for cell in record["strength"]) == rating.games
+    assert all(cell["share"] == 1 for cell in record["strength"])
+    assert record["low"] < record["mu"] < record["high"]
+    assert record["trend"] > 0
+    assert record["settling"]
+
+
+@pytest.mark.usefixtures("season")
+def test_two_bots_head_to_head(anybody):
+    one = anybody.get(f"{MAIN}/bots/a-1/against/b-2/").json()
+    other = anybody.get(f"{MAIN}/bots/b-2/against/a-1/").json()
+
+    both = Seat.objects.filter(submission__bot__slug="a-1").filter(
+        game__seats__submission__bot__slug="b-2"
+    )
+    assert one["games"] == one["before"] == both.count() > 0
+    assert (other["before"], other["games"]) == (0, one["games"])
+    assert one["better"] > one["chance"] > 0.5
+    assert one["chance"] + other["chance"] == pytest.approx(1)
+    assert one["low"] < one["apart"] < one["high"]
+
+
+@pytest.mark.usefixtures("season")
+def test_the_list_of_opponents_says_the_same_as_each_meeting(anybody):
+    for row in anybody.get(f"{MAIN}/bots/c-3/against/").json():
+        address = f"{MAIN}/bots/c-3/against/{row['other']}/"
+        assert anybody.get(address).json() == row
+
+
+def test_bands_part_all_places(anybody, season):
+    Rating.objects.update(sigma=0.5)
+    for place, mu in enumerate((30, 29.5, 20, 19.5, 10)):
+        bot = Bot.objects.order_by("pk")[place]
+        Rating.objects.filter(season=season, bot=bot).update(mu=mu)
+
+    bands = anybody.get(f"{MAIN}/bands/").json()
+
+    assert [(b["first"], b["last"]) for b in bands] == [(1, 2), (3, 4), (5, 5)]
+
+
+def test_a_history_marks_where_an_upload_came(anybody, season):
+    cast.submission(Bot.objects.get(slug="a-1"))
+    rater.welcome(season.pk)
+
+    points = anybody.get(f"{MAIN}/bots/a-1/history/").json()
+
+    marks = [(p["kind"], p["submission"]) for p in points if p["submission"]]
+    assert marks == [("join", 1), ("new_version", 2)]
+
+
+@pytest.mark.parametrize("address", ["bots/none/record/", "bots/a-1/against/none/"])
+@pytest.mark.usefixtures("season")
+def test_an_unknown_bot_is_not_found(anybody, address):
+    assert anybody.get(f"{MAIN}/{address}").status_code == 404
+
+
+@pytest.mark.usefixtures("season")
+def test_a_challenge_is_a_match_that_moves_nothing(ana):
+    before = Entry.objects.count()
+    answer = ana.post(f"{MAIN}/challenges/", {"bots": ["a-1", "c-3"]}, format="json")
+
+    assert answer.status_code == 201
+    match = Match.objects.get(kind="challenge")
+    assert answer["Location"] == f"/api/v1/matches/{match.pk}/"
+    finish(match.games.get(), [1, 2])
+    assert rater.fold(Season.objects.get().pk) == 0
+    assert Entry.objects.count() == before
+
+
+@pytest.mark.parametrize(
+    ("bots", "says"),
+    [
+        (["b-2", "c-3"], "yours"),
+        (["a-1", "a-1"], "itself"),
+        (["a-1", "zoe"], "no bot"),
+        (["a-1", "d-4"], "banned"),
+    ],
+)
+@pytest.mark.usefixtures("season")
+def test_a_bad_challenge_is_refused_with_its_reason(ana, bots, says):
+    Bot.objects.filter(slug="d-4").update(status="banned")
+
+    answer = ana.post(f"{MAIN}/challenges/", {"bots": bots}, format="json")
+
+    assert (answer.status_code, says in answer.json()["detail"]) == (422, True)
+
+
+@pytest.mark.usefixtures("season")
+def test_challenges_have_a_quota_for_each_owner(ana, ben, monkeypatch):
+    monkeypatch.setattr(challenges, "A_DAY", 2)
+    for expected in (201, 201, 429):
+        body = {"bots": ["a-1", "b-2"]}
+        answer = ana.post(f"{MAIN}/challenges/", body, format="json")
+        assert answer.status_code == expected
+    assert ben.post(f"{MAIN}/challenges/", body, format="json").status_code == 201
+
+
+@pytest.mark.usefixtures("season")
+def test_nobody_challenges_without_a_name(anybody):
+    answer = anybody.post(f"{MAIN}/challenges/", {"bots": ["a-1", "b-2"]})
+
+    assert answer.status_code == 401

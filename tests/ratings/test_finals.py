@@ -1,0 +1,141 @@
+import pytest
+
+from ladder.dispatch import STOCK, Dispatcher
+from ladder.games.models import Game
+from ladder.games.services import NotNow
+from ladder.ratings import finals, rater, rebuild, seasons, services
+from ladder.ratings.matchmaking import Desk
+from ladder.ratings.models import Entry, Rating, Season
+from ladder.ratings.pairing import Terms
+from ladder.ratings.simulation import Ladder, Plan
+from ladder.ratings.skill import Parameters, Skill
+from tests.games import cast
+from tests.ratings.test_simulation import finish
+
+
+def test_two_equal_bots_are_never_settled_and_two_far_ones_are():
+    assert finals.doubt([Skill(25, 1), Skill(25, 1)], 1) == pytest.approx(0.5)
+    assert finals.doubt([Skill(40, 1), Skill(25, 1)], 1) < 1e-9
+
+
+def test_everybody_behind_the_last_prize_adds_doubt():
+    board = [Skill(30, 1), Skill(27, 1), *[Skill(24.5, 1)] * 3]
+    one = finals.better(Skill(27, 1), Skill(30, 1))
+    others = 3 * finals.better(Skill(24.5, 1), Skill(27, 1))
+
+    assert finals.doubt(board, 2) == pytest.approx(one + others)
+
+
+def test_who_cannot_win_any_more_plays_no_more():
+    board = [Skill(30, 1), Skill(29, 1), Skill(28, 1), Skill(10, 1), Skill(9, 1)]
+
+    assert finals.contenders(board, 1, least=2) == [0, 1, 2]
+    assert finals.contenders(board, 1, least=4) == [0, 1, 2, 3]
+
+
+def test_a_settled_order_is_the_true_one_nearly_always():
+    right = 0
+    for seed in range(12):
+        plan = Plan(Terms({"4": 1.0}, Parameters(tau=0.0)), 8, seed, open_at_once=2)
+        ladder = Ladder(plan)
+        for _ in range(200):
+            ladder.play()
+            board = [ladder.state.bots[bot].skill for bot in ladder.board()]
+            if finals.doubt(board, 2) <= finals.DOUBT:
+                break
+        true = sorted(ladder.skills, key=lambda bot: -ladder.skills[bot])
+        right += ladder.board()[:2] == true[:2]
+
+    assert right >= 11
+
+
+@pytest.fixture
+def season(db) -> Season:
+    del db
+    season = services.ensure_default_ladder().seasons.get()
+    cast.bots(6)
+    rater.welcome(season.pk)
+    return Season.objects.select_related("ladder").get(pk=season.pk)
+
+
+def play(season: Season, desk: Desk, matches: int = 4) -> None:
+    """The bot with the lower number always wins."""
+    desk.pair(season, matches)
+    for game in Game.objects.filter(status="scheduled").order_by("pk"):
+        bots = [seat.submission.bot_id for seat in game.seats.all()]
+        finish(game, [sorted(bots).index(bot) + 1 for bot in bots])
+    rater.fold(season.pk)
+
+
+def test_finals_play_on_until_the_prizes_are_settled(season):
+    desk = Desk()
+    play(season, desk)
+    seasons.start_finals(season, prizes=2)
+    assert season.parameters["tau"] == 0
+
+    for _ in range(100):
+        if seasons.settle(season):
+            break
+        play(season, desk)
+    seasons.archive(season)
+
+    assert season.status == Season.Status.ARCHIVED
+    assert season.outcome["settled"]
+    assert season.outcome["places"] == ["bot-0", "bot-1"]
+    assert rebuild.check(season).complaints == []
+
+
+def test_finals_are_played_with_the_code_that_was_there(season):
+    play(season, Desk())
+    seasons.start_finals(season, prizes=1)
+    bot = Rating.objects.filter(season=season).first().bot
+    old = Rating.objects.get(bot=bot).submission_id
+    cast.submission(bot)
+
+    assert rater.welcome(season.pk) == 0
+    assert Rating.objects.get(bot=bot).submission_id == old
+    assert Desk().pair(season, 20) == 20
+    assert Game.objects.filter(status="scheduled", seats__submission=old).exists()
+
+
+def test_a_frozen_season_is_played_out_and_may_go_on(season):
+    services.pair(season, 1)
+    seasons.freeze(season)
+    cast.bot("late")
+    assert rater.welcome(season.pk) == 0
+    with pytest.raises(NotNow):
+        seasons.start_finals(season, prizes=3)
+
+    seasons.reopen(season)
+    assert rater.welcome(season.pk) == 1
+
+
+def test_the_next_season_starts_from_nothing_when_the_last_is_archived(season):
+    play(season, Desk())
+    with pytest.raises(NotNow):
+        seasons.start_season(season.ladder)
+    services.pair(season, 1)
+    seasons.archive(season)
+    assert Game.objects.filter(status="cancelled").exists()
+
+    new = seasons.start_season(season.ladder)
+    assert rater.welcome(new.pk) == 6
+    assert set(new.ratings.values_list("mu", flat=True)) == {25.0}
+    assert season.ratings.exclude(mu=25.0).exists()
+    assert Entry.objects.filter(season=new, seq=1, kind="season_start").exists()
+
+
+def test_the_dispatcher_pairs_with_its_desk_and_ends_finals(season, monkeypatch):
+    monkeypatch.setattr("ladder.dispatch.games.slots", lambda: 2)
+    monkeypatch.setattr("ladder.dispatch.hint", lambda *_: None)
+    dispatcher = Dispatcher()
+    assert dispatcher.tick().paired == 2 * STOCK
+    Game.objects.update(status="cancelled")
+    seasons.start_finals(season, prizes=1)
+    Rating.objects.filter(bot__slug="bot-3").update(mu=60, sigma=1)
+
+    Dispatcher().tick()
+
+    season.refresh_from_db()
+    assert season.status == Season.Status.FROZEN
+    assert not Game.objects.filter(status="scheduled").exists()

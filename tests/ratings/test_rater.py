@@ -1,0 +1,312 @@
+"""From finished games to the ledger and the ratings, on the real database."""
+
+import threading
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from ladder.bots.models import Bot, Submission
+from ladder.games import attempts, services as games
+from ladder.games.attempts import Place, Result
+from ladder.games.models import Game
+from ladder.ratings import rater, rebuild, selectors, services
+from ladder.ratings.models import Checkpoint, Entry, Pairing, Rating, Season
+from tests.games import cast
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def season() -> Season:
+    return services.ensure_default_ladder().seasons.get()
+
+
+def finish(game: Game, order: list[int] | None = None, fault: str = "") -> None:
+    """Let a game end with the seats in this order; the last one may have a fault."""
+    seats = order or list(range(game.match.seats))
+    places = [
+        Place(seat, 50 - rank, rank, fault if rank == len(seats) else "")
+        for rank, seat in enumerate(seats, start=1)
+    ]
+    claim = attempts.claim(game.pk, cast.worker())
+    assert attempts.finish(claim, Result("completed", "1", b"replay", places))
+
+
+def open_games() -> list[Game]:
+    return list(Game.objects.filter(status="scheduled").order_by("pk"))
+
+
+def play_some(season: Season, rounds: int = 5) -> None:
+    for _ in range(rounds):
+        services.pair(season, 4)
+        for game in open_games():
+            finish(game)
+        rater.fold(season.pk)
+
+
+def board(season: Season) -> list[tuple]:
+    rows = Rating.objects.filter(season=season).order_by("bot")
+    return list(rows.values_list("bot", "mu", "sigma", "games", "forfeits", "seq"))
+
+
+def assert_the_ledger_says_the_same(season: Season) -> None:
+    assert rebuild.check(season).complaints == []
+
+
+def test_bots_join_with_their_first_ready_submission(season):
+    ana = cast.bot("ana")
+    cast.bot("ben", ready=False)
+
+    assert rater.welcome(season.pk) == 1
+    assert rater.welcome(season.pk) == 0
+    rating = Rating.objects.get()
+    assert (rating.bot, rating.mu, rating.sigma) == (ana, 25.0, 25 / 3)
+    assert rating.rating == pytest.approx(0)
+
+
+def test_a_finished_game_moves_its_bots_once(season):
+    cast.bots(4)
+    rater.welcome(season.pk)
+    services.pair(season, 1)
+    game = open_games()[0]
+    finish(game)
+
+    assert rater.fold(season.pk) == 1
+    assert rater.fold(season.pk) == 0
+    entry = Entry.objects.get(game=game)
+    assert entry.seq == Season.objects.get().head
+    assert {change["bot"] for change in entry.changes} == {
+        seat.submission.bot_id for seat in game.seats.all()
+    }
+    assert not Pairing.objects.get().open
+    assert_the_ledger_says_the_same(season)
+
+
+def test_the_ledger_is_dense_and_folds_to_the_same_bits(season):
+    cast.bots(6)
+    rater.welcome(season.pk)
+    play_some(season)
+
+    seqs = list(Entry.objects.values_list("seq", flat=True))
+    assert seqs == list(range(1, len(seqs) + 1))
+    assert_the_ledger_says_the_same(season)
+
+
+def test_a_game_that_takes_long_holds_nobody_up(season):
+    cast.bots(6)
+    rater.welcome(season.pk)
+    services.pair(season, 3)
+    slow, *others = open_games()
+    for game in others:
+        finish(game)
+
+    assert rater.fold(season.pk) == 2
+    finish(slow)
+    assert rater.fold(season.pk) == 1
+    assert_the_ledger_says_the_same(season)
+
+
+def test_a_new_version_keeps_the_mean_and_cancels_what_waits(season):
+    ana, *_ = cast.bots(4)
+    rater.welcome(season.pk)
+    play_some(season, 12)
+    before = Rating.objects.get(bot=ana)
+    services.pair(season, 4)
+    cast.submission(ana)
+
+    assert rater.welcome(season.pk) == 1
+
+    after = Rating.objects.get(bot=ana)
+    assert after.mu == before.mu
+    assert after.sigma == max(before.sigma, 25 / 3 / 4)
+    assert after.games == before.games
+    assert Game.objects.filter(status="cancelled").exists()
+    assert not Game.objects.filter(
+        status="scheduled", seats__submission__status="retired"
+    ).exists()
+    assert_the_ledger_says_the_same(season)
+
+
+def test_an_identical_upload_changes_nothing(season):
+    ana, *_ = cast.bots(3)
+    rater.welcome(season.pk)
+    play_some(season, 8)
+    before = Rating.objects.get(bot=ana)
+    Rating.objects.filter(bot=ana).update(digest="the same")
+    last = cast.newest(ana)
+    Submission.objects.filter(pk=last.pk).update(digest="x" * 64)
+    Rating.objects.filter(bot=ana).update(digest="y" * 64)
+    cast.submission(ana, digest="y" * 64)
+
+    rater.welcome(season.pk)
+
+    after = Rating.objects.get(bot=ana)
+    assert (after.mu, after.sigma) == (before.mu, before.sigma)
+    assert after.submission_id != before.submission_id
+
+
+def test_a_void_undoes_one_game_everywhere_and_its_replacement_counts(season):
+    cast.bots(5)
+    rater.welcome(season.pk)
+    play_some(season)
+    victim = Entry.objects.filter(kind="game").order_by("seq")[2]
+
+    new = games.void(victim.game_id, "a worker was broken")
+    assert rater.fold(season.pk) == 1
+    assert_the_ledger_says_the_same(season)
+    correction = Entry.objects.get(kind="void")
+    assert len(correction.changes) >= 2
+    assert Entry.objects.filter(game=victim.game_id, kind="game").count() == 1
+
+    finish(new)
+    assert rater.fold(season.pk) == 1
+    assert_the_ledger_says_the_same(season)
+
+
+def test_voids_in_any_order_give_what_would_have_been_without_these_games(season):
+    cast.bots(5)
+    rater.welcome(season.pk)
+    play_some(season)
+    rater.keep_checkpoint(season.pk)
+    rated = list(Entry.objects.filter(kind="game").order_by("seq"))
+    for entry in (rated[-1], rated[1], rated[6]):
+        games.void(entry.game_id, "", replay_again=False)
+        rater.fold(season.pk)
+        play_some(season, 1)
+        rater.keep_checkpoint(season.pk)
+
+    assert Checkpoint.objects.exists()
+    assert_the_ledger_says_the_same(season)
+
+
+def test_a_rebuild_makes_the_same_ratings_anew(season):
+    cast.bots(5)
+    rater.welcome(season.pk)
+    play_some(season)
+    before = board(season)
+    Rating.objects.filter(season=season).update(mu=0)
+    with pytest.raises(CommandError):
+        call_command("rebuild_ratings", "--check", stderr=StringIO())
+
+    call_command("rebuild_ratings", stdout=StringIO())
+
+    assert board(season) == before
+    call_command("rebuild_ratings", "--check", stdout=StringIO())
+
+
+@pytest.mark.parametrize("damage", ["missing", "changed", "unnumbered"])
+def test_the_check_finds_damage(season, damage):
+    cast.bots(4)
+    rater.welcome(season.pk)
+    play_some(season, 2)
+    last = Entry.objects.order_by("-seq")
+    if damage == "missing":
+        last[2].delete()
+    elif damage == "changed":
+        Entry.objects.filter(pk=last[1].pk).update(changes=[])
+    else:
+        Season.objects.update(head=1000)
+
+    assert rebuild.check(season).complaints
+
+
+def test_a_bot_that_forfeits_in_a_row_is_benched_until_its_next_version(season):
+    ana, _ben = cast.bots(2)
+    rater.welcome(season.pk)
+    for _ in range(rater.BENCH_AFTER):
+        services.pair(season, 1)
+        game = open_games()[0]
+        seats = [seat.submission.bot_id for seat in game.seats.all()]
+        loser = seats.index(ana.pk)
+        finish(game, [1 - loser, loser], fault="crash")
+        rater.fold(season.pk)
+
+    ana.refresh_from_db()
+    assert ana.status == Bot.Status.BENCHED
+    assert services.pair(season, 1) == 0
+    cast.submission(ana)
+    rater.welcome(season.pk)
+    ana.refresh_from_db()
+    assert ana.status == Bot.Status.ACTIVE
+
+
+def test_two_bots_of_one_owner_never_meet(season):
+    cast.bot("one", owner="ana")
+    cast.bot("two", owner="ana")
+    rater.welcome(season.pk)
+
+    assert services.pair(season, 3) == 0
+    cast.bot("three", owner="ben")
+    rater.welcome(season.pk)
+    services.pair(season, 6)
+    for game in open_games():
+        owners = [seat.submission.bot.owner_id for seat in game.seats.all()]
+        assert len(set(owners)) == len(owners)
+
+
+def test_the_leaderboard_is_sorted_by_what_it_shows(season):
+    cast.bots(6)
+    rater.welcome(season.pk)
+    play_some(season, 6)
+
+    shown = [row.mu - 3 * row.sigma for row in selectors.leaderboard(season)]
+    assert shown == sorted(shown, reverse=True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_raters_at_the_same_time_rate_every_game_once():
+    season = services.ensure_default_ladder().seasons.get()
+    cast.bots(6)
+    rater.welcome(season.pk)
+    for _ in range(6):
+        services.pair(season, 4)
+    for game in open_games():
+        finish(game)
+    start = threading.Barrier(4)
+
+    def run() -> None:
+        start.wait()
+        for _ in range(30):
+            rater.fold(season.pk, limit=2)
+        connection.close()
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert Entry.objects.filter(kind="game").count() == 24
+    assert_the_ledger_says_the_same(season)
+
+
+def test_a_dead_game_that_is_revived_counts(season):
+    cast.bots(3)
+    rater.welcome(season.pk)
+    services.pair(season, 1)
+    game = open_games()[0]
+    Game.objects.filter(pk=game.pk).update(status="dead")
+    rater.fold(season.pk)
+    assert not Pairing.objects.get().open
+
+    games.revive(game.pk)
+    rater.fold(season.pk)
+    finish(game)
+
+    assert rater.fold(season.pk) == 1
+
+
+def test_a_game_that_is_voided_before_it_was_rated_never_was(season):
+    cast.bots(3)
+    rater.welcome(season.pk)
+    services.pair(season, 1)
+    game = open_games()[0]
+    finish(game)
+    new = games.void(game.pk, "our fault")
+
+    assert rater.fold(season.pk) == 0
+    finish(new)
+    assert rater.fold(season.pk) == 1
+    assert_the_ledger_says_the_same(season)

@@ -1,0 +1,67 @@
+"""What one folded game costs: rows of its own bots, whatever the ladder's size."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ladder.bots.models import Bot, Submission
+from ladder.games import services as games
+from ladder.games.models import Match
+from ladder.ratings import rater, services
+from ladder.ratings.models import Pairing, Rating, Season
+from tests.games import cast
+from tests.ratings.test_simulation import finish
+
+MANY = 10_000
+WRITES = ("INSERT", "UPDATE", "DELETE")
+
+
+def crowd(season: Season) -> list[Submission]:
+    """Rate many bots at once, past the rater: only their number matters."""
+    owner = cast.person("everybody")
+    bots = Bot.objects.bulk_create(
+        Bot(slug=f"b{k}", name=f"b{k}", owner=owner) for k in range(MANY)
+    )
+    submissions = Submission.objects.bulk_create(
+        Submission(
+            bot=bot, number=1, digest="0" * 64, status="ready", entry="bot.py", size=1
+        )
+        for bot in bots
+    )
+    Rating.objects.bulk_create(
+        Rating(
+            season=season,
+            bot_id=submission.bot_id,
+            submission=submission,
+            digest="0" * 64,
+            mu=25 + k % 100 / 10,
+            sigma=2,
+            seq=1,
+        )
+        for k, submission in enumerate(submissions)
+    )
+    return submissions
+
+
+@pytest.mark.django_db
+def test_a_leaderboard_of_ten_thousand_is_not_rewritten():
+    season = services.ensure_default_ladder().seasons.get()
+    seats = crowd(season)[:4]
+    match = games.schedule_match(Match.Kind.LADDER, cast.TERMS, seats)
+    Pairing.objects.create(season=season, match=match, why={})
+    finish(match.games.get(), [1, 2, 3, 4])
+
+    with CaptureQueriesContext(
+        connection,
+    ) as seen:
+        assert rater.fold(season.pk) == 1
+
+    ratings = [q["sql"] for q in seen if 'UPDATE "ratings_rating"' in q["sql"]]
+    writes = [q["sql"] for q in seen if q["sql"].startswith(WRITES)]
+    assert len(ratings) == 4
+    assert all(
+        f'"ratings_rating"."bot_id" = {s.bot_id}' in " ".join(ratings) for s in seats
+    )
+    # The entry, the head, and three looks at pairings and benches that find nothing.
+    assert len(writes) <= 4 + 5
+    assert Rating.objects.filter(season=season, games__gt=0).count() == 4
