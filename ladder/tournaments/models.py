@@ -1,0 +1,190 @@
+"""Tournaments: who entered, what meets when, and how it ended.
+
+The rows are the whole memory of a tournament: `plan` folds them into what comes next.
+A fixture points down to the match that plays it; the match knows nothing of it.
+"""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from ladder.bots.models import Bot, Submission
+from ladder.games.models import Match
+from ladder.ratings.models import Ladder
+from ladder.tournaments.values import How
+
+
+class Status(models.TextChoices):
+    """Where a tournament stands.
+
+    draft -> entry -> check_in -> running -> finished; from each but the last it may
+    be cancelled. A scheduled time moves it on by itself; an operator may do it sooner.
+    """
+
+    DRAFT = "draft", "draft: not announced"
+    ENTRY = "entry", "entry is open"
+    CHECK_IN = "check_in", "entry is closed: entrants check in"
+    RUNNING = "running"
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+
+
+class Tournament(models.Model):
+    """One tournament and everything that its matches depend on."""
+
+    Status = Status
+
+    slug = models.SlugField(max_length=40, unique=True)
+    name = models.CharField(max_length=80)
+    status = models.CharField(
+        max_length=10, choices=Status.choices, default=Status.DRAFT
+    )
+    ruleset = models.CharField(max_length=40, default="yucata")
+    switches = models.JSONField(
+        default=dict, blank=True, help_text="Differences from the ruleset."
+    )
+    limits = models.JSONField(help_text="As in the bot's hello; the clock included.")
+    config = models.JSONField(
+        default=dict, help_text="The format: the words of `config.read`."
+    )
+    seeding = models.ForeignKey(
+        Ladder,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="tournaments",
+        help_text="Entrants without a seed by hand are seeded by its ratings.",
+    )
+    must_check_in = models.BooleanField(default=False)
+    opens_at = models.DateTimeField(null=True, blank=True)
+    closes_at = models.DateTimeField(null=True, blank=True)
+    starts_at = models.DateTimeField(null=True, blank=True)
+    held_back = models.BooleanField(
+        default=False, help_text="Results are shown only when they are revealed."
+    )
+    revealed = models.PositiveIntegerField(
+        default=0, help_text="The last round whose results are shown."
+    )
+    created_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=Status.values),
+                name="tournament_status_is_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status__in=["running", "finished"])
+                | Q(started_at__isnull=False),
+                name="tournament_that_runs_has_started",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Entrant(models.Model):
+    """A bot in a tournament, from the start on with one submission."""
+
+    tournament = models.ForeignKey(Tournament, models.CASCADE, related_name="entrants")
+    bot = models.ForeignKey(Bot, models.PROTECT, related_name="entries_to_tournaments")
+    # Pinned at the start: an upload later changes nothing here.
+    submission = models.ForeignKey(
+        Submission, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    seed = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="1 is the best. By hand, or given at the start.",
+    )
+    entered_at = models.DateTimeField(db_default=Now())
+    checked_in_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    note = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["tournament", "seed", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tournament", "bot"], name="a_bot_enters_once"
+            ),
+            models.UniqueConstraint(
+                fields=["tournament", "seed"], name="one_entrant_per_seed"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.bot_id} in {self.tournament_id}"
+
+
+class Fixture(models.Model):
+    """Entrants who meet, at a place in the schedule; `how` is empty while it is open.
+
+    The place names it, so a plan that is carried out twice adds nothing.
+    """
+
+    tournament = models.ForeignKey(Tournament, models.CASCADE, related_name="fixtures")
+    round = models.PositiveIntegerField()
+    pool = models.SmallIntegerField(default=0)
+    table = models.PositiveIntegerField()
+    leg = models.PositiveSmallIntegerField(default=0)
+    # Null while it waits for its turn, and for byes and walkovers.
+    match = models.OneToOneField(
+        Match, models.PROTECT, null=True, blank=True, related_name="fixture"
+    )
+    how = models.CharField(
+        max_length=10, choices=[(how, how) for how in How], blank=True
+    )
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["tournament", "round", "-pool", "table", "leg"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tournament", "round", "pool", "table", "leg"],
+                name="one_fixture_per_place",
+            ),
+            models.CheckConstraint(
+                condition=Q(how="", decided_at__isnull=True)
+                | (Q(how__in=list(How)) & Q(decided_at__isnull=False)),
+                name="fixture_is_open_or_decided",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["tournament"], condition=Q(how=""), name="fixture_open"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"round {self.round}, table {self.table} of {self.tournament_id}"
+
+
+class Chair(models.Model):
+    """One entrant of a fixture; `number` is its seat in the first game, from 0.
+
+    `points` is an exact fraction such as 1/2, empty until the fixture is decided.
+    """
+
+    fixture = models.ForeignKey(Fixture, models.CASCADE, related_name="chairs")
+    number = models.PositiveSmallIntegerField()
+    entrant = models.ForeignKey(Entrant, models.PROTECT, related_name="chairs")
+    points = models.CharField(max_length=20, blank=True)
+    score = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["fixture", "number"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["fixture", "number"], name="one_chair_per_number"
+            ),
+            models.UniqueConstraint(
+                fields=["fixture", "entrant"], name="an_entrant_sits_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"chair {self.number} of fixture {self.fixture_id}"

@@ -1,0 +1,157 @@
+"""The API's doors to tournaments; one class for each address."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.generics import (
+    GenericAPIView,
+    ListAPIView,
+    RetrieveAPIView,
+    get_object_or_404,
+)
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ladder.bots.models import Bot
+from ladder.bots.permissions import person
+from ladder.games.models import Game
+from ladder.games.serializers import GameSerializer
+from ladder.tournaments import services, shown
+from ladder.tournaments.models import Entrant, Tournament
+from ladder.tournaments.serializers import (
+    ComparisonSerializer,
+    ContestSerializer,
+    EntrantSerializer,
+    NewEntrantSerializer,
+    RoundSerializer,
+    StandingsSerializer,
+    TournamentSerializer,
+)
+
+
+class Tournaments(ListAPIView[Tournament]):
+    queryset = shown.tournaments()
+    serializer_class = TournamentSerializer
+
+
+class OneTournament(RetrieveAPIView[Tournament]):
+    queryset = shown.tournaments()
+    serializer_class = TournamentSerializer
+    lookup_field = "slug"
+
+
+class _Part(GenericAPIView[Tournament]):
+    """Something of one tournament."""
+
+    queryset = shown.tournaments()
+    lookup_field = "slug"
+    serializer_class: Any = TournamentSerializer
+
+    def own_bot(self, request: Request, slug: str) -> Bot:
+        return get_object_or_404(Bot, slug=slug, owner=person(request))
+
+
+class Entrants(_Part):
+    """Who entered; POST enters a bot of yours while the entry is open."""
+
+    serializer_class = EntrantSerializer
+
+    @extend_schema(responses=EntrantSerializer(many=True))
+    def get(self, _request: Request, **_: str) -> Response:
+        rows: QuerySet[Entrant] = shown.entrants(self.get_object())
+        return Response(EntrantSerializer(rows, many=True).data)
+
+    @extend_schema(request=NewEntrantSerializer, responses={201: EntrantSerializer})
+    def post(self, request: Request, **_: str) -> Response:
+        new = NewEntrantSerializer(data=request.data)
+        new.is_valid(raise_exception=True)
+        bot = self.own_bot(request, new.validated_data["bot"])
+        entrant = services.enter(self.get_object(), bot)
+        return Response(EntrantSerializer(entrant).data, status.HTTP_201_CREATED)
+
+
+class OneEntrant(_Part):
+    """DELETE withdraws a bot of yours."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, bot: str, **_: str) -> Response:
+        tournament = self.get_object()
+        mine = self.own_bot(request, bot)
+        services.withdraw(services.entrant_of(tournament, mine))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class CheckIn(_Part):
+    """Say that a bot of yours will play."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(request=None, responses=EntrantSerializer)
+    def post(self, request: Request, bot: str, **_: str) -> Response:
+        tournament = self.get_object()
+        entrant = services.entrant_of(tournament, self.own_bot(request, bot))
+        services.check_in(entrant)
+        entrant.refresh_from_db()
+        return Response(EntrantSerializer(entrant).data)
+
+
+class Rounds(_Part):
+    """What meets when, and how it ended, as far as it is shown."""
+
+    @extend_schema(responses=RoundSerializer(many=True))
+    def get(self, _request: Request, **_: str) -> Response:
+        return Response(
+            RoundSerializer(shown.rounds(self.get_object()), many=True).data
+        )
+
+
+class Bracket(_Part):
+    """The contests of an elimination; empty for other formats."""
+
+    @extend_schema(responses=ContestSerializer(many=True))
+    def get(self, _request: Request, **_: str) -> Response:
+        rows = shown.bracket(self.get_object())
+        return Response(ContestSerializer(rows, many=True).data)
+
+
+class Standings(_Part):
+    """Who stands where, and why of those who are level."""
+
+    @extend_schema(responses=StandingsSerializer)
+    def get(self, _request: Request, **_: str) -> Response:
+        tournament = self.get_object()
+        told = {"standings": shown.lines(tournament), "ties": shown.ties(tournament)}
+        return Response(StandingsSerializer(told).data)
+
+
+class Comparison(_Part):
+    """What separates two entrants, rule by rule."""
+
+    @extend_schema(operation_id="tournaments_compare", responses=ComparisonSerializer)
+    def get(self, _request: Request, first: str, second: str, **_: str) -> Response:
+        tournament = self.get_object()
+        one, two = (
+            get_object_or_404(tournament.entrants, bot__slug=slug)
+            for slug in (first, second)
+        )
+        why = shown.compared(tournament, one, two)
+        told = {"first": first, "second": second, "why": why}
+        return Response(ComparisonSerializer(told).data)
+
+
+class Games(ListAPIView[Game]):
+    """Its games that are shown, newest first."""
+
+    queryset = Game.objects.none()
+    serializer_class = GameSerializer
+
+    def get_queryset(self) -> QuerySet[Game]:
+        if getattr(self, "swagger_fake_view", False):
+            return self.queryset
+        slug = self.kwargs["slug"]
+        return shown.its_games(get_object_or_404(shown.tournaments(), slug=slug))

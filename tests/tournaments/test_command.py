@@ -1,0 +1,150 @@
+"""`torres tournament`, run as a person runs it, and killed as machines kill."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from threading import Event
+
+import pytest
+
+TORRES = Path(sys.executable).with_name("torres")
+PROGRAMS = Path(__file__).parent.parent / "bots" / "programs"
+CUP = """
+name = "Friday cup"
+bots = "bots"
+entrants = ["house:greedy", "house:random"]
+format = "{form}"
+seed = "friday"
+{more}
+"""
+
+
+def write(folder: Path, form: str, more: str = "", bots: tuple[str, ...] = ()) -> Path:
+    (folder / "bots").mkdir(exist_ok=True)
+    for name in bots:
+        source = (PROGRAMS / f"{name}.py").read_text()
+        (folder / "bots" / f"{name}.py").write_text(source)
+    (folder / "cup.toml").write_text(CUP.format(form=form, more=more))
+    return folder / "cup.toml"
+
+
+def run(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [TORRES, "tournament", file, *options],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def standings(file: Path, *options: str) -> dict[str, object]:
+    done = run(file, "--json", *options)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("form", ["swiss", "double_elimination", "round_robin"])
+def test_a_folder_of_bots_plays_with_a_crashing_one_among_them(
+    tmp_path: Path, form: str
+) -> None:
+    file = write(tmp_path, form, bots=("first", "exit_after_answer", "illegal"))
+    done = run(file, "--jobs", "2")
+    replays = sorted((tmp_path / "cup").glob("round-*.json"))
+    verdicts = subprocess.run(
+        [TORRES, "verify", *replays], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "Friday cup" in done.stdout
+    for name in ("greedy", "random", "first", "exit_after_answer", "illegal"):
+        assert name in done.stdout
+    assert verdicts.returncode == 0, verdicts.stdout
+
+
+def test_a_finished_tournament_is_printed_and_another_is_refused(
+    tmp_path: Path,
+) -> None:
+    file = write(tmp_path, "round_robin")
+    first = standings(file)
+    assert first["over"] is True
+    assert standings(file) == first
+
+    write(tmp_path, "round_robin", 'ruleset = "rio-grande-1999"')
+    refused = run(file)
+    assert refused.returncode == 2
+    assert "holds a tournament with other ruleset" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("rounds = -1", "rounds: -1"),
+        ("colour = 3", "unknown: colour"),
+        ('ruleset = "chess"', "chess"),
+        ("limits = 3", "limits: 3; a table"),
+        ("[limits]\nmove_ms = 0", "move_ms: 0"),
+        ("= 3", "Invalid"),
+    ],
+)
+def test_a_bad_file_is_one_line_and_exit_code_2(
+    tmp_path: Path, more: str, why: str
+) -> None:
+    refused = run(write(tmp_path, "swiss", more))
+
+    assert refused.returncode == 2
+    assert why in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    refused = run(tmp_path / "nothing.toml")
+
+    assert refused.returncode == 2
+    assert "nothing.toml" in refused.stderr
+
+
+def kill_when(file: Path, count: int) -> bool:
+    """Run it, and kill it when so many games are there; False if it ends before."""
+    folder, never = file.with_suffix(""), Event()
+    process = subprocess.Popen(
+        [TORRES, "tournament", file, "--json", "--jobs", "2"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while process.poll() is None:
+        if len(list(folder.glob("round-*.json"))) >= count:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            return True
+        never.wait(0.002)
+    return False
+
+
+@pytest.mark.slow
+def test_a_double_elimination_of_64_bots_survives_ten_kills(tmp_path: Path) -> None:
+    """Killed with -9 at ten random moments, the bracket is that of a quiet run."""
+    bots = ", ".join(["'house:random'"] * 64)
+    text = (
+        f"format = 'double_elimination'\nentrants = [{bots}]\nseed = '64'\n"
+        "duplicate = false\n"
+    )
+    for name in ("quiet", "killed"):
+        (tmp_path / f"{name}.toml").write_text(text + "name = 'cup'\n")
+    quiet = standings(tmp_path / "quiet.toml", "--jobs", "2")
+    games = len(list((tmp_path / "quiet").glob("round-*.json")))
+    moments = sorted(Random(64).sample(range(1, games), 10))
+    kills = [kill_when(tmp_path / "killed.toml", at) for at in moments]
+
+    assert all(kills)
+    assert standings(tmp_path / "killed.toml", "--jobs", "2") == quiet
+    for path in sorted((tmp_path / "quiet").glob("round-*.json")):
+        one = json.loads(path.read_text())
+        two = json.loads((tmp_path / "killed" / path.name).read_text())
+        assert one["result"] == two["result"]
+        assert one["players"] == two["players"]

@@ -1,0 +1,120 @@
+"""Brackets: seeding, byes, the losers' way, the reset, and that they always end."""
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from ladder.tournaments.config import Format
+from ladder.tournaments.elimination import bracket, order
+from ladder.tournaments.ranking import Standings
+from ladder.tournaments.values import FINAL, LOSERS, Fixture, Outcome, Place, settle
+from tests.tournaments.field import (
+    better_seed_wins,
+    config,
+    entrants,
+    fixture,
+    play,
+    seeded,
+)
+
+SINGLE, DOUBLE = "single_elimination", "double_elimination"
+
+
+def test_seeds_stand_in_the_usual_order() -> None:
+    assert order(8) == [1, 8, 4, 5, 2, 7, 3, 6]
+
+
+def test_the_best_seeds_have_no_first_opponent() -> None:
+    played = play(config(SINGLE), entrants(6))
+
+    assert {f.entrants for f in played if f.place.round == 1} == {(4, 5), (3, 6)}
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 13, 64])
+def test_a_double_elimination_beats_everybody_but_one_twice(n: int) -> None:
+    field = entrants(n)
+    played = play(config(DOUBLE), field)
+    lost = [max(f.entrants) for f in played]
+    lines = Standings(config(DOUBLE), field, played).lines
+
+    assert lost.count(1) == 0
+    assert all(lost.count(k) == 2 for k in range(2, n + 1))
+    assert [line.key for line in lines[:2]] == [1, 2]
+    assert [line.rank for line in lines[:2]] == [1, 2]
+
+
+def test_the_winner_of_the_losers_must_win_twice() -> None:
+    def rule(one: Fixture) -> Outcome:
+        """Two comes back: it loses to one before the final only."""
+        outcome = better_seed_wins(one)
+        if one.place.pool == FINAL:
+            return Outcome(outcome.how, outcome.points[::-1], outcome.scores[::-1])
+        return outcome
+
+    played = play(config(DOUBLE), entrants(4), rule)
+    finals = [f for f in played if f.place.pool == FINAL]
+    lines = Standings(config(DOUBLE), entrants(4), played).lines
+
+    assert len(finals) == 2
+    assert (lines[0].key, lines[0].note) == (2, "wins the tournament")
+    without = play(config(DOUBLE, reset=False), entrants(4), rule)
+    assert sum(f.place.pool == FINAL for f in without) == 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    n=st.integers(2, 40),
+    seed=st.integers(0, 2**32),
+    best_of=st.sampled_from([1, 3]),
+    leave=st.dictionaries(st.integers(1, 40), st.integers(0, 6), max_size=8),
+    form=st.sampled_from([SINGLE, DOUBLE]),
+)
+def test_every_bracket_ends_with_one_winner_whatever_happens(
+    n: int, seed: int, best_of: int, leave: dict[int, int], form: str
+) -> None:
+    rules, field = config(form, best_of=best_of), entrants(n)
+    played = play(rules, field, seeded(seed), leave)
+    lines = Standings(rules, field, played).lines
+
+    assert [line.rank for line in lines].count(1) == 1
+    assert sorted(line.key for line in lines) == list(range(1, n + 1))
+
+
+def test_a_best_of_three_ends_when_it_is_decided() -> None:
+    played = play(config(SINGLE, best_of=3), entrants(2))
+
+    assert [f.place.leg for f in played] == [0, 1]
+    assert [f.entrants for f in played] == [(1, 2), (2, 1)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "winner", "why"),
+    [
+        ((50, 60), 2, "level on matches; the higher sum of scores"),
+        ((50, 50), 1, "level on matches and scores; the better seed"),
+    ],
+)
+def test_a_contest_without_a_winner_is_decided_all_the_same(
+    scores: tuple[int, int], winner: int, why: str
+) -> None:
+    level = fixture(1, 0, (1, 2), "½ ½")
+    assert level.outcome
+    outcome = Outcome(level.outcome.how, level.outcome.points, scores)
+    one = Fixture(Place(1, 0, 0), (1, 2), outcome)
+    found = bracket(
+        config(SINGLE),
+        Format.SINGLE_ELIMINATION,
+        entrants(2),
+        settle([one], entrants(2)),
+    )
+
+    assert found.champion == winner
+    assert found.contests[Place(1, 0, 0)].why == why
+
+
+def test_losers_meet_again_late() -> None:
+    """Of eight, nobody meets a first opponent again before the losers' last rounds."""
+    played = play(config(DOUBLE), entrants(8))
+    first = {frozenset(f.entrants) for f in played if f.place.round == 1}
+    early = [f for f in played if f.place.pool == LOSERS and f.place.round <= 3]
+
+    assert not first & {frozenset(f.entrants) for f in early}

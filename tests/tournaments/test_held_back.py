@@ -1,0 +1,189 @@
+"""Results that are held back are visible nowhere before they are revealed."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from rest_framework.test import APIClient
+
+from ladder.games.models import Game, Match
+from ladder.ratings.models import Entry, Rating
+from ladder.tournaments import running, services
+from ladder.tournaments.models import Tournament
+from tests.tournaments.cast import begun, play_due, play_out, tournament, worker
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Person = Callable[[str], APIClient]
+
+
+def held_back(form: str = "single_elimination") -> Tournament:
+    return begun({"format": form}, 4, held_back=True)
+
+
+def every_address(made: Tournament) -> list[str]:
+    """Return every address at which something of the tournament could be read."""
+    base = f"/api/v1/tournaments/{made.slug}/"
+    found = [base] + [
+        f"{base}{part}/"
+        for part in ("entrants", "rounds", "bracket", "standings", "games")
+    ]
+    found += ["/api/v1/games/?limit=200", "/api/v1/matches/?limit=200"]
+    found += ["/", "/games/", "/tournaments/", f"/tournaments/{made.slug}/"]
+    for game in Game.objects.all():
+        found += [f"/api/v1/games/{game.pk}/", f"/api/v1/games/{game.pk}/replay/"]
+        found += [f"/games/{game.pk}/", f"/games/{game.pk}/frames.json"]
+        found += [f"/api/v1/games/{game.pk}/logs/"]
+    for match in Match.objects.all():
+        found += [f"/api/v1/matches/{match.pk}/", f"/matches/{match.pk}/"]
+    for slug in made.entrants.values_list("bot__slug", flat=True):
+        found += [f"/bots/{slug}/", f"/api/v1/games/?bot={slug}"]
+    return found
+
+
+def read(client: Any, address: str) -> str:
+    answer = client.get(address)
+    body = b"".join(answer) if answer.streaming else answer.content
+    return f"{answer.status_code} {body.decode()}"
+
+
+def secrets(made: Tournament) -> list[str]:
+    """Return what only somebody who knows the results could write."""
+    told = []
+    for game in Game.objects.filter(match__fixture__tournament=made, status="finished"):
+        told += [f'"id":{game.pk},', f"/games/{game.pk}/"]
+    return told
+
+
+def test_whatever_was_played_nothing_of_it_is_read_anywhere(api: Person) -> None:
+    made = held_back()
+    who, owner = worker(), made.entrants.get(bot__slug="bot-0").bot.owner
+    assert isinstance(owner, User)
+    signed_in = Client()
+    signed_in.force_login(owner)
+    readers = [api(""), api(owner.username), signed_in]
+    running.tick(slots=8)
+    before = {
+        (k, a): read(r, a) for k, r in enumerate(readers) for a in every_address(made)
+    }
+    play_due(who)
+    running.tick(slots=8)
+    running.tick(slots=8)
+    play_due(who)
+    after = {
+        (k, a): read(r, a) for k, r in enumerate(readers) for a in every_address(made)
+    }
+
+    assert Game.objects.filter(status="finished").count() == 6
+    for key, text in before.items():
+        assert _stable(after[key]) == _stable(text), key
+    for game in Game.objects.all():
+        for reader in readers:
+            for part in ("", "replay/", "logs/"):
+                answer = reader.get(f"/api/v1/games/{game.pk}/{part}")
+                assert answer.status_code in (401, 404)
+    assert not Rating.objects.exists()
+    assert not Entry.objects.exists()
+
+
+def _stable(text: str) -> str:
+    """Leave out what changes with every answer: form tokens and request numbers."""
+    lines = [line for line in text.splitlines() if "csrf" not in line]
+    return "\n".join(line.split('"instance"')[0] for line in lines)
+
+
+def test_a_round_is_revealed_and_no_more(api: Person) -> None:
+    made = play_out(held_back())
+    anybody = api("")
+    base = f"/api/v1/tournaments/{made.slug}/"
+    services.reveal_next(made)
+
+    rounds = anybody.get(f"{base}rounds/").json()
+    assert [(r["round"], r["known"]) for r in rounds] == [(1, True), (2, False)]
+    assert all(f["how"] == "played" for f in rounds[0]["fixtures"])
+    (final,) = rounds[1]["fixtures"]
+    assert (final["how"], final["match"]) == (None, None)
+    assert {e["points"] for e in final["entrants"]} == {None}
+    assert len(anybody.get(f"{base}games/").json()["results"]) == 4
+    lines = anybody.get(f"{base}standings/").json()["standings"]
+    assert [line["rank"] for line in lines] == [1, 1, 3, 3]
+
+    services.reveal_next(made)
+    lines = anybody.get(f"{base}standings/").json()["standings"]
+    assert [line["rank"] for line in lines] == [1, 2, 3, 3]
+    assert len(anybody.get(f"{base}games/").json()["results"]) == 6
+
+
+def test_a_round_that_is_not_over_is_not_revealed() -> None:
+    made = held_back()
+    running.tick(slots=8)
+
+    with pytest.raises(services.WrongTime, match="Round 1 is not over"):
+        services.reveal_next(made)
+
+
+def test_of_a_double_elimination_no_later_round_is_seen(api: Person) -> None:
+    """Whether there is a second final says who won the first."""
+    made = play_out(begun({"format": "double_elimination"}, 4, held_back=True))
+    bracket = f"/api/v1/tournaments/{made.slug}/bracket/"
+    rounds = f"/api/v1/tournaments/{made.slug}/rounds/"
+    last = max(made.fixtures.values_list("round", flat=True))
+    for shown in range(last + 1):
+        for address in (bracket, rounds):
+            told = api("").get(address).json()
+            assert max(row["round"] for row in told) <= shown + 1
+        if shown < last:
+            services.reveal_next(made)
+
+
+# The doors.
+
+
+def test_an_owner_enters_checks_in_and_withdraws(api: Person) -> None:
+    made = tournament({"format": "swiss"}, must_check_in=True)
+    base = f"/api/v1/tournaments/{made.slug}/entrants/"
+    ana, ben = api("owner-of-bot-0"), api("ben")
+    made_bot = begun({"format": "swiss"}, 2, slug="other").entrants.first()
+    assert made_bot is not None
+
+    assert api("").post(base, {"bot": "bot-0"}).status_code == 401
+    assert ben.post(base, {"bot": "bot-0"}).status_code == 404
+    entered = ana.post(base, {"bot": "bot-0"})
+    assert (entered.status_code, entered.json()["bot"]) == (201, "bot-0")
+    assert ana.post(f"{base}bot-0/check-in/").json()["checked_in_at"] is not None
+    assert ben.delete(f"{base}bot-0/").status_code == 404
+    assert ana.delete(f"{base}bot-0/").status_code == 204
+    (row,) = api("").get(base).json()
+    assert row["withdrawn_at"] is not None
+
+
+def test_drafts_are_nobodys_business(api: Person) -> None:
+    Tournament.objects.create(slug="secret", name="Secret", limits={})
+
+    assert api("").get("/api/v1/tournaments/secret/").status_code == 404
+    assert api("").get("/api/v1/tournaments/").json()["results"] == []
+    assert "Secret" not in read(Client(), "/tournaments/")
+
+
+def test_any_two_are_compared_in_words(api: Person) -> None:
+    made = play_out(begun({"format": "round_robin"}, 3))
+    base = f"/api/v1/tournaments/{made.slug}/standings/"
+    lines = api("").get(base).json()["standings"]
+    why = api("").get(f"{base}{lines[0]['bot']}/{lines[1]['bot']}/").json()["why"]
+
+    assert why[0].startswith("points: ")
+    assert json.dumps(lines)
+
+
+@pytest.mark.parametrize("form", ["round_robin", "swiss", "double_elimination"])
+def test_pages_show_rounds_and_standings(form: str) -> None:
+    made = play_out(begun({"format": form}, 5))
+    page = read(Client(), f"/tournaments/{made.slug}/")
+
+    assert page.startswith("200")
+    assert "Standings" in page
+    for slug in made.entrants.values_list("bot__slug", flat=True):
+        assert slug in page
+    assert made.slug in read(Client(), "/tournaments/")

@@ -1,0 +1,136 @@
+"""Every format through real sandboxed games, with everything that goes wrong.
+
+Five entrants (an odd number): two that play, one that crashes in its first game, one
+that is withdrawn on the way, and one more; and a worker is killed with -9 in a game.
+"""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import connection
+from django.utils import timezone
+
+from ladder.bots import services as bots
+from ladder.bots.models import Bot, Submission
+from ladder.bots.sandbox import SandboxUnavailable, open_sandbox
+from ladder.games import attempts
+from ladder.games.models import Game, GameStatus
+from ladder.tournaments import services
+from ladder.tournaments.models import Status, Tournament
+from tests.tournaments.cast import play_out, tournament
+from tests.tournaments.test_running import FORMATS, standings
+
+PROGRAMS = Path(__file__).parent.parent / "bots" / "programs"
+FIELD = {
+    "mason": "first.py",
+    "crasher": "exit_after_answer.py",
+    "leaver": "first.py",
+    "cheat": "illegal.py",
+    "twin": "first.py",
+}
+WORKER = """
+import django
+django.setup()
+import sys
+from ladder.games import workers
+from ladder.games.play import play
+play(int(sys.argv[1]), workers.register(workers.Card(versions={}, slots=1)))
+"""
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.sandbox,
+    pytest.mark.slow,
+]
+
+
+@pytest.fixture(autouse=True)
+def _full(data_dir: Path) -> None:
+    del data_dir
+    try:
+        open_sandbox("full").close()
+    except SandboxUnavailable as why:
+        if os.environ.get("TORRES_REQUIRE_ALL") == "1":
+            raise
+        pytest.skip(str(why))
+
+
+def uploaded(slug: str, program: str) -> Bot:
+    """Make a bot of a real program; its trial is not what is tested here."""
+    owner = User.objects.create(username=f"owner-of-{slug}")
+    bot = bots.create_bot(owner, slug)
+    source = (PROGRAMS / program).read_bytes() + f"\n# {slug}\n".encode()
+    submission = bots.submit(bot, io.BytesIO(source), "bot.py")
+    Submission.objects.filter(pk=submission.pk).update(
+        status=Submission.Status.READY, ready_at=timezone.now()
+    )
+    return bot
+
+
+def kill_a_worker_in_a_game() -> None:
+    """Let another process play the next game, and kill it while it does."""
+    game = Game.objects.filter(status=GameStatus.SCHEDULED).order_by("pk")[0]
+    name = connection.settings_dict["NAME"]
+    worker = subprocess.Popen(
+        [sys.executable, "-c", WORKER, str(game.pk)],
+        env={
+            **os.environ,
+            "DATABASE_URL": f"sqlite:///{name}",
+            "TORRES_DATA": str(settings.DATA_DIR),
+            "DJANGO_SETTINGS_MODULE": "ladder.settings",
+        },
+        stderr=subprocess.DEVNULL,
+    )
+    never = Event()
+    while worker.poll() is None:
+        status = Game.objects.values_list("status", flat=True).get(pk=game.pk)
+        if status == GameStatus.RUNNING:
+            break
+        never.wait(0.01)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    # Its lease is over now, instead of in half a minute.
+    running = Game.objects.filter(pk=game.pk, status=GameStatus.RUNNING)
+    assert running.update(lease_until=timezone.now() - timedelta(seconds=1)) == 1
+    assert attempts.reap() == [game.pk]
+
+
+@pytest.mark.parametrize("config", FORMATS, ids=lambda c: str(c["format"]))
+def test_every_format_ends_whatever_breaks(config: dict[str, Any]) -> None:
+    made = tournament(config)
+    for slug, program in FIELD.items():
+        services.enter(made, uploaded(slug, program))
+    services.start(made)
+    broken = []
+
+    def interfere(made: Tournament, turn: int) -> None:
+        if turn:
+            return
+        if connection.vendor == "sqlite":
+            kill_a_worker_in_a_game()
+        services.withdraw(made.entrants.get(bot__slug="leaver"))
+        broken.append("leaver")
+
+    made = play_out(made, interfere)
+    lines = standings(made).lines
+
+    assert made.status == Status.FINISHED
+    assert broken == ["leaver"]
+    assert len(lines) == 5
+    assert lines[0].rank == 1
+    crashed = Game.objects.filter(seats__fault="crash", status=GameStatus.FINISHED)
+    assert crashed.exists()
+    best = made.entrants.get(pk=lines[0].key).bot.slug
+    assert best in ("mason", "twin", "leaver")
+    lost = Game.objects.filter(attempts__outcome="failed")
+    assert all(game.status == GameStatus.FINISHED for game in lost)
