@@ -1,0 +1,100 @@
+"""A game's boards as text for a terminal: what `torres show` shows."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from rich.text import Text
+
+from engine.replay import trace
+
+_SEATS = "ABCD"  # how a seat's knights are drawn
+_COLOURS = ("red", "blue", "green", "yellow")
+_KING = "K"
+_GREY = (235, 238, 240, 242, 244, 246, 248, 250)  # 256-colour greys, by height
+_COLUMNS = "abcdefgh"
+
+
+def frames(document: object, *, every_action: bool = False) -> Iterator[Text]:
+    """Give a page for each turn or other decision, and one for the end.
+
+    Raises InvalidReplay. A page shows the board after its actions.
+    """
+    lines: list[Any] = list(trace(document))
+    names = [player["name"] for player in document["players"]]  # type: ignore[index]
+    done: list[str] = []
+    for line, after in pairwise(lines):
+        done.append(line["action"])
+        if every_action or _closes(line):
+            yield _page(line, done, after["state"], names)
+            done = []
+    if done:
+        yield _page(lines[-2], done, lines[-1]["state"], names)
+    yield _end(lines[-1])
+
+
+def _closes(line: dict[str, Any]) -> bool:
+    """Whether a page ends with an action: a turn lasts until its `end`."""
+    ended = line["action"].split(" ")[0] == "end"
+    return ended or line["decision"] not in ("turn", "keep")
+
+
+def _page(
+    line: dict[str, Any], actions: list[str], state: dict[str, Any], names: list[str]
+) -> Text:
+    seat, before = line["seat"], line["state"]
+    page = Text()
+    page.append(f"{line['n'] + 1}. phase {before['phase']} round {before['round']}  ")
+    page.append(f"{_SEATS[seat]} {_clean(names[seat])}: ", style=_COLOURS[seat])
+    page.append(", ".join(actions) + "\n")
+    page.append_text(_board(state))
+    page.append_text(_seats(state, names))
+    return page
+
+
+def _board(state: dict[str, Any]) -> Text:
+    """Draw rows from 8 down, on each space the height and the piece."""
+    pieces = {state["king"]: (_KING, "bold white")}
+    for seat, knights in enumerate(state["knights"]):
+        for space in knights:
+            pieces[space] = (_SEATS[seat], f"bold {_COLOURS[seat]}")
+    board = Text()
+    for row in range(8, 0, -1):
+        board.append(f"{row} ")
+        for column, height in zip(_COLUMNS, state["heights"][row - 1], strict=True):
+            piece, style = pieces.get(f"{column}{row}", (" ", ""))
+            ground = f"on color({_GREY[min(height, 7)]})" if height else ""
+            board.append(f"{height or '.':>2}", style=ground)
+            board.append(piece, style=f"{style} {ground}".strip())
+        board.append("\n")
+    board.append("   " + "  ".join(_COLUMNS) + "\n")
+    return board
+
+
+def _seats(state: dict[str, Any], names: list[str]) -> Text:
+    text = Text()
+    for seat, name in enumerate(names):
+        text.append(f"{_SEATS[seat]} {_clean(name):<20.20}", style=_COLOURS[seat])
+        stacks = ",".join(map(str, state["stacks"][seat])) or "-"
+        text.append(
+            f" {state['scores'][seat]:>4} points  {state['reserve'][seat]} knights"
+            f"  stacks {stacks}  cards {' '.join(state['hands'][seat]) or '-'}"
+        )
+        text.append("  forfeited\n" if seat in state["forfeited"] else "\n")
+    return text
+
+
+def _end(line: dict[str, Any]) -> Text:
+    result = line["result"]
+    if result is None:
+        return Text("The game is not finished.")
+    places = zip(result["ranks"], _SEATS, result["scores"], strict=False)
+    ranking = ", ".join(
+        f"{rank}. {seat} {score}" for rank, seat, score in sorted(places)
+    )
+    return Text(f"{result['reason']}: {ranking}")
+
+
+def _clean(name: str) -> str:
+    """Return a name without what could steer a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in name)

@@ -1,0 +1,196 @@
+"""The one place that sends games to workers, and the net under every lost message.
+
+Its tick asks the rooms: games whose worker is gone are reaped, finished ones folded,
+new submissions welcomed, matches made; then hints are sent for what is due. Nobody
+waits for it: everything it does may be done twice, and may be late.
+"""
+
+import fcntl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event
+from typing import Any
+
+import psycopg
+import structlog
+from django.conf import settings
+from django.db import Error, connection
+from kombu.exceptions import InconsistencyError, OperationalError
+
+from ladder.bots import selectors as bots
+from ladder.bots.tasks import build_submission
+from ladder.games import attempts, selectors as games, services
+from ladder.games.tasks import play_game
+from ladder.ratings import rater, selectors as ratings
+from ladder.ratings.matchmaking import Desk
+from ladder.ratings.seasons import settle
+from ladder.ratings.tasks import fold
+from ladder.tournaments import running as tournaments
+
+REAP_S = settings.TORRES_LEASE_SECONDS / 6
+LOOK_S = 1.0
+RUSH_S = 0.05
+"""The pause when all hints were taken: then the workers may be hungry."""
+DEPTH = 2
+"""Hints out for each slot: a shallow queue lets what is urgent pass."""
+STOCK = 3
+"""Open games for each slot that a ladder keeps."""
+LOCK = 0x70_72_72_65_73
+"""The advisory lock's number: all dispatchers of one database ask for the same."""
+
+BROKER_AWAY = (OperationalError, InconsistencyError)
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Done:
+    """What one tick did; `hungry` if nothing was left to take when it came."""
+
+    reaped: int = 0
+    folded: int = 0
+    joined: int = 0
+    paired: int = 0
+    drawn: int = 0
+    built: int = 0
+    sent: int = 0
+    hungry: bool = False
+
+
+class Dispatcher:
+    """Ticks until it is told to stop. One of it is enough, two do no harm."""
+
+    def __init__(self) -> None:
+        self._reaped = self._looked = float("-inf")
+        self._builds: dict[int, float] = {}
+        self._desks: dict[int, Desk] = {}
+
+    def run(self, stop: Event) -> None:
+        """Tick until `stop` is set. Survives the absence of database and broker."""
+        while not stop.is_set():
+            try:
+                with leading() as leads:
+                    while leads and not stop.is_set():
+                        done = self.tick()
+                        connection.close()
+                        stop.wait(RUSH_S if done.hungry and done.sent else LOOK_S / 4)
+            except (Error, psycopg.Error, *BROKER_AWAY) as error:
+                log.warning("dispatcher stopped for a moment", error=str(error))
+                connection.close()
+            stop.wait(LOOK_S)
+        connection.close()
+
+    def tick(self) -> Done:
+        """Do what is due now. Safe to call at any time, from anywhere."""
+        done, now = Done(), time.monotonic()
+        slots = games.slots()
+        if now - self._reaped >= REAP_S:
+            self._reaped = now
+            done.reaped = len(attempts.reap())
+        if now - self._looked >= LOOK_S:
+            self._looked = now
+            for season in ratings.unfolded():
+                done.joined += rater.welcome(season.pk)
+                done.folded += rater.fold(season.pk)
+                settle(season)
+            done.built = self._send_builds(slots, now)
+            done.drawn = tournaments.tick(slots)
+        for season in ratings.playing():
+            missing = STOCK * slots - ratings.open_games(season)
+            if missing > 0:
+                desk = self._desks.setdefault(season.pk, Desk())
+                done.paired += desk.pair(season, missing)
+        self._send(slots, done)
+        return done
+
+    def _send_builds(self, slots: int, now: float) -> int:
+        """Hint at submissions that are to be tried, each again after a while."""
+        life = games.HINT_LIFE.total_seconds()
+        due = [
+            submission
+            for submission in bots.builds_due()
+            if now - self._builds.get(submission, float("-inf")) > life
+        ][:slots]
+        self._builds = {
+            submission: sent
+            for submission, sent in self._builds.items()
+            if now - sent <= life
+        }
+        for submission in due:
+            try:
+                build_submission.apply_async((submission,), retry=False)
+            except BROKER_AWAY as error:
+                broker_is_away(error)
+                return 0
+            self._builds[submission] = now
+        return len(due)
+
+    def _send(self, slots: int, done: Done) -> None:
+        out = games.in_flight()
+        done.hungry = out == 0
+        due = list(games.due(max(0, DEPTH * slots - out)))
+        if not due:
+            return
+        seasons = ratings.seasons_of([game.pk for game in due])
+        services.mark_sent([game.pk for game in due])
+        for k, game in enumerate(due):
+            again = game.sent_at is not None or game.failures > 0
+            queue = "again" if again else game.queue
+            try:
+                hint(game.pk, queue, seasons.get(game.pk))
+            except BROKER_AWAY as error:
+                broker_is_away(error)
+                services.mark_unsent([game.pk for game in due[k:]])
+                return
+            done.sent += 1
+
+
+def hint(game: int, queue: str, season: int | None) -> None:
+    """Tell the workers of one game; when it was played, its ladder is folded."""
+    link = None if season is None else fold.si(season).set(queue="service")
+    play_game.apply_async((game,), queue=queue, link=link, retry=False)
+
+
+def broker_is_away(error: Exception) -> None:
+    """Note it; a broker that has forgotten its queues (a flushed Redis) is told them.
+
+    Celery declares a queue once for each connection, and would never do it again.
+    """
+    log.warning("broker is away", error=str(error))
+    if isinstance(error, InconsistencyError):
+        with play_game.app.connection_for_write() as session:
+            for queue in play_game.app.amqp.queues.values():
+                queue(session.default_channel).declare()
+
+
+@contextmanager
+def leading() -> Iterator[bool]:
+    """Be the one dispatcher of this database while inside; False if there is one.
+
+    On PostgreSQL an advisory lock, which ends with its connection; on SQLite a file's.
+    """
+    if connection.vendor == "sqlite":
+        with locked("dispatch.lock") as mine:
+            yield mine
+        return
+    params: dict[str, Any] = connection.get_connection_params()
+    params.pop("pool", None)
+    params.pop("server_side_binding", None)
+    with psycopg.connect(**params, autocommit=True) as session:
+        row = session.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone()
+        yield bool(row and row[0])
+
+
+@contextmanager
+def locked(name: str) -> Iterator[bool]:
+    """Hold a lock file of the data folder while inside; False if somebody does."""
+    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+    with (settings.DATA_DIR / name).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True

@@ -1,0 +1,23 @@
+"""`manage.py prepare`: what every start of a service needs once. Safe to repeat."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+
+from ladder.bots import services as bots
+from ladder.ratings import services as ladders
+
+
+class Command(BaseCommand):
+    help = "Migrate the database, seat the house bots, open the default ladder."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        del args
+        call_command("migrate", verbosity=options["verbosity"])
+        bots.ensure_house_bots()
+        ladder = ladders.ensure_default_ladder()
+        if settings.STATIC_ROOT:
+            call_command("collectstatic", interactive=False, verbosity=0)
+        self.stdout.write(f"Ready: the ladder {ladder.slug!r} is open.")

@@ -1,0 +1,37 @@
+"""`manage.py restore FOLDER`: puts a backup in place of everything."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from ladder.dispatch import locked
+from ladder.games import selectors
+from ladder.ops import safe
+from ladder.ops.live import say
+
+
+class Command(BaseCommand):
+    help = "Restore a backup, say what is missing, and check the ledger."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        del args
+        folder: Path = options["folder"]
+        if not folder.is_dir():
+            raise CommandError(f"{folder} is no folder. Name one that backup made.")
+        with locked("up.lock") as mine:
+            if not mine:
+                raise CommandError("The service runs. Stop it, then restore.")
+            missing = safe.bring_back(folder)
+        call_command("migrate", verbosity=0)
+        for package in missing.packages:
+            say(f"missing: the files of {package}; it is retired until uploaded again")
+        say(f"{missing.games_given_back} running games are played again")
+        if not selectors.tally().comes_out:
+            raise CommandError("The sum of games does not come out.")
+        call_command("rebuild_ratings", check=True)

@@ -1,0 +1,25 @@
+"""`manage.py schedule`: the dispatcher alone, for a service of many processes.
+
+Start two on different hosts: one works, the other waits for its place.
+"""
+
+import signal
+import threading
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from ladder.celery import app
+from ladder.dispatch import Dispatcher
+
+
+class Command(BaseCommand):
+    help = "Reap, fold, pair and send, until it is stopped."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        del args, options
+        app.set_default()
+        stop = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
+        Dispatcher().run(stop)

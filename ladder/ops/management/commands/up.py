@@ -1,0 +1,118 @@
+"""`manage.py up`: the whole service in one process tree.
+
+Killed at any moment it loses nothing: the next start goes on with the same data.
+"""
+
+import signal
+import threading
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+
+from ladder.bots import services as bots
+from ladder.celery import app
+from ladder.dispatch import locked
+from ladder.games import selectors as games, workers
+from ladder.games.models import Game, GameStatus
+from ladder.ops import live
+from ladder.ops.parts import Scheduler, Web, Worker
+from ladder.ratings import rater, services as ladders
+from ladder.ratings.models import Ladder
+
+LOOK_S = 0.5
+BOARD_EVERY = 10
+
+
+class Command(BaseCommand):
+    help = "Run web server, scheduler and workers in one process, until Ctrl-C."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=0, help="0: any free one")
+        parser.add_argument("--slots", type=int, default=2, help="games at once")
+        parser.add_argument("--demo", action="store_true", help="print a token, too")
+        parser.add_argument("--once", action="store_true", help="end after some games")
+        parser.add_argument("--games", type=int, default=30, help="so many more")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        del args
+        with locked("up.lock") as mine:
+            if not mine:
+                raise CommandError("It is already running with this data folder.")
+            self._run(options)
+
+    def _run(self, options: dict[str, Any]) -> None:
+        stop = _stop_on_signals()
+        call_command("migrate", verbosity=0)
+        bots.bury_predecessor()
+        bots.ensure_house_bots()
+        ladder = ladders.ensure_default_ladder()
+        if freed := workers.bury_predecessors():
+            live.say(f"{freed} games of a killed service are played again")
+        rater.fold(ladder.seasons.latest("number").pk)
+        web = Web(options["host"], options["port"])
+        worker, scheduler = Worker(app, options["slots"]), Scheduler()
+        parts: list[Web | Worker | Scheduler] = [web, worker, scheduler]
+        for part in parts:
+            part.start()
+        live.say(f"LADDER={web.address}")
+        if options["demo"]:
+            live.say(f"TOKEN={bots.token_for('demo')}")
+        try:
+            wanted = options["games"] if options["once"] else None
+            _show(ladder, stop, wanted)
+        finally:
+            for part in reversed(parts):
+                part.close()
+            connection.close()
+        self._goodbye(ladder)
+
+    def _goodbye(self, ladder: Ladder) -> None:
+        season = ladder.seasons.latest("number")
+        while rater.fold(season.pk):
+            pass
+        for line in ["", *live.leaderboard_lines(season)]:
+            live.say(line)
+        tally = games.tally()
+        live.say(
+            f"\n{tally.created} games created = {tally.finished} finished"
+            f" + {tally.voided} voided + {tally.dead} dead"
+            f" + {tally.cancelled} cancelled + {tally.open} open"
+        )
+        if not tally.comes_out:
+            raise CommandError("The sum does not come out: a game was lost.")
+
+
+def _stop_on_signals() -> threading.Event:
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def _show(ladder: Ladder, stop: threading.Event, wanted: int | None) -> None:
+    """Print games as they finish, and the leaderboard now and then."""
+    seen = set(_finished())
+    start = len(seen)
+    while not stop.is_set():
+        fresh = [pk for pk in _finished() if pk not in seen]
+        for game in Game.objects.defer("replay").filter(pk__in=fresh).order_by("pk"):
+            live.say(live.game_line(game))
+            seen.add(game.pk)
+            if (len(seen) - start) % BOARD_EVERY == 0:
+                for line in live.leaderboard_lines(ladder.seasons.latest("number")):
+                    live.say(line)
+        connection.close()
+        if wanted is not None and len(seen) - start >= wanted:
+            return
+        stop.wait(LOOK_S)
+
+
+def _finished() -> list[int]:
+    done = Game.objects.filter(
+        status__in=[GameStatus.FINISHED, GameStatus.VOIDED], match__embargo=False
+    )
+    return list(done.values_list("pk", flat=True))

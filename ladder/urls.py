@@ -1,0 +1,38 @@
+"""Every address of the service; each room brings its own."""
+
+from django.contrib import admin
+from django.templatetags.static import static
+from django.urls import include, path, re_path
+from django.views.generic import RedirectView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from ladder.bots import urls as bots
+from ladder.games import urls as games
+from ladder.ratings import urls as ratings
+from ladder.tournaments import urls as tournaments
+from ladder.web import problems, urls as web
+
+api = [
+    *bots.urlpatterns,
+    *games.urlpatterns,
+    *ratings.urlpatterns,
+    *tournaments.urlpatterns,
+]
+admin.site.site_header = admin.site.site_title = "Torres ladder"
+urlpatterns = [
+    path("api/v1/", include((api, "api"))),
+    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path(
+        "api/docs/",
+        SpectacularSwaggerSplitView.as_view(url_name="schema"),
+        name="api-docs",
+    ),
+    path("favicon.ico", RedirectView.as_view(url=static("web/icon.svg"))),
+    re_path("^api/", problems.not_found),
+    path("admin/", admin.site.urls),
+    path("", include(web)),
+]
+handler400 = problems.bad_request
+handler403 = problems.forbidden
+handler404 = problems.not_found
+handler500 = problems.server_error

@@ -1,0 +1,189 @@
+// The replay viewer. It knows no rules: the server sends the position before each
+// action (frames.json), and this draws one of them. Without it the page still lists
+// the moves.
+
+const SVG = "http://www.w3.org/2000/svg";
+const CELL = 48, EDGE = 20, PAUSE = 550;
+const viewer = document.getElementById("viewer");
+const board = document.getElementById("board");
+const said = document.getElementById("said");
+const slider = document.getElementById("at");
+const count = document.getElementById("count");
+const seats = document.querySelector("#seats tbody");
+const moves = [...document.querySelectorAll("#moves li")];
+const playButton = document.getElementById("play");
+
+const { players, frames } = await (await fetch(viewer.dataset.frames)).json();
+let at = 0;
+let timer = 0;
+
+function draw(parent, name, attributes, text = "") {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.textContent = text;
+  return parent.appendChild(node);
+}
+
+function place(space) {
+  const column = space.charCodeAt(0) - 97, row = Number(space[1]) - 1;
+  return { x: EDGE + column * CELL, y: (7 - row) * CELL + 8, column, row };
+}
+
+function name(index) {
+  return String.fromCharCode(97 + (index % 8)) + (Math.floor(index / 8) + 1);
+}
+
+function touched(action) {
+  return action ? action.match(/\b[a-h][1-8]\b/g) ?? [] : [];
+}
+
+// A wall stands between a space with blocks and one without: it shows the castles.
+function drawWalls(heights) {
+  const built = (column, row) =>
+    column >= 0 && column < 8 && row >= 0 && row < 8 && heights[row * 8 + column] > 0;
+  heights.forEach((height, index) => {
+    if (!height) return;
+    const { x, y, column, row } = place(name(index));
+    const right = x + CELL, low = y + CELL;
+    if (!built(column, row + 1)) draw(board, "line", { class: "wall", x1: x, y1: y, x2: right, y2: y });
+    if (!built(column, row - 1)) draw(board, "line", { class: "wall", x1: x, y1: low, x2: right, y2: low });
+    if (!built(column - 1, row)) draw(board, "line", { class: "wall", x1: x, y1: y, x2: x, y2: low });
+    if (!built(column + 1, row)) draw(board, "line", { class: "wall", x1: right, y1: y, x2: right, y2: low });
+  });
+}
+
+function drawBoard(frame) {
+  board.replaceChildren();
+  frame.heights.forEach((height, index) => {
+    const { x, y } = place(name(index));
+    const cell = draw(board, "g", { class: height > 4 ? "high" : "" });
+    draw(cell, "rect", { class: `cell h${Math.min(height, 8)}`, x: x + 1, y: y + 1, width: CELL - 2, height: CELL - 2 });
+    if (height) draw(cell, "text", { class: "height", x: x + CELL - 5, y: y + 14 }, String(height));
+  });
+  drawWalls(frame.heights);
+  for (let k = 0; k < 8; k += 1) {
+    draw(board, "text", { class: "axis", x: EDGE + k * CELL + CELL / 2, y: 8 * CELL + 24 }, String.fromCharCode(97 + k));
+    draw(board, "text", { class: "axis", x: 10, y: (7 - k) * CELL + 8 + CELL / 2 + 4 }, String(k + 1));
+  }
+  for (const space of touched(frame.action)) {
+    const { x, y } = place(space);
+    draw(board, "rect", { class: "touched", x: x + 2.5, y: y + 2.5, width: CELL - 5, height: CELL - 5 });
+  }
+  frame.knights.forEach((spaces, seat) => spaces.forEach((space) => {
+    const { x, y } = place(space);
+    draw(board, "circle", { class: `knight seat${seat}`, cx: x + CELL / 2 - 3, cy: y + CELL / 2 + 4, r: 14 });
+    draw(board, "text", { class: "piece", x: x + CELL / 2 - 3, y: y + CELL / 2 + 9 }, String(seat));
+  }));
+  if (frame.king) {
+    const { x, y } = place(frame.king);
+    draw(board, "circle", { class: "king", cx: x + CELL / 2 - 3, cy: y + CELL / 2 + 4, r: 14 });
+    draw(board, "text", { class: "crown", x: x + CELL / 2 - 3, y: y + CELL / 2 + 10 }, "♚");
+  }
+}
+
+function cell(row, text, className = "") {
+  const td = row.insertCell();
+  td.textContent = text;
+  td.className = className;
+  return td;
+}
+
+function drawSeats(frame) {
+  seats.replaceChildren();
+  players.forEach((player, seat) => {
+    const row = seats.insertRow();
+    row.className = frame.seat === seat ? "to-act" : "";
+    const first = row.insertCell();
+    const chip = document.createElement("span");
+    chip.className = `chip seat${seat}`;
+    chip.textContent = String(seat);
+    const label = document.createElement("span");
+    label.textContent = ` ${player}`;
+    if (frame.forfeited.includes(seat)) label.className = "lost";
+    first.append(chip, label);
+    cell(row, String(frame.scores[seat]), "n strong");
+    const current = frame.seat === seat && frame.current !== null ? `, on hand ${frame.current}` : "";
+    cell(row, (frame.stacks[seat]?.join(" ") || "–") + current);
+    cell(row, String(frame.reserve[seat]));
+    cell(row, frame.hands[seat]?.join(" ") || "–");
+  });
+}
+
+function say(frame) {
+  const phase = frame.phase ? `Phase ${frame.phase}, round ${frame.round}. ` : "Set-up. ";
+  said.textContent = phase;
+  if (frame.action === null) {
+    said.append("The game begins.");
+  } else {
+    const action = document.createElement("code");
+    action.textContent = frame.action;
+    said.append(`${players[frame.by]}: `, action);
+  }
+  if (frame.seat === null) said.append(" – the game is over.");
+  else said.append(` – ${players[frame.seat]} is due${frame.ap ? `, ${frame.ap} AP` : ""}.`);
+}
+
+function show(index) {
+  at = Math.max(0, Math.min(frames.length - 1, index));
+  const frame = frames[at];
+  drawBoard(frame);
+  drawSeats(frame);
+  say(frame);
+  slider.value = String(at);
+  slider.setAttribute("aria-valuetext", said.textContent);
+  count.value = `${at} of ${frames.length - 1}`;
+  const now = frame.move === null ? undefined : moves[frame.move];
+  for (const item of moves) item.classList.toggle("now", item === now);
+  if (now) now.parentElement.scrollTop = now.offsetTop - now.parentElement.offsetTop - 80;
+}
+
+function stop() {
+  clearInterval(timer);
+  timer = 0;
+  playButton.textContent = "▶ Play";
+}
+
+function play() {
+  if (timer) return stop();
+  if (at === frames.length - 1) show(0);
+  playButton.textContent = "❚❚ Pause";
+  timer = setInterval(() => (at === frames.length - 1 ? stop() : show(at + 1)), PAUSE);
+}
+
+// From one move to the next: to the first frame that another move led to.
+function jump(step) {
+  let k = at + step;
+  while (k > 0 && k < frames.length - 1 && frames[k + 1].move === frames[k].move) k += step;
+  show(k);
+}
+
+const KEYS = {
+  ArrowLeft: () => show(at - 1), ArrowRight: () => show(at + 1),
+  ArrowUp: () => jump(-1), ArrowDown: () => jump(1),
+  Home: () => show(0), End: () => show(frames.length - 1), " ": play,
+};
+
+document.addEventListener("keydown", (event) => {
+  const act = KEYS[event.key];
+  const typing = event.target.closest("button, input, textarea, a, summary");
+  if (!act || event.ctrlKey || event.metaKey || event.altKey || typing) return;
+  event.preventDefault();
+  if (event.key !== " ") stop();
+  act();
+});
+for (const [id, act] of [["first", () => show(0)], ["back", () => show(at - 1)], ["on", () => show(at + 1)], ["last", () => show(frames.length - 1)]]) {
+  document.getElementById(id).addEventListener("click", () => { stop(); act(); });
+}
+playButton.addEventListener("click", play);
+slider.max = String(frames.length - 1);
+slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
+for (const item of moves) {
+  item.addEventListener("click", () => {
+    stop();
+    const move = Number(item.dataset.move);
+    let last = frames.findLastIndex((frame) => frame.move === move);
+    show(last);
+  });
+}
+viewer.hidden = false;
+show(0);

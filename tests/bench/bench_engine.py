@@ -1,0 +1,231 @@
+"""Benchmarks of the engine, each beside its peer in the same run.
+
+`python tests/bench/bench_engine.py` prints one table. The peers are `open_spiel` and
+`chess` from PyPI (the extra `bench`); a row whose peer is missing says so. Measured is
+the CPU time of a process, in turns, and the median of the rounds is shown: whatever
+else runs on the machine then disturbs both sides of a ratio alike.
+"""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+import engine  # noqa: E402 - found by the line above
+from engine.replay import document, load, verify  # noqa: E402
+
+ROUNDS = 5
+SECONDS = 0.4  # of each measurement
+Step = Callable[[Random], int]
+
+
+def playouts() -> Step:
+    """Random games inside the kernel; moves."""
+    rules = engine.resolve("yucata", 3)
+    base = engine.kernel.start(rules, engine.derive(rules, "bench"))
+    return lambda rng: int(base.copy().playout(rng.getrandbits(60)))
+
+
+def driven() -> Step:
+    """Random games driven from Python by `legal` and `apply`; moves."""
+    rules = engine.resolve("yucata", 3)
+    base = engine.kernel.start(rules, engine.derive(rules, "bench"))
+
+    def play(rng: Random) -> int:
+        game, draw, moves = base.copy(), rng.random, 0
+        while legal := game.legal():
+            game.apply(legal[int(draw() * len(legal))])
+            moves += 1
+        return moves
+
+    return play
+
+
+def spiel() -> Step:
+    """OpenSpiel's chess, driven the same way; moves."""
+    chess = importlib.import_module("pyspiel").load_game("chess")
+
+    def play(rng: Random) -> int:
+        game, draw, moves = chess.new_initial_state(), rng.random, 0
+        while not game.is_terminal():
+            legal = game.legal_actions()
+            game.apply_action(legal[int(draw() * len(legal))])
+            moves += 1
+        return moves
+
+    return play
+
+
+def python_chess() -> Step:
+    """python-chess, driven the same way, up to 400 plies; moves."""
+    chess = importlib.import_module("chess")
+
+    def play(rng: Random) -> int:
+        board, draw, moves = chess.Board(), rng.random, 0
+        while moves < 400 and (legal := list(board.legal_moves)):
+            board.push(legal[int(draw() * len(legal))])
+            moves += 1
+        return moves
+
+    return play
+
+
+def verifying() -> Step:
+    """Replays of random games of all rulesets, from bytes to the verdict; replays."""
+    files = _files()
+
+    def check(_: Random) -> int:
+        for data in files:
+            verify(load(data))
+        return len(files)
+
+    return check
+
+
+def reading() -> Step:
+    """The floor of verifying: the same bytes, only read as JSON; replays."""
+    files = _files()
+
+    def check(_: Random) -> int:
+        for data in files:
+            json.loads(data)
+        return len(files)
+
+    return check
+
+
+def _files() -> list[bytes]:
+    return [json.dumps(replay).encode() for replay in _recorded()]
+
+
+def _recorded() -> list[Any]:
+    """Replays whose answers hold several actions, as those of bots do."""
+    replays = []
+    for ruleset in engine.PRESETS:
+        rules = engine.resolve(ruleset, 2)
+        game = engine.Game(rules, engine.derive(rules, "bench"))
+        rng, moves, turn = Random(1), [], -1
+        while not game.over:
+            if game.turn_id != turn or moves[-1]["actions"][-1] == "buy":
+                moves.append({"seat": game.seat, "actions": []})
+                turn = game.turn_id
+            moves[-1]["actions"].append(rng.choice(game.legal()))
+            game.play(moves[-1]["actions"][-1])
+        players: list[Any] = [{"name": "x"}] * 2
+        replays.append(
+            document(game, seed="bench", players=players, moves=moves, forfeits=[])
+        )
+    return replays
+
+
+def rate(step: Step, seed: int) -> float:
+    """What a step counts, for each second of CPU time."""
+    rng, total = Random(seed), 0
+    begin = time.process_time()
+    while time.process_time() - begin < SECONDS:
+        total += step(rng)
+    return total / (time.process_time() - begin)
+
+
+MEASURES = {
+    "playouts": playouts,
+    "driven": driven,
+    "spiel": spiel,
+    "python-chess": python_chess,
+    "verifying": verifying,
+    "reading": reading,
+}
+Kind = tuple[str, bool]  # a measure, and whether the plain source is measured
+KINDS: list[Kind] = [
+    ("playouts", False),
+    ("playouts", True),
+    ("driven", False),
+    ("driven", True),
+    ("spiel", False),
+    ("python-chess", False),
+    ("verifying", False),
+    ("reading", False),
+]
+RATIOS: list[tuple[str, Kind, Kind, float]] = [
+    ("playouts, compiled, to plain", ("playouts", False), ("playouts", True), 30),
+    ("driven, compiled, to OpenSpiel chess", ("driven", False), ("spiel", False), 2),
+    ("driven, compiled, to python-chess", ("driven", False), KINDS[5], 10),
+    ("driven, plain, to python-chess", ("driven", True), KINDS[5], 1),
+    ("reading replays as JSON, to verifying them", KINDS[7], KINDS[6], 0),
+]
+COUNTS = {
+    ("playouts", False): "playouts, compiled, moves a second",
+    ("driven", False): "driven, compiled, moves a second",
+    ("driven", True): "driven, plain, moves a second",
+    ("spiel", False): "OpenSpiel chess, moves a second",
+    ("python-chess", False): "python-chess, moves a second (idle: some 37,600)",
+    ("reading", False): "reading replays as JSON, replays a second",
+}
+VERIFIED = 2_000  # replays a second and core
+
+
+def elsewhere(name: str, seed: int, *, pure: bool) -> float | None:
+    """One measurement in a process of its own; None if it cannot be made there."""
+    environment = os.environ | {"TORRES_PURE": "1" if pure else "0"}
+    command = [sys.executable, __file__, name, str(seed)]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False
+    )
+    return float(done.stdout) if done.returncode == 0 else None
+
+
+def ratio(mine: list[float | None], theirs: list[float | None]) -> float | None:
+    """The median of the rounds' ratios."""
+    pairs = [(m, t) for m, t in zip(mine, theirs, strict=True) if m and t]
+    return median(m / t for m, t in pairs) if pairs else None
+
+
+def measure() -> list[tuple[str, float | None, str, bool]]:
+    """Return rows of (what, number or None, target, whether it holds)."""
+    rates: dict[Kind, list[float | None]] = {kind: [] for kind in KINDS}
+    for seed in range(ROUNDS):
+        for kind in KINDS:
+            rates[kind].append(elsewhere(kind[0], seed, pure=kind[1]))
+    rows: list[tuple[str, float | None, str, bool]] = []
+    for what, mine, theirs, least in RATIOS:
+        against = ratio(rates[mine], rates[theirs])
+        if not least:  # a floor to see the next row by, not a target
+            rows.append((what, against, "-", True))
+            continue
+        holds = against is not None and against >= least
+        rows.append((what, against, f"≥ {least}", holds))
+    verified = _middle(rates["verifying", False])
+    holds = verified is not None and verified >= VERIFIED
+    rows.append(("replays verified a second", verified, f"≥ {VERIFIED:,}", holds))
+    rows += [(what, _middle(rates[kind]), "-", True) for kind, what in COUNTS.items()]
+    return rows
+
+
+def _middle(values: list[float | None]) -> float | None:
+    found = [value for value in values if value]
+    return median(found) if found else None
+
+
+def main() -> None:
+    if not engine.compiled:
+        print("The kernel is not compiled here: both columns are the plain source.")
+    for what, value, target, holds in measure():
+        shown = "no peer" if value is None else f"{value:,.2f}"
+        print(f"{shown:>12}  {target:<8}{'' if holds else 'BELOW':<6} {what}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(rate(MEASURES[sys.argv[1]](), int(sys.argv[2])))
+    else:
+        main()

@@ -1,0 +1,168 @@
+# ruff: noqa: PLC0415 - Django is set up first
+"""What a game costs beside being played: finishing it and queueing it.
+
+CPU of this process and of its PostgreSQL backend together, on a server of its own.
+Run it by itself with `python -m tests.bench.execution`.
+"""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+GAMES, TURNS = 300, 5
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def measure() -> list[tuple[str, float, str, bool]]:
+    """Return rows of (what, number, target, whether it holds)."""
+    with _servers():
+        ours = _finishing(_finish)
+        naive = _finishing(_save_each)
+        queueing = _queueing()
+    ratio = naive / ours
+    return [
+        ("finishing a 4-player game, ms of CPU", ours, "≤ 2", ours <= 2),
+        ("naive ORM saves / finishing", ratio, "≥ 3", ratio >= 3),
+        ("queueing, ms of CPU a game", queueing, "≤ 2", queueing <= 2),
+    ]
+
+
+@contextmanager
+def _servers() -> Iterator[None]:
+    from ladder.ops import servers
+
+    with tempfile.TemporaryDirectory(prefix="torres-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        postgres = servers.postgres(folder / "postgres")
+        redis = servers.redis(folder / "redis")
+        os.environ |= {
+            "DATABASE_URL": postgres.url,
+            "BROKER_URL": redis.url,
+            "TORRES_DATA": str(folder / "data"),
+            "DJANGO_SETTINGS_MODULE": "ladder.settings",
+        }
+        try:
+            _set_up()
+            yield
+        finally:
+            from django.db import connection
+
+            connection.close()
+            connection.close_pool()
+            postgres.close()
+            redis.close()
+
+
+def _set_up() -> None:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+
+
+def _cpu() -> float:
+    """Return the CPU seconds of this process and of its backend."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return time.process_time() + (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def _finishing(finish: Callable[..., object]) -> float:
+    """Return the milliseconds of CPU that finishing one 4-player game takes."""
+    from ladder.games import attempts
+    from tests.games import cast
+
+    worker = cast.worker()
+    claims = [attempts.claim(_game(4), worker) for _ in range(GAMES)]
+    began = _cpu()
+    for claim in claims:
+        finish(claim)
+    return 1e3 * (_cpu() - began) / GAMES
+
+
+def _game(seats: int) -> int:
+    from ladder.bots.models import Bot
+    from tests.games import cast
+
+    players = list(Bot.objects.order_by("pk")[:seats])
+    while len(players) < seats:
+        players.append(cast.bot(f"bot-{Bot.objects.count()}"))
+    return cast.match(players).games.get().pk
+
+
+def _finish(claim: object) -> None:
+    from ladder.games import attempts
+    from ladder.games.attempts import Journal, Place, Result
+
+    places = [Place(seat, 40 - seat, seat + 1) for seat in range(4)]
+    result = Result("completed", "1", b"r" * 900, places)
+    journals = [Journal(stderr="a few words") for _ in range(4)]
+    attempts.finish(claim, result, journals)
+
+
+def _save_each(claim: object) -> None:
+    """Write the same by the book of a tutorial: fetch, change, save, one by one."""
+    from django.db import transaction
+    from django.utils import timezone
+
+    from ladder.games.models import Answer, Attempt, Game, Seat, SeatLog
+
+    with transaction.atomic():
+        game = Game.objects.select_for_update().get(pk=claim.game)
+        if game.fence != claim.fence:
+            return
+        attempt = Attempt.objects.get(game=game, fence=claim.fence)
+        for number in range(4):
+            seat = Seat.objects.get(game=game, number=number)
+            seat.score, seat.rank = 40 - number, number + 1
+            seat.full_clean()
+            seat.save()
+            SeatLog.objects.create(attempt=attempt, number=number, stderr="a few words")
+        for answer in Answer.objects.filter(attempt=attempt):
+            answer.delete()
+        attempt.outcome, attempt.ended_at = "finished", timezone.now()
+        attempt.full_clean()
+        attempt.save()
+        game.status, game.owner, game.lease_until = "finished", None, None
+        game.finished_at, game.reason = timezone.now(), "completed"
+        game.engine, game.replay = "1", b"r" * 900
+        game.full_clean()
+        game.save()
+
+
+def _queueing() -> float:
+    """Return the milliseconds of CPU from a due game to its message in Redis."""
+    from ladder.celery import app
+    from ladder.dispatch import Dispatcher, Done
+    from ladder.games.models import Game
+
+    app.set_default()
+    Game.objects.filter(status="scheduled").update(status="cancelled")
+    for _ in range(GAMES):
+        _game(2)
+    dispatcher = Dispatcher()
+    dispatcher._send(1, Done())  # connects
+    began, sent = _cpu(), 0
+    while (done := Done()) and Game.objects.filter(sent_at=None, status="scheduled"):
+        # As with four slots whose workers have just taken all that was sent.
+        Game.objects.filter(sent_at__isnull=False, status="scheduled").update(
+            status="cancelled"
+        )
+        dispatcher._send(4, done)
+        sent += done.sent
+    return 1e3 * (_cpu() - began) / sent
+
+
+if __name__ == "__main__":
+    for what, number, target, holds in measure():
+        print(f"{what:<45}{number:>9.2f}  {target:<8}{'yes' if holds else 'NO'}")

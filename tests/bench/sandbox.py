@@ -1,0 +1,209 @@
+"""What the sandbox costs: its start, its controls, the referee's side of a decision.
+
+Each row is measured against a floor in the same run. The numbers are the quickest
+tenth of many tries: on a shared machine the others measure the neighbours.
+"""
+
+import os
+import select
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.referee import Ask
+from ladder.bots.process import BotProcess
+from ladder.bots.protocol import Limits
+from ladder.bots.runtimes import locate
+from ladder.bots.sandbox import Box, Running, Sandbox, open_sandbox
+
+PROGRAMS = Path(__file__).parents[1] / "bots" / "programs"
+HELLO = {"type": "hello", "protocol": "torres/1", "seat": 0, "seats": 2}
+STARTS, DECISIONS = 60, 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table; ``value`` and ``most`` share ``unit``."""
+
+    name: str
+    value: float
+    most: float
+    unit: str
+    floor: str = ""
+
+    @property
+    def held(self) -> bool:
+        return self.value <= self.most
+
+
+def quick(values: list[float]) -> float:
+    """Return the value that a tenth of the tries did not exceed."""
+    return sorted(values)[len(values) // 10]
+
+
+def middle(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]
+
+
+def rows() -> list[Row]:
+    sandbox = open_sandbox("full")
+    try:
+        return [*starts(sandbox), *controls(sandbox), *decisions(sandbox)]
+    finally:
+        sandbox.close()
+
+
+def measure() -> list[tuple[str, float, str, bool]]:
+    """Return rows of (what, number, target, whether it holds)."""
+    return [
+        (
+            f"{row.name}, {row.unit}" + (f" ({row.floor})" if row.floor else ""),
+            row.value,
+            f"≤ {row.most:g}",
+            row.held,
+        )
+        for row in rows()
+    ]
+
+
+def starts(sandbox: Sandbox) -> list[Row]:
+    """From the call to the first byte of a program that does nothing else."""
+    argv = ("/usr/bin/printf", "x")
+    box = Box(PROGRAMS, "printf", "executable", argv)
+    plain, boxed = [], []
+    for _ in range(STARTS):
+        began = time.perf_counter()
+        with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.read(1)
+            plain.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        bot = sandbox.start(box, Limits())
+        wait(bot.stdout)
+        boxed.append(time.perf_counter() - began)
+        end(bot)
+    floor = quick(plain)
+    return [
+        Row("sandbox start", quick(boxed) * 1e3, 10.0, "ms"),
+        Row(
+            "sandbox start against fork and exec",
+            quick(boxed) / floor,
+            5.0,
+            "times",
+            f"{floor * 1e3:.2f} ms",
+        ),
+    ]
+
+
+def controls(sandbox: Sandbox) -> list[Row]:
+    player = BotProcess(locate(PROGRAMS / "ponder.py"), sandbox)
+    player.start(HELLO)
+    bot = player._bot
+    freeze, thaw = [], []
+    for _ in range(500):
+        thaw.append(timed(bot.thaw))
+        freeze.append(timed(bot.freeze))
+    player.kill()
+    return [
+        Row("freeze, median", middle(freeze) * 1e3, 1.0, "ms"),
+        Row("thaw, median", middle(thaw) * 1e3, 1.0, "ms"),
+    ]
+
+
+def decisions(sandbox: Sandbox) -> list[Row]:
+    """Processor time of our thread, the sandbox's controls counted apart."""
+    player = BotProcess(locate(PROGRAMS / "first.py"), sandbox)
+    player.start(HELLO)
+    bot, watch = player._bot, player._watch
+    ask = Ask("turn", 9, state_of_2_kb(), [], ["end"], 5_000, 5_000)
+    for _ in range(200):
+        player.decide(ask)
+    whole = cpu_of(lambda: player.decide(ask))
+
+    def controls_alone() -> None:
+        watch.start()
+        bot.thaw()
+        bot.freeze()
+        watch.stop()
+        bot.over_memory()
+
+    inside = cpu_of(controls_alone)
+    player.kill()
+    floor = round_trip()
+    return [
+        Row(
+            "referee's side of a decision, processor time",
+            (whole - inside) * 1e6,
+            20.0,
+            "us",
+            f"raw pipe {floor * 1e6:.1f} us",
+        ),
+        Row("sandbox controls, processor time", inside * 1e6, 200.0, "us"),
+    ]
+
+
+def state_of_2_kb() -> dict[str, object]:
+    heights = [[3] * 8 for _ in range(8)]
+    knights = [[f"{column}{row}" for column in "abcdef"] for row in (1, 2, 3, 4)]
+    state: dict[str, object] = {"phase": 1, "heights": heights, "knights": knights}
+    state["discards"] = [["under_knight", "move_block", "extra_block"] * 10] * 4
+    return state
+
+
+def round_trip() -> float:
+    """Return the processor time of a line there and back over bare pipes."""
+    argv = ("/usr/bin/cat", "-u")
+    with subprocess.Popen(argv, stdin=-1, stdout=-1, bufsize=0) as cat:
+        assert cat.stdin is not None
+        assert cat.stdout is not None
+        into, out = cat.stdin.fileno(), cat.stdout.fileno()
+
+        def once() -> None:
+            os.write(into, b"x" * 2_000)
+            os.read(out, 65_536)
+
+        spent = cpu_of(once)
+        cat.kill()
+    return spent
+
+
+def cpu_of(call: Callable[[], object]) -> float:
+    """Return the processor time of one call, the quickest of ten batches."""
+    batches = []
+    for _ in range(10):
+        before = time.thread_time()
+        for _ in range(DECISIONS // 10):
+            call()
+        batches.append((time.thread_time() - before) / (DECISIONS // 10))
+    return quick(batches)
+
+
+def timed(call: Callable[[], object]) -> float:
+    before = time.perf_counter()
+    call()
+    return time.perf_counter() - before
+
+
+def wait(fd: int) -> None:
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    poll.poll(10_000)
+
+
+def end(bot: Running) -> None:
+    bot.kill()
+    for fd in (bot.stdin, bot.stdout, bot.stderr):
+        os.close(fd)
+
+
+def main() -> None:
+    for row in rows():
+        mark = "ok" if row.held else "TOO MUCH"
+        bound = f"{row.value:8.2f} {row.unit:5} <= {row.most:g}"
+        print(f"{row.name:46} {bound:24} {mark:9} {row.floor}")
+
+
+if __name__ == "__main__":
+    main()

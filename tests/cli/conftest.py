@@ -1,0 +1,28 @@
+"""Run the real command, as a person would."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+TORRES = Path(sys.executable).with_name("torres")
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def torres(tmp_path: Path) -> Run:
+    """Return a function that runs `torres` in an empty folder."""
+
+    def run(*args: object, timeout: float = 240) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [TORRES, *map(str, args)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,69 @@
+"""The cast: Ana owns, Ben rivals, Cleo is a stranger, and anybody has no token."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from ladder.bots import services
+
+Person = Callable[[str], APIClient]
+
+
+@pytest.fixture
+def data_dir(settings: Settings, tmp_path: Path) -> Path:
+    """Where the service keeps its files; every test has its own."""
+    settings.DATA_DIR = tmp_path / "data"
+    storages = dict(settings.STORAGES)
+    storages["bots"] = {
+        **storages["bots"],
+        "OPTIONS": {"location": settings.DATA_DIR / "submissions"},
+    }
+    settings.STORAGES = storages
+    return settings.DATA_DIR
+
+
+@pytest.fixture
+def api(db: None, data_dir: Path) -> Person:
+    """Return a client for a person's name, with a token; "" is anybody."""
+    del db, data_dir
+    cache.clear()
+
+    def client(name: str) -> APIClient:
+        client = APIClient(raise_request_exception=False)
+        if name:
+            token = services.token_for(name)
+            client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+        return client
+
+    return client
+
+
+@pytest.fixture
+def ana(api: Person) -> APIClient:
+    return api("ana")
+
+
+@pytest.fixture
+def ben(api: Person) -> APIClient:
+    return api("ben")
+
+
+@pytest.fixture
+def cleo(api: Person) -> APIClient:
+    return api("cleo")
+
+
+@pytest.fixture
+def anybody(api: Person) -> APIClient:
+    return api("")
+
+
+@pytest.fixture
+def user(db: None) -> Callable[[str], User]:
+    del db
+    return lambda name: User.objects.get_or_create(username=name)[0]

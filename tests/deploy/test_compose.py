@@ -1,0 +1,77 @@
+"""The deployment's files, as far as they can be judged without a container engine."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+SERVICES = COMPOSE["services"]
+SOFT_SHUTDOWN_S = 20
+
+
+def environment() -> dict[str, str]:
+    lines = (DEPLOY / "example.env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_every_image_is_pinned(name: str) -> None:
+    image = SERVICES[name]["image"]
+
+    assert re.search(r":\S*(\d|local)", image), f"{name} runs {image}"
+    assert not image.endswith(":latest")
+
+
+def test_the_base_image_is_pinned() -> None:
+    bases = re.findall(
+        r"^FROM (\S+)", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE
+    )
+
+    assert bases
+    assert all(re.search(r":.*\d", base) for base in bases)
+
+
+@pytest.mark.parametrize("name", ["db", "redis"])
+def test_what_others_wait_for_says_when_it_is_healthy(name: str) -> None:
+    assert SERVICES[name]["healthcheck"]["test"]
+    assert SERVICES["migrate"]["depends_on"][name]["condition"] == "service_healthy"
+
+
+def test_a_worker_has_time_to_give_its_games_back() -> None:
+    worker = SERVICES["worker"]
+
+    assert worker["environment"]["REMAP_SIGTERM"] == "SIGQUIT"
+    assert int(worker["stop_grace_period"].rstrip("s")) > SOFT_SHUTDOWN_S
+
+
+def test_redis_keeps_its_queues() -> None:
+    words = SERVICES["redis"]["command"]
+
+    assert words[words.index("--maxmemory-policy") + 1] == "noeviction"
+    assert words[words.index("--appendonly") + 1] == "yes"
+
+
+def test_no_secret_stands_in_the_files() -> None:
+    for name, value in environment().items():
+        if "PASSWORD" in name or "SECRET" in name or "@" in value:
+            assert "CHANGE" in value, name
+
+
+def test_every_command_of_the_service_exists() -> None:
+    commands = {
+        path.stem
+        for path in (DEPLOY.parent / "ladder").glob("*/management/commands/*.py")
+    }
+    text = (DEPLOY / "compose.yaml").read_text() + (DEPLOY / "README.md").read_text()
+    used = set(re.findall(r'manage\.py"?,? "?([a-z_]+)', text)) - {"createsuperuser"}
+
+    assert used
+    assert used <= commands
+
+
+def test_prepare_is_a_shell_script_that_parses() -> None:
+    subprocess.run(["sh", "-n", DEPLOY / "prepare.sh"], check=True)

@@ -1,0 +1,35 @@
+"""A service of many processes under blows, on servers of its own."""
+
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+
+pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
+
+
+def chaos(*words: str, minutes: int) -> str:
+    done = subprocess.run(
+        [sys.executable, str(settings.BASE_DIR / "manage.py"), "chaos", *words],
+        capture_output=True,
+        text=True,
+        timeout=60 * minutes,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-5000:]
+    return done.stdout
+
+
+def test_four_workers_play_60_games_under_a_few_blows():
+    out = chaos("--games", "60", "--blows", "6", minutes=6)
+
+    assert out.count(": yes") == 8
+
+
+@pytest.mark.slow
+def test_four_workers_play_300_games_under_chaos_and_every_invariant_holds():
+    out = chaos("--games", "300", "--blows", "25", minutes=9)
+
+    assert out.count(": yes") == 8
+    assert "NO:" not in out

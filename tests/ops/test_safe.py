@@ -1,0 +1,113 @@
+"""Backup and restore, with uploads older or newer than the rows."""
+
+import io
+import shutil
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from ladder.bots import services as bots
+from ladder.bots.models import Submission
+from ladder.games import attempts
+from ladder.games.models import Game
+from ladder.games.play import play
+from ladder.ops import safe
+from ladder.ratings import rater, rebuild, services
+from ladder.ratings.models import Season
+from tests.games import cast
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def storages(settings, tmp_path):
+    place = tmp_path / "submissions"
+    stores = {name: dict(store) for name, store in settings.STORAGES.items()}
+    stores["bots"]["OPTIONS"] = {"location": place}
+    settings.STORAGES = stores
+    settings.DATA_DIR = tmp_path / "data"
+    settings.TORRES_OPEN_PLAYER = "ladder.ops.scripted.open_player"
+    return place
+
+
+def upload(name: str) -> Submission:
+    bot = bots.create_bot(cast.person(f"owner-of-{name}"), name)
+    source = io.BytesIO(f"print({name!r})".encode())
+    submission = bots.submit(bot, source, "bot.py")
+    Submission.objects.filter(pk=submission.pk).update(status="ready")
+    return submission
+
+
+def play_some(season: Season, count: int) -> None:
+    for _ in range(count):
+        services.pair(season, 1)
+        game = Game.objects.filter(status="scheduled").earliest("pk")
+        assert play(game.pk, cast.worker()) == "finished"
+        rater.fold(season.pk)
+
+
+def start() -> Season:
+    season = services.ensure_default_ladder().seasons.get()
+    for name in ("ana", "ben", "cleo"):
+        upload(name)
+    rater.welcome(season.pk)
+    return season
+
+
+def test_a_backup_brings_everything_back(storages, tmp_path):
+    season = start()
+    play_some(season, 3)
+    call_command("backup", str(tmp_path / "backup"))
+    head = Season.objects.get().head
+    play_some(season, 3)
+
+    call_command("restore", str(tmp_path / "backup"))
+
+    assert Season.objects.get().head == head
+    assert rebuild.check(Season.objects.get()).complaints == []
+    assert all(storages.joinpath(s.package).exists() for s in Submission.objects.all())
+
+
+def test_a_running_game_is_played_again_after_a_restore(storages, tmp_path):
+    season = start()
+    services.pair(season, 1)
+    attempts.claim(Game.objects.get().pk, cast.worker())
+
+    safe.save(tmp_path / "backup")
+    missing = safe.bring_back(tmp_path / "backup")
+
+    assert missing.games_given_back == 1
+    assert Game.objects.get().status == "scheduled"
+
+
+def test_todays_rows_with_yesterdays_uploads_say_what_is_missing(
+    storages, tmp_path, capsys
+):
+    start()
+    upload("dora")
+    safe.save(tmp_path / "backup")
+    gone = Submission.objects.get(bot__slug="dora")
+    (tmp_path / "backup" / "uploads" / gone.package).unlink()
+    shutil.rmtree(storages)
+
+    call_command("restore", str(tmp_path / "backup"))
+
+    assert "missing: the files of dora #1" in capsys.readouterr().out
+    gone.refresh_from_db()
+    assert gone.status == "retired"
+    again = bots.submit(gone.bot, io.BytesIO(b"print('dora')"), "bot.py")
+    assert again.number == gone.number + 1
+
+
+def test_yesterdays_rows_with_todays_uploads_are_whole(storages, tmp_path):
+    season = start()
+    safe.save(tmp_path / "backup")
+    upload("dora")
+
+    missing = safe.bring_back(tmp_path / "backup")
+
+    assert missing.packages == []
+    assert not Submission.objects.filter(bot__slug="dora").exists()
+    assert rebuild.check(season).complaints == []
+    connection.close()

@@ -1,0 +1,134 @@
+"""`manage.py up` as a person starts it, and as a person kills it."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
+
+
+@pytest.fixture
+def data(tmp_path) -> dict[str, str]:
+    """Stand for an installation with a data folder of its own."""
+    home = os.environ | {
+        "TORRES_DATA": str(tmp_path / "data"),
+        "TORRES_OPEN_PLAYER": "ladder.ops.scripted.open_player",
+    }
+    for name in ("DATABASE_URL", "BROKER_URL"):
+        home.pop(name, None)
+    return home
+
+
+def manage(data, *words: str) -> str:
+    done = subprocess.run(
+        [*MANAGE, *words],
+        env=data,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def start(data, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*MANAGE, "up", *words], env=data, stdout=subprocess.PIPE, text=True
+    )
+
+
+def assert_sound(data) -> None:
+    assert "The sum comes out." in manage(data, "status")
+    assert "all ratings the same" in manage(data, "rebuild_ratings", "--check")
+
+
+def test_it_plays_so_many_games_and_ends(data):
+    out = manage(data, "up", "--demo", "--once", "--games", "10")
+
+    assert "LADDER=http://127.0.0.1:" in out
+    assert "TOKEN=torres_" in out
+    assert "rank  rating" in out
+    assert sum(line.startswith("game ") for line in out.splitlines()) >= 10
+    assert_sound(data)
+
+
+def test_ctrl_c_ends_it_with_the_leaderboard(data):
+    service = start(data)
+    for line in service.stdout:
+        if line.startswith("game "):
+            break
+    service.send_signal(signal.SIGINT)
+    rest = service.communicate(timeout=60)[0]
+
+    assert service.returncode == 0
+    assert "rank  rating" in rest
+    assert_sound(data)
+
+
+def test_a_second_one_on_the_same_data_is_refused(data):
+    first = start(data)
+    assert first.stdout.readline().startswith("LADDER=")
+    second = subprocess.run(
+        [*MANAGE, "up"],
+        env=data,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    first.send_signal(signal.SIGTERM)
+    first.communicate(timeout=60)
+
+    assert second.returncode == 1
+    assert "already running" in second.stderr
+    assert first.returncode == 0
+
+
+def test_a_reader_that_goes_away_does_not_stop_it(data):
+    service = start(data, "--once", "--games", "20")
+    service.stdout.readline()
+    service.stdout.close()
+
+    assert service.wait(timeout=120) == 0
+    assert_sound(data)
+
+
+def kill_again_and_again(data, times: int) -> None:
+    moments = random.Random(4)
+    for _ in range(times):
+        service = start(data)
+        assert service.stdout.readline().startswith(("LADDER=", "1 games", "2 games"))
+        threading.Event().wait(moments.uniform(0.05, 1.5))
+        service.kill()
+        service.communicate()
+        assert survivors(data) == []
+
+
+def survivors(data) -> list[str]:
+    """List processes that still run something of the killed service."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = place.read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if data["TORRES_DATA"] in line:
+            found.append(line)
+    return found
+
+
+def test_killed_again_and_again_it_loses_nothing(data):
+    kill_again_and_again(data, 3)
+
+    manage(data, "up", "--once", "--games", "5")
+
+    assert_sound(data)
+    assert "dead                     0" in manage(data, "status")

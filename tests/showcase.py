@@ -1,0 +1,210 @@
+"""Rows to look at: bots, matches with really played games, a ladder with ratings.
+
+Written straight into the tables, so that what is shown can be tested without those
+who schedule, play and rate.
+"""
+
+import io
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from engine import referee
+from engine.game import Game as Torres
+from engine.referee import Answer, Ask
+from engine.rulesets import resolve
+from engine.setup import derive
+from ladder.bots import services
+from ladder.bots.models import Bot, Submission
+from ladder.bots.protocol import Limits
+from ladder.games import replays
+from ladder.games.models import Attempt, Game, GameStatus, Match, Seat, SeatLog, Worker
+from ladder.ratings.models import Entry, Ladder, Pairing, Rating, Season
+
+LIMITS = Limits().as_dict()
+
+
+@dataclass
+class Chooser:
+    """A player of ours who takes any legal action; seeded."""
+
+    rng: Random
+
+    def start(self, hello: dict[str, Any]) -> None: ...
+
+    def decide(self, ask: Ask) -> Answer:
+        return Answer([self.rng.choice(ask.legal)], None, 1.25, note="any")
+
+    def forfeit(self, reason: str, detail: str) -> None: ...
+
+    def end(self, scores: list[int], ranks: list[int], reason: str) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+def make_bot(name: str, owner: str = "ana") -> Submission:
+    """Return the ready submission of a new bot."""
+    user, _ = User.objects.get_or_create(username=owner)
+    bot = services.create_bot(user, name)
+    submission = services.submit(bot, io.BytesIO(name.encode()), "bot.py")
+    claimed = services.begin(submission.pk)
+    assert claimed is not None
+    services.accept(claimed, {"summary": "Ready.", "steps": []}, "the build log")
+    submission.refresh_from_db()
+    return submission
+
+
+def make_match(*sitting: Submission, games: int = 1, finished: int = 1) -> Match:
+    """Schedule a match and play the first `finished` of its games at random."""
+    rules = resolve("yucata", len(sitting))
+    match = Match.objects.create(
+        kind="ladder",
+        ruleset="yucata",
+        switches=rules.switches(),
+        seats=len(sitting),
+        limits=LIMITS,
+        seed="5eedba5e" * 4,
+        planned=games,
+    )
+    for index in range(games):
+        game = Game.objects.create(match=match, index=index)
+        turned = sitting[index:] + sitting[:index]
+        for number, submission in enumerate(turned):
+            Seat.objects.create(game=game, number=number, submission=submission)
+        if index < finished:
+            play(game)
+    return match
+
+
+def play(game: Game) -> None:
+    match, seats = game.match, list(game.seats.select_related("submission__bot"))
+    rules = resolve(match.ruleset, match.seats)
+    outcome = referee.play(
+        Torres(rules, derive(rules, match.seed)),
+        [Chooser(Random(f"{game.pk}/{seat.number}")) for seat in seats],
+        seed=match.seed,
+        limits=match.limits,
+    )
+    players = [
+        {"name": s.submission.bot.name, "bot": s.submission.bot.slug} for s in seats
+    ]
+    document = outcome.replay(seed=match.seed, players=players)
+    now = timezone.now()
+    worker, _ = Worker.objects.get_or_create(name="w:1:1", host="w")
+    attempt = Attempt.objects.create(
+        game=game, fence=1, worker=worker, ended_at=now, outcome="finished"
+    )
+    ended = document["result"]
+    for seat in seats:
+        seat.score = ended["scores"][seat.number]
+        seat.rank = ended["ranks"][seat.number]
+        seat.save()
+        SeatLog.objects.create(
+            attempt=attempt,
+            number=seat.number,
+            stderr=f"stderr of {seat.submission.bot.slug}",
+            notes=[{"ply": 3, "note": f"note of {seat.submission.bot.slug}"}],
+        )
+    Game.objects.filter(pk=game.pk).update(
+        status=GameStatus.FINISHED,
+        fence=1,
+        started_at=now,
+        finished_at=now,
+        reason=ended["reason"],
+        engine="1",
+        replay=replays.pack(document),
+    )
+
+
+def make_ladder(slug: str = "main") -> Season:
+    ladder = Ladder.objects.create(
+        slug=slug,
+        name="Main ladder",
+        ruleset="yucata",
+        tables={"2": 1.0},
+        limits=LIMITS,
+        default=slug == "main",
+    )
+    return Season.objects.create(ladder=ladder, number=1)
+
+
+def rate(season: Season, submission: Submission, mu: float, sigma: float) -> Rating:
+    season.head += 1
+    season.save()
+    Entry.objects.create(
+        season=season,
+        seq=season.head,
+        kind="join",
+        bot=submission.bot,
+        changes=[{"bot": submission.bot_id, "before": None, "after": [mu, sigma]}],
+    )
+    return Rating.objects.create(
+        season=season,
+        bot=submission.bot,
+        submission=submission,
+        mu=mu,
+        sigma=sigma,
+        games=12,
+        forfeits=1,
+        seq=season.head,
+    )
+
+
+def fold(season: Season, game: Game, changes: dict[Bot, tuple[float, float]]) -> Entry:
+    season.head += 1
+    season.save()
+    return Entry.objects.create(
+        season=season,
+        seq=season.head,
+        kind="game",
+        game=game,
+        changes=[
+            {"bot": bot.pk, "before": [25.0, 8.0], "after": list(after)}
+            for bot, after in changes.items()
+        ],
+    )
+
+
+def pair(season: Season, match: Match) -> Pairing:
+    why = {"rule": "nearest", "reasons": ["least played", "close in mu"]}
+    return Pairing.objects.create(season=season, match=match, why=why)
+
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@dataclass
+class Show:
+    season: Season
+    anas: Submission
+    bens: Submission
+    match: Match
+    waiting: Match
+    rejected: Submission
+
+    @property
+    def game(self) -> Game:
+        return self.match.games.get()
+
+
+def everything() -> Show:
+    season = make_ladder()
+    anas, bens = make_bot("Grendel", "ana"), make_bot(HOSTILE, "ben")
+    rate(season, anas, 30.0, 1.0)
+    rate(season, bens, 29.0, 2.0)
+    match = make_match(anas, bens)
+    pair(season, match)
+    fold(season, match.games.get(), {anas.bot: (30.5, 1.0), bens.bot: (28.0, 2.0)})
+    waiting = make_match(bens, anas, finished=0)
+    bad = services.submit(anas.bot, io.BytesIO(b"1/0"), "bot.py")
+    claimed = services.begin(bad.pk)
+    assert claimed is not None
+    step = {"name": "play itself", "ok": False, "detail": f"crash {HOSTILE}", "ms": 3}
+    services.reject(claimed, {"summary": HOSTILE, "steps": [step]}, f"log {HOSTILE}")
+    SeatLog.objects.update(
+        stderr=f"\x1b[31mstderr {HOSTILE}", notes=[{"ply": 1, "note": HOSTILE}]
+    )
+    return Show(season, anas, bens, match, waiting, bad)

@@ -1,0 +1,61 @@
+"""On a busy machine, bots that use half of their budget never run out of it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ladder.bots import building, runtimes
+from ladder.bots.process import BotProcess
+from ladder.bots.protocol import Limits
+from ladder.bots.runtimes import locate
+from ladder.bots.sandbox import SandboxUnavailable, open_sandbox
+from tests.bots.games import HELLO, PROGRAMS, ask
+
+DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
+BUDGET_MS = 100.0  # each burns 50
+
+
+@pytest.fixture
+def busy() -> Iterator[None]:
+    loops = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(2 * (os.cpu_count() or 1))
+    ]
+    yield
+    for loop in loops:
+        loop.kill()
+        loop.wait()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("language", ["python", "javascript", "go", "java"])
+def test_half_of_the_budget_is_never_a_forfeit(language, busy, tmp_path: Path) -> None:
+    if packages := runtimes.missing(runtimes.BY_NAME[language]):
+        pytest.skip(f"{language} needs {', '.join(packages)}")
+    try:
+        sandbox = open_sandbox("full")
+    except SandboxUnavailable as why:
+        pytest.skip(str(why))
+    source = locate(PROGRAMS / "burn" / language)
+    box = building.prepared(source, sandbox, tmp_path)
+    bot = BotProcess(box, sandbox, Limits(memory_mb=384, start_ms=20_000))
+    try:
+        bot.start(HELLO)
+        bot.decide(ask(move_ms=10 * BUDGET_MS))  # what runs the first time runs slowly
+        answers = [bot.decide(ask(n, move_ms=BUDGET_MS)) for n in range(DECISIONS)]
+    finally:
+        bot.kill()
+        sandbox.close()
+
+    walls = sorted(answer.wall_ms for answer in answers)
+    charges = sorted(answer.ms for answer in answers)
+    print(
+        f"{language}: charged {charges[len(charges) // 2]:.1f} ms,"
+        f" at most {charges[-1]:.1f}; wall {walls[len(walls) // 2]:.1f}, at most"
+        f" {walls[-1]:.1f}"
+    )
+    assert charges[-1] < BUDGET_MS

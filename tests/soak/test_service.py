@@ -1,0 +1,30 @@
+"""What takes minutes to hours: `make soak`."""
+
+import pytest
+
+from tests.ops.test_chaos import chaos
+from tests.ops.test_readers import assert_nobody_is_refused
+from tests.ops.test_up import assert_sound, kill_again_and_again, manage
+
+
+@pytest.mark.usefixtures("_servers")
+def test_ten_thousand_games_under_chaos():
+    out = chaos("--games", "10000", "--blows", "400", minutes=240)
+
+    assert out.count(": yes") == 8
+
+
+def test_killed_ten_times_with_real_bots_it_loses_nothing(data):
+    del data["TORRES_OPEN_PLAYER"]
+    kill_again_and_again(data, 10)
+
+    manage(data, "up", "--once", "--games", "5")
+
+    assert_sound(data)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_thousand_games_beside_three_hundred_readers_on_sqlite(settings):
+    settings.TORRES_OPEN_PLAYER = "ladder.ops.scripted.open_player"
+
+    assert_nobody_is_refused(games=1000, players=4, readers=300)

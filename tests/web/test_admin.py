@@ -1,0 +1,106 @@
+"""The operator's pages: every list and every row opens, and the actions act."""
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from ladder.bots.models import ApiToken, Bot, Submission
+from ladder.games.models import Game
+from tests.showcase import Show
+
+ROOMS = ["bots", "games", "ratings"]
+MODELS = [
+    model
+    for room in ROOMS
+    for model in apps.get_app_config(room).get_models()
+    if admin.site.is_registered(model)
+]
+
+
+@pytest.fixture
+def operator(show: Show) -> Client:
+    del show
+    client = Client()
+    client.force_login(User.objects.create_superuser("olga"))
+    return client
+
+
+def act(client: Client, name: str, action: str, *rows: int):
+    data = {"action": action, "_selected_action": rows}
+    return client.post(reverse(f"admin:{name}_changelist"), data, follow=True)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_list_and_row_opens(operator: Client, model) -> None:
+    name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+
+    assert operator.get(reverse(f"{name}_changelist")).status_code == 200
+    assert operator.get(reverse(f"{name}_changelist") + "?q=1").status_code == 200
+    row = model.objects.first()
+    if row is not None:
+        page = operator.get(reverse(f"{name}_change", args=[row.pk]))
+        assert page.status_code == 200
+        assert b"<script>alert" not in page.content
+
+
+def test_nobody_else_gets_in(visit, show: Show) -> None:
+    del show
+    assert visit("ana").get("/admin/").status_code == 302
+
+
+def test_an_operator_bans_and_lets_play_again(operator: Client, show: Show) -> None:
+    bot = show.bens.bot
+
+    act(operator, "bots_bot", "ban", bot.pk)
+    assert Bot.objects.get(pk=bot.pk).status == "banned"
+    act(operator, "bots_bot", "let_play", bot.pk)
+    assert Bot.objects.get(pk=bot.pk).status == "active"
+
+
+def test_an_operator_has_an_upload_tried_again(operator: Client, show: Show) -> None:
+    act(operator, "bots_submission", "try_again", show.rejected.pk)
+
+    assert Submission.objects.get(pk=show.rejected.pk).status == "uploaded"
+
+
+def test_an_operator_voids_a_game_and_one_replaces_it(
+    operator: Client, show: Show
+) -> None:
+    game = show.game
+    act(operator, "games_game", "void_and_play_again", game.pk)
+
+    game.refresh_from_db()
+    assert game.status == "voided"
+    assert Game.objects.get(replaces=game).status == "scheduled"
+
+
+def test_an_operator_cancels_what_waits_and_nothing_else(
+    operator: Client, show: Show
+) -> None:
+    waiting, done = show.waiting.games.get(), show.game
+    page = act(operator, "games_game", "cancel", waiting.pk, done.pk)
+
+    waiting.refresh_from_db()
+    assert waiting.status == "cancelled"
+    assert f"ame {done.pk}: cannot be cancelled" in page.content.decode()
+
+
+def test_the_ledger_is_not_written_here(operator: Client) -> None:
+    assert operator.get("/admin/ratings/entry/add/").status_code == 403
+
+
+def test_neither_seeds_nor_digests_of_tokens_are_shown(
+    operator: Client, show: Show, visit
+) -> None:
+    visit("ana")
+    token = ApiToken.objects.first()
+    pages = [
+        operator.get(f"/admin/games/match/{show.waiting.pk}/change/"),
+        operator.get(f"/admin/bots/apitoken/{token.pk}/change/"),
+    ]
+
+    assert show.waiting.seed not in pages[0].content.decode()
+    assert token.digest not in pages[1].content.decode()

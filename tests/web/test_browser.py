@@ -1,0 +1,143 @@
+"""The pages in a real browser: the replay viewer, the forms, and the CSP."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from ladder.bots import services
+from ladder.bots.models import Bot
+from tests import showcase
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+QUIET = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        why = "Chromium is missing: apt-get install chromium"
+        if os.environ.get("TORRES_REQUIRE_ALL") == "1":
+            pytest.fail(why)
+        pytest.skip(why)
+    # Playwright runs an event loop in this thread, which Django takes for a danger.
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser, live_server, data_dir: Path) -> Iterator[Page]:
+    """A page that fails the test if a script fails or the CSP stops something."""
+    del data_dir
+    context = chromium.new_context(base_url=live_server.url)
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on(
+        "console",
+        lambda said: faults.append(said.text) if said.type == "error" else None,
+    )
+    yield page
+    context.close()
+    assert faults == []
+
+
+def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:
+    show = showcase.everything()
+    page.goto(f"/games/{show.game.pk}/")
+    count, said = page.locator("#count"), page.locator("#said")
+
+    expect(said).to_contain_text("The game begins.")
+    expect(page.locator("#board .cell")).to_have_count(64)
+    page.click("#on")
+    expect(count).to_contain_text("1 of")
+    expect(said).to_contain_text("enter")
+    expect(page.locator("#board .knight")).to_have_count(1)
+    page.locator("#main").focus()
+    page.keyboard.press("ArrowRight")
+    expect(count).to_contain_text("2 of")
+    page.keyboard.press("ArrowLeft")
+    expect(count).to_contain_text("1 of")
+    page.keyboard.press("End")
+    expect(said).to_contain_text("the game is over")
+    expect(page.locator("#moves li.now")).to_have_count(1)
+    page.keyboard.press("Home")
+    page.locator("#moves li").nth(5).click()
+    expect(page.locator("#moves li.now")).to_have_attribute("data-move", "5")
+    page.click("#play")
+    expect(page.locator("#play")).to_contain_text("Pause")
+
+
+def test_a_hostile_name_is_only_a_name(page: Page) -> None:
+    show = showcase.everything()
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: dialogs.append(dialog.message))
+    for address in ("/", "/games/", f"/games/{show.game.pk}/"):
+        page.goto(address)
+        expect(page.get_by_text(showcase.HOSTILE).first).to_be_attached()
+
+    page.locator("#on").click()
+    assert dialogs == []
+
+
+def test_without_scripts_the_moves_are_listed(chromium: Browser, live_server) -> None:
+    show = showcase.everything()
+    context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"/games/{show.game.pk}/")
+
+    expect(page.locator("#viewer")).to_be_hidden()
+    assert page.locator("#moves li").count() > 50
+    context.close()
+
+
+def test_ana_signs_in_makes_a_bot_and_uploads_it(page: Page, tmp_path: Path) -> None:
+    token = services.token_for("ana")
+    (tmp_path / "bot.py").write_text("import sys")
+    page.goto("/me/")
+    page.get_by_label("Your API token").fill(token)
+    page.get_by_role("button", name="Sign in with the token").click()
+    page.get_by_label("Name of a new bot").fill("Ana's best")
+    page.get_by_role("button", name="Create").click()
+    page.get_by_label("one source file").set_input_files(tmp_path / "bot.py")
+    page.get_by_role("button", name="Upload").click()
+
+    expect(page.locator("h1")).to_contain_text("Ana's best #1")
+    assert Bot.objects.get().owner.username == "ana"
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+
+
+def test_the_api_page_works_without_the_internet(page: Page) -> None:
+    page.goto("/api/docs/")
+
+    expect(page.get_by_text("/api/v1/bots/", exact=True).first).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+def test_no_page_is_wider_than_the_window(page: Page, width: int) -> None:
+    show = showcase.everything()
+    page.set_viewport_size({"width": width, "height": 800})
+    for address in (
+        "/",
+        f"/bots/{show.bens.bot.slug}/",
+        f"/games/{show.game.pk}/",
+        f"/matches/{show.match.pk}/",
+        "/docs/bots/",
+        "/sign-in/",
+    ):
+        page.goto(address)
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, address

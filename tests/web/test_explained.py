@@ -1,0 +1,42 @@
+"""A promise in prose is a test: every code that a problem may have is explained."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from rest_framework import exceptions
+
+import ladder
+from ladder.errors import LadderError
+from ladder.web import explained, problems
+
+SOURCES = Path(ladder.__file__).parent
+
+
+def kinds(kind: type[LadderError]) -> Iterator[type[LadderError]]:
+    for child in kind.__subclasses__():
+        yield child
+        yield from kinds(child)
+
+
+def test_every_refusal_of_ours_is_explained() -> None:
+    missing = {kind.code for kind in kinds(LadderError)} - set(explained.PROBLEMS)
+
+    assert missing == set()
+
+
+def test_every_refusal_of_the_framework_is_explained() -> None:
+    codes = {
+        str(kind.default_code).replace("_", "-")
+        for kind in exceptions.APIException.__subclasses__()
+    }
+
+    assert codes <= set(explained.PROBLEMS)
+
+
+def test_every_refusal_outside_the_framework_is_explained() -> None:
+    source = Path(problems.__file__).read_text()
+    codes = re.findall(r'answer\(request, \d+, "([a-z-]+)"', source)
+
+    assert len(codes) == 5
+    assert set(codes) <= set(explained.PROBLEMS)

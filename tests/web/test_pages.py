@@ -1,0 +1,238 @@
+"""The pages: what everybody sees, what the owner sees, and what nobody can break."""
+
+import re
+from unittest.mock import patch
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from ladder.bots.models import ApiToken, Bot, Submission
+from tests.showcase import HOSTILE, Show
+
+GOOD = "<code>"
+BOT = b"print('ready')\n"
+
+
+def addresses(show: Show) -> list[str]:
+    game, waiting = show.game, show.waiting.games.get()
+    return [
+        "/",
+        "/ladders/main/",
+        "/bots/",
+        f"/bots/{show.anas.bot.slug}/",
+        f"/bots/{show.bens.bot.slug}/",
+        f"/submissions/{show.anas.pk}/",
+        f"/submissions/{show.rejected.pk}/",
+        "/games/",
+        f"/games/?bot={show.bens.bot.slug}",
+        f"/games/{game.pk}/",
+        f"/games/{waiting.pk}/",
+        f"/matches/{show.match.pk}/",
+        f"/matches/{show.waiting.pk}/",
+        "/docs/bots/",
+        "/docs/problems/",
+        "/sign-in/",
+        "/api/docs/",
+    ]
+
+
+@pytest.mark.parametrize("who", ["", "ana", "ben", "cleo"])
+def test_every_page_is_there_for_everybody_and_lets_nothing_hostile_in(
+    visit, show: Show, who: str
+) -> None:
+    browser = visit(who)
+
+    for address in addresses(show):
+        page = browser.get(address)
+        text = page.content.decode()
+        assert page.status_code == 200, address
+        assert HOSTILE not in text, address
+        assert not re.search(r"<[^>]+ (style|on\w+)=", text), address
+        assert not re.search(r"<script(?![^>]*\bsrc=)[^>]*>", text), address
+        assert not re.search(r'(src|href)="(https?:)?//', text), address
+        assert "default-src 'none'" in page["Content-Security-Policy"]
+        assert page["X-Frame-Options"] == "DENY"
+        assert page["X-Content-Type-Options"] == "nosniff"
+
+
+def test_pages_of_nobody_are_not_found_in_html(visit) -> None:
+    for address in ("/bots/x/", "/games/9/", "/matches/9/", "/ladders/x/", "/odd"):
+        page = visit("").get(address)
+        assert page.status_code == 404
+        assert b"nothing at this address" in page.content
+
+
+@pytest.mark.parametrize("who", ["ana", "ben", "cleo", ""])
+def test_only_the_owner_sees_logs(visit, show: Show, who: str) -> None:
+    browser, sees = visit(who), who == "ana"
+
+    submission = browser.get(f"/submissions/{show.rejected.pk}/").content.decode()
+    assert ("log &lt;script&gt;" in submission) is sees
+    game = browser.get(f"/games/{show.game.pk}/").content.decode()
+    assert ("stderr &lt;script&gt;" in game) is (who in {"ana", "ben"})
+    bot = browser.get(f"/bots/{show.anas.bot.slug}/").content.decode()
+    assert ("Upload a new version" in bot) is sees
+
+
+def test_a_game_page_lists_its_moves_without_a_script(visit, show: Show) -> None:
+    text = visit("").get(f"/games/{show.game.pk}/").content.decode()
+
+    assert len(re.findall("<li data-move=", text)) > 50
+    assert "<code>end</code>" in text
+
+
+def test_frames_are_the_positions_before_each_action_and_at_the_end(
+    visit, show: Show
+) -> None:
+    answer = visit("").get(f"/games/{show.game.pk}/frames.json")
+    told = answer.json()
+    frames = told["frames"]
+
+    assert told["players"] == ["Grendel", HOSTILE]
+    assert frames[0]["action"] is None
+    assert frames[-1]["seat"] is None
+    assert frames[-1]["scores"] == [seat.score for seat in show.game.seats.all()]
+    assert [f["move"] for f in frames[1:]] == sorted(f["move"] for f in frames[1:])
+    assert all(len(frame["heights"]) == 64 for frame in frames)
+    again = visit("").get(
+        f"/games/{show.game.pk}/frames.json", HTTP_IF_NONE_MATCH=answer["ETag"]
+    )
+    assert again.status_code == 304
+
+
+def test_a_running_match_shows_neither_seed_nor_frames(visit, show: Show) -> None:
+    game = show.waiting.games.get()
+    browser = visit("ana")
+
+    assert browser.get(f"/games/{game.pk}/frames.json").status_code == 404
+    page = browser.get(f"/matches/{show.waiting.pk}/").content.decode()
+    assert show.waiting.seed not in page
+    assert show.match.seed in browser.get(f"/matches/{show.match.pk}/").content.decode()
+
+
+def test_a_match_says_why(visit, show: Show) -> None:
+    page = visit("").get(f"/matches/{show.match.pk}/").content.decode()
+
+    assert "least played; close in mu" in page
+
+
+def test_ana_makes_a_bot_and_uploads_to_it(
+    visit, django_capture_on_commit_callbacks
+) -> None:
+    browser = visit("ana")
+
+    made = browser.post("/me/bots/", {"name": "New one"})
+    assert made["Location"] == "/bots/new-one/"
+    file = SimpleUploadedFile("bot.py", BOT)
+    with (
+        patch("ladder.bots.tasks.build_submission.apply_async") as send,
+        django_capture_on_commit_callbacks(execute=True),
+    ):
+        sent = browser.post("/bots/new-one/upload/", {"archive": file})
+
+    submission = Submission.objects.get()
+    assert sent["Location"] == f"/submissions/{submission.pk}/"
+    send.assert_called_once_with((submission.pk,), retry=False)
+    assert b"uploaded" in browser.get(sent["Location"]).content
+
+
+def test_a_refusal_is_shown_on_the_page(visit) -> None:
+    browser = visit("ana")
+    browser.post("/me/bots/", {"name": "a"})
+    file = SimpleUploadedFile("x.zip", b"garbage")
+
+    page = browser.post("/bots/a/upload/", {"archive": file}, follow=True)
+
+    assert b"neither a zip nor a tar.gz" in page.content
+    taken = browser.post("/me/bots/", {"name": "a"}, follow=True)
+    assert b"already a bot called a" in taken.content
+
+
+@pytest.mark.parametrize("who", ["ben", "cleo", ""])
+@pytest.mark.parametrize("what", ["upload", "withdraw", "bring-back"])
+def test_nobody_else_can_change_ana_s_bot(visit, show: Show, who: str, what) -> None:
+    slug = show.anas.bot.slug
+    file = SimpleUploadedFile("bot.py", BOT)
+
+    answer = visit(who).post(f"/bots/{slug}/{what}/", {"archive": file})
+
+    assert answer.status_code == (404 if who else 302)
+    assert who or "/sign-in/" in answer["Location"]
+    assert Submission.objects.filter(bot=show.anas.bot).count() == 2
+    assert Bot.objects.get(slug=slug).status == "active"
+
+
+def test_ana_withdraws_and_brings_back(visit, show: Show) -> None:
+    browser, slug = visit("ana"), show.anas.bot.slug
+
+    browser.post(f"/bots/{slug}/withdraw/")
+    assert Bot.objects.get(slug=slug).status == "withdrawn"
+    browser.post(f"/bots/{slug}/bring-back/")
+    assert Bot.objects.get(slug=slug).status == "active"
+
+
+def test_forms_need_their_csrf_token(visit) -> None:
+    token = visit("ana").cookies["sessionid"].value
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies["sessionid"] = token
+
+    answer = strict.post("/me/bots/", {"name": "a"})
+
+    assert answer.status_code == 403
+    assert b"form had expired" in answer.content
+    assert not Bot.objects.exists()
+
+
+def test_a_token_is_shown_once_and_can_be_revoked(visit) -> None:
+    browser = visit("ana")
+    text = re.search(
+        'id="token">(torres_[^<]+)<',
+        browser.post("/me/tokens/", {"name": "laptop"}).content.decode(),
+    )
+    assert text is not None
+    assert text[1] not in browser.get("/me/").content.decode()
+
+    made = ApiToken.objects.get(name="laptop")
+    visit("ben").post(f"/me/tokens/{made.pk}/revoke/")
+    assert ApiToken.objects.filter(pk=made.pk).exists()
+    browser.post(f"/me/tokens/{made.pk}/revoke/")
+    assert not ApiToken.objects.filter(pk=made.pk).exists()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "goes"),
+    [("/games/", "/games/"), ("https://evil.example/", "/me/"), ("//evil", "/me/")],
+)
+def test_signing_in_leads_nowhere_else(api, visit, wanted: str, goes: str) -> None:
+    api("ana")
+    from_token = visit("ana")
+    from_token.post("/sign-out/")
+    user = ApiToken.objects.first().user
+    user.set_password("pw")
+    user.save()
+
+    answer = from_token.post(
+        f"/sign-in/?next={wanted}", {"username": "ana", "password": "pw"}
+    )
+
+    assert answer["Location"] == goes
+
+
+def test_guessing_is_slowed_down(visit, settings, api) -> None:
+    settings.TORRES_RATES = {"sign-in": 2, "upload": 2}
+    api("")
+    answers = [visit("").post("/sign-in/", {"token": "x"}) for _ in range(4)]
+
+    assert [a.status_code for a in answers][:1] == [422]
+    assert answers[-1].status_code == 429
+
+
+def test_games_go_on_on_the_next_page(visit, show: Show, monkeypatch) -> None:
+    monkeypatch.setattr("ladder.web.pages.ROWS", 1)
+    first = visit("").get("/games/").content.decode()
+
+    link = re.search(r'rel="next" href="([^"]+)"', first)
+    assert link is not None
+    second = visit("").get(f"/games/{link[1]}").content.decode()
+    assert f'href="/games/{show.game.pk}/"' in second

@@ -1,0 +1,112 @@
+"""Every error under /api/ is a problem, whoever noticed it."""
+
+import pytest
+from rest_framework.test import APIClient
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "status", "code"),
+    [
+        ("get", "/api/v1/nothing/", 404, "not-found"),
+        ("get", "/api/", 404, "not-found"),
+        ("get", "/api/v1/bots/nobody/", 404, "not-found"),
+        ("get", "/api/v1/submissions/99999999999999999999/", 404, "not-found"),
+        ("delete", "/api/v1/bots/", 405, "method-not-allowed"),
+        ("get", "/api/v1/bots/?limit=0", 400, "invalid"),
+        ("get", "/api/v1/bots/?limit=many", 400, "invalid"),
+        ("get", "/api/v1/bots/?limit=", 400, "invalid"),
+        ("get", "/api/v1/bots/?cursor=", 400, "invalid"),
+        ("get", "/api/v1/bots/?cursor=x", 400, "invalid"),
+        ("get", "/api/v1/bots/?onwer=ana", 400, "invalid"),
+        ("get", "/api/v1/bots/?owner=nobody", 400, "invalid"),
+        ("get", "/api/v1/bots/?status=odd", 400, "invalid"),
+        ("get", "/api/v1/bots/?house=maybe", 400, "invalid"),
+        ("get", "/api/v1/bots/?status=", 400, "invalid"),
+        ("get", "/api/v1/bots/?name=a%00", 400, "invalid"),
+    ],
+)
+def test_an_error_is_a_problem(
+    ana: APIClient, method: str, address: str, status: int, code: str
+) -> None:
+    answer = getattr(ana, method)(address)
+
+    assert answer.status_code == status
+    assert answer["Content-Type"] == "application/problem+json"
+    assert answer.json()["status"] == status
+    assert answer.json()["code"] == code
+    assert answer.json()["detail"]
+
+
+def test_a_forgotten_slash_is_told(anybody: APIClient) -> None:
+    answer = anybody.get("/api/v1/bots")
+
+    assert "end with a slash" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status", "code"),
+    [
+        ("{", "application/json", 400, "parse-error"),
+        ("[]", "application/json", 400, "invalid"),
+        ("null", "application/json", 400, "invalid"),
+        ('{"name":NaN}', "application/json", 400, "parse-error"),
+        ("<a/>", "application/xml", 415, "unsupported-media-type"),
+        ("x" * 70_000, "application/json", 413, "body-too-large"),
+    ],
+)
+def test_a_bad_body_is_a_problem(
+    ana: APIClient, body: str, kind: str, status: int, code: str
+) -> None:
+    answer = ana.post("/api/v1/bots/", body, content_type=kind)
+
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert answer["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("value", ["Bearer", "Bearer x", "Bearer \xff", "bearer a b"])
+def test_a_bad_token_is_a_problem_even_for_reading(
+    anybody: APIClient, value: str
+) -> None:
+    answer = anybody.get("/api/v1/bots/", HTTP_AUTHORIZATION=value)
+
+    assert answer.status_code == 401
+    assert answer["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_our_own_mistake_is_a_problem_too(anybody: APIClient, monkeypatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("ladder.bots.views.Bots.get_queryset", broken)
+    answer = anybody.get("/api/v1/bots/")
+
+    assert answer.status_code == 500
+    assert answer["Content-Type"] == "application/problem+json"
+    assert answer.json()["code"] == "server-error"
+    assert b"secret" not in answer.content
+
+
+def test_who_asks_too_often_is_told_when_to_come_back(
+    anybody: APIClient, settings
+) -> None:
+    settings.TORRES_RATE_ANONYMOUS = 2
+    answers = [anybody.get("/api/v1/bots/") for _ in range(5)]
+
+    assert answers[-1].status_code == 429
+    assert 1 <= int(answers[-1]["Retry-After"]) <= 61
+    assert answers[-1].json()["code"] == "throttled"
+
+
+def test_pages_say_the_same_in_html(anybody: APIClient) -> None:
+    answer = anybody.get("/nothing/")
+
+    assert answer.status_code == 404
+    assert answer["Content-Type"].startswith("text/html")
+    assert "default-src 'none'" in answer["Content-Security-Policy"]
+
+
+def test_a_wrong_host_is_refused(anybody: APIClient) -> None:
+    answer = anybody.get("/api/v1/bots/", HTTP_HOST="evil.example")
+
+    assert answer.status_code == 400
+    assert answer.json()["code"] == "bad-request"
