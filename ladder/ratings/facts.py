@@ -81,6 +81,7 @@ class ChallengeSerializer(serializers.Serializer[Any]):
 class _OfLadder(GenericAPIView[Ladder]):
     queryset = shown.ladders()
     lookup_field = "slug"
+    pagination_class = None  # whole answers: else the schema would promise pages
 
     def season(self) -> Season:
         return get_object_or_404(self.get_object().seasons.order_by("-number")[:1])

@@ -27,8 +27,10 @@ FAULTS = {
     "nan": ("protocol", "malformed"),
     "nul": ("protocol", "trailing characters"),
     # at the wrong time
-    "twice": ("protocol", "before the question"),
-    "unread": ("protocol", "before the question"),
+    # (whether the line lies there before the question or comes before it is read is
+    # chance: both are told)
+    "twice": ("protocol", "before"),
+    "unread": ("protocol", "before"),
     "early": ("protocol", "before"),
     # too much
     "long_line": ("output", "a line of more than 65536 bytes"),

@@ -47,16 +47,7 @@ def test_the_schema_is_valid_and_without_warnings(tmp_path) -> None:
     )
 
 
-OPEN = "/bands/"  # an open fault: a limit below zero is not refused
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        pytest.param(*one, marks=pytest.mark.slow if one[1].endswith(OPEN) else [])
-        for one in OPERATIONS
-    ],
-)
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_an_operation_answers_as_the_schema_says(
     application, token: str, method: str, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
