@@ -6,6 +6,7 @@ who schedule, play and rate.
 
 import io
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -79,15 +80,21 @@ def make_match(*sitting: Submission, games: int = 1, finished: int = 1) -> Match
     return match
 
 
+@cache
+def _random_game(ruleset: str, seats: int, seed: str) -> referee.Outcome:
+    """Play at random, once for all tests: the same seed gives the same game."""
+    rules = resolve(ruleset, seats)
+    return referee.play(
+        Torres(rules, derive(rules, seed)),
+        [Chooser(Random(f"{seed}/{seat}")) for seat in range(seats)],
+        seed=seed,
+        limits=LIMITS,
+    )
+
+
 def play(game: Game) -> None:
     match, seats = game.match, list(game.seats.select_related("submission__bot"))
-    rules = resolve(match.ruleset, match.seats)
-    outcome = referee.play(
-        Torres(rules, derive(rules, match.seed)),
-        [Chooser(Random(f"{game.pk}/{seat.number}")) for seat in seats],
-        seed=match.seed,
-        limits=match.limits,
-    )
+    outcome = _random_game(match.ruleset, match.seats, match.seed)
     players = [
         {"name": s.submission.bot.name, "bot": s.submission.bot.slug} for s in seats
     ]

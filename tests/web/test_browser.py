@@ -20,6 +20,8 @@ QUIET = [
     "--no-first-run",
 ]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PATIENCE_MS = 60_000
+"""A busy machine is slow, and that is no fault; what never comes fails anyway."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,9 @@ def chromium() -> Iterator[Browser]:
 def page(chromium: Browser, live_server, data_dir: Path) -> Iterator[Page]:
     """A page that fails the test if a script fails or the CSP stops something."""
     del data_dir
+    expect.set_options(timeout=PATIENCE_MS)
     context = chromium.new_context(base_url=live_server.url)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -95,6 +99,7 @@ def test_a_hostile_name_is_only_a_name(page: Page) -> None:
 def test_without_scripts_the_moves_are_listed(chromium: Browser, live_server) -> None:
     show = showcase.everything()
     context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto(f"/games/{show.game.pk}/")
 
