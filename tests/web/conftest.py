@@ -1,5 +1,4 @@
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
 from ladder.bots import services
@@ -10,7 +9,6 @@ from tests import showcase
 def visit(db: None, data_dir):
     """Return a browser for a person's name, signed in; "" is anybody."""
     del db, data_dir
-    cache.clear()  # the counts of who signed in too often are there
 
     def browser(name: str) -> Client:
         client = Client()
