@@ -101,7 +101,7 @@ def test_frames_are_the_positions_before_each_action_and_at_the_end(
     assert again.status_code == 304
 
 
-def test_a_running_match_shows_neither_seed_nor_frames(visit, show: Show) -> None:
+def test_a_waiting_match_shows_neither_seed_nor_frames(visit, show: Show) -> None:
     game = show.waiting.games.get()
     browser = visit("ana")
 
@@ -114,7 +114,7 @@ def test_a_running_match_shows_neither_seed_nor_frames(visit, show: Show) -> Non
 def test_a_match_says_why(visit, show: Show) -> None:
     page = visit("").get(f"/matches/{show.match.pk}/").content.decode()
 
-    assert "least played; close in mu" in page
+    assert "<li>least played.</li><li>close in mu.</li>" in page
 
 
 def test_ana_makes_a_bot_and_uploads_to_it(
