@@ -85,7 +85,7 @@ def make_match(*sitting: Submission, games: int = 1, finished: int = 1) -> Match
 
 
 @cache
-def _random_game(ruleset: str, seats: int, seed: str) -> referee.Outcome:
+def random_game(ruleset: str, seats: int, seed: str) -> referee.Outcome:
     """Play at random, once for all tests: the same seed gives the same game."""
     rules = resolve(ruleset, seats)
     return referee.play(
@@ -98,7 +98,7 @@ def _random_game(ruleset: str, seats: int, seed: str) -> referee.Outcome:
 
 def play(game: Game) -> None:
     match, seats = game.match, list(game.seats.select_related("submission__bot"))
-    outcome = _random_game(match.ruleset, match.seats, match.seed)
+    outcome = random_game(match.ruleset, match.seats, match.seed)
     players = [
         {"name": s.submission.bot.name, "bot": s.submission.bot.slug} for s in seats
     ]

@@ -9,7 +9,7 @@ from django.utils import timezone
 from ladder.games import attempts, shown, table
 from ladder.games.attempts import Said
 from ladder.games.models import Game, Match, Worker
-from tests.showcase import Show, make_match
+from tests.showcase import Show, make_match, random_game
 
 SOON = timedelta(hours=1)
 
@@ -33,6 +33,12 @@ def go_on(claim: attempts.Claim, match: Match, first: int, last: int) -> None:
         said.append(Said(index, torres.seat or 0, [action], 1.5))
         torres.play(action)
     attempts.store(claim, said[first:])
+
+
+def end(claim: attempts.Claim, match: Match) -> None:
+    """Finish the game: with other moves, which no watcher can know."""
+    outcome = random_game(match.ruleset, match.seats, match.seed)
+    assert attempts.finish(claim, table.result(table.load(claim.game), outcome))
 
 
 def test_the_moves_so_far_are_told(api, show: Show) -> None:
