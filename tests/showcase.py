@@ -117,7 +117,7 @@ def play(game: Game) -> None:
             attempt=attempt,
             number=seat.number,
             stderr=f"stderr of {seat.submission.bot.slug}",
-            notes=[{"ply": 3, "note": f"note of {seat.submission.bot.slug}"}],
+            notes=[{"move": 3, "note": f"note of {seat.submission.bot.slug}"}],
         )
     Game.objects.filter(pk=game.pk).update(
         status=GameStatus.FINISHED,
@@ -216,6 +216,6 @@ def everything() -> Show:
     step = {"name": "play itself", "ok": False, "detail": f"crash {HOSTILE}", "ms": 3}
     services.reject(claimed, {"summary": HOSTILE, "steps": [step]}, f"log {HOSTILE}")
     SeatLog.objects.update(
-        stderr=f"\x1b[31mstderr {HOSTILE}", notes=[{"ply": 1, "note": HOSTILE}]
+        stderr=f"\x1b[31mstderr {HOSTILE}", notes=[{"move": 1, "note": HOSTILE}]
     )
     return Show(season, anas, bens, match, waiting, bad)

@@ -67,6 +67,7 @@ def game_page(game: Game, person: Person) -> dict[str, Any]:
     return {
         "game": game,
         "seats": game.seats.all(),
+        "faults": any(seat.fault for seat in game.seats.all()),
         "live": live,
         "logs": games.logs(game, person) if own else [],
         "origin": origin(game.match),
@@ -174,6 +175,38 @@ def tournament_page(tournament: Tournament) -> dict[str, Any]:
         "rules": [RULES.get(r, spaced(r)) for r in rules],
         "noted": any(line["note"] for line in lines),
         "ties": tournaments.ties(tournament),
+        "bracket": _bracket(tournament, {row["bot"]: row["name"] for row in lines}),
         "rounds": tournaments.rounds(tournament),
         "entrants": tournaments.entrants(tournament),
     }
+
+
+def _bracket(tournament: Tournament, names: dict[str, str]) -> list[dict[str, Any]]:
+    """Lay an elimination out in columns: for each part its rounds with their tables."""
+    parts: dict[str, dict[int, list[dict[str, Any]]]] = {}
+    for contest in tournaments.bracket(tournament):
+        rounds = parts.setdefault(contest["pool"], {})
+        rounds.setdefault(contest["round"], []).append(_contest(contest, names))
+    return [
+        {
+            "name": name,
+            "rounds": [{"round": k, "contests": rows} for k, rows in rounds.items()],
+        }
+        for name, rounds in parts.items()
+    ]
+
+
+def _contest(contest: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    begun = contest["winner"] is not None or any(contest["wins"])
+    wins = contest["wins"] if begun else [None] * len(contest["slots"])
+    nobody = "open" if contest["winner"] is None else "bye"
+    slots = [
+        {
+            "bot": bot,
+            "name": names.get(bot, bot) if bot else nobody,
+            "won": bot is not None and bot == contest["winner"],
+            "wins": points if bot else None,
+        }
+        for bot, points in zip(contest["slots"], wins, strict=False)
+    ]
+    return {"table": contest["table"], "why": contest["why"], "slots": slots}

@@ -111,6 +111,13 @@ def test_a_waiting_match_shows_neither_seed_nor_frames(visit, show: Show) -> Non
     assert show.match.seed in browser.get(f"/matches/{show.match.pk}/").content.decode()
 
 
+def test_notes_say_at_which_move(visit, show: Show) -> None:
+    page = visit("ana").get(f"/games/{show.game.pk}/").content.decode()
+
+    assert "<dt>move 1</dt><dd>&lt;script&gt;" in page
+    assert "1 note<" in page
+
+
 def test_a_match_says_why(visit, show: Show) -> None:
     page = visit("").get(f"/matches/{show.match.pk}/").content.decode()
 

@@ -126,6 +126,10 @@ function say(frame) {
     action.textContent = frame.action;
     said.append(`${players[frame.by]}: `, action);
   }
+  const before = frames[at - 1]?.forfeited ?? [];
+  for (const seat of frame.forfeited) {
+    if (!before.includes(seat)) said.append(` – ${players[seat]} forfeits`);
+  }
   if (frame.over) said.append(" – the game is over.");
   else said.append(` – ${players[frame.seat]} is due${frame.ap ? `, ${frame.ap} AP` : ""}.`);
 }
