@@ -20,7 +20,8 @@ from ladder.web.charts import Chart, chart
 ROWS = 50
 FRESH = 2
 """A leaderboard may be so many seconds old, here as in the API."""
-KEEP = 3600
+KEEP = 30
+"""So many seconds, what is said of a bot, if no entry moves it meanwhile."""
 MOST_MET = 20
 """So many opponents are listed on a bot's page."""
 
@@ -127,7 +128,7 @@ def _standing(rating: Rating) -> Standing:
 
 
 def _facts(season: Season, rating: Rating) -> dict[str, Any]:
-    """Keep what takes all games of a bot to say."""
+    """Keep what takes all games of a bot to say; its opponents move without it."""
     key = f"facts:{season.pk}:{rating.bot_id}:{rating.seq}:{rating.rating!r}"
     kept: dict[str, Any] | None = cache.get(key)
     if kept is None:

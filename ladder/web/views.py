@@ -72,8 +72,8 @@ class Compare(View):
         context: dict[str, Any] = {"ladder": ladder, "bot": one, "other": other}
         if season is None or not (one and other):
             return render(request, "web/compare.html", context)
-        if one == other:
-            context["missing"] = ["two different bots"]
+        if one == other or not (slug_re.match(one) and slug_re.match(other)):
+            context["missing"] = [name for name in (one, other) if name]
         else:
             context |= boards.meeting(season, (one, other))
         status = 404 if "missing" in context else 200

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.cache import cache
 
+from engine.errors import EngineError
 from ladder.games import shown as games, table
 from ladder.games.models import OPEN, Game, GameStatus
 from ladder.web import frames
@@ -18,9 +19,7 @@ def frames_json(game: Game) -> tuple[str, bytes]:
     However many watch a running game, each of its positions is computed once.
     """
     if game.status not in OPEN:
-        document = json.loads(games.replay(game))
-        told = _told(game, frames.of_replay(document), over=True)
-        return f'"frames-{game.pk}-{game.fence}"', told
+        return f'"frames-{game.pk}-{game.fence}"', _played(game)
     if game.status != GameStatus.RUNNING:
         raise games.NotOver("The game has not begun.")  # nor is its set-up shown
     so_far = games.so_far(game)
@@ -31,6 +30,15 @@ def frames_json(game: Game) -> tuple[str, bytes]:
         kept = _told(game, played, over=False)
         cache.set(f"frames:{tag}", kept, KEEP)
     return tag, kept
+
+
+def _played(game: Game) -> bytes:
+    document = json.loads(games.replay(game))
+    try:
+        played = frames.of_replay(document)
+    except EngineError as error:  # of an engine whose rules were mended since
+        raise games.NoReplay(f"It cannot be played again here: {error}") from error
+    return _told(game, played, over=True)
 
 
 def _told(game: Game, pictures: list[dict[str, Any]], *, over: bool) -> bytes:

@@ -116,6 +116,7 @@ def test_two_bots_are_compared(visit, show: Show) -> None:
         ("bot=grendel&other=nobody", "Not rated here in this season: nobody"),
         ("bot=grendel&other=grendel", "Choose two different bots"),
         ("bot=%00&other=%3Cb%3E", "Not rated here"),
+        ("bot=a%00b&other=grendel", "Not rated here"),
     ],
 )
 def test_who_is_not_there_cannot_be_compared(

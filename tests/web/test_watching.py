@@ -1,12 +1,13 @@
 """A running game is watched as it comes; what may not be seen yet is not."""
 
+import json
 from datetime import timedelta
 from random import Random
 
 import pytest
 from django.utils import timezone
 
-from ladder.games import attempts, shown, table
+from ladder.games import attempts, replays, shown, table
 from ladder.games.attempts import Said
 from ladder.games.models import Game, Match, Worker
 from tests.showcase import Show, make_match, random_game
@@ -89,6 +90,15 @@ def test_the_page_and_its_frames_follow(visit, show: Show) -> None:
     go_on(claim, show.waiting, 9, 10)
     again = browser.get(f"/games/{game.pk}/frames.json", **known)
     assert len(again.json()["frames"]) == 11
+
+
+def test_a_replay_that_this_engine_refuses_has_no_frames(visit, show: Show) -> None:
+    document = json.loads(shown.replay(show.game))
+    document["moves"][0]["actions"] = ["enter i9"]
+    Game.objects.filter(pk=show.game.pk).update(replay=replays.pack(document))
+
+    assert visit("").get(f"/games/{show.game.pk}/frames.json").status_code == 404
+    assert b"enter i9" in visit("").get(f"/games/{show.game.pk}/").content
 
 
 def test_a_move_for_a_seat_tells_of_its_forfeit(visit, show: Show) -> None:
