@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
+from django.core.validators import slug_re
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,6 +16,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.errors import LadderError
 from ladder.ratings import challenges, shown as ratings
 from ladder.ratings.models import Ladder
+from ladder.tournaments import services as entries, shown as tournaments
 from ladder.web import forms, problems, throttles
 
 
@@ -27,6 +29,8 @@ class Signed(LoginRequiredMixin, View):
         return self.request.user
 
     def own_bot(self, slug: str) -> Bot:
+        if not slug_re.match(slug):
+            raise Http404
         return get_object_or_404(Bot, slug=slug, owner=self.person())
 
     def told(self, refusal: LadderError) -> None:
@@ -161,6 +165,24 @@ class Challenge(Signed):
             "best": best,
         }
         return render(self.request, "web/challenge.html", context, status=status)
+
+
+class TournamentEntry(Signed):
+    """Enter a bot, check it in, or take it out."""
+
+    def post(self, request: HttpRequest, slug: str, what: str) -> HttpResponse:
+        found = get_object_or_404(tournaments.tournaments(), slug=slug)
+        bot = self.own_bot(request.POST.get("bot", ""))
+        try:
+            if what == "enter":
+                entries.enter(found, bot)
+            elif what == "check-in":
+                entries.check_in(entries.entrant_of(found, bot))
+            else:
+                entries.withdraw(entries.entrant_of(found, bot))
+        except LadderError as refusal:
+            self.told(refusal)
+        return redirect("tournament-page", slug)
 
 
 class CreateToken(Me):

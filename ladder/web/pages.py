@@ -25,6 +25,11 @@ ORIGINS = (
     "fixture__tournament",
 )
 """What a match may have been made for."""
+GOING = (
+    Tournament.Status.ENTRY,
+    Tournament.Status.CHECK_IN,
+    Tournament.Status.RUNNING,
+)
 RULES = {"sonneborn_berger": "Sonneborn-Berger"}
 LIMITS = {
     "memory_mb": ("Memory", " MiB"),
@@ -165,7 +170,7 @@ def _weighed(why: dict[str, Any]) -> list[dict[str, Any]]:
     return [other | {"name": names.get(other["bot"], "?")} for other in others]
 
 
-def tournament_page(tournament: Tournament) -> dict[str, Any]:
+def tournament_page(tournament: Tournament, person: Person) -> dict[str, Any]:
     lines = tournaments.lines(tournament)
     rules = lines[0]["tie_breaks"] if lines else ()
     return {
@@ -178,7 +183,22 @@ def tournament_page(tournament: Tournament) -> dict[str, Any]:
         "bracket": _bracket(tournament, {row["bot"]: row["name"] for row in lines}),
         "rounds": tournaments.rounds(tournament),
         "entrants": tournaments.entrants(tournament),
+        "mine": _mine(tournament, person) if tournament.status in GOING else [],
     }
+
+
+def _mine(tournament: Tournament, person: Person) -> list[dict[str, Any]]:
+    """List the bots of whoever looks, each with its entry or with none."""
+    if not person.is_authenticated:
+        return []
+    entries = {e.bot_id: e for e in tournament.entrants.filter(bot__owner=person.pk)}
+    found = [
+        {"bot": bot, "entrant": entries.get(bot.pk)}
+        for bot in Bot.objects.filter(owner=person.pk).order_by("name")
+    ]
+    if tournament.status == Tournament.Status.ENTRY:
+        return found
+    return [row for row in found if row["entrant"]]
 
 
 def _bracket(tournament: Tournament, names: dict[str, str]) -> list[dict[str, Any]]:

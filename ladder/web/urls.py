@@ -34,6 +34,15 @@ urlpatterns = [
         views.TournamentPage.as_view(),
         name="tournament-page",
     ),
+    *(
+        path(
+            f"tournaments/<slug:slug>/{what}/",
+            own.TournamentEntry.as_view(),
+            {"what": what},
+            name=f"tournament-{what}",
+        )
+        for what in ("enter", "check-in", "withdraw")
+    ),
     path("docs/bots/", views.Protocol.as_view(), name="protocol"),
     path("docs/problems/", views.Problems.as_view(), name="problems"),
     path("sign-in/", views.SignIn.as_view(), name="sign-in"),

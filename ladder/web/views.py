@@ -167,7 +167,7 @@ class Tournaments(View):
 class TournamentPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         found = get_object_or_404(tournaments.tournaments(), slug=slug)
-        context = pages.tournament_page(found)
+        context = pages.tournament_page(found, request.user)
         return render(request, "web/tournament.html", context)
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from ladder.tournaments import services
+from tests.games import cast
 from tests.tournaments.cast import begun, play_out, tournament
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,4 +44,46 @@ def test_a_round_robin_has_none(visit) -> None:
 def test_who_may_enter_is_told_how(visit) -> None:
     made = tournament({"format": "swiss"})
 
-    assert f"/api/v1/tournaments/{made.slug}/entrants/" in page(visit, made.slug)
+    assert "/sign-in/?next=/tournaments/cup/" in page(visit, made.slug)
+
+
+def test_ana_enters_checks_in_and_leaves(visit) -> None:
+    made = tournament({"format": "swiss"}, must_check_in=True)
+    bot = cast.bot("grendel", "ana")
+    browser, given = visit("ana"), {"bot": "grendel"}
+
+    def said(what: str) -> str:
+        answer = browser.post(f"/tournaments/cup/{what}/", given, follow=True)
+        return answer.content.decode()
+
+    assert "has not entered" in browser.get("/tournaments/cup/").content.decode()
+    assert "it has to check in" in said("enter")
+    assert "is checked in" in said("check-in")
+    assert "has left" in said("withdraw")
+    assert made.entrants.get().bot == bot
+    assert "has entered" in said("enter") or "is checked in" in said("enter")
+
+
+@pytest.mark.parametrize("who", ["ben", ""])
+@pytest.mark.parametrize("what", ["enter", "check-in", "withdraw"])
+def test_nobody_else_enters_or_withdraws_it(visit, who: str, what: str) -> None:
+    made = tournament({"format": "swiss"})
+    services.enter(made, cast.bot("grendel", "ana"))
+    services.enter(made, cast.bot("other", "cleo"))
+
+    answer = visit(who).post(f"/tournaments/cup/{what}/", {"bot": "grendel"})
+
+    assert answer.status_code == (404 if who else 302)
+    assert not made.entrants.exclude(withdrawn_at=None).exists()
+    assert not made.entrants.exclude(checked_in_at=None).exists()
+
+
+def test_a_refusal_is_told_on_the_page(visit) -> None:
+    tournament({"format": "swiss"})
+    cast.bot("grendel", "ana", ready=False)
+
+    answer = visit("ana").post(
+        "/tournaments/cup/enter/", {"bot": "grendel"}, follow=True
+    )
+
+    assert b"no submission that is ready" in answer.content
