@@ -128,6 +128,9 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = STATIC_ROOT is None
 CACHES = {"default": env.cache("CACHE_URL", default="locmemcache://")}
+if CACHES["default"]["BACKEND"].endswith("LocMemCache"):
+    # With the default of 300 it forgets how often somebody has tried to sign in.
+    CACHES["default"]["OPTIONS"] = {"MAX_ENTRIES": 20_000}
 
 # The doors: accounts, sessions, headers.
 AUTHENTICATION_BACKENDS = [

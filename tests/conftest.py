@@ -27,11 +27,16 @@ def data_dir(settings: Settings, tmp_path: Path) -> Path:
     return settings.DATA_DIR
 
 
+@pytest.fixture(autouse=True)
+def _forget() -> None:
+    """No test sees what another left in the cache: counts, kept pages, trends."""
+    cache.clear()
+
+
 @pytest.fixture
 def api(db: None, data_dir: Path) -> Person:
     """Return a client for a person's name, with a token; "" is anybody."""
     del db, data_dir
-    cache.clear()
 
     def client(name: str) -> APIClient:
         client = APIClient(raise_request_exception=False)

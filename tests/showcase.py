@@ -6,6 +6,7 @@ who schedule, play and rate.
 
 import io
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -48,8 +49,12 @@ class Chooser:
 def make_bot(name: str, owner: str = "ana") -> Submission:
     """Return the ready submission of a new bot."""
     user, _ = User.objects.get_or_create(username=owner)
-    bot = services.create_bot(user, name)
-    submission = services.submit(bot, io.BytesIO(name.encode()), "bot.py")
+    return upload(services.create_bot(user, name), name.encode())
+
+
+def upload(bot: Bot, content: bytes) -> Submission:
+    """Upload to a bot; it passes its trial."""
+    submission = services.submit(bot, io.BytesIO(content), "bot.py")
     claimed = services.begin(submission.pk)
     assert claimed is not None
     services.accept(claimed, {"summary": "Ready.", "steps": []}, "the build log")
@@ -79,15 +84,21 @@ def make_match(*sitting: Submission, games: int = 1, finished: int = 1) -> Match
     return match
 
 
+@cache
+def random_game(ruleset: str, seats: int, seed: str) -> referee.Outcome:
+    """Play at random, once for all tests: the same seed gives the same game."""
+    rules = resolve(ruleset, seats)
+    return referee.play(
+        Torres(rules, derive(rules, seed)),
+        [Chooser(Random(f"{seed}/{seat}")) for seat in range(seats)],
+        seed=seed,
+        limits=LIMITS,
+    )
+
+
 def play(game: Game) -> None:
     match, seats = game.match, list(game.seats.select_related("submission__bot"))
-    rules = resolve(match.ruleset, match.seats)
-    outcome = referee.play(
-        Torres(rules, derive(rules, match.seed)),
-        [Chooser(Random(f"{game.pk}/{seat.number}")) for seat in seats],
-        seed=match.seed,
-        limits=match.limits,
-    )
+    outcome = random_game(match.ruleset, match.seats, match.seed)
     players = [
         {"name": s.submission.bot.name, "bot": s.submission.bot.slug} for s in seats
     ]
@@ -106,7 +117,7 @@ def play(game: Game) -> None:
             attempt=attempt,
             number=seat.number,
             stderr=f"stderr of {seat.submission.bot.slug}",
-            notes=[{"ply": 3, "note": f"note of {seat.submission.bot.slug}"}],
+            notes=[{"move": 3, "note": f"note of {seat.submission.bot.slug}"}],
         )
     Game.objects.filter(pk=game.pk).update(
         status=GameStatus.FINISHED,
@@ -205,6 +216,6 @@ def everything() -> Show:
     step = {"name": "play itself", "ok": False, "detail": f"crash {HOSTILE}", "ms": 3}
     services.reject(claimed, {"summary": HOSTILE, "steps": [step]}, f"log {HOSTILE}")
     SeatLog.objects.update(
-        stderr=f"\x1b[31mstderr {HOSTILE}", notes=[{"ply": 1, "note": HOSTILE}]
+        stderr=f"\x1b[31mstderr {HOSTILE}", notes=[{"move": 1, "note": HOSTILE}]
     )
     return Show(season, anas, bens, match, waiting, bad)

@@ -45,7 +45,7 @@ class Uploads(admin.TabularInline[Submission, Bot]):
 @admin.register(Bot)
 class BotAdmin(ReadOnly):
     list_display = ("slug", "name", "owner", "house", "status", "created_at")
-    list_filter = ("status", "house")
+    list_filter = ("status", "house", "created_at")
     search_fields = ("slug", "name", "owner__username")
     list_select_related = ("owner",)
     inlines = (Uploads,)
@@ -109,6 +109,7 @@ class ApiTokenAdmin(ReadOnly):
         "expires_at",
         "last_used_at",
     )
+    list_filter = ("created_at", ("expires_at", admin.EmptyFieldListFilter))
     search_fields = ("user__username", "prefix", "name")
     list_select_related = ("user",)
     exclude = ("digest",)

@@ -14,6 +14,11 @@ urlpatterns = [
     ),
     path("submissions/<int:pk>/", views.OneSubmission.as_view(), name="submission"),
     path(
+        "submissions/<int:pk>/activate/",
+        views.Activate.as_view(),
+        name="submission-activate",
+    ),
+    path(
         "submissions/<int:pk>/log/",
         views.SubmissionLog.as_view(),
         name="submission-log",

@@ -20,7 +20,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from ladder.bots import selectors, services, tasks
+from ladder.bots import rollback, selectors, services, tasks
 from ladder.bots.filters import BotFilter, SubmissionFilter
 from ladder.bots.models import Bot, Submission
 from ladder.bots.permissions import IsOwner, person
@@ -130,6 +130,24 @@ class OneSubmission(RetrieveAPIView[Submission]):
 class _OwnSubmission(GenericAPIView[Submission]):
     queryset = selectors.submissions()
     permission_classes = [IsOwner]
+
+
+class Activate(_OwnSubmission):
+    """Let an older upload of your bot play again: one that was `ready` before.
+
+    What plays now becomes `retired`, and its scheduled games are cancelled; running
+    ones count. On a ladder the bot keeps its μ, and σ widens as for a new version. The
+    next upload that becomes ready plays, as always. For what plays already nothing
+    changes.
+    """
+
+    serializer_class = OwnSubmissionSerializer
+    throttle_scope = "upload"
+
+    @extend_schema(request=None, responses=OwnSubmissionSerializer)
+    def post(self, _request: Request, **_: int) -> Response:
+        submission = rollback.roll_back(self.get_object())
+        return Response(OwnSubmissionSerializer(submission).data)
 
 
 class SubmissionLog(_OwnSubmission):

@@ -64,7 +64,7 @@ class MatchAdmin(ReadOnly):
     """The seed is left out: an operator may own a bot, too."""
 
     list_display = ("id", "kind", "ruleset", "seats", "planned", "created_at")
-    list_filter = ("kind", "ruleset", "seats")
+    list_filter = ("kind", "ruleset", "seats", "embargo", "created_at")
     search_fields = ("=id",)
     exclude = ("seed",)
     inlines = (Games,)
@@ -84,7 +84,7 @@ class GameAdmin(ReadOnly):
         "lease_until",
         "finished_at",
     )
-    list_filter = ("status", "failures", "match__ruleset")
+    list_filter = ("status", "match__kind", "failures", "match__ruleset")
     search_fields = ("=id", "=match__id", "seats__submission__bot__slug")
     list_select_related = ("match", "owner")
     exclude = ("replay",)
@@ -135,7 +135,7 @@ class GameAdmin(ReadOnly):
 @admin.register(Attempt)
 class AttemptAdmin(ReadOnly):
     list_display = ("game", "fence", "worker", "outcome", "reason", "started_at")
-    list_filter = ("outcome",)
+    list_filter = ("outcome", "worker__host", "started_at")
     search_fields = ("=game__id", "reason", "worker__name")
     list_select_related = ("game", "worker")
     inlines = (Logs,)
@@ -155,7 +155,12 @@ class WorkerAdmin(ReadOnly):
         "gone_at",
         "drained",
     )
-    list_filter = ("drained", "sandbox", "host")
+    list_filter = (
+        ("gone_at", admin.EmptyFieldListFilter),
+        "drained",
+        "sandbox",
+        "host",
+    )
     search_fields = ("name", "host")
     actions = ("drain",)
 

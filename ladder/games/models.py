@@ -65,6 +65,7 @@ class Match(models.Model):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
+        verbose_name_plural = "matches"
         constraints = [
             models.CheckConstraint(
                 condition=Q(kind__in=["ladder", "challenge", "tournament"]),

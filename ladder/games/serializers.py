@@ -110,3 +110,22 @@ class SeatLogSerializer(serializers.Serializer[Any]):
     stderr = serializers.CharField(allow_blank=True)
     notes = serializers.ListField(child=serializers.DictField())
     verdict = serializers.DictField()
+
+
+class MoveSerializer(serializers.Serializer[Any]):
+    """One answer, as in the replay; `auto` stands where it was given for the seat."""
+
+    seat = serializers.IntegerField()
+    actions = serializers.ListField(child=serializers.CharField())
+    ms = serializers.FloatField(
+        required=False, allow_null=True, help_text="Charged thinking time."
+    )
+    auto = serializers.BooleanField(required=False)
+
+
+class MovesSerializer(serializers.Serializer[Any]):
+    """`attempt` grows when a failed game begins anew; null while it waits."""
+
+    status = serializers.ChoiceField(choices=Game.Status.choices)
+    attempt = serializers.IntegerField(allow_null=True)
+    moves = MoveSerializer(many=True)

@@ -5,6 +5,8 @@ before the last game of the match is over. A match under embargo does not exist 
 nor does any game of it, for anybody: whatever shows games asks this module.
 """
 
+import json
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
@@ -13,7 +15,7 @@ from ladder.bots.models import Bot
 from ladder.bots.selectors import Person, owns
 from ladder.errors import LadderError
 from ladder.games import replays
-from ladder.games.models import OPEN, Game, GameStatus, Match, Seat, SeatLog
+from ladder.games.models import OPEN, Answer, Game, GameStatus, Match, Seat, SeatLog
 
 PLAYED = (GameStatus.FINISHED, GameStatus.VOIDED)
 
@@ -82,6 +84,39 @@ def replay(game: Game) -> bytes:
     if stored is None:
         raise NoReplay("The replay of this game is gone.")
     return replays.unpack(bytes(stored))
+
+
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """The moves of a game up to now, as its replay has them; `attempt` is its fence."""
+
+    attempt: int | None
+    moves: list[dict[str, Any]]
+
+
+def so_far(game: Game) -> SoFar:
+    """Return the moves of a game that runs, of one that waits (none), or of its replay.
+
+    Moves tell what cards were drawn, so where another game has the same decks, nothing
+    is told before all are over. Raises NotOver and NoReplay.
+    """
+    if game.status not in OPEN:
+        return SoFar(game.fence, json.loads(replay(game))["moves"])
+    if game.match.games.exclude(pk=game.pk).exists():
+        raise NotOver(
+            "Another game of this match has the same decks, so this one is shown when"
+            " all are over."
+        )
+    if game.status != GameStatus.RUNNING:
+        return SoFar(None, [])
+    rows = Answer.objects.filter(attempt__game=game, attempt__fence=game.fence)
+    told = rows.order_by("index").values("seat", "actions", "ms", "auto")
+    return SoFar(game.fence, [_move(**row) for row in told])
+
+
+def _move(seat: int, actions: list[str], ms: float, *, auto: bool) -> dict[str, Any]:
+    move = {"seat": seat, "actions": actions}
+    return move | ({"auto": True} if auto else {"ms": ms})
 
 
 def own_seats(game: Game, person: Person) -> list[Seat]:

@@ -16,6 +16,7 @@ from ladder.games.models import Game, Match
 from ladder.games.serializers import (
     GameSerializer,
     MatchSerializer,
+    MovesSerializer,
     SeatLogSerializer,
 )
 
@@ -56,6 +57,25 @@ class Replay(GenericAPIView[Game]):
         answer["Cache-Control"] = "public, max-age=3600"
         answer["Content-Disposition"] = f'inline; filename="game-{game.pk}.json"'
         return answer
+
+
+class Moves(GenericAPIView[Game]):
+    """The moves so far: a running game can be watched by asking again and again.
+
+    Not where another game of its match has the same decks and one of them is not over,
+    and not while results are held back.
+    """
+
+    queryset = shown.games()
+    serializer_class = MovesSerializer
+    pagination_class = None
+
+    @extend_schema(responses=MovesSerializer)
+    def get(self, _request: Request, **_: int) -> Response:
+        game = self.get_object()
+        found = shown.so_far(game)
+        told = {"status": game.status, "attempt": found.attempt, "moves": found.moves}
+        return Response(told)
 
 
 class Logs(GenericAPIView[Game]):

@@ -40,7 +40,7 @@ class SeasonAdmin(ReadOnly):
 @admin.register(Rating)
 class RatingAdmin(ReadOnly):
     list_display = ("bot", "season", "rating", "mu", "sigma", "games", "forfeits")
-    list_filter = ("season",)
+    list_filter = ("season", "bot__status", "bot__house")
     search_fields = ("bot__slug",)
     list_select_related = ("bot", "season__ladder")
     ordering = ("-rating",)
@@ -67,12 +67,13 @@ class PairingAdmin(ReadOnly):
 class CheckpointAdmin(ReadOnly):
     list_display = ("season", "seq", "created_at")
     list_filter = ("season",)
+    list_select_related = ("season__ladder",)
 
 
 @admin.register(Action)
 class ActionAdmin(ReadOnly):
     list_display = ("at", "kind", "target", "by", "why")
-    list_filter = ("kind",)
+    list_filter = ("kind", "at")
     search_fields = ("target", "why")
     list_select_related = ("by",)
 
@@ -80,5 +81,6 @@ class ActionAdmin(ReadOnly):
 @admin.register(Challenge)
 class ChallengeAdmin(ReadOnly):
     list_display = ("match", "ladder", "by", "created_at")
-    list_filter = ("ladder",)
+    list_filter = ("ladder", "created_at")
+    search_fields = ("=match__id", "by__username")
     list_select_related = ("match", "ladder", "by")

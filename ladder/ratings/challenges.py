@@ -34,8 +34,7 @@ def challenge(by: User, ladder: Ladder, slugs: Sequence[str]) -> Match:
     """
     User.objects.select_for_update().get(pk=by.pk)  # two requests at once count twice
     bots = _bots(by, ladder, slugs)
-    asked = Challenge.objects.filter(by=by, created_at__gt=Now() - DAY).count()
-    if asked >= A_DAY:
+    if not left(by):
         raise TooMany(f"{A_DAY} challenges in 24 hours is the limit.")
     ready = {
         submission.bot_id: submission
@@ -52,6 +51,12 @@ def challenge(by: User, ladder: Ladder, slugs: Sequence[str]) -> Match:
     )
     Challenge.objects.create(match=match, ladder=ladder, by=by)
     return match
+
+
+def left(by: User) -> int:
+    """Say how many challenges more the owner may ask for now."""
+    asked = Challenge.objects.filter(by=by, created_at__gt=Now() - DAY)
+    return max(0, A_DAY - asked.count())
 
 
 def _bots(by: User, ladder: Ladder, slugs: Sequence[str]) -> list[Bot]:

@@ -222,4 +222,6 @@ def _words(
 
 
 def met(times: int) -> str:
-    return f"met {times} times lately" if times else "not met lately"
+    if times <= 1:
+        return "met once lately" if times else "not met lately"
+    return f"met {times} times lately"

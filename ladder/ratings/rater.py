@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from ladder.bots.models import Bot, Submission
 from ladder.errors import LadderError
@@ -281,22 +281,22 @@ def _store(season: Season, known: State, state: State) -> None:
 
 
 def welcome(season: int) -> int:
-    """Let bots with a new ready submission join, or go on with it.
+    """Let bots with another ready submission join, or go on with it.
 
     A bot keeps its mean with a new version; an identical one changes nothing. The
-    scheduled games of the older one are cancelled. Nobody joins a season that is
+    scheduled games of the one before are cancelled. Nobody joins a season that is
     frozen or in its finals. Returns the number of entries.
     """
     row = Season.objects.get(pk=season)
     if row.status != Season.Status.OPEN:
         return 0
-    newest = _newest(season)
-    if not newest:
+    arrived = _arrived(season)
+    if not arrived:
         return 0
     replaced: list[int] = []
 
     def write(page: Page) -> None:
-        for bot, submission in sorted(newest.items()):
+        for bot, submission in sorted(arrived.items()):
             old = page.state.bots.get(bot)
             inputs = {
                 "bot": bot,
@@ -309,35 +309,31 @@ def welcome(season: int) -> int:
                 replaced.append(old.submission)
 
     try:
-        written = append(row, write, newest)
+        written = append(row, write, arrived)
     except Overtaken:
         return 0
     for submission_id in replaced:
-        games.cancel_games_of(submission_id, "a newer version is ready")
-    Bot.objects.filter(pk__in=newest, status=Bot.Status.BENCHED).update(
+        games.cancel_games_of(submission_id, "another version plays now")
+    Bot.objects.filter(pk__in=arrived, status=Bot.Status.BENCHED).update(
         status=Bot.Status.ACTIVE
     )
     return written
 
 
-def _newest(season: int) -> dict[int, Submission]:
-    """Return what each bot shall stand for, where that is not what it stands for."""
-    played = Rating.objects.filter(
-        season=season, bot=OuterRef("bot"), submission__number__gte=OuterRef("number")
+def _arrived(season: int) -> dict[int, Submission]:
+    """Return what each bot shall stand for, where that is not what it stands for.
+
+    Mostly a newer upload, and after a rollback an older one.
+    """
+    stands = Rating.objects.filter(season=season, submission=OuterRef("pk"))
+    ready = Submission.objects.filter(status=Submission.Status.READY)
+    newer = ready.filter(bot=OuterRef("bot"), number__gt=OuterRef("number"))
+    arrived = ready.filter(
+        ~Exists(stands),
+        ~Exists(newer),
+        bot__status__in=[Bot.Status.ACTIVE, Bot.Status.BENCHED],
     )
-    fresh = (
-        Submission.objects.filter(
-            ~Exists(played),
-            Q(bot__status=Bot.Status.ACTIVE) | Q(bot__status=Bot.Status.BENCHED),
-            status=Submission.Status.READY,
-        )
-        .order_by("bot", "-number")
-        .only("pk", "bot", "number", "digest")
-    )
-    newest: dict[int, Submission] = {}
-    for submission in fresh:
-        newest.setdefault(submission.bot_id, submission)
-    return newest
+    return {row.bot_id: row for row in arrived.only("pk", "bot", "number", "digest")}
 
 
 def _bench(season: int, bots: set[int]) -> None:

@@ -69,6 +69,9 @@ class RowSerializer(serializers.Serializer[Any]):
     )
     games = serializers.IntegerField()
     forfeits = serializers.IntegerField()
+    settling = serializers.BooleanField(
+        help_text="Fewer than 20 games since its code changed last."
+    )
 
 
 class LeaderboardSerializer(serializers.Serializer[Any]):

@@ -24,7 +24,10 @@ COLUMNS = (
     "rating",
     "games",
     "forfeits",
+    "fresh",
 )
+SETTLING = 20
+"""With fewer games of its present code a rating still settles."""
 
 
 def ladders() -> QuerySet[Ladder]:
@@ -70,10 +73,16 @@ def _first_rank(ratings: QuerySet[Rating], above: tuple[Any, ...]) -> int:
     return ratings.filter(rating__gt=above[7]).count() + 1
 
 
+def rank(season: Season, rating: Rating) -> int:
+    """Return a bot's place on the leaderboard; equal ones share the better one."""
+    better = Rating.objects.filter(season=season, rating__gt=rating.rating)
+    return better.count() + 1
+
+
 def _row(
     rank: int, row: tuple[Any, ...], above: tuple[Any, ...] | None
 ) -> dict[str, Any]:
-    slug, name, house, status, number, mu, sigma, rating, games, forfeits = row
+    slug, name, house, status, number, mu, sigma, rating, games, forfeits, fresh = row
     return {
         "rank": rank,
         "bot": slug,
@@ -90,6 +99,7 @@ def _row(
         and abs(above[5] - mu) < CERTAIN * math.hypot(above[6], sigma),
         "games": games,
         "forfeits": forfeits,
+        "settling": fresh < SETTLING,
     }
 
 

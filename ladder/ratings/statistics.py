@@ -2,23 +2,27 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
+from django.core.cache import cache
 from django.db.models import QuerySet
 
 from ladder.bots.models import Bot
 from ladder.games.models import GameStatus, Seat
-from ladder.ratings import finals, selectors
+from ladder.ratings import finals, shown
 from ladder.ratings.models import Entry, Rating, Season
 from ladder.ratings.skill import Parameters, Skill, chance
 
 CERTAIN = 0.95
-INTERVAL = 1.96
+KEEP = 3600
+"""So many seconds: a trend is that of one rating, which an entry replaces."""
 TREND = 20
 """The trend is what the last so many games moved the shown number by."""
-SETTLING = 20
-"""With fewer games of its present code a rating still settles."""
+CHUNK = 500
+"""Bands are looked for in so many places at once."""
 
 
 @dataclass(slots=True)
@@ -37,31 +41,48 @@ class Tally:
 
 def record(season: Season, rating: Rating) -> dict[str, Any]:
     """Return a bot's numbers, its trend, and its strength by seat and by players."""
-    rank = Rating.objects.filter(season=season, rating__gt=rating.rating).count() + 1
+    found = numbers(season, rating)
+    return found | {"strength": strength(season, rating.bot)}
+
+
+def numbers(season: Season, rating: Rating) -> dict[str, Any]:
+    """Return what is known of a bot without going through all its games."""
     return {
         "bot": rating.bot.slug,
-        "rank": rank,
+        "rank": shown.rank(season, rating),
         "mu": rating.mu,
         "sigma": rating.sigma,
         "rating": rating.rating,
-        "low": rating.mu - INTERVAL * rating.sigma,
-        "high": rating.mu + INTERVAL * rating.sigma,
+        "low": rating.mu - shown.INTERVAL * rating.sigma,
+        "high": rating.mu + shown.INTERVAL * rating.sigma,
         "games": rating.games,
         "forfeits": rating.forfeits,
         "fresh": rating.fresh,
-        "settling": rating.fresh < SETTLING,
+        "settling": rating.fresh < shown.SETTLING,
         "trend": trend(season, rating),
-        "strength": strength(season, rating.bot),
     }
 
 
 def trend(season: Season, rating: Rating) -> float | None:
-    """Return how the shown number moved in the last games; null before there are."""
+    """Return how the shown number moved in the last games; null before there are.
+
+    Kept until an entry moves the rating again: a page of rows asks for 50 of them.
+    """
+    key = f"trend:{season.pk}:{rating.bot_id}:{rating.seq}:{rating.rating!r}"
+    kept: tuple[float | None] | None = cache.get(key)
+    if kept is None:
+        kept = (_trend(season, rating),)
+        cache.set(key, kept, KEEP)
+    return kept[0]
+
+
+def _trend(season: Season, rating: Rating) -> float | None:
+    # Looked for among its last seats: a season's ledger is long.
+    seats = _of(season, rating.bot).order_by("-game")
     entries = Entry.objects.filter(
         season=season,
         kind=Entry.Kind.GAME,
-        game__status=GameStatus.FINISHED,
-        game__seats__submission__bot=rating.bot_id,
+        game__in=list(seats.values_list("game", flat=True)[: 2 * TREND]),
     ).order_by("-seq")
     first = list(entries.values_list("changes", flat=True)[:TREND])[-1:]
     for change in first[0] if first else ():
@@ -119,7 +140,7 @@ def meeting(
     """
     known = tally or _together(season, one.bot, other.bot)
     a, b = Skill(one.mu, one.sigma), Skill(other.mu, other.sigma)
-    apart, spread = a.mu - b.mu, INTERVAL * math.hypot(a.sigma, b.sigma)
+    apart, spread = a.mu - b.mu, shown.INTERVAL * math.hypot(a.sigma, b.sigma)
     return {
         "bot": one.bot.slug,
         "other": other.bot.slug,
@@ -134,19 +155,33 @@ def meeting(
     }
 
 
-def bands(season: Season, most: int = 1000) -> list[dict[str, Any]]:
-    """Part the first places into bands of bots that can't be told apart.
+def bands(season: Season, first: int = 1, last: int = 1000) -> list[dict[str, Any]]:
+    """Return the bands that hold the places from `first` to `last`, each of them whole.
 
-    A band goes on while its first bot is not better than the next with 95 %.
+    A band goes on while its first bot is not better than the next with 95 %: its bots
+    can't be told apart.
     """
     found: list[dict[str, Any]] = []
     head: Skill | None = None
-    for place, (_, skill, _) in enumerate(selectors.standings(season)[:most], start=1):
+    for place, skill in enumerate(_skills(season), start=1):
         if head is None or finals.better(head, skill) >= CERTAIN:
+            if place > last:
+                break
             head = skill
             found.append({"first": place, "last": place, "mu": skill.mu})
         found[-1]["last"] = place
-    return found
+    return [band for band in found if band["last"] >= first]
+
+
+def _skills(season: Season) -> Iterator[Skill]:
+    """Go through the skills, best first, and read no more than is asked for."""
+    rows = Rating.objects.filter(season=season).order_by("-rating", "bot")
+    numbers = rows.values_list("mu", "sigma")
+    for start in count(0, CHUNK):
+        part = [Skill(*row) for row in numbers[start : start + CHUNK]]
+        yield from part
+        if len(part) < CHUNK:
+            return
 
 
 def _together(season: Season, one: Bot, other: Bot) -> Tally:

@@ -1,9 +1,9 @@
 """The API's doors to ladders, and to games and matches with their ladder."""
 
-import json
 from hashlib import sha256
 from typing import Any
 
+import msgspec
 from django.core.cache import cache
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -63,7 +63,7 @@ class Leaderboard(APIView):
         key = f"leaderboard:{here}:{':'.join(map(str, wanted.values()))}"
         kept: tuple[str, bytes] | None = cache.get(key)
         if kept is None:
-            body = json.dumps(_leaderboard(slug, here, **wanted)).encode()
+            body = msgspec.json.encode(_leaderboard(slug, here, **wanted))
             kept = f'"{sha256(body).hexdigest()[:32]}"', body
             cache.set(key, kept, FRESH)
         answer = views.conditional(request, *kept)

@@ -16,7 +16,7 @@ from ladder.tournaments.models import Entrant, Fixture, Tournament
 @admin.register(Tournament)
 class TournamentAdmin(admin.ModelAdmin[Tournament]):
     list_display = ("slug", "name", "status", "held_back", "revealed", "starts_at")
-    list_filter = ("status",)
+    list_filter = ("status", "held_back", "ruleset")
     search_fields = ("slug", "name")
     readonly_fields = (
         "status",
@@ -72,7 +72,7 @@ class TournamentAdmin(admin.ModelAdmin[Tournament]):
 @admin.register(Entrant)
 class EntrantAdmin(ReadOnly):
     list_display = ("bot", "tournament", "seed", "checked_in_at", "withdrawn_at")
-    list_filter = ("tournament",)
+    list_filter = ("tournament", ("withdrawn_at", admin.EmptyFieldListFilter))
     search_fields = ("bot__slug",)
     list_select_related = ("bot", "tournament")
     actions = ("check_in", "withdraw")
@@ -103,5 +103,6 @@ class EntrantAdmin(ReadOnly):
 @admin.register(Fixture)
 class FixtureAdmin(ReadOnly):
     list_display = ("tournament", "round", "pool", "table", "leg", "match", "how")
-    list_filter = ("tournament", "how")
+    list_filter = ("tournament", "how", "round")
+    search_fields = ("tournament__slug", "=match__id")
     list_select_related = ("tournament", "match")

@@ -15,6 +15,7 @@ PROBLEMS = {
     "build-failed": "The bot does not compile; its log says why.",
     "bad-name": "A bot's name has characters that it cannot have.",
     "name-taken": "Another bot has that name, or it is reserved.",
+    "cannot-play": "This upload never was ready, or its files are gone.",
     "bot-not-active": "The bot is withdrawn or banned.",
     "too-many": "A quota is used up; Retry-After says when it is not.",
     "throttled": "Too many requests in a minute; Retry-After says when to go on.",

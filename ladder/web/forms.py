@@ -1,9 +1,14 @@
 """What signed-in people fill in."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from django import forms
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+
+from ladder.bots.models import Bot
 
 
 class SignIn(forms.Form):
@@ -42,6 +47,41 @@ class Upload(forms.Form):
     archive = forms.FileField(
         allow_empty_file=True, label="A zip, a tar.gz, or one source file"
     )
+
+
+class Challenge(forms.Form):
+    """One's own bot, up to three others by their slugs, and one's own seat."""
+
+    bot = forms.ChoiceField(label="Your bot")
+    one = forms.SlugField(label="Against", max_length=64)
+    two = forms.SlugField(label="and", max_length=64, required=False)
+    three = forms.SlugField(label="and", max_length=64, required=False)
+    seat = forms.TypedChoiceField(coerce=int, label="Your seat", initial=0)
+
+    def __init__(
+        self, mine: Iterable[Bot], tables: Iterable[str], *args: Any, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        most = max(map(int, tables))
+        self._choices("bot", [(bot.slug, bot.name) for bot in mine])
+        self._choices("seat", [(str(k), str(k)) for k in range(most)])
+        for name in ("two", "three")[most - 2 :]:
+            del self.fields[name]
+        for name in {"one", "two", "three"} & self.fields.keys():
+            attrs = self.fields[name].widget.attrs
+            attrs |= {"list": "bots", "autocomplete": "off", "spellcheck": "false"}
+
+    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        if isinstance(field, forms.ChoiceField):
+            field.choices = choices
+
+    def seats(self) -> list[str]:
+        """Return the bots in the order of the seats."""
+        given = self.cleaned_data
+        seats = [given[k] for k in ("one", "two", "three") if given.get(k)]
+        seats.insert(given["seat"], given["bot"])
+        return seats
 
 
 class NewToken(forms.Form):

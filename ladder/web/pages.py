@@ -1,7 +1,6 @@
 """What each page shows, joined from all rooms. No page computes what a room knows."""
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
@@ -11,75 +10,37 @@ from ladder.bots.models import Bot, Submission
 from ladder.bots.selectors import Person
 from ladder.errors import LadderError
 from ladder.games import shown as games
-from ladder.games.models import OPEN, Game, Match
-from ladder.ratings import shown as ratings
-from ladder.ratings.models import Ladder, Rating, Season
+from ladder.games.models import OPEN, Game, GameStatus, Match
 from ladder.tournaments import shown as tournaments
 from ladder.tournaments.models import Tournament
-from ladder.web.charts import Chart, chart
-from ladder.web.frames import frames
+from ladder.web import boards
+from ladder.web.templatetags.shown import spaced
 
 ROWS = 50
 PARTS = ("castles", "king")
-LINKED = "match__pairing__season__ladder"
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A bot on one ladder."""
-
-    ladder: Ladder
-    rating: Rating
-    rank: int
-    chart: Chart | None
-
-
-def default_ladder() -> Ladder | None:
-    return ratings.ladders().order_by("-default", "id").first()
-
-
-def board(ladder: Ladder, page: int) -> dict[str, Any]:
-    season = ratings.current(ladder)
-    if season is None:
-        return {"ladder": ladder, "rows": [], "total": 0}
-    part = ratings.leaderboard(season, (page - 1) * ROWS, ROWS)
-    return {
-        "ladder": ladder,
-        "season": season,
-        "rows": _with_bars(part.rows),
-        "total": part.total,
-        "page": page,
-        "previous": page - 1 if page > 1 else None,
-        "next": page + 1 if page * ROWS < part.total else None,
-    }
-
-
-def _with_bars(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add each interval in percent of the page's whole range."""
-    if not rows:
-        return rows
-    low = min(row["low"] for row in rows)
-    span = max(row["high"] for row in rows) - low or 1.0
-    for row in rows:
-        row["bar"] = {
-            key: round(2 + 96 * (row[key] - low) / span, 1)
-            for key in ("low", "mu", "high")
-        }
-    return rows
-
-
-def standings(bot: Bot) -> list[Standing]:
-    rows = Rating.objects.filter(bot=bot).exclude(season__status=Season.Status.ARCHIVED)
-    return [
-        Standing(
-            ladder=row.season.ladder,
-            rating=row,
-            rank=Rating.objects.filter(season=row.season, rating__gt=row.rating).count()
-            + 1,
-            chart=chart(ratings.history(row.season, bot)),
-        )
-        for row in rows.select_related("season__ladder")
-    ]
+ORIGINS = (
+    "pairing__season__ladder",
+    "challenge__ladder",
+    "challenge__by",
+    "fixture__tournament",
+)
+"""What a match may have been made for."""
+GOING = (
+    Tournament.Status.ENTRY,
+    Tournament.Status.CHECK_IN,
+    Tournament.Status.RUNNING,
+)
+RULES = {"sonneborn_berger": "Sonneborn-Berger"}
+LIMITS = {
+    "memory_mb": ("Memory", " MiB"),
+    "pids": ("Processes and threads", ""),
+    "tmp_mb": ("Temporary files", " MiB"),
+    "line_bytes": ("Longest line", " bytes"),
+    "output_bytes": ("All that it writes", " bytes"),
+    "start_ms": ("Time to start", " ms"),
+    "move_ms": ("Time for each move", " ms"),
+    "bank_ms": ("Time in the bank", " ms"),
+}
 
 
 def latest_games(
@@ -100,33 +61,53 @@ def bot_page(bot: Bot, person: Person) -> dict[str, Any]:
         "bot": bot,
         "own": own,
         "submissions": submissions,
-        "standings": standings(bot),
+        "standings": boards.standings(bot),
         "games": found[:20],
     }
 
 
 def game_page(game: Game, person: Person) -> dict[str, Any]:
-    try:
-        replay = json.loads(games.replay(game))
-        why_not = ""
-    except LadderError as refusal:
-        replay, why_not = None, str(refusal)
     own = bool(games.own_seats(game, person))
+    live = game.status in OPEN
     return {
         "game": game,
         "seats": game.seats.all(),
-        "replay": replay,
-        "moves": _moves(replay) if replay else [],
-        "scoring": _scoring(replay) if replay else [],
-        "why_not": why_not,
-        "open": game.status in OPEN,
+        "faults": any(seat.fault for seat in game.seats.all()),
+        "live": live,
         "logs": games.logs(game, person) if own else [],
-        "pairing": getattr(game.match, "pairing", None),
+        "origin": origin(game.match),
+        **(_so_far(game) if live else _played(game)),
     }
 
 
-def _moves(replay: dict[str, Any]) -> list[dict[str, Any]]:
-    names = [player["name"] for player in replay["players"]]
+def _played(game: Game) -> dict[str, Any]:
+    try:
+        replay = json.loads(games.replay(game))
+    except LadderError as refusal:
+        return {"why_not": str(refusal)}
+    forfeits = replay["forfeits"]
+    return {
+        "replay": replay,
+        "moves": _moves(game, replay["moves"], forfeits),
+        "scoring": _scoring(replay),
+        "last": [f for f in forfeits if f["before_move"] == len(replay["moves"])],
+    }
+
+
+def _so_far(game: Game) -> dict[str, Any]:
+    if game.status != GameStatus.RUNNING:
+        return {"why_not": "It waits for a worker; this page shows it when it begins."}
+    try:
+        told = games.so_far(game)
+    except LadderError as refusal:
+        return {"why_not": str(refusal)}
+    return {"watch": True, "moves": _moves(game, told.moves, [])}
+
+
+def _moves(
+    game: Game, moves: list[dict[str, Any]], forfeits: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    names = [seat.submission.bot.name for seat in game.seats.all()]
     return [
         {
             "index": index,
@@ -135,13 +116,9 @@ def _moves(replay: dict[str, Any]) -> list[dict[str, Any]]:
             "actions": move["actions"],
             "auto": move.get("auto", False),
             "ms": move.get("ms"),
-            "forfeits": [
-                forfeit
-                for forfeit in replay["forfeits"]
-                if forfeit["before_move"] == index
-            ],
+            "forfeits": [f for f in forfeits if f["before_move"] == index],
         }
-        for index, move in enumerate(replay["moves"])
+        for index, move in enumerate(moves)
     ]
 
 
@@ -151,7 +128,10 @@ def _scoring(replay: dict[str, Any]) -> list[dict[str, Any]]:
         {
             "phase": row["phase"],
             "cells": [
-                f"{' + '.join(str(row[part][seat]) for part in parts)} → {total}"
+                {
+                    "parts": " + ".join(str(row[part][seat]) for part in parts),
+                    "total": total,
+                }
                 for seat, total in enumerate(row["scores"])
             ],
         }
@@ -159,30 +139,94 @@ def _scoring(replay: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def frames_json(game: Game) -> bytes:
-    document = json.loads(games.replay(game))
-    names = [player["name"] for player in document["players"]]
-    told = {"players": names, "frames": frames(document)}
-    return json.dumps(told, separators=(",", ":")).encode()
+def origin(match: Match) -> dict[str, Any]:
+    """Say what a match was made for: by a ladder, an owner, or a tournament."""
+    return {
+        name: getattr(match, name, None) for name in ("pairing", "challenge", "fixture")
+    }
 
 
 def match_page(match: Match) -> dict[str, Any]:
+    made = origin(match)
     return {
         "match": match,
         "games": match.games.all(),
-        "pairing": getattr(match, "pairing", None),
+        "origin": made,
+        "others": _weighed(made["pairing"].why) if made["pairing"] else [],
+        "limits": [
+            (
+                LIMITS.get(name, (name, ""))[0],
+                f"{value:,}{LIMITS.get(name, ('', ''))[1]}",
+            )
+            for name, value in match.limits.items()
+        ],
     }
 
 
-def tournament_page(tournament: Tournament) -> dict[str, Any]:
+def _weighed(why: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the numbers that a matchmaker noted of the others, with their names."""
+    others = why.get("others", [])
+    names = Bot.objects.in_bulk([other["bot"] for other in others])
+    return [other | {"name": names.get(other["bot"], "?")} for other in others]
+
+
+def tournament_page(tournament: Tournament, person: Person) -> dict[str, Any]:
     lines = tournaments.lines(tournament)
+    rules = lines[0]["tie_breaks"] if lines else ()
     return {
         "tournament": tournament,
         "lines": lines,
-        "rules": [
-            rule.replace("_", " ") for rule in (lines[0]["tie_breaks"] if lines else ())
-        ],
+        "format": spaced(tournament.config.get("format", "swiss")),
+        "rules": [RULES.get(r, spaced(r)) for r in rules],
+        "noted": any(line["note"] for line in lines),
         "ties": tournaments.ties(tournament),
+        "bracket": _bracket(tournament, {row["bot"]: row["name"] for row in lines}),
         "rounds": tournaments.rounds(tournament),
         "entrants": tournaments.entrants(tournament),
+        "mine": _mine(tournament, person) if tournament.status in GOING else [],
     }
+
+
+def _mine(tournament: Tournament, person: Person) -> list[dict[str, Any]]:
+    """List the bots of whoever looks, each with its entry or with none."""
+    if not person.is_authenticated:
+        return []
+    entries = {e.bot_id: e for e in tournament.entrants.filter(bot__owner=person.pk)}
+    found = [
+        {"bot": bot, "entrant": entries.get(bot.pk)}
+        for bot in Bot.objects.filter(owner=person.pk).order_by("name")
+    ]
+    if tournament.status == Tournament.Status.ENTRY:
+        return found
+    return [row for row in found if row["entrant"]]
+
+
+def _bracket(tournament: Tournament, names: dict[str, str]) -> list[dict[str, Any]]:
+    """Lay an elimination out in columns: for each part its rounds with their tables."""
+    parts: dict[str, dict[int, list[dict[str, Any]]]] = {}
+    for contest in tournaments.bracket(tournament):
+        rounds = parts.setdefault(contest["pool"], {})
+        rounds.setdefault(contest["round"], []).append(_contest(contest, names))
+    return [
+        {
+            "name": name,
+            "rounds": [{"round": k, "contests": rows} for k, rows in rounds.items()],
+        }
+        for name, rounds in parts.items()
+    ]
+
+
+def _contest(contest: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    begun = contest["winner"] is not None or any(contest["wins"])
+    wins = contest["wins"] if begun else [None] * len(contest["slots"])
+    nobody = "open" if contest["winner"] is None else "bye"
+    slots = [
+        {
+            "bot": bot,
+            "name": names.get(bot, bot) if bot else nobody,
+            "won": bot is not None and bot == contest["winner"],
+            "wins": points if bot else None,
+        }
+        for bot, points in zip(contest["slots"], wins, strict=False)
+    ]
+    return {"table": contest["table"], "why": contest["why"], "slots": slots}

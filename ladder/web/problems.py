@@ -11,6 +11,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -98,7 +99,10 @@ def answer(request: HttpRequest, status: int, code: str, detail: str) -> HttpRes
     if request.path.startswith("/api/"):
         body = problem(status, code, detail)
         return JsonResponse(body, status=status, content_type=MEDIA_TYPE)
-    context = {"status": status, "title": HTTPStatus(status).phrase, "detail": detail}
+    context = {"title": HTTPStatus(status).phrase, "detail": detail}
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        # Without the request: who asks stands in a database that may be away.
+        return HttpResponse(render_to_string("web/error.html", context), status=status)
     return render(request, "web/error.html", context, status=status)
 
 

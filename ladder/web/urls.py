@@ -1,21 +1,28 @@
 from django.urls import path
 
-from ladder.web import views
+from ladder.web import own, views
 
 urlpatterns = [
     path("", views.Home.as_view(), name="home"),
     path("ladders/<slug:slug>/", views.LadderPage.as_view(), name="ladder-page"),
+    path("ladders/<slug:slug>/compare/", views.Compare.as_view(), name="compare"),
+    path("ladders/<slug:slug>/challenge/", own.Challenge.as_view(), name="challenge"),
     path("bots/", views.Bots.as_view(), name="bots-page"),
     path("bots/<slug:slug>/", views.BotPage.as_view(), name="bot-page"),
-    path("bots/<slug:slug>/upload/", views.Upload.as_view(), name="upload"),
-    path("bots/<slug:slug>/withdraw/", views.Withdraw.as_view(), name="bot-withdraw"),
+    path("bots/<slug:slug>/upload/", own.Upload.as_view(), name="upload"),
+    path("bots/<slug:slug>/withdraw/", own.Withdraw.as_view(), name="bot-withdraw"),
     path(
         "bots/<slug:slug>/bring-back/",
-        views.BringBack.as_view(),
+        own.BringBack.as_view(),
         name="bot-bring-back",
     ),
     path(
         "submissions/<int:pk>/", views.SubmissionPage.as_view(), name="submission-page"
+    ),
+    path(
+        "submissions/<int:pk>/activate/",
+        own.Activate.as_view(),
+        name="submission-activate",
     ),
     path("games/", views.Games.as_view(), name="games-page"),
     path("games/<int:pk>/", views.GamePage.as_view(), name="game-page"),
@@ -27,14 +34,21 @@ urlpatterns = [
         views.TournamentPage.as_view(),
         name="tournament-page",
     ),
+    *(
+        path(
+            f"tournaments/<slug:slug>/{what}/",
+            own.TournamentEntry.as_view(),
+            {"what": what},
+            name=f"tournament-{what}",
+        )
+        for what in ("enter", "check-in", "withdraw")
+    ),
     path("docs/bots/", views.Protocol.as_view(), name="protocol"),
     path("docs/problems/", views.Problems.as_view(), name="problems"),
     path("sign-in/", views.SignIn.as_view(), name="sign-in"),
     path("sign-out/", views.SignOut.as_view(), name="sign-out"),
-    path("me/", views.Me.as_view(), name="me"),
-    path("me/bots/", views.CreateBot.as_view(), name="create-bot"),
-    path("me/tokens/", views.CreateToken.as_view(), name="create-token"),
-    path(
-        "me/tokens/<int:pk>/revoke/", views.RevokeToken.as_view(), name="revoke-token"
-    ),
+    path("me/", own.Me.as_view(), name="me"),
+    path("me/bots/", own.CreateBot.as_view(), name="create-bot"),
+    path("me/tokens/", own.CreateToken.as_view(), name="create-token"),
+    path("me/tokens/<int:pk>/revoke/", own.RevokeToken.as_view(), name="revoke-token"),
 ]

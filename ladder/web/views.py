@@ -1,31 +1,40 @@
-"""The pages: each joins what the rooms show, and posts to their services."""
+"""The pages that anybody sees: each joins what the rooms show."""
 
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.contrib import messages
 from django.contrib.auth import login, logout
-from django.contrib.auth.mixins import LoginRequiredMixin
-from django.contrib.auth.models import User
 from django.core.validators import slug_re
-from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
+from django.views.decorators.http import conditional_page
 
 from ladder import bots as bots_room
-from ladder.bots import selectors as bots, services, tasks
+from ladder.bots import rollback, selectors as bots
 from ladder.bots.models import Bot
 from ladder.errors import LadderError
 from ladder.games import shown as games
-from ladder.games.models import Game, Match
+from ladder.games.models import OPEN, Game, GameStatus, Match
 from ladder.games.views import conditional
 from ladder.ratings import shown as ratings
 from ladder.tournaments import shown as tournaments
-from ladder.web import explained, forms, markup, pages, problems, throttles
+from ladder.web import (
+    boards,
+    explained,
+    forms,
+    markup,
+    pages,
+    problems,
+    throttles,
+    watching,
+)
 
+NOT_BEGUN = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
+LATEST = 10
 PROTOCOL = Path(bots_room.__file__).parent / "PROTOCOL.md"
 
 
@@ -34,21 +43,41 @@ def _number(request: HttpRequest, name: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None  # noqa: PLR2004
 
 
+@method_decorator(conditional_page, "dispatch")
 class Home(View):
     def get(self, request: HttpRequest) -> HttpResponse:
-        ladder = pages.default_ladder()
-        found, _ = pages.latest_games(games.games(), None)
-        context: dict[str, Any] = {"games": found[:10]}
+        ladder = boards.default_ladder()
+        begun = games.games().exclude(status__in=NOT_BEGUN)
+        context: dict[str, Any] = {"games": begun[:LATEST]}
         if ladder is not None:
-            context |= pages.board(ladder, 1)
+            context |= boards.board(ladder, 1)
         return render(request, "web/home.html", context)
 
 
+@method_decorator(conditional_page, "dispatch")
 class LadderPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         ladder = get_object_or_404(ratings.ladders(), slug=slug)
         page = max(_number(request, "page") or 1, 1)
-        return render(request, "web/ladder.html", pages.board(ladder, page))
+        return render(request, "web/ladder.html", boards.board(ladder, page))
+
+
+class Compare(View):
+    """Two bots of a ladder: which is better, and how sure that is."""
+
+    def get(self, request: HttpRequest, slug: str) -> HttpResponse:
+        ladder = get_object_or_404(ratings.ladders(), slug=slug)
+        season = ratings.current(ladder)
+        one, other = (request.GET.get(k, "").strip() for k in ("bot", "other"))
+        context: dict[str, Any] = {"ladder": ladder, "bot": one, "other": other}
+        if season is None or not (one and other):
+            return render(request, "web/compare.html", context)
+        if one == other or not (slug_re.match(one) and slug_re.match(other)):
+            context["missing"] = [name for name in (one, other) if name]
+        else:
+            context |= boards.meeting(season, (one, other))
+        status = 404 if "missing" in context else 200
+        return render(request, "web/compare.html", context, status=status)
 
 
 class Bots(View):
@@ -71,8 +100,12 @@ class BotPage(View):
 class SubmissionPage(View):
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         submission = get_object_or_404(bots.submissions(), pk=pk)
-        own = bots.owns(request.user, submission.bot)
-        context = {"submission": submission, "bot": submission.bot, "own": own}
+        context = {
+            "submission": submission,
+            "bot": submission.bot,
+            "own": bots.owns(request.user, submission.bot),
+            "spare": rollback.was_ready(submission),
+        }
         return render(request, "web/submission.html", context)
 
 
@@ -91,29 +124,31 @@ class Games(View):
 
 class GamePage(View):
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
-        rows: Any = games.games().select_related(pages.LINKED)
+        origins = [f"match__{origin}" for origin in pages.ORIGINS]
+        rows: Any = games.games().select_related(*origins)
         game: Game = get_object_or_404(rows, pk=pk)
         context = pages.game_page(game, request.user)
         return render(request, "web/game.html", context)
 
 
 class Frames(View):
-    """The positions of a game, for the viewer; they never change."""
+    """The positions of a game, for the viewer; those of a running one up to now."""
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         game = get_object_or_404(games.games(), pk=pk)
         try:
-            body = pages.frames_json(game)
+            tag, body = watching.frames_json(game)
         except LadderError as refusal:
             raise Http404 from refusal
-        answer = conditional(request, f'"frames-{game.pk}-{game.fence}"', body)
-        answer["Cache-Control"] = "public, max-age=3600"
+        answer = conditional(request, tag, body)
+        lasting = game.status not in OPEN
+        answer["Cache-Control"] = "public, max-age=3600" if lasting else "no-cache"
         return answer
 
 
 class MatchPage(View):
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
-        rows: Any = games.matches().select_related("pairing__season__ladder")
+        rows: Any = games.matches().select_related(*pages.ORIGINS)
         match: Match = get_object_or_404(rows, pk=pk)
         return render(request, "web/match.html", pages.match_page(match))
 
@@ -132,7 +167,7 @@ class Tournaments(View):
 class TournamentPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         found = get_object_or_404(tournaments.tournaments(), slug=slug)
-        context = pages.tournament_page(found)
+        context = pages.tournament_page(found, request.user)
         return render(request, "web/tournament.html", context)
 
 
@@ -177,106 +212,3 @@ class SignOut(View):
     def post(self, request: HttpRequest) -> HttpResponse:
         logout(request)
         return redirect("/")
-
-
-class Signed(LoginRequiredMixin, View):
-    """A page for somebody."""
-
-    def person(self) -> User:
-        if not isinstance(self.request.user, User):
-            raise Http404  # LoginRequiredMixin was here first
-        return self.request.user
-
-    def own_bot(self, slug: str) -> Bot:
-        return get_object_or_404(Bot, slug=slug, owner=self.person())
-
-    def told(self, refusal: LadderError) -> None:
-        messages.error(self.request, str(refusal))
-
-
-class Me(Signed):
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page(request, None)
-
-    def page(self, request: HttpRequest, new: str | None) -> HttpResponse:
-        person = self.person()
-        context = {
-            "bots": bots.bots().filter(owner=person),
-            "tokens": person.tokens.order_by("-id"),
-            "new_bot": forms.NewBot(),
-            "new_token": forms.NewToken(),
-            "shown": new,
-        }
-        return render(request, "web/me.html", context)
-
-
-class CreateBot(Signed):
-    def post(self, request: HttpRequest) -> HttpResponse:
-        form = forms.NewBot(request.POST)
-        if not form.is_valid():
-            messages.error(request, "A name has 1 to 64 characters.")
-            return redirect("me")
-        try:
-            bot = services.create_bot(self.person(), form.cleaned_data["name"])
-        except LadderError as refusal:
-            self.told(refusal)
-            return redirect("me")
-        return redirect("bot-page", bot.slug)
-
-
-class Upload(Signed):
-    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
-        bot = self.own_bot(slug)
-        if throttles.is_too_often("upload", f"user:{self.person().pk}"):
-            detail = "Too many uploads. Wait a minute."
-            return problems.answer(request, 429, "throttled", detail)
-        form = forms.Upload(request.POST, request.FILES)
-        if not form.is_valid():
-            messages.error(request, "Choose a file first.")
-            return redirect("bot-page", slug)
-        file = form.cleaned_data["archive"]
-        try:
-            submission = services.submit(bot, file.file, file.name)
-        except LadderError as refusal:
-            self.told(refusal)
-            return redirect("bot-page", slug)
-        transaction.on_commit(lambda: tasks.send(submission.pk), robust=True)
-        return redirect("submission-page", submission.pk)
-
-
-class Withdraw(Signed):
-    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
-        del request
-        return self._change(slug, services.withdraw)
-
-    def _change(self, slug: str, change: Any) -> HttpResponse:
-        try:
-            change(self.own_bot(slug))
-        except LadderError as refusal:
-            self.told(refusal)
-        return redirect("bot-page", slug)
-
-
-class BringBack(Withdraw):
-    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
-        del request
-        return self._change(slug, services.bring_back)
-
-
-class CreateToken(Me):
-    """The token is shown in the answer to the form, and kept nowhere."""
-
-    def post(self, request: HttpRequest) -> HttpResponse:
-        form = forms.NewToken(request.POST)
-        if not form.is_valid():
-            return redirect("me")
-        return self.page(
-            request, services.new_token(self.person(), form.cleaned_data["name"])
-        )
-
-
-class RevokeToken(Signed):
-    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
-        del request
-        services.revoke_token(self.person(), pk)
-        return redirect("me")

@@ -35,7 +35,7 @@ def every_address(made: Tournament) -> list[str]:
     for game in Game.objects.all():
         found += [f"/api/v1/games/{game.pk}/", f"/api/v1/games/{game.pk}/replay/"]
         found += [f"/games/{game.pk}/", f"/games/{game.pk}/frames.json"]
-        found += [f"/api/v1/games/{game.pk}/logs/"]
+        found += [f"/api/v1/games/{game.pk}/{part}/" for part in ("logs", "moves")]
     for match in Match.objects.all():
         found += [f"/api/v1/matches/{match.pk}/", f"/matches/{match.pk}/"]
     for slug in made.entrants.values_list("bot__slug", flat=True):
@@ -81,7 +81,7 @@ def test_whatever_was_played_nothing_of_it_is_read_anywhere(api: Person) -> None
         assert _stable(after[key]) == _stable(text), key
     for game in Game.objects.all():
         for reader in readers:
-            for part in ("", "replay/", "logs/"):
+            for part in ("", "replay/", "logs/", "moves/"):
                 answer = reader.get(f"/api/v1/games/{game.pk}/{part}")
                 assert answer.status_code in (401, 404)
     assert not Rating.objects.exists()

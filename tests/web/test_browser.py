@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from ladder.bots import services
 from ladder.bots.models import Bot
 from tests import showcase
+from tests.web.test_watching import begin, end, go_on
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = [
@@ -20,6 +21,8 @@ QUIET = [
     "--no-first-run",
 ]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PATIENCE_MS = 60_000
+"""A busy machine is slow, and that is no fault; what never comes fails anyway."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +44,9 @@ def chromium() -> Iterator[Browser]:
 def page(chromium: Browser, live_server, data_dir: Path) -> Iterator[Page]:
     """A page that fails the test if a script fails or the CSP stops something."""
     del data_dir
+    expect.set_options(timeout=PATIENCE_MS)
     context = chromium.new_context(base_url=live_server.url)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -80,6 +85,27 @@ def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:
     expect(page.locator("#play")).to_contain_text("Pause")
 
 
+def test_a_running_game_is_followed_to_its_end(page: Page) -> None:
+    show = showcase.everything()
+    game, claim = begin(show.waiting, moves=5)
+    page.goto(f"/games/{game.pk}/")
+    count = page.locator("#count")
+
+    expect(count).to_have_text("5 of 5")
+    expect(page.locator("#moves li")).to_have_count(5)
+    go_on(claim, show.waiting, 5, 8)
+    expect(count).to_have_text("8 of 8")
+    expect(page.locator("#moves li.now")).to_have_attribute("data-move", "7")
+    page.click("#first")
+    go_on(claim, show.waiting, 8, 9)
+    expect(count).to_have_text("0 of 9")
+
+    end(claim, show.waiting)
+    expect(page.locator("h1")).to_contain_text("finished")
+    expect(page.locator("#said")).to_contain_text("The game begins.")
+    expect(page.get_by_role("link", name="Download the replay")).to_be_visible()
+
+
 def test_a_hostile_name_is_only_a_name(page: Page) -> None:
     show = showcase.everything()
     dialogs: list[str] = []
@@ -95,6 +121,7 @@ def test_a_hostile_name_is_only_a_name(page: Page) -> None:
 def test_without_scripts_the_moves_are_listed(chromium: Browser, live_server) -> None:
     show = showcase.everything()
     context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto(f"/games/{show.game.pk}/")
 
@@ -135,6 +162,8 @@ def test_no_page_is_wider_than_the_window(page: Page, width: int) -> None:
         f"/bots/{show.bens.bot.slug}/",
         f"/games/{show.game.pk}/",
         f"/matches/{show.match.pk}/",
+        f"/ladders/main/compare/?bot=grendel&other={show.bens.bot.slug}",
+        "/bots/",
         "/docs/bots/",
         "/sign-in/",
     ):

@@ -1,6 +1,8 @@
 """The pages: what everybody sees, what the owner sees, and what nobody can break."""
 
 import re
+from html.parser import HTMLParser
+from itertools import pairwise
 from unittest.mock import patch
 
 import pytest
@@ -56,6 +58,61 @@ def test_every_page_is_there_for_everybody_and_lets_nothing_hostile_in(
         assert page["X-Content-Type-Options"] == "nosniff"
 
 
+class Ear(HTMLParser):
+    """What somebody who cannot see the page would miss."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.faults: list[str] = []
+        self.headings: list[str] = []
+        self._fields: list[dict[str, str | None]] = []
+        self._labels: set[str | None] = set()
+        self._table = 0
+
+    def handle_starttag(self, tag: str, given: list[tuple[str, str | None]]) -> None:
+        attrs = dict(given)
+        if self._table == 1 and tag != "caption":
+            self.faults.append(f"a table without a caption, at {self.getpos()}")
+        self._table = 1 if tag == "table" else 0
+        if tag == "th" and "scope" not in attrs:
+            self.faults.append(f"a th without a scope, at {self.getpos()}")
+        if tag == "svg" and not {"aria-hidden", "aria-label", "aria-labelledby"} & set(
+            attrs
+        ):
+            self.faults.append(f"a nameless picture, at {self.getpos()}")
+        if tag in {"input", "select"} and attrs.get("type") != "hidden":
+            self._fields.append(attrs)
+        if tag == "label":
+            self._labels.add(attrs.get("for"))
+        if tag in {"h1", "h2", "h3"}:
+            self.headings.append(tag)
+
+    def close(self) -> None:
+        super().close()
+        self.faults += [
+            f"a field without a label: {attrs}"
+            for attrs in self._fields
+            if attrs.get("id") not in self._labels
+        ]
+        if self.headings.count("h1") != 1 or self.headings[0] != "h1":
+            self.faults.append("not one h1, first")
+        steps = pairwise(self.headings)
+        self.faults += [f"{b} below {a}" for a, b in steps if (a, b) == ("h1", "h3")]
+
+
+def test_every_page_can_be_heard(visit, show: Show) -> None:
+    browser = visit("ana")
+    more = ["/me/", "/ladders/main/challenge/", "/tournaments/", "/odd/"]
+    more += [f"/ladders/main/compare/?bot=grendel&other={show.bens.bot.slug}"]
+
+    for address in [*addresses(show), *more]:
+        if not address.startswith(("/api/", "/docs/bots/")):
+            ear = Ear()
+            ear.feed(browser.get(address).content.decode())
+            ear.close()
+            assert ear.faults == [], address
+
+
 def test_pages_of_nobody_are_not_found_in_html(visit) -> None:
     for address in ("/bots/x/", "/games/9/", "/matches/9/", "/ladders/x/", "/odd"):
         page = visit("").get(address)
@@ -101,7 +158,7 @@ def test_frames_are_the_positions_before_each_action_and_at_the_end(
     assert again.status_code == 304
 
 
-def test_a_running_match_shows_neither_seed_nor_frames(visit, show: Show) -> None:
+def test_a_waiting_match_shows_neither_seed_nor_frames(visit, show: Show) -> None:
     game = show.waiting.games.get()
     browser = visit("ana")
 
@@ -111,10 +168,17 @@ def test_a_running_match_shows_neither_seed_nor_frames(visit, show: Show) -> Non
     assert show.match.seed in browser.get(f"/matches/{show.match.pk}/").content.decode()
 
 
+def test_notes_say_at_which_move(visit, show: Show) -> None:
+    page = visit("ana").get(f"/games/{show.game.pk}/").content.decode()
+
+    assert "<dt>move 1</dt><dd>&lt;script&gt;" in page
+    assert "1 note<" in page
+
+
 def test_a_match_says_why(visit, show: Show) -> None:
     page = visit("").get(f"/matches/{show.match.pk}/").content.decode()
 
-    assert "least played; close in mu" in page
+    assert "<li>least played.</li><li>close in mu.</li>" in page
 
 
 def test_ana_makes_a_bot_and_uploads_to_it(

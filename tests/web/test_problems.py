@@ -1,6 +1,8 @@
 """Every error under /api/ is a problem, whoever noticed it."""
 
 import pytest
+from django.db import OperationalError
+from django.test import Client
 from rest_framework.test import APIClient
 
 
@@ -83,6 +85,19 @@ def test_our_own_mistake_is_a_problem_too(anybody: APIClient, monkeypatch) -> No
     assert answer.status_code == 500
     assert answer["Content-Type"] == "application/problem+json"
     assert answer.json()["code"] == "server-error"
+    assert b"secret" not in answer.content
+
+
+def test_the_page_of_a_mistake_needs_no_database(monkeypatch) -> None:
+    def away(*_: object) -> None:
+        raise OperationalError("secret detail")
+
+    monkeypatch.setattr("django.contrib.auth.middleware.get_user", away)
+    monkeypatch.setattr("ladder.web.views.Bots.get", away)
+    answer = Client(raise_request_exception=False).get("/bots/")
+
+    assert answer.status_code == 500
+    assert b"The service made a mistake" in answer.content
     assert b"secret" not in answer.content
 
 

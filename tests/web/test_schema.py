@@ -1,15 +1,21 @@
 """The API does what its schema says, whatever one sends."""
 
+from collections.abc import Iterator
+
 import pytest
 import schemathesis
+from django.conf import settings
 from django.core.management import call_command
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections
+from django.db import close_old_connections, transaction
+from django.test import override_settings
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, given, settings as with_settings
+from pytest_django import DjangoDbBlocker
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
+from schemathesis.schemas import BaseSchema
 
 from ladder.bots import services
 from tests import showcase
@@ -23,22 +29,46 @@ OPERATIONS = [
 ]
 
 
-@pytest.fixture
-def application():
+@pytest.fixture(scope="module")
+def headers(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[dict[str, str]]:
+    """Ana's token, in a service with something of everything, for all operations.
+
+    One for the module: to set it up for each costs more than to ask. What an
+    operation does is undone after it.
+    """
+    del django_db_setup
+    data = tmp_path_factory.mktemp("data")
+    bots = settings.STORAGES["bots"] | {"OPTIONS": {"location": data / "submissions"}}
+    with (
+        django_db_blocker.unblock(),
+        override_settings(
+            DATA_DIR=data,
+            STORAGES=settings.STORAGES | {"bots": bots},
+            TORRES_RATE_ANONYMOUS=10**9,
+            TORRES_RATE_USER=10**9,
+            TORRES_RATES=dict.fromkeys(settings.TORRES_RATES, 10**9),
+        ),
+        transaction.atomic(),
+    ):
+        showcase.everything()
+        yield {"Authorization": f"Bearer {services.token_for('ana')}"}
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="module")
+def schema() -> Iterator[BaseSchema]:
     """The service as a server runs it, in the transaction of the test."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
-    yield get_wsgi_application()
+    found = schemathesis.openapi.from_dict(DOCUMENT)
+    found.app = get_wsgi_application()
+    yield found
     for signal in (request_started, request_finished):
         signal.connect(close_old_connections)
-
-
-@pytest.fixture
-def token(db, data_dir, settings) -> str:
-    del db, data_dir
-    settings.TORRES_RATE_ANONYMOUS = settings.TORRES_RATE_USER = 10**9
-    showcase.everything()
-    return services.token_for("ana")
 
 
 def test_the_schema_is_valid_and_without_warnings(tmp_path) -> None:
@@ -47,17 +77,19 @@ def test_the_schema_is_valid_and_without_warnings(tmp_path) -> None:
     )
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_an_operation_answers_as_the_schema_says(
-    application, token: str, method: str, path: str, monkeypatch: pytest.MonkeyPatch
+    schema: BaseSchema,
+    headers: dict[str, str],
+    method: str,
+    path: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ladder.bots.tasks.send", lambda _: None)
-    schema = schemathesis.openapi.from_dict(DOCUMENT)
-    schema.app = application
     operation = schema[path][method]
     strategy = operation.as_strategy(GenerationMode.POSITIVE)
     checks = [c for c in CHECKS.get_all() if c.__name__ not in UNPROMISED]
-    headers = {"Authorization": f"Bearer {token}"}
 
     @with_settings(
         max_examples=8,

@@ -1,4 +1,4 @@
-"""Small questions that templates ask of a game."""
+"""Small questions that templates ask."""
 
 from datetime import datetime
 
@@ -17,3 +17,36 @@ def by_rank(game: Game) -> list[Seat]:
 @register.filter
 def when(game: Game) -> datetime:
     return game.finished_at or game.started_at or game.created_at
+
+
+@register.filter
+def percent(share: float) -> str:
+    """Write a probability; one that is nearly certain is not called certain."""
+    if 0 < share < 0.01:  # noqa: PLR2004 - less than a percent
+        return "<1\xa0%"
+    if 0.99 < share < 1:  # noqa: PLR2004
+        return ">99\xa0%"
+    return f"{100 * share:.0f}\xa0%"
+
+
+@register.filter
+def signed(value: float | None) -> str:
+    """Write a difference with its sign; a real minus, as wide as a plus."""
+    if value is None:
+        return "–"
+    text = f"{abs(value):.2f}"
+    return text if text == "0.00" else f"{'+' if value > 0 else '−'}{text}"
+
+
+@register.filter
+def arrow(value: float | None) -> str:
+    """Draw where it went; the number beside it says so, too."""
+    if value is None or abs(value) < 0.005:  # noqa: PLR2004 - written as 0.00
+        return ""
+    return "▲" if value > 0 else "▼"
+
+
+@register.filter
+def spaced(word: str) -> str:
+    """Write a name of the code for people."""
+    return word.replace("_", " ").capitalize()

@@ -1,19 +1,21 @@
-// The replay viewer. It knows no rules: the server sends the position before each
-// action (frames.json), and this draws one of them. Without it the page still lists
-// the moves.
+// The viewer of replays and running games. It knows no rules: the server sends the
+// position before each action (frames.json), and this draws one of them. Without it the
+// page still lists the moves. A running game is asked for again and again.
 
 const SVG = "http://www.w3.org/2000/svg";
-const CELL = 48, EDGE = 20, PAUSE = 550;
+const CELL = 48, EDGE = 20, PAUSE = 550, AGAIN = 2000;
 const viewer = document.getElementById("viewer");
 const board = document.getElementById("board");
 const said = document.getElementById("said");
 const slider = document.getElementById("at");
 const count = document.getElementById("count");
 const seats = document.querySelector("#seats tbody");
-const moves = [...document.querySelectorAll("#moves li")];
+const list = document.getElementById("moves");
+const live = document.getElementById("live");
+let moves = [...list.children];
 const playButton = document.getElementById("play");
 
-const { players, frames } = await (await fetch(viewer.dataset.frames)).json();
+let { players, frames } = await (await fetch(viewer.dataset.frames)).json();
 let at = 0;
 let timer = 0;
 
@@ -99,8 +101,13 @@ function drawSeats(frame) {
     chip.textContent = String(seat);
     const label = document.createElement("span");
     label.textContent = ` ${player}`;
-    if (frame.forfeited.includes(seat)) label.className = "lost";
     first.append(chip, label);
+    if (frame.forfeited.includes(seat)) {
+      const tag = document.createElement("span");
+      tag.className = "tag warn";
+      tag.textContent = "forfeit";
+      first.append(" ", tag);
+    }
     cell(row, String(frame.scores[seat]), "n strong");
     const current = frame.seat === seat && frame.current !== null ? `, on hand ${frame.current}` : "";
     cell(row, (frame.stacks[seat]?.join(" ") || "–") + current);
@@ -119,8 +126,20 @@ function say(frame) {
     action.textContent = frame.action;
     said.append(`${players[frame.by]}: `, action);
   }
-  if (frame.seat === null) said.append(" – the game is over.");
+  const before = frames[at - 1]?.forfeited ?? [];
+  for (const seat of frame.forfeited) {
+    if (!before.includes(seat)) said.append(` – ${players[seat]} forfeits`);
+  }
+  if (frame.over) said.append(" – the game is over.");
   else said.append(` – ${players[frame.seat]} is due${frame.ap ? `, ${frame.ap} AP` : ""}.`);
+}
+
+function drawScored(frame) {
+  const last = frame.scored.at(-1);
+  const master = frame.master ? `Master card: ${frame.master}. ` : "";
+  const king = frame.king ? `The king stands on ${frame.king}. ` : "";
+  const phase = last ? `After phase ${last.phase} it stood ${last.scores.join(" : ")}.` : "No phase was scored yet.";
+  document.getElementById("scored").textContent = king + master + phase;
 }
 
 function show(index) {
@@ -128,6 +147,7 @@ function show(index) {
   const frame = frames[at];
   drawBoard(frame);
   drawSeats(frame);
+  drawScored(frame);
   say(frame);
   slider.value = String(at);
   slider.setAttribute("aria-valuetext", said.textContent);
@@ -175,15 +195,53 @@ for (const [id, act] of [["first", () => show(0)], ["back", () => show(at - 1)],
   document.getElementById(id).addEventListener("click", () => { stop(); act(); });
 }
 playButton.addEventListener("click", play);
-slider.max = String(frames.length - 1);
 slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
-for (const item of moves) {
-  item.addEventListener("click", () => {
-    stop();
-    const move = Number(item.dataset.move);
-    let last = frames.findLastIndex((frame) => frame.move === move);
-    show(last);
-  });
+list.addEventListener("click", (event) => {
+  const item = event.target.closest("li");
+  if (!item) return;
+  stop();
+  const move = Number(item.dataset.move);
+  show(frames.findLastIndex((frame) => frame.move === move));
+});
+
+// List the moves of a running game, as the server lists those of a replay.
+function listMoves() {
+  const made = [];
+  for (const { move, by, action } of frames) {
+    if (move === null) continue;
+    if (made[move]) made[move].actions.push(action);
+    else made[move] = { by, actions: [action] };
+  }
+  list.replaceChildren(...made.map(({ by, actions }, index) => {
+    const item = document.createElement("li"), chip = document.createElement("span"), code = document.createElement("code");
+    item.dataset.move = String(index);
+    chip.className = `chip seat${by}`;
+    chip.textContent = String(by);
+    code.textContent = actions.join("  ·  ");
+    item.append(chip, " ", code);
+    return item;
+  }));
+  moves = [...list.children];
 }
+
+async function follow() {
+  const answer = document.hidden ? null : await fetch(viewer.dataset.frames).catch(() => null);
+  if (answer?.ok) {
+    const told = await answer.json();
+    if (told.over) return location.reload();
+    const atEnd = at === frames.length - 1;
+    ({ players, frames } = told);
+    listMoves();
+    slider.max = String(frames.length - 1);
+    show(atEnd ? frames.length - 1 : at);
+  } else if (answer) {
+    return location.reload();
+  }
+  setTimeout(follow, AGAIN);
+}
+
+slider.max = String(frames.length - 1);
 viewer.hidden = false;
-show(0);
+if (live) listMoves();
+show(live ? frames.length - 1 : 0);
+if (live) setTimeout(follow, AGAIN);

@@ -1,0 +1,108 @@
+"""An owner goes back to an older upload; ladders take it for a new version."""
+
+import pytest
+from rest_framework.test import APIClient
+
+from ladder.bots.models import Bot, Submission
+from ladder.ratings import rater, services as ladders
+from ladder.ratings.models import Rating
+from tests.showcase import make_bot, upload
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
+
+
+@pytest.fixture
+def first() -> Submission:
+    """The first of two uploads of Ana's bot; the second plays."""
+    first = make_bot("Grendel", "ana")
+    upload(first.bot, b"the second")
+    return first
+
+
+def activate(client: APIClient, submission: Submission):
+    return client.post(f"/api/v1/submissions/{submission.pk}/activate/")
+
+
+def plays(bot: Bot) -> list[int]:
+    ready = bot.submissions.filter(status="ready")
+    return list(ready.values_list("number", flat=True))
+
+
+def test_an_older_upload_plays_again(ana: APIClient, first: Submission) -> None:
+    answer = activate(ana, first)
+
+    assert (answer.status_code, answer.json()["status"]) == (200, "ready")
+    assert plays(first.bot) == [1]
+    assert ana.get("/api/v1/bots/grendel/").json()["playing"]["number"] == 1
+    assert activate(ana, first).status_code == 200
+    assert plays(first.bot) == [1]
+
+
+@pytest.mark.parametrize(("who", "status"), [("ben", 403), ("cleo", 403), ("", 401)])
+def test_nobody_else_decides_what_plays(
+    api, first: Submission, who: str, status: int
+) -> None:
+    assert activate(api(who), first).status_code == status
+    assert plays(first.bot) == [2]
+
+
+def test_the_next_upload_that_is_ready_plays(ana, first: Submission) -> None:
+    activate(ana, first)
+    upload(first.bot, b"the third")
+
+    assert plays(first.bot) == [3]
+
+
+def test_what_never_was_ready_cannot_play(ana, first: Submission) -> None:
+    rejected = Submission.objects.create(
+        bot=first.bot, number=3, digest="3" * 64, status="rejected", size=1
+    )
+
+    answer = activate(ana, rejected)
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "cannot-play")
+    assert "rejected" in answer.json()["detail"]
+    assert plays(first.bot) == [2]
+
+
+def test_what_lost_its_files_cannot_play(ana, first: Submission, data_dir) -> None:
+    (data_dir / "submissions" / first.package).unlink()
+
+    answer = activate(ana, first)
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "cannot-play")
+    assert "upload them again" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("status", ["banned", "withdrawn"])
+def test_a_bot_that_does_not_play_stays_as_it_is(ana, first, status: str) -> None:
+    Bot.objects.filter(pk=first.bot_id).update(status=status)
+
+    assert activate(ana, first).json()["code"] == "bot-not-active"
+    assert plays(first.bot) == [2]
+
+
+def test_a_ladder_takes_it_for_a_new_version(ana, first: Submission) -> None:
+    season = ladders.ensure_default_ladder().seasons.get()
+    assert rater.welcome(season.pk) == 1
+    settled = Rating.objects.filter(bot=first.bot)
+    settled.update(mu=30.0, sigma=1.0, games=40, fresh=40)
+
+    activate(ana, first)
+    assert rater.welcome(season.pk) == 1
+    assert rater.welcome(season.pk) == 0
+
+    rating = settled.get()
+    assert (rating.submission, rating.mu, rating.fresh) == (first, 30.0, 0)
+    assert rating.sigma == pytest.approx(25 / 12)
+
+
+def test_where_the_ladder_never_saw_the_newer_one_nothing_moves(ana) -> None:
+    season = ladders.ensure_default_ladder().seasons.get()
+    first = make_bot("Grendel", "ana")
+    rater.welcome(season.pk)
+    upload(first.bot, b"the second")
+
+    activate(ana, first)
+
+    assert rater.welcome(season.pk) == 0

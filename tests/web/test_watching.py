@@ -1,0 +1,139 @@
+"""A running game is watched as it comes; what may not be seen yet is not."""
+
+import json
+from datetime import timedelta
+from random import Random
+
+import pytest
+from django.utils import timezone
+
+from ladder.games import attempts, replays, shown, table
+from ladder.games.attempts import Said
+from ladder.games.models import Game, Match, Worker
+from tests.showcase import Show, make_match, random_game
+
+SOON = timedelta(hours=1)
+
+
+def begin(match: Match, moves: int = 9) -> tuple[Game, attempts.Claim]:
+    """Let a worker play the first moves of a match's first game."""
+    worker, _ = Worker.objects.get_or_create(name="w:2:2", defaults={"host": "w"})
+    game = match.games.order_by("index")[0]
+    claim = attempts.claim(game.pk, worker.pk)
+    assert claim is not None
+    Game.objects.filter(pk=game.pk).update(lease_until=timezone.now() + SOON)
+    go_on(claim, match, 0, moves)
+    return Game.objects.get(pk=game.pk), claim
+
+
+def go_on(claim: attempts.Claim, match: Match, first: int, last: int) -> None:
+    torres, rng = table.start(match), Random(5)
+    said = []
+    for index in range(last):
+        action = rng.choice(torres.legal())
+        said.append(Said(index, torres.seat or 0, [action], 1.5))
+        torres.play(action)
+    attempts.store(claim, said[first:])
+
+
+def end(claim: attempts.Claim, match: Match) -> None:
+    """Finish the game: with other moves, which no watcher can know."""
+    outcome = random_game(match.ruleset, match.seats, match.seed)
+    assert attempts.finish(claim, table.result(table.load(claim.game), outcome))
+
+
+def test_the_moves_so_far_are_told(api, show: Show) -> None:
+    game, claim = begin(show.waiting)
+    address = f"/api/v1/games/{game.pk}/moves/"
+
+    told = api("").get(address).json()
+    assert (told["status"], told["attempt"], len(told["moves"])) == ("running", 1, 9)
+    assert set(told["moves"][0]) == {"seat", "actions", "ms"}
+    go_on(claim, show.waiting, 9, 12)
+    assert len(api("").get(address).json()["moves"]) == 12
+    assert "seed" not in told
+
+
+def test_a_new_attempt_begins_anew(api, show: Show) -> None:
+    game, claim = begin(show.waiting)
+    attempts.fail(claim, "the worker died")
+    address = f"/api/v1/games/{game.pk}/moves/"
+
+    waiting = api("").get(address).json()
+    assert (waiting["status"], waiting["moves"]) == ("scheduled", [])
+    begin(show.waiting, moves=2)
+    told = api("").get(address).json()
+    assert (told["attempt"], len(told["moves"])) == (2, 2)
+
+
+def test_of_a_finished_game_they_are_the_replay_s(api, show: Show) -> None:
+    told = api("").get(f"/api/v1/games/{show.game.pk}/moves/").json()
+    replay = api("").get(f"/api/v1/games/{show.game.pk}/replay/").json()
+
+    assert told["moves"] == replay["moves"]
+
+
+def test_the_page_and_its_frames_follow(visit, show: Show) -> None:
+    game, claim = begin(show.waiting)
+    browser = visit("")
+    page = browser.get(f"/games/{game.pk}/").content.decode()
+    assert "this page follows it" in page
+    assert page.count("<li data-move=") == 9
+
+    answer = browser.get(f"/games/{game.pk}/frames.json")
+    told = answer.json()
+    assert not told["over"]
+    assert len(told["frames"]) == 10
+    assert answer["Cache-Control"] == "no-cache"
+    known = {"HTTP_IF_NONE_MATCH": answer["ETag"]}
+    assert browser.get(f"/games/{game.pk}/frames.json", **known).status_code == 304
+    go_on(claim, show.waiting, 9, 10)
+    again = browser.get(f"/games/{game.pk}/frames.json", **known)
+    assert len(again.json()["frames"]) == 11
+
+
+def test_a_replay_that_this_engine_refuses_has_no_frames(visit, show: Show) -> None:
+    document = json.loads(shown.replay(show.game))
+    document["moves"][0]["actions"] = ["enter i9"]
+    Game.objects.filter(pk=show.game.pk).update(replay=replays.pack(document))
+
+    assert visit("").get(f"/games/{show.game.pk}/frames.json").status_code == 404
+    assert b"enter i9" in visit("").get(f"/games/{show.game.pk}/").content
+
+
+def test_a_move_for_a_seat_tells_of_its_forfeit(visit, show: Show) -> None:
+    three = make_match(show.anas, show.bens, show.anas, finished=0)
+    game, claim = begin(three, moves=0)
+    torres = table.start(three)
+    torres.forfeit(torres.seat, "crash")
+    seat = torres.seat
+    said = Said(0, seat, torres.automatic(), 0.0, auto=True)
+    attempts.store(claim, [said])
+
+    frames = visit("").get(f"/games/{game.pk}/frames.json").json()["frames"]
+    assert frames[-1]["forfeited"] == [seat]
+
+
+def test_where_another_game_has_the_same_decks_nothing_is_told(
+    api, visit, show: Show
+) -> None:
+    both = make_match(show.anas, show.bens, games=2, finished=0)
+    game, _ = begin(both)
+
+    answer = api("ana").get(f"/api/v1/games/{game.pk}/moves/")
+    assert (answer.status_code, answer.json()["code"]) == (409, "not-over")
+    assert visit("ana").get(f"/games/{game.pk}/frames.json").status_code == 404
+    page = visit("ana").get(f"/games/{game.pk}/").content.decode()
+    assert "has the same decks" in page
+    assert "<li data-move=" not in page
+
+
+@pytest.mark.parametrize("who", ["ana", ""])
+def test_under_embargo_there_is_nothing_to_watch(api, visit, show, who: str) -> None:
+    game, _ = begin(show.waiting)
+    Match.objects.filter(pk=show.waiting.pk).update(embargo=True)
+
+    assert api(who).get(f"/api/v1/games/{game.pk}/moves/").status_code == 404
+    for address in (f"/games/{game.pk}/", f"/games/{game.pk}/frames.json"):
+        assert visit(who).get(address).status_code == 404
+    assert not shown.games().filter(pk=game.pk).exists()
