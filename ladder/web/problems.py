@@ -20,6 +20,12 @@ from rest_framework.views import set_rollback
 from ladder.errors import LadderError, TooMany
 
 MEDIA_TYPE = "application/problem+json"
+NEXT = {
+    "not-authenticated": "This needs a token: send 'Authorization: Bearer TOKEN'. Who"
+    " runs the ladder makes one with 'manage.py token NAME'.",
+    "not-found": "There is nothing at this address. /api/docs/ lists them all.",
+}
+"""What to do next, where the framework says only what is wrong; by code."""
 
 
 def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
@@ -72,7 +78,9 @@ def _framework(exc: exceptions.APIException) -> Response:
         said = "; ".join(f"{f['field']}: {f['detail']}" for f in faults)
         body = problem(exc.status_code, code, said, errors=faults)
     else:
-        body = problem(exc.status_code, code, str(exc.detail))
+        plain = str(exc.detail) == str(exc.default_detail)
+        said = NEXT.get(code, str(exc.detail)) if plain else str(exc.detail)
+        body = problem(exc.status_code, code, said)
     return Response(
         body, status=exc.status_code, headers=headers, content_type=MEDIA_TYPE
     )

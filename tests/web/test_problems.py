@@ -125,3 +125,19 @@ def test_a_wrong_host_is_refused(anybody: APIClient) -> None:
 
     assert answer.status_code == 400
     assert answer.json()["code"] == "bad-request"
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "status", "step"),
+    [
+        ("post", "/api/v1/bots/", 401, "manage.py token NAME"),
+        ("get", "/api/v1/games/9999999/", 404, "/api/docs/"),
+    ],
+)
+def test_what_the_framework_refuses_says_what_to_do_next(
+    anybody: APIClient, method: str, address: str, status: int, step: str
+) -> None:
+    answer = getattr(anybody, method)(address)
+
+    assert answer.status_code == status
+    assert step in answer.json()["detail"]
