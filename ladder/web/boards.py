@@ -41,9 +41,8 @@ def default_ladder() -> Ladder | None:
     return ratings.ladders().order_by("-default", "id").first()
 
 
-def board(ladder: Ladder, page: int) -> dict[str, Any]:
-    """Return a page of a leaderboard; `table` is ready to be shown."""
-    season = ratings.current(ladder)
+def board(ladder: Ladder, season: Season | None, page: int) -> dict[str, Any]:
+    """Return a page of a season's leaderboard; `table` is ready to be shown."""
     if season is None:
         return {"ladder": ladder, "total": 0}
     key = f"board:{season.pk}:{season.status}:{page}"
@@ -51,7 +50,8 @@ def board(ladder: Ladder, page: int) -> dict[str, Any]:
     if kept is None:
         kept = _board(season, page)
         cache.set(key, kept, FRESH)
-    return kept | {"ladder": ladder, "season": season, "page": page}
+    others = [other for other in ladder.seasons.all() if other != season]
+    return kept | {"ladder": ladder, "season": season, "page": page, "others": others}
 
 
 def _board(season: Season, page: int) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Home(View):
         begun = games.games().exclude(status__in=NOT_BEGUN)
         context: dict[str, Any] = {"games": begun[:LATEST]}
         if ladder is not None:
-            context |= boards.board(ladder, 1)
+            context |= boards.board(ladder, ratings.current(ladder), 1)
         return render(request, "web/home.html", context)
 
 
@@ -59,7 +59,10 @@ class LadderPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         ladder = get_object_or_404(ratings.ladders(), slug=slug)
         page = max(_number(request, "page") or 1, 1)
-        return render(request, "web/ladder.html", boards.board(ladder, page))
+        season = ratings.current(ladder)
+        if (number := _number(request, "season")) is not None:
+            season = get_object_or_404(ladder.seasons.all(), number=number)
+        return render(request, "web/ladder.html", boards.board(ladder, season, page))
 
 
 class Compare(View):

@@ -9,7 +9,7 @@ from django.utils import timezone
 from ladder.bots.models import Bot
 from ladder.games.models import Match
 from ladder.ratings import challenges, shown, statistics
-from ladder.ratings.models import Challenge, Rating
+from ladder.ratings.models import Challenge, Rating, Season
 from tests.showcase import HOSTILE, Show, fold, make_bot, make_match, pair, rate, upload
 
 CHALLENGE = "/ladders/main/challenge/"
@@ -47,6 +47,25 @@ def test_a_band_is_whole_on_each_page_that_it_touches(
     second = text(visit(""), "/ladders/main/?page=2")
     assert "Places 4 to 7" in second
     assert "Places 1 to 2" not in second
+
+
+def test_an_archived_season_stays_to_be_seen(visit, show: Show) -> None:
+    show.season.status = Season.Status.ARCHIVED
+    show.season.save()
+    ladder = show.season.ladder
+    ladder.seasons.create(
+        number=2, status=Season.Status.OPEN, parameters=show.season.parameters
+    )
+    now, then = (
+        text(visit(""), f"/ladders/main/{which}") for which in ("", "?season=1")
+    )
+
+    assert "season 2, open" in now
+    assert 'href="?season=1"' in now
+    assert "No bot is rated here yet" in now
+    assert "season 1, archived" in then
+    assert show.anas.bot.name in then
+    text(visit(""), "/ladders/main/?season=3", 404)
 
 
 def test_a_leaderboard_says_where_bots_are_going(visit, show: Show) -> None:
