@@ -1,13 +1,14 @@
 """What a worker process does beside its games: it reports, and it notices deafness.
 
 A worker can be alive and take nothing more after its broker was away (research found
-it; the cause is not ours). Hints that lie there while every slot is idle are the
-evidence, and the process is replaced.
+it; the cause is not ours). Hints that lie in its queues while every slot is idle are
+the evidence, and the process is replaced.
 """
 
 import os
 import platform
 import threading
+import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
@@ -15,18 +16,23 @@ import structlog
 from celery import bootsteps
 from celery.worker import WorkController
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 
 from ladder.games import selectors, workers
 from ladder.games.play import FLOOR, Floor
 from ladder.games.workers import Card
 
-REPORT_S = settings.TORRES_LEASE_SECONDS / 3
-DEAF_REPORTS = 4
-"""So many reports in a row with hints waiting and nothing taken: it is deaf."""
+REPORT_S = settings.TORRES_LEASE_SECONDS / 6
+DEAF_S = settings.TORRES_LEASE_SECONDS
+"""So long with hints waiting and nothing taken: it is deaf. Longer than a hint lives,
+so that hints that the broker lost are no evidence."""
 
 DEAF = 70
 """The exit code of a worker that took no work though there was some."""
+
+IN_PROCESS = (".thread", ".solo")
+"""Pools whose tasks run in the process that reports."""
 
 log = structlog.get_logger()
 
@@ -56,13 +62,14 @@ class Station(threading.Thread):
         self.floor = floor
         self._closed = threading.Event()
         self._claimed = 0
-        self._deaf = 0
+        self._idle_since: float | None = None
 
     def run(self) -> None:
         while not self._closed.is_set():
             try:
                 self.report()
             except Error as error:
+                self._idle_since = None  # who hears nobody proves nothing
                 log.warning("cannot report", error=str(error))
             connection.close()
             self._closed.wait(REPORT_S)
@@ -73,11 +80,13 @@ class Station(threading.Thread):
         claimed, self._claimed = self.floor.claimed != self._claimed, self.floor.claimed
         load = os.getloadavg()[0] / (os.cpu_count() or 1)
         takes = workers.report(worker, load=load, claimed=claimed)
-        idle = not claimed and not len(self.floor)
-        waiting = takes and idle and selectors.in_flight(self.queues) > 0
-        self._deaf = self._deaf + 1 if waiting else 0
-        if self._deaf >= DEAF_REPORTS and self.when_deaf:
-            log.critical("worker is deaf: it is replaced", reports=self._deaf)
+        idle = takes and not claimed and not len(self.floor)
+        waiting = idle and selectors.in_flight(self.queues) > 0
+        now = time.monotonic()
+        self._idle_since = (self._idle_since or now) if waiting else None
+        silent_s = now - (self._idle_since or now)
+        if silent_s > DEAF_S and self.when_deaf:
+            log.critical("worker is deaf: it is replaced", silent_s=silent_s)
             self.when_deaf()
 
     def close(self, grace_s: float) -> None:
@@ -98,6 +107,11 @@ class StationStep(bootsteps.StartStopStep):
     requires = ("celery.worker.components:Pool",)
 
     def start(self, parent: WorkController) -> None:
+        if not parent.pool_cls.__module__.endswith(IN_PROCESS):  # type: ignore[attr-defined]
+            raise ImproperlyConfigured(
+                "Games are played by threads of one process, whose watchdog would not"
+                " see those of others: say --pool threads, or nothing."
+            )
         alone = parent.app.conf.broker_url.startswith("memory")
         self.station = Station(
             parent.concurrency,  # type: ignore[attr-defined]

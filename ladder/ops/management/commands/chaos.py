@@ -17,7 +17,7 @@ from django.db import Error, connection
 from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus
 from ladder.ops import chaos, invariants, servers
-from ladder.ops.live import say
+from ladder.ops.live import say, told
 from ladder.ratings import rater, selectors as ratings, services as ladders
 from ladder.ratings.models import Season
 
@@ -75,7 +75,7 @@ class Command(BaseCommand):
         raged = time.monotonic() - began
         _calm(service, season)
         _report(monkey, raged, time.monotonic() - began)
-        broken = [verdict for verdict in invariants.check() if not _told(verdict)]
+        broken = [verdict for verdict in invariants.check() if not told(verdict)]
         if broken:
             raise CommandError(f"{len(broken)} invariants do not hold.")
 
@@ -159,9 +159,3 @@ def _report(monkey: chaos.Monkey, raged: float, all_in_all: float) -> None:
     rate = (tally.finished + tally.voided) / raged
     say(f"{pulse.failed_attempts} failed attempts; {rate:.1f} games a second under")
     say(f"chaos, for {raged:.0f} s; at rest {all_in_all - raged:.0f} s later\n\nHeld:")
-
-
-def _told(verdict: invariants.Verdict) -> bool:
-    mark = "yes" if verdict.holds else f"NO: {verdict.against}"
-    say(f"  {verdict.says}: {mark}")
-    return verdict.holds
