@@ -31,17 +31,17 @@ def _run(sql: str, values: Sequence[Any]) -> int:
         return int(cursor.rowcount)
 
 
-def _ask(sql: str, values: Sequence[Any]) -> Any:
-    """Return the first column of the only row, or None."""
+def _ask(sql: str, values: Sequence[Any]) -> int | None:
+    """Return the number that the only row holds, or None."""
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         row = cursor.fetchone()
-        return row[0] if row else None
+        return int(row[0]) if row else None
 
 
 def take(game: int, worker: int, lease_s: float) -> int | None:
     """Give a scheduled game to a worker that may take it; return the fence, or None."""
-    return _ask(  # type: ignore[no-any-return]
+    return _ask(
         f"UPDATE {_GAME} SET status = 'running', owner_id = %s,"  # noqa: S608
         f" lease_until = {_now(lease_s)}, fence = fence + 1,"
         f" started_at = COALESCE(started_at, {_now()})"
@@ -54,11 +54,13 @@ def take(game: int, worker: int, lease_s: float) -> int | None:
 
 def open_attempt(game: int, fence: int, worker: int) -> int:
     """Add an attempt and return its id."""
-    return _ask(  # type: ignore[no-any-return]
+    attempt = _ask(
         f"INSERT INTO {_ATTEMPT} (game_id, fence, worker_id, started_at, outcome,"  # noqa: S608
         f" reason) VALUES (%s, %s, %s, {_now()}, 'open', '') RETURNING id",
         [game, fence, worker],
     )
+    assert attempt is not None  # it was just added
+    return attempt
 
 
 def end(game: int, fence: int, reason: str, engine: str, replay: bytes) -> bool:

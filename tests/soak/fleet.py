@@ -35,7 +35,7 @@ def start(self, *args):
 
 redis.Channel._brpop_start = start
 """
-"""What a deaf worker does, as seen in research/stack.md: it lives, and takes nothing."""
+"""A deaf worker, as research/stack.md has seen one: it lives, and takes nothing."""
 
 
 @dataclass
