@@ -20,6 +20,7 @@ from django.conf import settings
 from ladder.ops import servers
 from ladder.ops.chaos import Process
 
+BACK_S = 60
 BROKEN = """
 import os, pathlib
 from kombu.transport import redis
@@ -193,3 +194,14 @@ def fleet(
         service = Fleet(folder, postgres, redis, **options)
         stack.callback(service.close)
         yield service
+
+
+def took(service: Fleet, moment: object) -> bool:
+    hosts = range(len(service.workers))
+    return all(service.claimed_since(host, moment) for host in hosts)
+
+
+def wait_for_work(service: Fleet, seconds: float = BACK_S) -> float:
+    """Wait until every worker has taken a game from now on; return after how long."""
+    moment = service.now()
+    return service.until(lambda: took(service, moment), seconds)

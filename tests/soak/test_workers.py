@@ -6,11 +6,11 @@ import threading
 
 import pytest
 
-from tests.soak.fleet import Fleet, fleet
+from tests.soak.fleet import Fleet, fleet, wait_for_work
 
 pytestmark = pytest.mark.usefixtures("_servers")
 TRIES = 20
-BACK_S, AGAIN_S = 60, 45
+AGAIN_S = 45
 
 
 def outage(service: Fleet, rng: random.Random) -> None:
@@ -24,17 +24,6 @@ def outage(service: Fleet, rng: random.Random) -> None:
         service.redis.send(signal.SIGSTOP)
         threading.Event().wait(span + 10)
         service.redis.send(signal.SIGCONT)
-
-
-def took(service: Fleet, moment: object) -> bool:
-    hosts = range(len(service.workers))
-    return all(service.claimed_since(host, moment) for host in hosts)
-
-
-def wait_for_work(service: Fleet, seconds: float = BACK_S) -> float:
-    """Wait until every worker has taken a game from now on; return after how long."""
-    moment = service.now()
-    return service.until(lambda: took(service, moment), seconds)
 
 
 def wait_for_games_of(service: Fleet, host: int) -> float:
