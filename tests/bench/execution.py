@@ -21,11 +21,13 @@ def measure() -> list[tuple[str, float, str, bool]]:
         ours = _finishing(_finish)
         naive = _finishing(_save_each)
         queueing = _queueing()
+        size = _replay_bytes()
     ratio = naive / ours
     return [
         ("finishing a 4-player game, ms of CPU", ours, "≤ 2", ours <= 2),
         ("naive ORM saves / finishing", ratio, "≥ 3", ratio >= 3),
         ("queueing, ms of CPU a game", queueing, "≤ 2", queueing <= 2),
+        ("replay of a random 2-player game, bytes", size, "≤ 600", size <= 600),
     ]
 
 
@@ -163,6 +165,15 @@ def _queueing() -> float:
         spent += _cpu() - began
         sent += done.sent
     return 1e3 * spent / sent
+
+
+def _replay_bytes() -> float:
+    """Return the mean size of a stored replay of two random bots."""
+    from ladder.games import replays
+    from ladder.ops.management.commands.train_dictionary import replay
+
+    sizes = [len(replays.pack(replay("yucata", 2))) for _ in range(GAMES)]
+    return sum(sizes) / GAMES
 
 
 if __name__ == "__main__":
