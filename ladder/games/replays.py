@@ -127,16 +127,15 @@ def _dictionary(number: int) -> zstandard.ZstdCompressionDict:
         raise UnknownDictionary(
             f"A replay needs dictionary {number}; this version has {NEWEST}. Update it."
         ) from None
-    return zstandard.ZstdCompressionDict(data)
-
-
-@cache
-def _compressor(number: int) -> zstandard.ZstdCompressor:
-    dictionary = _dictionary(number)
+    dictionary = zstandard.ZstdCompressionDict(data)
     dictionary.precompute_compress(level=LEVEL)
-    return zstandard.ZstdCompressor(level=LEVEL, dict_data=dictionary)
+    return dictionary
 
 
-@cache
+# Made for each use: two threads that share one of these spoil each other's frames.
+def _compressor(number: int) -> zstandard.ZstdCompressor:
+    return zstandard.ZstdCompressor(level=LEVEL, dict_data=_dictionary(number))
+
+
 def _decompressor(number: int) -> zstandard.ZstdDecompressor:
     return zstandard.ZstdDecompressor(dict_data=_dictionary(number) if number else None)

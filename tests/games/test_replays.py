@@ -2,6 +2,7 @@
 
 import json
 import statistics
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import zstandard
@@ -50,6 +51,16 @@ def test_moves_of_any_shape_come_back(moves):
     document = {"moves": moves, "note": "ä\0"}
 
     assert replays.unpack(replays.pack(document)) == text(document)
+
+
+def test_threads_do_not_spoil_each_others_replays():
+    documents = [replay("yucata", 2) for _ in range(8)]
+
+    with ThreadPoolExecutor(8) as threads:
+        stored = list(threads.map(replays.pack, documents * 50))
+        texts = list(threads.map(replays.unpack, stored))
+
+    assert texts == [text(document) for document in documents] * 50
 
 
 def test_replays_from_before_the_dictionary_stay_readable():
