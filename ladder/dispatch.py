@@ -65,6 +65,7 @@ class Dispatcher:
     def __init__(self) -> None:
         self._reaped = self._looked = float("-inf")
         self._builds: dict[int, float] = {}
+        self._folds: dict[int, float] = {}
         self._desks: dict[int, Desk] = {}
 
     def run(self, stop: Event) -> None:
@@ -93,7 +94,8 @@ class Dispatcher:
             self._looked = now
             for season in ratings.unfolded():
                 done.joined += rater.welcome(season.pk)
-                done.folded += rater.fold(season.pk)
+                while folded := rater.fold(season.pk):
+                    done.folded += folded
                 settle(season)
             done.built = self._send_builds(slots, now)
             done.drawn = tournaments.tick(slots)
@@ -139,12 +141,23 @@ class Dispatcher:
             again = game.sent_at is not None or game.failures > 0
             queue = "again" if again else game.queue
             try:
-                hint(game.pk, queue, seasons.get(game.pk))
+                hint(game.pk, queue, self._to_fold(seasons.get(game.pk)))
             except BROKER_AWAY as error:
                 broker_is_away(error)
                 services.mark_unsent([game.pk for game in due[k:]])
                 return
             done.sent += 1
+
+    def _to_fold(self, season: int | None) -> int | None:
+        """Return the season that is to be folded when a game was played, if any.
+
+        Where games end quickly, one fold takes many: the periodic look, at the latest.
+        """
+        now = time.monotonic()
+        if season is None or now - self._folds.get(season, float("-inf")) < LOOK_S:
+            return None
+        self._folds[season] = now
+        return season
 
 
 def hint(game: int, queue: str, season: int | None) -> None:
