@@ -6,11 +6,11 @@ the evidence, and the process is replaced.
 """
 
 import os
-import platform
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from functools import partial
 
 import structlog
 from celery import bootsteps
@@ -19,7 +19,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 
-from ladder.games import selectors, workers
+from ladder.games import abilities, calibration, selectors, workers
 from ladder.games.play import FLOOR, Floor
 from ladder.games.workers import Card
 
@@ -30,6 +30,9 @@ so that hints that the broker lost are no evidence."""
 
 DEAF = 70
 """The exit code of a worker that took no work though there was some."""
+
+PLAYS = {"play", "again", "tournament"}
+"""The common queues of games."""
 
 IN_PROCESS = (".thread", ".solo")
 """Pools whose tasks run in the process that reports."""
@@ -42,27 +45,21 @@ class Station(threading.Thread):
 
     def __init__(
         self,
-        slots: int,
+        card: Card,
         queues: Sequence[str],
         *,
         when_deaf: Callable[[], None] | None = None,
         floor: Floor = FLOOR,
     ) -> None:
         super().__init__(name="station", daemon=True)
-        self.card = Card(
-            versions={
-                "python": platform.python_version(),
-                "service": version("torres-ladder"),
-                "celery": version("celery"),
-            },
-            slots=slots,
-        )
+        self.card = card
         self.queues = list(queues)
         self.when_deaf = when_deaf
         self.floor = floor
         self._closed = threading.Event()
         self._claimed = 0
         self._idle_since: float | None = None
+        self._calibrated = False
 
     def run(self) -> None:
         while not self._closed.is_set():
@@ -74,14 +71,22 @@ class Station(threading.Thread):
             connection.close()
             self._closed.wait(REPORT_S)
 
+    def _calibrate(self, worker: int) -> None:
+        self._calibrated = True
+        run = partial(calibration.run, worker)
+        threading.Thread(target=run, name="calibration", daemon=True).start()
+
     def report(self) -> None:
         """Report once, and judge whether this worker is deaf."""
         worker = workers.register(self.card)
         claimed, self._claimed = self.floor.claimed != self._claimed, self.floor.claimed
         load = os.getloadavg()[0] / (os.cpu_count() or 1)
         takes = workers.report(worker, load=load, claimed=claimed)
+        if not self._calibrated:
+            self._calibrate(worker)
         idle = takes and not claimed and not len(self.floor)
-        waiting = idle and selectors.in_flight(self.queues) > 0
+        out = selectors.in_flight() if idle else Counter[str]()
+        waiting = any(out[queue] for queue in self.queues)
         now = time.monotonic()
         self._idle_since = (self._idle_since or now) if waiting else None
         silent_s = now - (self._idle_since or now)
@@ -113,12 +118,15 @@ class StationStep(bootsteps.StartStopStep):
                 " see those of others: say --pool threads, or nothing."
             )
         alone = parent.app.conf.broker_url.startswith("memory")
+        card = workers.survey(parent.concurrency)  # type: ignore[attr-defined]
+        words = card.offered
+        queues = parent.app.amqp.queues
+        if PLAYS & queues.consume_from.keys():
+            queues.select_add(abilities.queue_of(words))
         self.station = Station(
-            parent.concurrency,  # type: ignore[attr-defined]
-            [queue.name for queue in parent.app.amqp.queues.consume_from.values()],
-            when_deaf=None if alone else replace,
+            card, list(queues.consume_from), when_deaf=None if alone else replace
         )
-        self.station.floor.open()
+        self.station.floor.open(words)
         self.station.start()
 
     def stop(self, parent: WorkController) -> None:  # noqa: ARG002

@@ -153,7 +153,7 @@ def _queueing() -> float:
     for _ in range(GAMES):
         _game(2)
     dispatcher = Dispatcher()
-    dispatcher._send(1, Done())  # connects
+    dispatcher._send(_roster(1), Done())  # connects
     spent, sent = 0.0, 0
     while sent < GAMES - 2:
         # As with four slots whose workers have just taken all that was sent.
@@ -161,10 +161,16 @@ def _queueing() -> float:
             status="cancelled"
         )
         done, began = Done(), _cpu()
-        dispatcher._send(4, done)
+        dispatcher._send(_roster(4), done)
         spent += _cpu() - began
         sent += done.sent
     return 1e3 * spent / sent
+
+
+def _roster(slots: int) -> object:
+    from ladder.games.abilities import Crew, Roster
+
+    return Roster([Crew(None, slots)])
 
 
 def _replay_bytes() -> float:
