@@ -47,7 +47,7 @@ class Command(BaseCommand):
         target = replays.FOLDER / f"replays-{options['id']}.zdict"
         if target.exists():
             raise CommandError(f"{target.name} is in use. Give the next id.")
-        samples = []
+        samples: list[bytes | bytearray | memoryview] = []
         for preset in PRESETS:
             for seats in range(2, MAX_SEATS + 1):
                 kind = [replay(preset, seats) for _ in range(options["games"])]
