@@ -86,11 +86,16 @@ class Station(threading.Thread):
             self._calibrate(worker)
         idle = takes and not claimed and not len(self.floor)
         out = selectors.in_flight() if idle else Counter[str]()
-        waiting = any(out[queue] for queue in self.queues)
+        self._listen(waiting=any(out[queue] for queue in self.queues))
+
+    def _listen(self, *, waiting: bool) -> None:
+        """Take note of whether hints wait for an idle worker, and for how long."""
         now = time.monotonic()
         self._idle_since = (self._idle_since or now) if waiting else None
-        silent_s = now - (self._idle_since or now)
-        if silent_s > DEAF_S and self.when_deaf:
+        if self._idle_since is None or self.when_deaf is None:
+            return
+        silent_s = now - self._idle_since
+        if silent_s > DEAF_S:
             log.critical("worker is deaf: it is replaced", silent_s=silent_s)
             self.when_deaf()
 

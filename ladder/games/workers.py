@@ -85,8 +85,8 @@ def register(card: Card) -> int:
         "slots": card.slots,
     }
     row, new = Worker.objects.update_or_create(name=_name(os.getpid()), defaults=said)
-    last = at(station()).filter(drained=True).order_by("-pk").first()
-    if new and last:
+    drained = at(station()).filter(drained=True).order_by("-pk")
+    if new and (last := drained.first()):
         drain(row.pk, last.drained_why)
     return row.pk
 
