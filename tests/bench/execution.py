@@ -7,12 +7,15 @@ Run it by itself with `python -m tests.bench.execution`.
 
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-GAMES, TURNS = 300, 5
+GAMES = 300
+WORKERS = (1, 2, 4)
+WATCHED_S = 15.0
 
 
 def measure() -> list[tuple[str, float, str, bool]]:
@@ -23,11 +26,18 @@ def measure() -> list[tuple[str, float, str, bool]]:
         queueing = _queueing()
         size = _replay_bytes()
     ratio = naive / ours
+    rates = {count: _games_a_second(count) for count in WORKERS}
+    growth = rates[WORKERS[-1]] / rates[1]
     return [
         ("finishing a 4-player game, ms of CPU", ours, "≤ 2", ours <= 2),
         ("naive ORM saves / finishing", ratio, "≥ 3", ratio >= 3),
         ("queueing, ms of CPU a game", queueing, "≤ 2", queueing <= 2),
         ("replay of a random 2-player game, bytes", size, "≤ 600", size <= 600),
+        *(
+            (f"games a second, instant bots, workers: {count}", rate, "", True)
+            for count, rate in rates.items()
+        ),
+        (f"{WORKERS[-1]} workers / 1 worker", growth, "", True),
     ]
 
 
@@ -180,6 +190,20 @@ def _replay_bytes() -> float:
 
     sizes = [len(replays.pack(replay("yucata", 2))) for _ in range(GAMES)]
     return sum(sizes) / GAMES
+
+
+def _games_a_second(workers: int) -> float:
+    """Return how many games of bots that answer at once end in a second."""
+    from tests.soak.fleet import fleet
+
+    ended = "SELECT count(*) FROM games_game WHERE status = 'finished'"
+    with fleet(player="ladder.ops.scripted.open_player") as service:
+        service.open([()] * workers)
+        service.until(lambda: service.ask(ended)[0][0] > 10 * workers, 120)
+        ((before,),), began = service.ask(ended), time.monotonic()
+        threading.Event().wait(WATCHED_S)
+        ((after,),) = service.ask(ended)
+        return float(after - before) / (time.monotonic() - began)
 
 
 if __name__ == "__main__":
