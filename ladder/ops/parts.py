@@ -21,7 +21,10 @@ log = structlog.get_logger()
 
 
 class Web(threading.Thread):
-    """Serves pages and REST; `port` is the one it got, when 0 was asked for."""
+    """Serves pages and REST; `port` is the one it got, when 0 was asked for.
+
+    Raises OSError where the port is taken or not allowed.
+    """
 
     def __init__(self, host: str, port: int, threads: int = 8) -> None:
         super().__init__(name="web", daemon=True)

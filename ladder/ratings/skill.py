@@ -17,6 +17,9 @@ SPREAD = 4
 UNDERFLOW = -35.0
 """So many standard deviations off: a double has nothing smaller."""
 
+NEAR = 0.01
+"""Points of skill within which the package is believed where seats are tied."""
+
 FAR = 15.0
 """From here on (in standard deviations over the root of 2) nothing is learnt."""
 
@@ -57,14 +60,80 @@ def rate(
     does not matter: seats are rated by rank, tied ones by id.
     """
     order = sorted(skills, key=lambda bot: (ranks[bot], bot))
+    seats = [skills[bot] for bot in order]
+    places = [ranks[bot] for bot in order]
+    if len(set(places)) == len(places):
+        rated = _rated(seats, places, parameters)
+    else:
+        rated = _tied(seats, places, parameters)
+    return dict(zip(order, rated, strict=True))
+
+
+def _rated(
+    seats: list[Skill], places: list[int], parameters: Parameters
+) -> list[Skill]:
     rated = _environment(parameters).rate(
-        [(trueskill.Rating(skills[bot].mu, skills[bot].sigma),) for bot in order],
-        ranks=[ranks[bot] for bot in order],
+        [(trueskill.Rating(seat.mu, seat.sigma),) for seat in seats], ranks=places
     )
-    return {
-        bot: Skill(float(after.mu), float(after.sigma))
-        for bot, (after,) in zip(order, rated, strict=True)
-    }
+    return [Skill(float(after.mu), float(after.sigma)) for (after,) in rated]
+
+
+def _tied(seats: list[Skill], places: list[int], parameters: Parameters) -> list[Skill]:
+    """Rate by the package where it is right, else by the limit that it approaches.
+
+    It has a tie with a draw margin of nearly 0 as a factor of nearly endless precision,
+    and what is left after cancelling is sometimes wrong by points or no number at all.
+    """
+    limit = _limit(seats, places, parameters)
+    try:
+        rated = _rated(seats, places, parameters)
+    except (ValueError, ArithmeticError):
+        return limit
+    near = all(
+        abs(one.mu - other.mu) < NEAR and abs(one.sigma - other.sigma) < NEAR
+        for one, other in zip(rated, limit, strict=True)
+    )
+    return rated if near else limit
+
+
+def _limit(
+    seats: list[Skill], places: list[int], parameters: Parameters
+) -> list[Skill]:
+    """Rate tied seats as one that performed, which is a draw margin of exactly 0.
+
+    Performances are N(μ, σ² + τ² + β²) (Herbrich et al., TrueSkill, 2006); that equal
+    ones are equal multiplies their densities. Places are in ascending order.
+    """
+    noise = parameters.beta**2
+    priors = [seat.sigma**2 + parameters.tau**2 for seat in seats]
+    groups = [
+        [k for k, place in enumerate(places) if place == rank]
+        for rank in sorted(set(places))
+    ]
+    together = [_product([(seats[k].mu, priors[k] + noise) for k in g]) for g in groups]
+    if len(groups) > 1:
+        alone = Parameters(parameters.mu, parameters.sigma, beta=0.0, tau=0.0)
+        one_each = [Skill(mu, math.sqrt(variance)) for mu, variance in together]
+        rated = _rated(one_each, list(range(len(groups))), alone)
+        together = [(after.mu, after.sigma**2) for after in rated]
+    found = []
+    for group, (mu, variance) in zip(groups, together, strict=True):
+        for k in group:
+            # What the others say of this performance, then of the skill behind it.
+            wide = priors[k] + noise
+            told = 1 / variance - 1 / wide
+            weight = told / (1 + noise * told)
+            said = (mu / variance - seats[k].mu / wide) / (1 + noise * told)
+            precision = 1 / priors[k] + weight
+            mean = (seats[k].mu / priors[k] + said) / precision
+            found.append(Skill(mean, math.sqrt(1 / precision)))
+    return found
+
+
+def _product(normals: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return mean and variance of the product of normal densities."""
+    precision = sum(1 / variance for _, variance in normals)
+    return sum(mu / variance for mu, variance in normals) / precision, 1 / precision
 
 
 def renewed(skill: Skill, parameters: Parameters) -> Skill:

@@ -103,6 +103,7 @@ def test_a_crash_shows_its_traceback_to_the_owner_alone(bot: Bot) -> None:
 
 
 @pytest.mark.sandbox
+@pytest.mark.usefixtures("full")  # skips it where that level cannot be had
 def test_it_is_the_same_in_the_whole_sandbox(bot: Bot, settings) -> None:
     settings.TORRES_SANDBOX = "full"
 

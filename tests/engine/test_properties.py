@@ -109,6 +109,32 @@ def test_exactly_the_listed_moves_are_legal(
         assert bool(position.allows(move)) == (move in legal), move
 
 
+@pytest.mark.parametrize("ruleset", ["yucata", "rio-grande-1999"])
+def test_any_number_is_played_or_refused(ruleset: str) -> None:
+    """At every kind of decision, numbers at and beside every bound."""
+    edges = (0, 1, 2, 3, 63, 64, 65, 66, 255)
+    numbers = [k << 16 | a << 8 | b for k in range(27) for a in edges for b in edges]
+    played = game(ruleset, 3, "numbers")
+    met: dict[object, int] = {}
+    for _ in play_on(played, Random(3), favour="buy"):
+        if played.over:
+            break
+        met[played.decision] = met.get(played.decision, 0) + 1
+        if met[played.decision] > 2:
+            continue
+        position = played.position
+        legal = position.legal()
+        for move in (-1, *numbers):
+            if move in legal:
+                position.copy().apply(move)
+            else:
+                with pytest.raises(IllegalAction, match="not legal"):
+                    position.apply(move)
+        assert position.legal() == legal
+
+    assert len(met) > 2
+
+
 TOKENS = """
 add block buy end enter first found keep king move play score stack stock stay top
 bottom current ap6 ap7 up2 jump regroup door_up diagonal move_block under_knight

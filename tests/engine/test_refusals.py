@@ -22,6 +22,8 @@ CASES: list[tuple[str, str, str, Fields]] = [
     ("dance a1", "no action is written so", "a1", {}),
     ("end", "due is king", "a1", {"decision": "king"}),
     ("king a1", "due is turn", "a1", {}),
+    ("end 3,3", "due is king", "a1", {"ruleset": FREE, "decision": "king"}),
+    ("stock 3,3", "due is turn", "a1", {}),
     ("end", "rule 25", "a1", {"ruleset": FREE, "current": None}),
     ("end 9,9", "rule 27", "a1", {"ruleset": FREE}),
     (

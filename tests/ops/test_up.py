@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -90,6 +91,23 @@ def test_a_second_one_on_the_same_data_is_refused(data):
     assert second.returncode == 1
     assert "already running" in second.stderr
     assert first.returncode == 0
+
+
+def test_a_port_that_is_taken_is_said_so(data):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [*MANAGE, "up", "--port", str(port)],
+            env=data,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert f"Port {port} of 127.0.0.1 can't be had" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_reader_that_goes_away_does_not_stop_it(data):

@@ -11,9 +11,9 @@ LADDER = Parameters()
 numbers = st.tuples(st.floats(0, 50), st.floats(0.5, 9))
 
 
-def peer(skills, ranks, parameters):
+def peer(skills, ranks, parameters, draws=0.0):
     env = trueskill.TrueSkill(
-        parameters.mu, parameters.sigma, parameters.beta, parameters.tau, 0.0
+        parameters.mu, parameters.sigma, parameters.beta, parameters.tau, draws
     )
     rated = env.rate([(env.create_rating(*skill),) for skill in skills], ranks)
     return [(after.mu, after.sigma) for (after,) in rated]
@@ -37,6 +37,7 @@ def test_it_agrees_with_trueskill(skills, rng):
     st.floats(0, 0.1),
 )
 def test_it_agrees_with_trueskill_where_seats_are_tied(seats, tau):
+    """At a draw margin so small that it hardly counts, but does not cancel."""
     seats = sorted(seats, key=lambda seat: seat[1])
     skills, ranks = [skill for skill, _ in seats], [rank for _, rank in seats]
     parameters = Parameters(tau=tau)
@@ -44,9 +45,53 @@ def test_it_agrees_with_trueskill_where_seats_are_tied(seats, tau):
 
     ours = rate(bots, dict(enumerate(ranks)), parameters)
 
-    for k, (mu, sigma) in enumerate(peer(skills, ranks, parameters)):
+    for k, (mu, sigma) in enumerate(peer(skills, ranks, parameters, draws=1e-3)):
+        assert ours[k].mu == pytest.approx(mu, abs=0.02)
+        assert ours[k].sigma == pytest.approx(sigma, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("skills", "ranks"),
+    [
+        ([(25, 8), (27, 7)], [1, 1]),
+        ([(31, 2), (25, 8), (22, 5)], [1, 2, 2]),
+        ([(20, 3), (25, 6), (29, 4), (18, 8)], [1, 2, 2, 2]),
+        ([(30, 3), (28, 4), (25, 6), (20, 8)], [1, 2, 3, 3]),
+    ],
+)
+def test_ordinary_ties_are_what_trueskill_says_exactly(skills, ranks):
+    bots = {k: Skill(*skill) for k, skill in enumerate(skills)}
+
+    ours = rate(bots, dict(enumerate(ranks)), LADDER)
+
+    for k, (mu, sigma) in enumerate(peer(skills, ranks, LADDER)):
         assert ours[k].mu == pytest.approx(mu, abs=1e-9)
         assert ours[k].sigma == pytest.approx(sigma, abs=1e-9)
+
+
+def test_two_newcomers_that_tie_are_known_better_and_not_worse():
+    """The package makes 10.26 of two sigmas of 9."""
+    ours = rate({1: Skill(25, 9), 2: Skill(25, 9)}, {1: 1, 2: 1}, Parameters(tau=0.0))
+
+    # By hand: 1/81 and, through 81 + 2β² for the other's skill and both performances.
+    seen = 1 / (81 + 2 * (25 / 6) ** 2)
+    assert ours[1].sigma == pytest.approx((1 / (1 / 81 + seen)) ** 0.5)
+    assert ours[1] == ours[2]
+
+
+def test_a_tie_that_breaks_trueskill_is_rated_all_the_same():
+    skills = [(25.0, 0.5), (25.0, 1.9926387968640102), (0.0, 9.0), (50.0, 9.0)]
+    still = Parameters(tau=0.0)
+    with pytest.raises(ValueError, match="math domain"):
+        peer(skills, [3] * 4, still)
+
+    ours = rate(
+        {k: Skill(*s) for k, s in enumerate(skills)}, dict.fromkeys(range(4), 3), still
+    )
+
+    for k, (mu, sigma) in enumerate(peer(skills, [3] * 4, still, draws=1e-3)):
+        assert ours[k].mu == pytest.approx(mu, abs=1e-3)
+        assert ours[k].sigma == pytest.approx(sigma, abs=1e-3)
 
 
 def test_what_is_expected_to_be_learnt_is_what_is_learnt_on_average():

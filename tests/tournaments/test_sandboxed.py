@@ -50,7 +50,6 @@ play(int(sys.argv[1]), workers.register(workers.Card(versions={}, slots=1)))
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.sandbox,
-    pytest.mark.slow,
 ]
 
 

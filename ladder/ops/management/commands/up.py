@@ -5,7 +5,7 @@ Killed at any moment it loses nothing: the next start goes on with the same data
 
 import signal
 import threading
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.core.management import call_command
@@ -22,6 +22,7 @@ from ladder.ops.parts import Scheduler, Web, Worker
 from ladder.ratings import rater, services as ladders
 from ladder.ratings.models import Ladder
 
+PORT, LAST_PORT = 8000, 65_535
 LOOK_S = 0.5
 BOARD_EVERY = 10
 
@@ -31,7 +32,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=0, help="0: any free one")
+        parser.add_argument(
+            "--port", type=_port, help=f"{PORT}, or a free one where it is taken"
+        )
         parser.add_argument("--slots", type=int, default=2, help="games at once")
         parser.add_argument("--demo", action="store_true", help="print a token, too")
         parser.add_argument("--once", action="store_true", help="end after some games")
@@ -53,7 +56,7 @@ class Command(BaseCommand):
         if freed := workers.bury_predecessors():
             live.say(f"{freed} games of a killed service are played again")
         rater.fold(ladder.seasons.latest("number").pk)
-        web = Web(options["host"], options["port"])
+        web = _web(options["host"], options["port"])
         worker, scheduler = Worker(app, options["slots"]), Scheduler()
         parts: list[Web | Worker | Scheduler] = [web, worker, scheduler]
         for part in parts:
@@ -84,6 +87,25 @@ class Command(BaseCommand):
         )
         if not tally.comes_out:
             raise CommandError("The sum does not come out: a game was lost.")
+
+
+def _port(word: str) -> int:
+    if not word.isascii() or not word.isdigit() or int(word) > LAST_PORT:
+        raise ArgumentTypeError(f"{word} is no port: 0 to {LAST_PORT}")
+    return int(word)
+
+
+def _web(host: str, port: int | None) -> Web:
+    """Open the port that was asked for, else the usual one, else any that is free."""
+    try:
+        return Web(host, PORT if port is None else port)
+    except OSError as refused:
+        if port is None:
+            return Web(host, 0)
+        raise CommandError(
+            f"Port {port} of {host} can't be had: {refused}. Name another one with"
+            " --port (make demo PORT=…), or none."
+        ) from refused
 
 
 def _stop_on_signals() -> threading.Event:
