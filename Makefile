@@ -31,7 +31,7 @@ demo: install ## a running ladder with house bots (ONCE=1 GAMES=30 ends after 30
 test: dev ## every check and every test that this machine can run
 	@tests/check.sh
 
-slow: dev ## the tests that take minutes each: deep counts, chaos, whole tournaments, kills
+slow: dev ## the tests that take minutes each: deep counts, whole tournaments
 	@$(BIN)/python -m pytest -n 2 -m "slow and not soak"
 
 # The plain source, since compiled code cannot be traced; what only repeats is left out.

@@ -7,6 +7,7 @@ waits for it: everything it does may be done twice, and may be late.
 
 import fcntl
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +22,9 @@ from kombu.exceptions import InconsistencyError, OperationalError
 
 from ladder.bots import selectors as bots
 from ladder.bots.tasks import build_submission
-from ladder.games import attempts, selectors as games, services
+from ladder.games import attempts, health, selectors as games, services
+from ladder.games.abilities import Roster
+from ladder.games.models import Game
 from ladder.games.tasks import play_game
 from ladder.ratings import rater, selectors as ratings
 from ladder.ratings.matchmaking import Desk
@@ -31,6 +34,7 @@ from ladder.tournaments import running as tournaments
 
 REAP_S = settings.TORRES_LEASE_SECONDS / 6
 LOOK_S = 1.0
+HEALTH_S = 60.0
 RUSH_S = 0.05
 """The pause when all hints were taken: then the workers may be hungry."""
 DEPTH = 2
@@ -50,6 +54,7 @@ class Done:
     """What one tick did; `hungry` if nothing was left to take when it came."""
 
     reaped: int = 0
+    voided: int = 0
     folded: int = 0
     joined: int = 0
     paired: int = 0
@@ -59,12 +64,54 @@ class Done:
     hungry: bool = False
 
 
+class Plan:
+    """Which hints go out now, and to which queue; no queue gets a long one."""
+
+    def __init__(self, roster: Roster, out: Counter[str]) -> None:
+        self.hints: list[tuple[str, int]] = []
+        self._roster, self._out = roster, out.copy()
+        self._stuck: set[str] = set()
+
+    def fill(self) -> None:
+        """Choose games in their turn, past those whose workers have enough."""
+        room = self._room()
+        while room > 0:
+            stuck = len(self._stuck)
+            chosen = {game for _, game in self.hints}
+            for game in games.due(room + len(chosen), self._stuck):
+                if game.pk not in chosen and game.needs not in self._stuck:
+                    self._take(game)
+            # Whoever was passed over has left room for others.
+            room = self._room() if len(self._stuck) > stuck else 0
+
+    def _room(self) -> int:
+        return DEPTH * self._roster.slots - self._out.total()
+
+    def _take(self, game: Game) -> None:
+        able = self._roster.able(game.needs)
+        if able and len(able) == len(self._roster.crews):
+            again = game.sent_at is not None or game.failures > 0
+            self._add("again" if again else game.queue, game)
+            return
+        free = [crew for crew in able if self._out[crew.queue] < DEPTH * crew.slots]
+        if not free:
+            self._stuck.add(game.needs)
+            return
+        crew = min(free, key=lambda crew: self._out[crew.queue] / crew.slots)
+        self._add(crew.queue, game)
+
+    def _add(self, queue: str, game: Game) -> None:
+        self._out[queue] += 1
+        self.hints.append((queue, game.pk))
+
+
 class Dispatcher:
     """Ticks until it is told to stop. One of it is enough, two do no harm."""
 
     def __init__(self) -> None:
-        self._reaped = self._looked = float("-inf")
+        self._reaped = self._looked = self._judged = float("-inf")
         self._builds: dict[int, float] = {}
+        self._folds: dict[int, float] = {}
         self._desks: dict[int, Desk] = {}
 
     def run(self, stop: Event) -> None:
@@ -85,15 +132,20 @@ class Dispatcher:
     def tick(self) -> Done:
         """Do what is due now. Safe to call at any time, from anywhere."""
         done, now = Done(), time.monotonic()
-        slots = games.slots()
+        roster = games.roster()
+        slots = roster.slots
         if now - self._reaped >= REAP_S:
             self._reaped = now
             done.reaped = len(attempts.reap())
+        if now - self._judged >= HEALTH_S:
+            self._judged = now
+            done.voided = len(health.look())
         if now - self._looked >= LOOK_S:
             self._looked = now
             for season in ratings.unfolded():
                 done.joined += rater.welcome(season.pk)
-                done.folded += rater.fold(season.pk)
+                while folded := rater.fold(season.pk):
+                    done.folded += folded
                 settle(season)
             done.built = self._send_builds(slots, now)
             done.drawn = tournaments.tick(slots)
@@ -102,7 +154,7 @@ class Dispatcher:
             if missing > 0:
                 desk = self._desks.setdefault(season.pk, Desk())
                 done.paired += desk.pair(season, missing)
-        self._send(slots, done)
+        self._send(roster, done)
         return done
 
     def _send_builds(self, slots: int, now: float) -> int:
@@ -127,24 +179,35 @@ class Dispatcher:
             self._builds[submission] = now
         return len(due)
 
-    def _send(self, slots: int, done: Done) -> None:
+    def _send(self, roster: Roster, done: Done) -> None:
         out = games.in_flight()
-        done.hungry = out == 0
-        due = list(games.due(max(0, DEPTH * slots - out)))
-        if not due:
+        done.hungry = not out.total()
+        plan = Plan(roster, out)
+        plan.fill()
+        if not plan.hints:
             return
-        seasons = ratings.seasons_of([game.pk for game in due])
-        services.mark_sent([game.pk for game in due])
-        for k, game in enumerate(due):
-            again = game.sent_at is not None or game.failures > 0
-            queue = "again" if again else game.queue
+        seasons = ratings.seasons_of([game for _, game in plan.hints])
+        for queue in {queue for queue, _ in plan.hints}:
+            services.mark_sent([game for q, game in plan.hints if q == queue], queue)
+        for k, (queue, game) in enumerate(plan.hints):
             try:
-                hint(game.pk, queue, seasons.get(game.pk))
+                hint(game, queue, self._to_fold(seasons.get(game)))
             except BROKER_AWAY as error:
                 broker_is_away(error)
-                services.mark_unsent([game.pk for game in due[k:]])
+                services.mark_unsent([game for _, game in plan.hints[k:]])
                 return
             done.sent += 1
+
+    def _to_fold(self, season: int | None) -> int | None:
+        """Return the season that is to be folded when a game was played, if any.
+
+        Where games end quickly, one fold takes many: the periodic look, at the latest.
+        """
+        now = time.monotonic()
+        if season is None or now - self._folds.get(season, float("-inf")) < LOOK_S:
+            return None
+        self._folds[season] = now
+        return season
 
 
 def hint(game: int, queue: str, season: int | None) -> None:

@@ -78,6 +78,9 @@ SQLITE_OPTIONS = {
 }
 # tcp_user_timeout makes a query fail inside an outage instead of hanging for minutes;
 # the tasks survive that.
+# The options are the server's side of the same: else a session whose host was cut off
+# holds its locks, the dispatcher's too, until the server's TCP gives up after hours.
+# PgBouncer has to be told to ignore them (ignore_startup_parameters = options).
 # One pool a process: processes x max_size has to stay below max_connections. A game
 # gives its connection back while its bots think.
 POSTGRES_OPTIONS = {
@@ -86,6 +89,11 @@ POSTGRES_OPTIONS = {
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
+    "options": (
+        "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2"
+        " -c tcp_keepalives_count=3 -c tcp_user_timeout=10000"
+        " -c idle_in_transaction_session_timeout=30000"
+    ),
     "pool": {
         "min_size": 1,
         "max_size": env.int("DB_POOL", default=16),

@@ -162,10 +162,16 @@ class WorkerAdmin(ReadOnly):
         "host",
     )
     search_fields = ("name", "host")
-    actions = ("drain",)
+    actions = ("drain", "undrain")
 
     @admin.action(description="Drain: no more games")
     def drain(self, request: HttpRequest, rows: QuerySet[Worker]) -> None:
         for worker in rows:
             workers.drain(worker.pk, f"by {request.user}")
             self.log_change(request, worker, "drained")
+
+    @admin.action(description="Let its station take games again")
+    def undrain(self, request: HttpRequest, rows: QuerySet[Worker]) -> None:
+        for worker in rows:
+            workers.undrain(worker.pk)
+            self.log_change(request, worker, "undrained")

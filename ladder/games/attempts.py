@@ -5,6 +5,7 @@ whose lease was given away can write nothing more, however late it comes. Times 
 database's, never a host's. Nothing here sends anything.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,19 +13,12 @@ from typing import Any, TypeVar
 
 import structlog
 from django.conf import settings
-from django.db import connection, transaction
-from django.db.models import Exists, F, QuerySet
-from django.db.models.functions import Coalesce, Now
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
 
-from ladder.games.models import (
-    Answer,
-    Attempt,
-    Game,
-    GameStatus,
-    Seat,
-    SeatLog,
-    Worker,
-)
+from ladder.games import statements
+from ladder.games.models import Answer, Attempt, Game, GameStatus, Worker
 
 LEASE = timedelta(seconds=settings.TORRES_LEASE_SECONDS)
 MAX_FAILURES = 3
@@ -105,22 +99,12 @@ def claim(game: int, worker: int) -> Claim | None:
     Safe to call for any game at any time: a message that comes twice, late or for a
     game that is over takes nothing.
     """
-    fit = Worker.objects.filter(pk=worker, drained=False, gone_at__isnull=True)
     with transaction.atomic():
-        taken = Game.objects.filter(
-            Exists(fit), pk=game, status=GameStatus.SCHEDULED
-        ).update(
-            status=GameStatus.RUNNING,
-            owner=worker,
-            lease_until=Now() + LEASE,
-            fence=F("fence") + 1,
-            started_at=Coalesce(F("started_at"), Now()),
-        )
-        if not taken:
+        fence = statements.take(game, worker, LEASE.total_seconds())
+        if fence is None:
             return None
-        fence = Game.objects.values_list("fence", flat=True).get(pk=game)
-        attempt = Attempt.objects.create(game_id=game, fence=fence, worker_id=worker)
-    return Claim(game, fence, attempt.pk, worker)
+        attempt = statements.open_attempt(game, fence, worker)
+    return Claim(game, fence, attempt, worker)
 
 
 def beat(claim: Claim) -> bool:
@@ -152,22 +136,23 @@ def finish(claim: Claim, result: Result, journals: Sequence[Journal] = ()) -> bo
     Safe to call again when a commit's fate is unknown: it then says what happened.
     """
     with transaction.atomic():
-        if not _ours(claim).update(
-            status=GameStatus.FINISHED,
-            owner=None,
-            lease_until=None,
-            finished_at=Now(),
-            reason=result.reason,
-            engine=result.engine,
-            replay=result.replay,
+        if not statements.end(
+            claim.game, claim.fence, result.reason, result.engine, result.replay
         ):
             return Attempt.objects.filter(
                 pk=claim.attempt, outcome=Attempt.Outcome.FINISHED
             ).exists()
-        _place_seats(claim.game, result.places)
+        places = sorted(result.places, key=lambda place: place.number)
+        columns: dict[str, list[Any]] = {
+            "score": [place.score for place in places],
+            "rank": [place.rank for place in places],
+            "fault": [place.fault for place in places],
+            "fault_detail": [storable(place.detail) for place in places],
+        }
+        statements.place(claim.game, columns)
         _close(claim.game, claim.fence, Attempt.Outcome.FINISHED, "")
         # The replay holds them now.
-        Answer.objects.filter(attempt_id=claim.attempt).delete()
+        statements.drop_answers(claim.attempt)
         _keep_journals(claim, journals)
     return True
 
@@ -250,39 +235,21 @@ def _is_hopeless(game: int) -> bool:
     return len(tried) > 1 or failures >= LAST_FAILURE or not others.exists()
 
 
-def _place_seats(game: int, places: Sequence[Place]) -> None:
-    """Write all seats in one statement: half of what finishing costs (tests/bench)."""
-    columns: dict[str, list[Any]] = {
-        "score": [place.score for place in places],
-        "rank": [place.rank for place in places],
-        "fault": [place.fault for place in places],
-        "fault_detail": [storable(place.detail) for place in places],
-    }
-    whens = " ".join(f"WHEN {place.number:d} THEN %s" for place in places)
-    sets = ", ".join(f"{name} = CASE number {whens} END" for name in columns)
-    values = [value for column in columns.values() for value in column]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE {Seat._meta.db_table} SET {sets} WHERE game_id = %s",  # noqa: S608, SLF001 -- our own names
-            [*values, game],
-        )
-
-
 def _close(game: int, fence: int, outcome: Attempt.Outcome, reason: str) -> None:
-    Attempt.objects.filter(
-        game_id=game, fence=fence, outcome=Attempt.Outcome.OPEN
-    ).update(outcome=outcome, ended_at=Now(), reason=reason[:200])
+    statements.close_attempt(game, fence, outcome, reason[:200])
 
 
 def _keep_journals(claim: Claim, journals: Sequence[Journal]) -> None:
-    SeatLog.objects.bulk_create(
-        SeatLog(
-            attempt_id=claim.attempt,
-            number=number,
-            stderr=storable(journal.stderr),
-            notes=storable(journal.notes),
-            verdict=storable(journal.verdict),
-        )
-        for number, journal in enumerate(journals)
-        if journal.stderr or journal.notes or journal.verdict
+    statements.keep_logs(
+        [
+            (
+                claim.attempt,
+                number,
+                storable(journal.stderr),
+                json.dumps(storable(journal.notes)),
+                json.dumps(storable(journal.verdict)),
+            )
+            for number, journal in enumerate(journals)
+            if journal.stderr or journal.notes or journal.verdict
+        ]
     )

@@ -114,8 +114,11 @@ class Game(models.Model):
     )
     queue = models.CharField(max_length=40, default="play")
     priority = models.SmallIntegerField(default=0, help_text="Higher is sooner.")
-    # When the last hint was sent: lost hints are sent again.
+    # What a worker has to offer: words, see `abilities`.
+    needs = models.CharField(max_length=120, blank=True)
+    # When the last hint was sent, and to which queue: lost hints are sent again.
     sent_at = models.DateTimeField(null=True, blank=True)
+    sent_to = models.CharField(max_length=40, blank=True)
     owner = models.ForeignKey(
         Worker, models.PROTECT, null=True, blank=True, related_name="games"
     )

@@ -18,6 +18,7 @@ from engine import referee
 from engine.referee import Outcome, Player, ServiceFault
 from ladder.bots.models import Submission
 from ladder.games import attempts, table
+from ladder.games.abilities import Words, fit
 from ladder.games.attempts import Claim, Journal, Result
 from ladder.games.heart import Heart, Stopped
 from ladder.games.models import Game
@@ -52,6 +53,7 @@ class Floor:
         self._change = threading.Condition()
         self.closing = ""
         self.claimed = 0
+        self.offered: Words | None = None
 
     def enter(self, heart: Heart) -> None:
         with self._change:
@@ -77,9 +79,10 @@ class Floor:
                 heart.stop(why)
             self._change.wait_for(lambda: not self._hearts, stop_s)
 
-    def open(self) -> None:
-        """Take games (again)."""
+    def open(self, offered: Words | None = None) -> None:
+        """Take games (again): those that need no more than this, or all."""
         self.closing = ""
+        self.offered = offered
 
 
 FLOOR = Floor()
@@ -94,6 +97,10 @@ def play(game: int, worker: int, floor: Floor = FLOOR) -> End:
         if claim is None:
             return End.NOT_TAKEN
         seated = table.load(claim.game)
+        if not fit(seated.needs, floor.offered):
+            # A hint went astray; the next one goes to a worker that is able.
+            attempts.release(claim.game, claim.fence, "not for this worker")
+            return End.NOT_TAKEN
     except Error as error:
         log.warning("cannot claim", game=game, error=str(error))
         return End.UNKNOWN

@@ -1,6 +1,7 @@
 """What became of every game, and which are due."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -19,6 +20,8 @@ from django.db.models import (
 )
 from django.db.models.functions import Now
 
+from ladder.games import abilities
+from ladder.games.abilities import Crew, Roster, Words
 from ladder.games.models import Attempt, Game, GameStatus, Match, Worker
 
 HINT_LIFE = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 2 / 3)
@@ -106,31 +109,57 @@ def live() -> QuerySet[Worker]:
     )
 
 
-def slots() -> int:
-    """Return how many games all live workers can play at once."""
-    return live().aggregate(n=Sum("slots"))["n"] or 0
+def roster() -> Roster:
+    """Return who takes games now, by what they offer."""
+    slots: Counter[Words | None] = Counter()
+    for worker in live().only("slots", "languages", "sandbox", "versions"):
+        slots[offered(worker)] += worker.slots
+    return Roster([Crew(words, count) for words, count in slots.items()])
 
 
-def due(limit: int) -> QuerySet[Game]:
-    """List scheduled games without a fresh hint, in the order of their turn."""
+def offered(worker: Worker) -> Words | None:
+    """Return what a worker offers; None if it told nothing of itself."""
+    if not worker.languages:
+        return None
+    rules = worker.versions.get("rules", "1")
+    return abilities.offers(worker.languages, worker.sandbox, rules)
+
+
+def due(limit: int, without: Collection[str] = ()) -> QuerySet[Game]:
+    """List scheduled games without a fresh hint, in the order of their turn.
+
+    Leaves out those with the needs that `without` names.
+    """
     return (
         Game.objects.filter(status=GameStatus.SCHEDULED)
         .filter(Q(sent_at__isnull=True) | Q(sent_at__lt=Now() - HINT_LIFE))
+        .exclude(needs__in=without)
         .order_by("-priority", "pk")
-        .only("pk", "queue", "sent_at", "failures")[:limit]
+        .only("pk", "queue", "needs", "sent_at", "failures")[:limit]
     )
 
 
-def in_flight(queues: Sequence[str] | None = None) -> int:
-    """Count the games whose hint is out and that nobody has claimed."""
+def in_flight() -> Counter[str]:
+    """Count the games whose hint is out and that nobody has claimed, by its queue."""
     out = Game.objects.filter(
         status=GameStatus.SCHEDULED, sent_at__gte=Now() - HINT_LIFE
     )
-    return (out if queues is None else out.filter(queue__in=queues)).count()
+    return Counter(dict(out.values_list("sent_to").annotate(n=Count("pk"))))
+
+
+def waiting() -> Counter[str]:
+    """Count the games that wait for a worker, by what they need."""
+    scheduled = Game.objects.filter(status=GameStatus.SCHEDULED)
+    return Counter(dict(scheduled.values_list("needs").annotate(n=Count("pk"))))
+
+
+def drained() -> QuerySet[Worker]:
+    """List the workers that are heard and take no games."""
+    return Worker.objects.filter(
+        seen_at__gt=Now() - SILENCE, gone_at__isnull=True, drained=True
+    )
 
 
 def silent_workers() -> QuerySet[Worker]:
     """List workers that never signed off and are not heard any more."""
-    return Worker.objects.filter(gone_at__isnull=True).exclude(
-        pk__in=live().values("pk")
-    )
+    return Worker.objects.filter(gone_at__isnull=True, seen_at__lte=Now() - SILENCE)

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
 from ladder.bots.models import Submission
 from ladder.errors import LadderError
+from ladder.games import abilities
 from ladder.games.models import Game, GameStatus, Match, Seat
 
 
@@ -62,12 +64,19 @@ def schedule_match(
         planned=games,
         embargo=terms.embargo,
     )
+    needs = _needs(seats)
     for index in range(games):
         game = Game.objects.create(
-            match=match, index=index, priority=priority, queue=queue
+            match=match, index=index, priority=priority, queue=queue, needs=needs
         )
         _seat(game, [*seats[index:], *seats[:index]])
     return match
+
+
+def _needs(seats: Sequence[Submission]) -> str:
+    bots = Submission.objects.filter(pk__in=[seat.pk for seat in seats])
+    table = bots.values_list("language", "bot__house")
+    return abilities.needs(table, settings.TORRES_SANDBOX)
 
 
 def _seat(game: Game, submissions: Sequence[Submission]) -> None:
@@ -122,6 +131,7 @@ def void(game: int, note: str, *, replay_again: bool = True) -> Game | None:
         index=old.index,
         priority=old.priority,
         queue=old.queue,
+        needs=old.needs,
         replaces=old,
     )
     _seat(new, [seat.submission for seat in old.seats.select_related("submission")])
@@ -137,9 +147,11 @@ def revive(game: int) -> bool:
     )
 
 
-def mark_sent(games: Sequence[int]) -> None:
+def mark_sent(games: Sequence[int], queue: str) -> None:
     """Note that hints go out for these games now (before they do: a hint is cheap)."""
-    Game.objects.filter(pk__in=games, status=GameStatus.SCHEDULED).update(sent_at=Now())
+    Game.objects.filter(pk__in=games, status=GameStatus.SCHEDULED).update(
+        sent_at=Now(), sent_to=queue
+    )
 
 
 def mark_unsent(games: Sequence[int]) -> None:

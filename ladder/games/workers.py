@@ -5,13 +5,20 @@ import platform
 import socket
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import version
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from ladder.games import attempts
+from engine.replay import VERSION as RULES
+from ladder.bots.runtimes import RUNTIMES, missing
+from ladder.bots.sandbox import LEVELS, probe
+from ladder.games import abilities, attempts
 from ladder.games.models import Game, GameStatus, Worker
+
+PROCESSES = "ladder.bots.players.open_player"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +29,29 @@ class Card:
     languages: list[str] = field(default_factory=list)
     sandbox: str = ""
     slots: int = 1
+
+    @property
+    def offered(self) -> abilities.Words:
+        return abilities.offers(self.languages, self.sandbox, self.versions["rules"])
+
+
+def survey(slots: int) -> Card:
+    """Look at what this host can do. The sandbox is really tried: it takes a second.
+
+    Players that are no processes (chaos, tests) run everywhere.
+    """
+    scripted = settings.TORRES_OPEN_PLAYER != PROCESSES
+    return Card(
+        versions={
+            "python": platform.python_version(),
+            "service": version("torres-ladder"),
+            "celery": version("celery"),
+            "rules": RULES,
+        },
+        languages=[r.name for r in RUNTIMES if scripted or not missing(r)],
+        sandbox=LEVELS[-1] if scripted else probe().level,
+        slots=slots,
+    )
 
 
 def station() -> str:
@@ -36,21 +66,28 @@ def _name(pid: int) -> str:
 
 def here() -> int:
     """Return the id of this process's row, adding it where it is not there yet."""
-    return register(Card(versions={"python": platform.python_version()}))
+    name = _name(os.getpid())
+    known = Worker.objects.filter(name=name).values_list("pk", flat=True).first()
+    return known or register(Card())
 
 
 def register(card: Card) -> int:
-    """Add this process, or bring its row up to date. Safe to call twice."""
-    row, _ = Worker.objects.update_or_create(
-        name=_name(os.getpid()),
-        defaults={
-            "host": socket.gethostname()[:80],
-            "versions": card.versions,
-            "languages": card.languages,
-            "sandbox": card.sandbox,
-            "slots": card.slots,
-        },
-    )
+    """Add this process, or bring its row up to date. Safe to call twice.
+
+    At a station that was drained a new process is drained, too: starting it again
+    mends no host.
+    """
+    said = {
+        "host": socket.gethostname()[:80],
+        "versions": card.versions,
+        "languages": card.languages,
+        "sandbox": card.sandbox,
+        "slots": card.slots,
+    }
+    row, new = Worker.objects.update_or_create(name=_name(os.getpid()), defaults=said)
+    drained = at(station()).filter(drained=True).order_by("-pk")
+    if new and (last := drained.first()):
+        drain(row.pk, last.drained_why)
     return row.pk
 
 
@@ -58,7 +95,12 @@ def report(worker: int, *, load: float, claimed: bool) -> bool:
     """Say that the worker lives; True if it may take games (it is not drained)."""
     values = {"claimed_at": Now()} if claimed else {}
     Worker.objects.filter(pk=worker).update(seen_at=Now(), load=load, **values)
-    return not Worker.objects.filter(pk=worker, drained=True).exists()
+    return Worker.objects.filter(pk=worker, drained=False).exists()
+
+
+def at(place: str) -> QuerySet[Worker]:
+    """List all workers that a station ever had."""
+    return Worker.objects.filter(name__startswith=f"{place}#")
 
 
 def leave(worker: int, reason: str) -> int:
@@ -78,9 +120,7 @@ def bury_predecessors() -> int:
     Their games are handed back uncounted, because whoever kills the whole process
     tree says nothing about the game. Returns how many games are free again.
     """
-    dead = Worker.objects.filter(
-        name__startswith=f"{station()}#", gone_at__isnull=True
-    ).exclude(name=_name(os.getpid()))
+    dead = at(station()).filter(gone_at__isnull=True).exclude(name=_name(os.getpid()))
     return sum(leave(worker, "killed") for worker in dead.values_list("pk", flat=True))
 
 
@@ -88,3 +128,15 @@ def bury_predecessors() -> int:
 def drain(worker: int, why: str) -> None:
     """Let a worker finish what it plays, and take nothing more."""
     Worker.objects.filter(pk=worker).update(drained=True, drained_why=why[:200])
+
+
+def undrain(worker: int) -> int:
+    """Let a worker's station take games again; return how many processes that are."""
+    name = Worker.objects.values_list("name", flat=True).get(pk=worker)
+    drained = at(station_of(name)).filter(drained=True)
+    return drained.update(drained=False, drained_why="")
+
+
+def station_of(name: str) -> str:
+    """Return the station in a worker's name."""
+    return name.rpartition("#")[0]

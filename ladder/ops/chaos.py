@@ -29,7 +29,7 @@ from ladder.games.attempts import Claim, Place, Result
 from ladder.games.models import Attempt, Game, GameStatus
 from ladder.games.tasks import play_game
 from ladder.ops.link import Link
-from ladder.ops.servers import Postgres, Redis
+from ladder.ops.servers import Postgres, Redis, mortal
 
 SLOTS = 2
 SKEWS = (0.0, 3600.0, -3600.0, 0.0)
@@ -45,7 +45,10 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class Process:
-    """A process of the service that is started again whenever it has ended."""
+    """A process of the service that is started again whenever it has ended.
+
+    It ends with the thread that started it, however that ends.
+    """
 
     command: list[str]
     env: dict[str, str]
@@ -57,7 +60,7 @@ class Process:
         if self.child is None or self.child.poll() is not None:
             with self.log.open("ab") as out:
                 self.child = subprocess.Popen(
-                    self.command, env=self.env, stdout=out, stderr=out
+                    [*mortal(), *self.command], env=self.env, stdout=out, stderr=out
                 )
 
     def send(self, number: signal.Signals) -> None:

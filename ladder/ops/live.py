@@ -3,6 +3,7 @@
 import sys
 
 from ladder.games.models import Game, Seat
+from ladder.ops.invariants import Verdict
 from ladder.ratings import selectors
 from ladder.ratings.models import Season
 
@@ -35,3 +36,10 @@ def leaderboard_lines(season: Season, rows: int = 20) -> list[str]:
         for rank, row in enumerate(selectors.leaderboard(season)[:rows], start=1)
     ]
     return lines
+
+
+def told(verdict: Verdict) -> bool:
+    """Say whether an invariant holds, and return it."""
+    mark = "yes" if verdict.holds else f"NO: {verdict.against}"
+    say(f"  {verdict.says}: {mark}")
+    return verdict.holds

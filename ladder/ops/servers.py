@@ -39,7 +39,7 @@ def find(program: str) -> str:
     raise Absent(f"{program} is not installed")
 
 
-def _mortal() -> list[str]:
+def mortal() -> list[str]:
     """Let a program die with the thread that starts it, however that ends."""
     return [find("setpriv"), "--pdeathsig", "KILL"]
 
@@ -62,7 +62,7 @@ class _Process:
             return
         with (self.folder / "log").open("ab") as log:
             self._child = subprocess.Popen(
-                [*self._prefix, *_mortal(), *self.command()],
+                [*self._prefix, *mortal(), *self.command()],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -87,6 +87,11 @@ class _Process:
         if self._child is not None and self._child.poll() is None:
             os.killpg(self._child.pid, signal.SIGKILL)
             self._child.wait()
+
+    def send(self, number: signal.Signals) -> None:
+        """Stop the world for it (SIGSTOP), or let it go on (SIGCONT)."""
+        if self._child is not None and self._child.poll() is None:
+            os.killpg(self._child.pid, number)
 
     def close(self) -> None:
         """End it for good."""
@@ -154,7 +159,7 @@ class Postgres(_Process):
     def command(self) -> list[str]:
         return [
             *self._become(),
-            *_mortal(),  # changing the user forgets it
+            *mortal(),  # changing the user forgets it
             *(find("postgres"), "-D", str(self.folder / "data")),
             *("-p", str(self.port), "-c", f"listen_addresses={self.address}"),
             *("-c", f"unix_socket_directories={self.folder}"),

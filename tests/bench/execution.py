@@ -7,13 +7,15 @@ Run it by itself with `python -m tests.bench.execution`.
 
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-GAMES, TURNS = 300, 5
-TICKS = os.sysconf("SC_CLK_TCK")
+GAMES = 300
+WORKERS = (1, 2, 4)
+WATCHED_S = 15.0
 
 
 def measure() -> list[tuple[str, float, str, bool]]:
@@ -22,11 +24,20 @@ def measure() -> list[tuple[str, float, str, bool]]:
         ours = _finishing(_finish)
         naive = _finishing(_save_each)
         queueing = _queueing()
+        size = _replay_bytes()
     ratio = naive / ours
+    rates = {count: _games_a_second(count) for count in WORKERS}
+    growth = rates[WORKERS[-1]] / rates[1]
     return [
         ("finishing a 4-player game, ms of CPU", ours, "≤ 2", ours <= 2),
         ("naive ORM saves / finishing", ratio, "≥ 3", ratio >= 3),
         ("queueing, ms of CPU a game", queueing, "≤ 2", queueing <= 2),
+        ("replay of a random 2-player game, bytes", size, "≤ 600", size <= 600),
+        *(
+            (f"games a second, instant bots, workers: {count}", rate, "", True)
+            for count, rate in rates.items()
+        ),
+        (f"{WORKERS[-1]} workers / 1 worker", growth, "", True),
     ]
 
 
@@ -73,8 +84,9 @@ def _cpu() -> float:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         (pid,) = cursor.fetchone()
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return time.process_time() + (int(fields[11]) + int(fields[12])) / TICKS
+    # In nanoseconds, where /proc/PID/stat counts hundredths of a second.
+    ran = int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+    return time.process_time() + ran / 1e9
 
 
 def _finishing(finish: Callable[..., object]) -> float:
@@ -151,16 +163,47 @@ def _queueing() -> float:
     for _ in range(GAMES):
         _game(2)
     dispatcher = Dispatcher()
-    dispatcher._send(1, Done())  # connects
-    began, sent = _cpu(), 0
-    while (done := Done()) and Game.objects.filter(sent_at=None, status="scheduled"):
+    dispatcher._send(_roster(1), Done())  # connects
+    spent, sent = 0.0, 0
+    while sent < GAMES - 2:
         # As with four slots whose workers have just taken all that was sent.
         Game.objects.filter(sent_at__isnull=False, status="scheduled").update(
             status="cancelled"
         )
-        dispatcher._send(4, done)
+        done, began = Done(), _cpu()
+        dispatcher._send(_roster(4), done)
+        spent += _cpu() - began
         sent += done.sent
-    return 1e3 * (_cpu() - began) / sent
+    return 1e3 * spent / sent
+
+
+def _roster(slots: int) -> object:
+    from ladder.games.abilities import Crew, Roster
+
+    return Roster([Crew(None, slots)])
+
+
+def _replay_bytes() -> float:
+    """Return the mean size of a stored replay of two random bots."""
+    from ladder.games import replays
+    from ladder.ops.management.commands.train_dictionary import replay
+
+    sizes = [len(replays.pack(replay("yucata", 2))) for _ in range(GAMES)]
+    return sum(sizes) / GAMES
+
+
+def _games_a_second(workers: int) -> float:
+    """Return how many games of bots that answer at once end in a second."""
+    from tests.soak.fleet import fleet
+
+    ended = "SELECT count(*) FROM games_game WHERE status = 'finished'"
+    with fleet(player="ladder.ops.scripted.open_player") as service:
+        service.open([()] * workers)
+        service.until(lambda: service.ask(ended)[0][0] > 10 * workers, 120)
+        ((before,),), began = service.ask(ended), time.monotonic()
+        threading.Event().wait(WATCHED_S)
+        ((after,),) = service.ask(ended)
+        return float(after - before) / (time.monotonic() - began)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,9 @@ def kill_at(point: str, game: int) -> None:
         ("while bots start", "running"),
         ("mid-game", "running"),
         ("before the finish transaction", "running"),
+        ("after the finish transaction", "finished"),
         ("before the rating", "finished"),
+        ("while the rating is written", "finished"),
         ("after the rating", "finished"),
     ],
 )

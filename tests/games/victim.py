@@ -13,7 +13,7 @@ import django
 
 django.setup()
 
-from ladder.games import workers  # noqa: E402
+from ladder.games import attempts, workers  # noqa: E402
 from ladder.games.play import play  # noqa: E402
 from ladder.ops.scripted import Scripted  # noqa: E402
 from ladder.ratings import rater  # noqa: E402
@@ -38,17 +38,32 @@ class Slow(Scripted):
             wait_for_death("mid-game")
         return super().decide(ask)
 
-    def end(self, scores, ranks, reason):
-        wait_for_death("before the finish transaction")
-
 
 def open_player(submission, seat, limits, log):
     wait_for_death("after the claim")
     return Slow(submission.digest)
 
 
+def dying(function, *, before="", after):
+    """Wrap a function of the service so that one may die around it."""
+
+    def wrapped(*args):
+        wait_for_death(before)
+        value = function(*args)
+        wait_for_death(after)
+        return value
+
+    return wrapped
+
+
 if __name__ == "__main__":
     sys.modules["victim"] = sys.modules["__main__"]
+    attempts.finish = dying(
+        attempts.finish,
+        before="before the finish transaction",
+        after="after the finish transaction",
+    )
+    rater._store = dying(rater._store, after="while the rating is written")
     play(int(sys.argv[2]), workers.here())
     wait_for_death("before the rating")
     rater.fold(Season.objects.get().pk)

@@ -21,15 +21,8 @@ def chaos(*words: str, minutes: int) -> str:
     return done.stdout
 
 
-def test_four_workers_play_60_games_under_a_few_blows():
-    out = chaos("--games", "60", "--blows", "6", minutes=6)
-
-    assert out.count(": yes") == 8
-
-
-@pytest.mark.slow
 def test_four_workers_play_300_games_under_chaos_and_every_invariant_holds():
-    out = chaos("--games", "300", "--blows", "25", minutes=9)
+    out = chaos("--games", "300", "--blows", "25", minutes=15)
 
     assert out.count(": yes") == 8
     assert "NO:" not in out

@@ -13,6 +13,10 @@ from ladder.ops import servers
 
 pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
 AGAIN = ["tests/games", "tests/ratings", "tests/ops/test_safe.py"]
+PURE = ["replays", "pairing", "skill", "simulation", "finals"]
+"""Parts whose tests ask no database, or ask it nothing that others do not."""
+LONG = "not ten_thousand and not challenge"
+"""Many rows, or long set-ups, for the same few statements."""
 
 
 @pytest.mark.skipif(
@@ -25,13 +29,17 @@ def test_games_ratings_and_backups_work_on_postgresql_too():
         Path(name).chmod(0o755)
         done = again(servers.postgres(Path(name) / "cluster"))
 
+    print(done.stdout)
     assert done.returncode == 0, done.stdout[-8000:]
 
 
 def again(server: servers.Postgres) -> subprocess.CompletedProcess[str]:
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    ignored = [f"--ignore-glob=*/test_{part}.py" for part in PURE]
+    wanted = ["-k", LONG, "-m", "not slow and not soak", "--durations=10"]
     try:
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *AGAIN],
+            [*pytest, *ignored, *wanted, *AGAIN],
             env=os.environ | {"DATABASE_URL": server.url},
             cwd=settings.BASE_DIR,
             capture_output=True,

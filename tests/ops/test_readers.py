@@ -13,6 +13,9 @@ from ladder.ratings import rater, selectors as ratings, services
 from ladder.ratings.models import Season
 from tests.games import cast
 
+READS_A_SECOND = 100
+"""By all readers together: they share an interpreter with the players."""
+
 
 class Crowd:
     """Threads that play and threads that read, until all games were played."""
@@ -23,6 +26,7 @@ class Crowd:
         self.games = list(Game.objects.values_list("pk", flat=True))
         self.worker = workers.here()
         self.refused: list[str] = []
+        self.pause_s = 0.0
 
     def play_one(self) -> None:
         play(self.games.pop(), self.worker)
@@ -31,7 +35,7 @@ class Crowd:
     def read(self) -> None:
         list(ratings.leaderboard(self.season)[:50])
         selectors.tally()
-        self.done.wait(0.2)
+        self.done.wait(self.pause_s)
 
     def repeat(self, what: Callable[[], None], over: Callable[[], bool]) -> None:
         while not over():
@@ -44,6 +48,8 @@ class Crowd:
             connection.close()
 
     def run(self, players: int, readers: int) -> None:
+        self.pause_s = readers / READS_A_SECOND
+
         def start(
             what: Callable[[], None], over: Callable[[], bool]
         ) -> threading.Thread:

@@ -1,6 +1,7 @@
 import pytest
 
 from ladder.dispatch import STOCK, Dispatcher
+from ladder.games.abilities import Crew, Roster
 from ladder.games.models import Game
 from ladder.games.services import NotNow
 from ladder.ratings import finals, rater, rebuild, seasons, services
@@ -126,7 +127,8 @@ def test_the_next_season_starts_from_nothing_when_the_last_is_archived(season):
 
 
 def test_the_dispatcher_pairs_with_its_desk_and_ends_finals(season, monkeypatch):
-    monkeypatch.setattr("ladder.dispatch.games.slots", lambda: 2)
+    two = Roster([Crew(None, slots=2)])
+    monkeypatch.setattr("ladder.dispatch.games.roster", lambda: two)
     monkeypatch.setattr("ladder.dispatch.hint", lambda *_: None)
     dispatcher = Dispatcher()
     assert dispatcher.tick().paired == 2 * STOCK

@@ -17,7 +17,7 @@ from django.db import Error, connection
 from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus
 from ladder.ops import chaos, invariants, servers
-from ladder.ops.live import say
+from ladder.ops.live import say, told
 from ladder.ratings import rater, selectors as ratings, services as ladders
 from ladder.ratings.models import Season
 
@@ -35,6 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--games", type=int, default=300)
         parser.add_argument("--workers", type=int, default=4)
         parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--minutes", type=float, help="at most, then it checks")
         parser.add_argument("--blows", type=int, default=40)
         parser.add_argument("--lease", type=float, default=6.0, help="seconds")
         parser.add_argument("--inside", help="(used by the command itself)")
@@ -75,7 +76,7 @@ class Command(BaseCommand):
         raged = time.monotonic() - began
         _calm(service, season)
         _report(monkey, raged, time.monotonic() - began)
-        broken = [verdict for verdict in invariants.check() if not _told(verdict)]
+        broken = [verdict for verdict in invariants.check() if not told(verdict)]
         if broken:
             raise CommandError(f"{len(broken)} invariants do not hold.")
 
@@ -105,21 +106,26 @@ def _rage(
 
     Or, if nothing is played any more, after a while: it might break what holds it.
     """
-    share, told = options["games"] / options["blows"], 0
+    share, told, began = options["games"] / options["blows"], 0, time.monotonic()
+    end = began + 60 * (options["minutes"] or float("inf"))
     for blow in range(options["blows"]):
         until = time.monotonic() + PATIENCE * settings.TORRES_LEASE_SECONDS
         while (played := _played()) < share * (blow + 1):
             service.keep()
             monkey.mend(time.monotonic())
-            if time.monotonic() > until:
+            if time.monotonic() > min(until, end):
                 break
             chaos.pause(monkey.rng.uniform(0.02, 0.2))
+        if time.monotonic() > end:
+            break
         monkey.act(time.monotonic())
         if played - told >= TELL_EVERY:
             told = played
-            say(f"{played} games, {blow + 1} blows")
+            rate = played / (time.monotonic() - began)
+            say(f"{played} games, {blow + 1} blows, {rate:.1f} games a second")
     monkey.mend(float("inf"))
-    while _played() < options["games"] and time.monotonic() < until + CALM_S:
+    end = min(end, time.monotonic() + CALM_S)
+    while _played() < options["games"] and time.monotonic() < end:
         service.keep()
         chaos.pause(0.2)
 
@@ -159,9 +165,3 @@ def _report(monkey: chaos.Monkey, raged: float, all_in_all: float) -> None:
     rate = (tally.finished + tally.voided) / raged
     say(f"{pulse.failed_attempts} failed attempts; {rate:.1f} games a second under")
     say(f"chaos, for {raged:.0f} s; at rest {all_in_all - raged:.0f} s later\n\nHeld:")
-
-
-def _told(verdict: invariants.Verdict) -> bool:
-    mark = "yes" if verdict.holds else f"NO: {verdict.against}"
-    say(f"  {verdict.says}: {mark}")
-    return verdict.holds

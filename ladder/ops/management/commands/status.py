@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ladder.games import selectors as games
+from ladder.games.abilities import cure
 from ladder.games.models import Game, GameStatus
 from ladder.ops.live import say
 from ladder.ratings.models import Season
@@ -25,6 +26,7 @@ class Command(BaseCommand):
             say(f"{'oldest waiting':<16}{pulse.oldest_waiting_s:>9.0f}s")
         for worker in games.silent_workers():
             say(f"silent: {worker.name}, last heard {worker.seen_at:%F %T} UTC")
+        _say_who_works()
         for game in Game.objects.filter(status=GameStatus.DEAD).defer("replay"):
             say(f"dead: {game}, {game.note}")
         for season in Season.objects.select_related("ladder"):
@@ -35,3 +37,26 @@ class Command(BaseCommand):
                 f" {tally.created - tally.missing}: the sum does not come out."
             )
         say("The sum comes out.")
+
+
+def _say_who_works() -> None:
+    """Show the live workers, who is drained, and which games wait for what."""
+    for worker in games.live():
+        speed = worker.calibration_ms
+        measured = "not measured" if speed is None else f"calibrated {speed:.0f} ms"
+        say(
+            f"worker {worker.name}: {worker.slots} slots, load {worker.load:.1f},"
+            f" sandbox {worker.sandbox or 'unknown'}, {measured},"
+            f" {', '.join(worker.languages) or 'languages unknown'}"
+        )
+    for worker in games.drained():
+        say(
+            f"drained: {worker.name}, {worker.drained_why}; when it is mended, say"
+            f" manage.py drain --undo '{worker.name}'"
+        )
+    roster = games.roster()
+    for wanted, count in games.waiting().items():
+        if not roster.crews:
+            say(f"waiting: {count} games, and no worker is heard; start one")
+        elif lacking := roster.lacks(wanted):
+            say(f"waiting: {count} games need {', '.join(lacking)}; {cure(lacking)}")

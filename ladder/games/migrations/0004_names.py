@@ -5,7 +5,7 @@ from django.db import migrations
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("games", "0002_match_embargo"),
+        ("games", "0003_needs_and_queue"),
     ]
 
     operations = [

@@ -1,0 +1,61 @@
+"""How fast a worker is: what a house bot needs here for a game that is always the same.
+
+It is the thinking time as bots are charged for it, so a busy host is no slower.
+"""
+
+from dataclasses import asdict
+
+import structlog
+from django.conf import settings
+from django.db import Error, connection
+from django.utils.module_loading import import_string
+
+from engine import referee
+from engine.errors import EngineError
+from engine.game import Game
+from engine.referee import ServiceFault
+from engine.rulesets import resolve
+from engine.setup import derive
+from ladder.bots.models import Submission
+from ladder.bots.protocol import Limits
+from ladder.errors import LadderError
+from ladder.games.attempts import Journal
+from ladder.games.models import Worker
+
+BOT = "house-greedy"
+SEED = "00" * 16
+
+log = structlog.get_logger()
+
+
+def run(worker: int) -> None:
+    """Measure this host and note it; never raises, since nothing depends on it."""
+    try:
+        if (ms := measure()) is not None:
+            Worker.objects.filter(pk=worker).update(calibration_ms=ms)
+    except (Error, LadderError, EngineError, ServiceFault, OSError) as error:
+        log.warning("cannot calibrate", error=str(error))
+    finally:
+        connection.close()
+
+
+def measure() -> float | None:
+    """Return the milliseconds that the bot is charged; None where it is not there."""
+    bots = Submission.objects.filter(
+        bot__slug=BOT, status=Submission.Status.READY
+    ).select_related("bot")
+    bot = bots.order_by("-number").first()
+    connection.close()
+    if bot is None:
+        return None
+    open_player = import_string(settings.TORRES_OPEN_PLAYER)
+    rules, limits = resolve("yucata", 2, {}), asdict(Limits())
+    outcome = referee.play(
+        Game(rules, derive(rules, SEED)),
+        [open_player(bot, seat, limits, Journal()) for seat in range(2)],
+        seed=SEED,
+        limits=limits,
+    )
+    if outcome.forfeits:
+        return None
+    return sum(move.answer.ms for move in outcome.moves if move.answer)

@@ -1,0 +1,78 @@
+"""`manage.py train_dictionary ID`: makes the dictionary of a new layout of replays.
+
+A dictionary that was in use is never made again: replays name it. The next one gets the
+next id, and `replays.NEWEST` follows it.
+"""
+
+import secrets
+from argparse import ArgumentParser
+from random import Random
+from typing import Any
+
+import zstandard
+from django.core.management.base import BaseCommand, CommandError
+
+from engine import referee
+from engine.game import Game
+from engine.rulesets import PRESETS, resolve
+from engine.setup import derive
+from ladder.games import replays
+from ladder.games.models import MAX_SEATS
+from ladder.ops.live import say
+from ladder.ops.scripted import Scripted
+
+BYTES = 32 << 10
+LIMITS = {"move_ms": 1000, "bank_ms": 10000}
+
+
+class Busy(Scripted):
+    """Costs some tenths of a millisecond, as small bots do."""
+
+    def decide(self, ask: referee.Ask) -> referee.Answer:
+        answer = super().decide(ask)
+        return referee.Answer(
+            answer.actions, answer.index, ms=self.rng.lognormvariate(-0.5, 0.8)
+        )
+
+
+class Command(BaseCommand):
+    help = "Play games of all rulesets, and train a dictionary on their replays."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("id", type=int)
+        parser.add_argument("--games", type=int, default=40, help="of each kind")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        del args
+        target = replays.FOLDER / f"replays-{options['id']}.zdict"
+        if target.exists():
+            raise CommandError(f"{target.name} is in use. Give the next id.")
+        samples: list[bytes | bytearray | memoryview] = []
+        for preset in PRESETS:
+            for seats in range(2, MAX_SEATS + 1):
+                kind = [replay(preset, seats) for _ in range(options["games"])]
+                samples += [replays.laid_out(document) for document in kind]
+                say(f"{len(samples)} games: {preset} for {seats}")
+        trained = zstandard.train_dictionary(BYTES, samples, dict_id=options["id"])
+        target.write_bytes(trained.as_bytes())
+        say(f"{target.name}: {len(trained.as_bytes())} bytes")
+
+
+def replay(preset: str, seats: int) -> dict[str, Any]:
+    """Play one game of random bots, and return its replay."""
+    rules, seed = resolve(preset, seats, {}), secrets.token_hex(16)
+    outcome = referee.play(
+        Game(rules, derive(rules, seed)),
+        [Busy(secrets.token_hex(8)) for _ in range(seats)],
+        seed=seed,
+        limits=LIMITS,
+    )
+    return outcome.replay(seed=seed, players=[_anybody() for _ in range(seats)])
+
+
+def _anybody() -> dict[str, Any]:
+    rng = Random(secrets.randbits(64))  # noqa: S311 -- a name, no secret
+    name = f"bot-{rng.randrange(10**6)}"
+    digest = secrets.token_hex(32)
+    number = rng.randrange(1, 40)
+    return {"name": name, "bot": name, "submission": number, "digest": digest}

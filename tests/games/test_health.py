@@ -1,0 +1,62 @@
+"""A worker on which bots fail that do not fail elsewhere is found, and nobody else."""
+
+import pytest
+
+from ladder.games import attempts, health, workers
+from ladder.games.attempts import Place, Result
+from ladder.games.health import BLAME, Record, surprise
+from ladder.games.models import Game, Worker
+from tests.games import cast
+
+
+def test_bots_that_fail_everywhere_blame_nobody():
+    same = {1: Record(50, 50), 2: Record(50, 0)}
+
+    assert surprise({"a": same, "b": same}, "a") < BLAME
+
+
+def test_bots_that_fail_here_alone_blame_this_worker():
+    records = {"a": {1: Record(10, 10)}, "b": {1: Record(50, 0)}}
+
+    assert surprise(records, "a") > BLAME
+    assert surprise(records, "b") == 0
+
+
+def test_a_few_failures_are_no_proof():
+    records = {"a": {1: Record(20, 3)}, "b": {1: Record(50, 0)}}
+
+    assert surprise(records, "a") < BLAME
+
+
+def test_a_bot_that_played_nowhere_else_says_nothing():
+    assert surprise({"a": {1: Record(99, 99)}, "b": {2: Record(99, 0)}}, "a") == 0
+
+
+def play(bots, worker: int, fault: str = "") -> Game:
+    game = cast.match(bots).games.get()
+    places = [Place(0, 40, 1, fault), Place(1, 30, 2, fault)]
+    result = Result("completed", "1", b"r", places)
+    assert attempts.finish(attempts.claim(game.pk, worker), result)
+    return game
+
+
+@pytest.mark.django_db
+def test_a_sick_worker_is_drained_and_its_games_are_played_again():
+    bots = cast.bots(2)
+    ill = Worker.objects.create(name="ill#1", host="ill").pk
+    fine = Worker.objects.create(name="fine#1", host="fine").pk
+    before = play(bots, ill)
+    bad = [play(bots, ill, "timeout") for _ in range(10)]
+    good = [play(bots, fine) for _ in range(20)]
+
+    voided = health.look()
+
+    assert sorted(voided) == [game.pk for game in bad]
+    assert Worker.objects.get(pk=ill).drained
+    assert not Worker.objects.get(pk=fine).drained
+    assert Game.objects.filter(replaces__in=bad, status="scheduled").count() == 10
+    left = Game.objects.filter(pk__in=[before.pk, *(game.pk for game in good)])
+    assert set(left.values_list("status", flat=True)) == {"finished"}
+    workers.undrain(ill)
+    assert health.look() == []
+    assert not Worker.objects.get(pk=ill).drained

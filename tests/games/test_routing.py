@@ -1,0 +1,177 @@
+"""Games go to workers that can play them, wait where there are none, and say so."""
+
+import pytest
+from django.core.management import call_command
+
+from ladder.dispatch import Plan
+from ladder.games import abilities, attempts, selectors, services, workers
+from ladder.games.abilities import Crew, Roster
+from ladder.games.models import Attempt, Game, Worker
+from ladder.games.play import End, Floor, play
+from tests.games import cast
+from tests.games.test_attempts import RESULT
+
+EVERYTHING = ["python", "go", "java"]
+
+
+def crew(*languages: str, level: str = "full", rules: str = "1", slots: int = 1):
+    return Crew(abilities.offers(languages, level, rules), slots)
+
+
+def test_a_game_needs_its_languages_the_level_and_the_rules():
+    uploaded = abilities.needs([("go", False), ("python", True)], "full")
+    house = abilities.needs([("python", True), ("python", True)], "full")
+
+    assert uploaded == "full go python rules-1"
+    assert house == "python rules-1"
+
+
+@pytest.mark.parametrize(
+    ("who", "able"),
+    [
+        (crew("go", "python"), True),
+        (crew("go", "python", "java", rules="2"), True),
+        (crew("python"), False),
+        (crew("go", "python", level="none"), False),
+        (crew("go", "python", rules="0"), False),
+        (Crew(None, 1), True),
+    ],
+)
+def test_a_worker_is_able_if_it_offers_every_word(who, able):
+    assert abilities.fit("go python reduced rules-1", who.offered) is able
+
+
+def test_a_higher_level_holds_for_lower_ones():
+    assert abilities.fit("reduced", crew(level="full").offered)
+    assert not abilities.fit("full", crew(level="reduced").offered)
+
+
+def test_what_is_lacking_is_that_of_the_nearest_worker_and_has_a_cure():
+    roster = Roster([crew("python"), crew("python", "java", level="none")])
+
+    lacking = roster.lacks("full go python rules-1")
+
+    assert lacking == ["go"]
+    assert "apt-get install golang-go" in abilities.cure(lacking)
+    assert "torres doctor" in abilities.cure(["full"])
+    assert "update it" in abilities.cure(["rules-7"])
+
+
+def make(language: str, k: int = 0, **values: object) -> Game:
+    """Schedule a game of two new bots in a language."""
+    bots = [cast.bot(f"{language}-{k}-{seat}") for seat in range(2)]
+    for bot in bots:
+        bot.submissions.update(language=language)
+    made = cast.match(bots).games.get()
+    Game.objects.filter(pk=made.pk).update(**values or {"priority": 0})
+    return made
+
+
+def works(name: str, *languages: str, slots: int = 2) -> None:
+    Worker.objects.create(
+        name=f"{name}#1",
+        host=name,
+        languages=list(languages),
+        sandbox="full",
+        versions={"rules": "1"},
+        slots=slots,
+    )
+
+
+def plan() -> dict[int, str]:
+    made = Plan(selectors.roster(), selectors.in_flight())
+    made.fill()
+    return {game: queue for queue, game in made.hints}
+
+
+@pytest.mark.django_db
+def test_where_all_workers_are_able_the_common_queue_is_used():
+    works("a", *EVERYTHING)
+    works("b", "go")
+    one = make("go")
+
+    assert plan() == {one.pk: "play"}
+
+
+@pytest.mark.django_db
+def test_a_game_goes_to_the_workers_that_have_its_language():
+    works("a", "python")
+    works("b", "python", "go")
+    one, two = make("go"), make("python")
+    able = selectors.roster().able(one.needs)
+
+    assert plan() == {one.pk: able[0].queue, two.pk: "play"}
+    assert able[0].queue.startswith("only-")
+
+
+@pytest.mark.django_db
+def test_games_for_nobody_do_not_stand_in_the_way_of_others():
+    works("a", "python", slots=1)
+    for k in range(5):
+        make("go", k, priority=5)
+    free = make("python")
+
+    assert plan() == {free.pk: "play"}
+
+
+@pytest.mark.django_db
+def test_a_small_crew_gets_no_long_queue_and_the_others_go_on():
+    works("a", "python", slots=4)
+    works("b", "python", "go", slots=1)
+    for k in range(6):
+        make("go", k)
+    rest = [make("python", k).pk for k in range(6)]
+
+    hints = plan()
+
+    queues = list(hints.values())
+    assert sum(queue.startswith("only-") for queue in queues) == 2
+    assert [game for game, queue in hints.items() if queue == "play"] == rest
+
+
+@pytest.mark.django_db
+def test_status_says_which_games_wait_for_what(capsys):
+    works("a", "python")
+    make("go", 1)
+
+    call_command("status")
+
+    said = capsys.readouterr().out
+    assert "waiting: 1 games need go; on a worker, apt-get install golang-go" in said
+    assert "worker a#1: 2 slots, load 0.0, sandbox full, not measured, python" in said
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_hint_that_went_astray_fails_nothing():
+    one, floor = make("go", 1), Floor()
+    floor.open(crew("python").offered)
+
+    assert play(one.pk, workers.here(), floor) == End.NOT_TAKEN
+
+    one.refresh_from_db()
+    assert (one.status, one.failures) == ("scheduled", 0)
+    assert Attempt.objects.get().outcome == "released"
+    floor.open(crew("go").offered)
+    assert play(one.pk, workers.here(), floor) == End.FINISHED
+
+
+@pytest.mark.django_db
+def test_a_replacement_needs_what_the_voided_game_needed(settings):
+    one = make("go")
+    attempts.finish(attempts.claim(one.pk, workers.here()), RESULT)
+
+    assert services.void(one.pk, "our fault").needs == "full go rules-1"
+
+
+@pytest.mark.django_db
+def test_a_drain_outlives_a_restart_until_it_is_undone():
+    me = workers.here()
+    workers.drain(me, "bots fail here")
+    Worker.objects.filter(pk=me).update(name=f"{workers.station()}#before")
+
+    again = workers.here()
+
+    assert again != me
+    assert Worker.objects.get(pk=again).drained
+    call_command("drain", workers.station(), "--undo")
+    assert not Worker.objects.filter(drained=True).exists()

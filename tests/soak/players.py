@@ -1,0 +1,15 @@
+"""A player that takes its time: some seconds a game, so that blows fall into games."""
+
+import threading
+
+from ladder.ops.scripted import Scripted
+
+
+class Slow(Scripted):
+    def decide(self, ask):
+        threading.Event().wait(0.02)
+        return super().decide(ask)
+
+
+def open_slow(submission, seat, limits, log):
+    return Slow(submission.digest)

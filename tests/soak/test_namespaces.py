@@ -1,0 +1,110 @@
+"""Two worker hosts and a server host, each a network namespace; links that are cut.
+
+A cut is silent: the host's cable is taken out of the switch, and nobody is told.
+"""
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+
+import pytest
+
+from tests.soak.fleet import fleet, wait_for_work
+
+pytestmark = [
+    pytest.mark.usefixtures("_servers"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
+]
+NET = "10.213.77"
+ME = f"t{os.getpid()}"  # interfaces have names of at most 15 letters
+SWITCH = f"{ME}sw"
+
+
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
+
+
+def undo(*words: str) -> None:
+    subprocess.run(["ip", *words], check=False, capture_output=True)
+
+
+class Host:
+    """A namespace with a cable to the switch; it ends with the stack."""
+
+    def __init__(self, stack: ExitStack, name: str, number: int) -> None:
+        self.name, self.address = f"{ME}{name}", f"{NET}.{number}"
+        self.cable = f"{self.name}c"
+        ip("netns", "add", self.name)
+        stack.callback(partial(undo, "netns", "del", self.name))
+        inner = ("name", "eth0", "netns", self.name)
+        ip("link", "add", self.cable, "type", "veth", "peer", *inner)
+        stack.callback(partial(undo, "link", "del", self.cable))
+        self.plug()
+        ip("link", "set", self.cable, "up")
+        for words in (
+            ("addr", "add", f"{self.address}/24", "dev", "eth0"),
+            ("link", "set", "eth0", "up"),
+            ("link", "set", "lo", "up"),
+        ):
+            ip("-n", self.name, *words)
+
+    @property
+    def inside(self) -> list[str]:
+        return ["ip", "netns", "exec", self.name]
+
+    def plug(self) -> None:
+        ip("link", "set", self.cable, "master", SWITCH)
+
+    def unplug(self) -> None:
+        ip("link", "set", self.cable, "nomaster")
+
+
+@contextmanager
+def network() -> Iterator[list[Host]]:
+    """Make a switch with this process and three hosts at it."""
+    with ExitStack() as stack:
+        try:
+            ip("link", "add", SWITCH, "type", "bridge")
+        except subprocess.CalledProcessError as why:
+            pytest.skip(f"no network of one's own here: {why.stderr}")
+        stack.callback(partial(undo, "link", "del", SWITCH))
+        ip("addr", "add", f"{NET}.1/24", "dev", SWITCH)
+        ip("link", "set", SWITCH, "up")
+        names = enumerate(("db", "one", "two"), start=2)
+        yield [Host(stack, name, number) for number, name in names]
+
+
+@pytest.mark.parametrize("seconds", [5, 30, 75])
+def test_a_cut_link_loses_nothing_and_doubles_nothing(seconds):
+    with network() as (db, one, two), fleet(db.address, db.inside) as service:
+        service.open([one.inside, two.inside])
+        wait_for_work(service, 90)
+        service.until(lambda: bool(service.busy(0)), 60)
+
+        one.unplug()
+        threading.Event().wait(seconds)
+        one.plug()
+        back = wait_for_work(service)
+        print(f"cut for {seconds} s: all at work {back:.0f} s after it", flush=True)
+
+        held = service.settle()
+        assert held.count(": yes") == 8
+        print(service.manage("status"))
+
+
+def test_servers_behind_a_cut_link_are_waited_for():
+    """Here the cable of the servers is out: both hosts and the scheduler are alone."""
+    with network() as (db, one, two), fleet(db.address, db.inside) as service:
+        service.open([one.inside, two.inside])
+        service.until(lambda: len(service.busy()) > 1, 90)
+
+        db.unplug()
+        threading.Event().wait(40)
+        db.plug()
+        back = wait_for_work(service)
+        print(f"servers cut off: all at work {back:.0f} s after it", flush=True)
+
+        assert service.settle().count(": yes") == 8
