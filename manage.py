@@ -5,7 +5,18 @@ import os
 import sys
 
 from django.core.management import execute_from_command_line
+from django.db import Error
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ladder.settings")
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except Error as error:
+        if "--traceback" in sys.argv:
+            raise
+        said = str(error).strip().partition("\n")[0]
+        sys.exit(
+            f"The database refuses: {said}\n"
+            "Is DATABASE_URL right, and does the server run? After an update say"
+            " 'python manage.py prepare' first. --traceback shows all."
+        )

@@ -110,6 +110,21 @@ def test_a_port_that_is_taken_is_said_so(data):
     assert "Traceback" not in done.stderr
 
 
+def test_a_database_of_another_version_is_said_so(data):
+    done = subprocess.run(
+        [*MANAGE, "status"],
+        env=data,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert "manage.py prepare" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_reader_that_goes_away_does_not_stop_it(data):
     service = start(data, "--once", "--games", "20")
     service.stdout.readline()
