@@ -131,8 +131,8 @@ class Sandbox(Protocol):
     def start(self, box: Box, limits: Limits) -> Running:
         """Start the box. Raises ServiceFault if that fails for a reason of ours.
 
-        The thread that starts a bot must live as long as the bot: the kernel kills
-        the bot when that thread ends, so that no worker can leave one behind.
+        At level none the thread that starts a bot must live as long as the bot: the
+        kernel kills the bot when that thread ends, so that nobody leaves one behind.
         """
 
     def close(self) -> None:

@@ -1,14 +1,14 @@
 """Starting a bot in Bubblewrap: namespaces, the filter, its own file system.
 
-The order at a start: bwrap waits for its options; we put it into the bot's control
-group; then it gets them. So everything that it starts is born in the group, whoever
-dies meanwhile, and no code of ours runs between fork and exec of a threaded worker.
+A zygote forks it into its control groups and under its user id; then bwrap makes the
+box and becomes the bot. So everything that it starts is born in the group, whoever
+dies meanwhile.
 """
 
 import contextlib
 import os
+import resource
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
@@ -16,15 +16,21 @@ from ladder.bots.sandbox.base import Box, Exit, Level
 from ladder.bots.sandbox.cgroups import Cgroup, Cgroups
 from ladder.bots.sandbox.host import Host, Slots, closing
 from ladder.bots.sandbox.kernel import holds, unread, wait_for_exit
-from ladder.bots.sandbox.launch import Launched, engine_folder, launch
-from ladder.bots.sandbox.staging import Stage
+from ladder.bots.sandbox.launch import Pipes, engine_folder, open_pipes
+from ladder.bots.sandbox.spawner import Child, Order, Spawner
+from ladder.bots.sandbox.staging import DEVICES, PYTHON_PATH, Stage
 from ladder.bots.sandbox.syscalls import open_filter
 from ladder.bots.sandbox.tree import Tree
 
 _REAP_MS = 1_000
 """How long bwrap may take to see that its bot is dead."""
 _SHM_BYTES = 1 << 20
-_FILES_OPEN = 256
+_RLIMITS = (
+    # No cores: programs of the host would look at them.
+    (resource.RLIMIT_CORE, 0),
+    (resource.RLIMIT_MEMLOCK, 0),
+    (resource.RLIMIT_NOFILE, 256),
+)
 _DATA_TIMES = 2
 """Without control groups a process may have so many times the bot's memory."""
 _NOBODY = "65534"
@@ -33,22 +39,9 @@ _ENV = {
     "HOME": "/tmp",  # noqa: S108 — the box's own
     "TMPDIR": "/tmp",  # noqa: S108
     "LANG": "C.UTF-8",
-    "PYTHONPATH": "/opt/torres",
+    "PYTHONPATH": f"/{PYTHON_PATH}",
     "PYTHONHASHSEED": "0",
 }
-_VISIBLE = (
-    # Of the host a bot sees its programs and libraries, and what those cannot do
-    # without in /etc: nothing that is a secret, nothing that tells who runs them.
-    ("--ro-bind", "/usr", "/usr"),
-    ("--symlink", "usr/bin", "/bin"),
-    ("--symlink", "usr/sbin", "/sbin"),
-    ("--symlink", "usr/lib", "/lib"),
-    ("--symlink", "usr/lib64", "/lib64"),
-    ("--dir", "/etc"),
-    ("--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"),
-    ("--ro-bind-try", "/etc/alternatives", "/etc/alternatives"),
-    *(("--ro-bind", str(p), str(p)) for p in Path("/etc").glob("java-*-openjdk")),
-)
 _ISOLATION = (
     "--as-pid-1", "--die-with-parent", "--new-session",
     "--unshare-user", "--uid", _NOBODY, "--gid", _NOBODY,
@@ -72,42 +65,55 @@ class BubblewrapSandbox:
         self._cgroups, self._proc = cgroups, proc
         self._slots = Slots(host) if os.geteuid() == 0 else None
         self._stage = Stage(host)
+        self._spawner = Spawner()
         self._owner = os.getpid()
 
     def start(self, box: Box, limits: Limits) -> "BoxedBot":
         words = self._words(box, limits)
         command = [*self._rlimits(limits), *box.command(limits)]
-        uid, slot = self._slots.take() if self._slots else (None, None)
         with contextlib.ExitStack() as failing:
+            uid, slot = self._slots.take() if self._slots else (None, None)
             if slot is not None:
                 failing.callback(os.close, slot)
-            reins = self._cgroups.make(limits) if self._cgroups else Tree(limits)
-            failing.callback(reins.remove)
-            launched, options, began = _launch(
-                command, uid, memfd=self._cgroups is not None
-            )
+            group = self._cgroups.make(limits) if self._cgroups else None
+            if group is not None:
+                failing.callback(group.remove)
+            child, pipes, began = self._spawn([*words, "--", *command], uid, group)
             failing.pop_all()
-        bot = BoxedBot(launched, began, reins, slot)
+        return BoxedBot(child, pipes, began, group or Tree(child.pid, limits), slot)
+
+    def _spawn(
+        self, words: Sequence[str], uid: int | None, group: Cgroup | None
+    ) -> tuple[Child, Pipes, int]:
+        """Start bwrap; also return a pipe whose byte it takes when the box is made."""
+        rules = open_filter(memfd=self._cgroups is not None)
+        wait, began = os.pipe2(os.O_CLOEXEC)
+        os.write(began, b"g")
+        order = Order(
+            # The pipes of the bot are 0 to 2, then come bwrap's two.
+            ("/usr/bin/bwrap", "--block-fd", "3", "--seccomp", "4", *words),
+            uid=uid,
+            rlimits=_RLIMITS,
+            enters=group.enters if group else (),
+            born_in=group.born_in if group else None,
+        )
         try:
-            with closing(options):
-                reins.add(launched.process.pid)
-                os.write(options, b"".join(word.encode() + b"\0" for word in words))
-        except (ServiceFault, OSError) as why:
-            bot.kill()
-            for fd in launched.pipes:
-                os.close(fd)
-            raise ServiceFault(f"no box for {box.folder}: {why}") from why
-        return bot
+            with closing(wait, rules), open_pipes() as (its, ours):
+                return self._spawner.spawn(order, (*its, wait, rules)), ours, began
+        except ServiceFault:
+            os.close(began)
+            raise
 
     def close(self) -> None:
         if self._owner != os.getpid():
             return  # a fork of the worker holds nothing
         if self._cgroups is not None:
             self._cgroups.close()
+        self._spawner.close()
         self._stage.close()
 
     def _words(self, box: Box, limits: Limits) -> list[str]:
-        """Return bwrap's options; only the command stands on its command line."""
+        """Return bwrap's options."""
         return [
             *_ISOLATION,
             *self._mounts(box, limits),
@@ -116,13 +122,12 @@ class BubblewrapSandbox:
 
     def _mounts(self, box: Box, limits: Limits) -> list[str]:
         groups: list[Sequence[str]] = [
-            *_VISIBLE,
-            ("--proc", "/proc") if self._proc else ("--dir", "/proc"),
-            ("--dev", "/dev"),
+            ("--ro-bind", str(self._stage.root(engine_folder())), "/"),
+            ("--ro-bind", "/usr", "/usr"),
+            *[("--proc", "/proc")][: self._proc],
+            *(("--dev-bind", f"/dev/{name}", f"/dev/{name}") for name in DEVICES),
             *self._scratch(box, limits),
-            ("--ro-bind", str(self._stage.engine(engine_folder())), "/opt/torres"),
-            ("--ro-bind", str(self._stage.box(box)), "/box"),
-            ("--chdir", "/box", "--remount-ro", "/dev", "--remount-ro", "/"),
+            ("--ro-bind", str(self._stage.box(box)), "/box", "--chdir", "/box"),
         ]
         return [word for group in groups for word in group]
 
@@ -132,7 +137,7 @@ class BubblewrapSandbox:
         A file system in memory is limited in bytes, but not in empty files.
         """
         if self._cgroups is None:
-            return [("--dir", "/tmp")]  # noqa: S108
+            return []
         return [
             ("--size", str(_SHM_BYTES), "--tmpfs", "/dev/shm"),  # noqa: S108
             ("--size", str(limits.tmp_mb << 20), "--tmpfs", "/tmp"),  # noqa: S108
@@ -159,12 +164,17 @@ class BoxedBot:
     """A bot in its box."""
 
     def __init__(
-        self, launched: Launched, began: int, reins: Cgroup | Tree, slot: int | None
+        self,
+        child: Child,
+        pipes: Pipes,
+        began: int,
+        reins: Cgroup | Tree,
+        slot: int | None,
     ) -> None:
-        self._process, self._began, self._reins = launched.process, began, reins
+        self._child, self._began, self._reins = child, began, reins
         self._slot = slot
-        self.pid = launched.process.pid
-        self.stdin, self.stdout, self.stderr = launched.pipes
+        self.pid = child.pid
+        self.stdin, self.stdout, self.stderr = pipes
         self._exit: Exit | None = None
         # What is called for each decision is the reins' own, without a step between.
         self.freeze, self.thaw, self.cpu_ns = reins.freeze, reins.thaw, reins.cpu_ns
@@ -182,59 +192,18 @@ class BoxedBot:
 
     def kill(self) -> Exit:
         if self._exit is None:
-            code = self._process.poll()
+            code = self._child.poll()
             if code is None:
                 # The bot first, so that bwrap reaps it: nobody else may be there to.
                 self._reins.strike(spare=self.pid)
                 wait_for_exit(self.pid, _REAP_MS)
             self._reins.remove()
-            self._process.wait()
-            self._exit = _exit(self._process.returncode if code is None else code)
+            ended = self._child.wait()
+            self._exit = _exit(ended if code is None else code)
             os.close(self._began)
             if self._slot is not None:
                 os.close(self._slot)
         return self._exit
-
-
-def _launch(
-    command: Sequence[str], uid: int | None, *, memfd: bool
-) -> tuple[Launched, int, int]:
-    """Start bwrap under ``uid``, waiting for its options.
-
-    Returns it, the pipe for its options, and one with a byte in it that bwrap takes
-    when the box is finished.
-    """
-    words, arguments = os.pipe2(os.O_CLOEXEC)
-    wait, began = os.pipe2(os.O_CLOEXEC)
-    rules = open_filter(memfd=memfd)
-    os.write(began, b"g")
-    passed = (words, wait, rules)
-    argv = [
-        *_become(uid),
-        *("/usr/bin/bwrap", "--seccomp", str(rules), "--block-fd", str(wait)),
-        *("--args", str(words), "--", *command),
-    ]
-    try:
-        with closing(*passed):
-            return launch(argv, Path("/"), {}, pass_fds=passed), arguments, began
-    except ServiceFault:
-        os.close(arguments)
-        os.close(began)
-        raise
-
-
-def _become(uid: int | None) -> list[str]:
-    """Return the command that runs the rest under ``uid``, with few descriptors.
-
-    Popen could change the user, but would have to fork: 20 ms in a worker of 200 MB,
-    measured. No cores: programs of the host would look at them.
-    """
-    limits = f"ulimit -c 0 && ulimit -l 0 && ulimit -n {_FILES_OPEN}"
-    limit = ("/bin/sh", "-c", f'{limits} && exec "$@"')
-    if uid is None:
-        return [*limit, "sh"]
-    ids = ("--reuid", str(uid), "--regid", str(uid), "--clear-groups")
-    return [*limit, "sh", "/usr/bin/setpriv", *ids, "--"]
 
 
 def _exit(code: int) -> Exit:

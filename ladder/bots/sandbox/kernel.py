@@ -94,7 +94,7 @@ def unread(fd: int) -> int:
         count = fcntl.ioctl(fd, termios.FIONREAD, _NO_BYTES)
     except OSError:
         return 0
-    return int.from_bytes(count, sys.byteorder)
+    return 0 if count == _NO_BYTES else int.from_bytes(count, sys.byteorder)
 
 
 def _schedstat(tid: int, field: int) -> int:

@@ -22,19 +22,15 @@ _GONE_S = 5.0
 class Tree:
     """What descends from one process."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._root = 0
+    def __init__(self, root: int, limits: Limits) -> None:
+        self._root = root
         self._most = limits.memory_mb << 20
         self._peak = 0
         self._stopped: list[int] = []
 
-    def add(self, pid: int) -> None:
-        """Take a process, which has no children yet, as the root."""
-        self._root = pid
-
     def processes(self) -> list[int]:
         """Return the root and its descendants."""
-        found = [self._root] if self._root else []
+        found = [self._root]
         for pid in found:  # grows while it is read
             found += _children(pid)
         return found
