@@ -7,6 +7,7 @@ whatever the bytes are, ``read_ready`` and ``read_answer`` return a value or rai
 """
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
@@ -89,16 +90,19 @@ class _Line(msgspec.Struct):
 
 
 _decode = msgspec.json.Decoder(_Line).decode
-_encode = msgspec.json.Encoder().encode
+_encode_lines = msgspec.json.Encoder().encode_lines
+_REPEATED = re.compile(rb'\\u|"(?:actions|index)".*"(?:actions|index)"')
+"""A sane answer names one of the two, once, without escapes in its keys."""
 
 
 def encode(message: dict[str, Any] | msgspec.Struct) -> bytes:
     """Return ``message`` as one ASCII line without spaces, keys in their order."""
-    line = _encode(message)
-    if not line.isascii():  # only a refusal can quote a bot; msgspec writes UTF-8
-        plain = msgspec.to_builtins(message)
-        line = json.dumps(plain, separators=(",", ":")).encode("ascii")
-    return line + b"\n"
+    line = _encode_lines((message,))
+    if line.isascii():
+        return line
+    # Only a refusal can quote a bot; msgspec writes UTF-8.
+    plain = msgspec.to_builtins(message)
+    return json.dumps(plain, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def encode_decide(ask: Ask, *, legal: bool) -> bytes:
@@ -166,7 +170,7 @@ def _parse(line: bytes) -> _Line:
         said = _decode(line)
     except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError) as why:
         raise PlayerFault("protocol", f"{_reason(why)}: {quote(line)}") from None
-    if _may_repeat(line):
+    if _REPEATED.search(line):
         _refuse_repeated_keys(line)
     return said
 
@@ -177,11 +181,6 @@ def _reason(why: Exception) -> str:
     if isinstance(why, UnicodeError):
         return "invalid UTF-8"
     return str(why)[:200]
-
-
-def _may_repeat(line: bytes) -> bool:
-    # A sane answer names one of the two, once, without escapes in its keys.
-    return line.count(b'"actions"') + line.count(b'"index"') > 1 or b"\\u" in line
 
 
 def _refuse_repeated_keys(line: bytes) -> None:
