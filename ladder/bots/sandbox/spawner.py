@@ -29,6 +29,9 @@ class Order:
     then 3, 4, …; ``enters`` are files of control groups of version 1 that it writes
     itself into, ``born_in`` is the folder of one of version 2. ``rlimits`` are pairs of
     a number of ``resource`` and a limit; ``uid`` is also the group's id, if given.
+    ``confined`` are the paths that it may read (``reads``) and write (``writes``) if
+    Landlock is to hold it: then descriptor 4 is a filter, and from 3 a byte is read
+    when it is loaded.
     """
 
     argv: Sequence[str]
@@ -38,6 +41,7 @@ class Order:
     rlimits: Sequence[tuple[int, int]] = ()
     enters: Sequence[str] = ()
     born_in: str | None = None
+    confined: Mapping[str, Sequence[str]] | None = None
 
 
 class Child:

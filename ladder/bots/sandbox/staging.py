@@ -25,7 +25,8 @@ DEVICES = ("null", "zero", "random", "urandom")
 """The files in /dev of a box, besides /dev/shm and the links to its descriptors."""
 _MODULES = {".py", ".so"}
 _LIBRARIES = Path("/etc/ld.so.cache")
-_ETC = (Path("/etc/alternatives"), *Path("/etc").glob("java-*-openjdk"))
+ETC = (Path("/etc/alternatives"), *Path("/etc").glob("java-*-openjdk"), _LIBRARIES)
+"""What programs in /usr cannot do without in /etc."""
 _LINKS = {
     **{name: f"usr/{name}" for name in ("bin", "sbin", "lib", "lib64")},
     **{f"dev/{n}": f"/proc/self/fd/{i}" for i, n in enumerate(_STREAMS)},
@@ -97,7 +98,7 @@ def _furnish(root: Path, engine: Path) -> None:
         (root / name).symlink_to(target)
     for name in DEVICES:
         (root / "dev" / name).touch()
-    for folder in [path for path in _ETC if path.is_dir()]:
+    for folder in [path for path in ETC if path.is_dir()]:
         shutil.copytree(folder, root / folder.relative_to("/"), symlinks=True)
     if _LIBRARIES.exists():
         shutil.copyfile(_LIBRARIES, root / _LIBRARIES.relative_to("/"))

@@ -76,8 +76,9 @@ class Tree:
     def remove(self) -> None:
         """Kill what is left of the tree, and wait until only the dead are there."""
         deadline = time.monotonic() + _GONE_S
-        while any(_lives(pid) for pid in self.processes()):
-            _signal(self.processes(), signal.SIGKILL)
+        while living := [pid for pid in self.processes() if _lives(pid)]:
+            # The root last: to it falls what others leave behind.
+            _signal(living[1:] or living, signal.SIGKILL)
             if time.monotonic() > deadline:
                 raise ServiceFault(f"process {self._root} does not end")
 
