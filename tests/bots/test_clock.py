@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.referee import Answer, PlayerFault
+from engine.referee import Answer, PlayerFault, ServiceFault
 from ladder.bots.clock import Stopwatch
 from ladder.bots.sandbox import Sandbox
 from tests.bots.games import HELLO, PROGRAMS, ask, player
@@ -111,6 +111,32 @@ def test_a_waiting_thread_is_not_judged_before_it_has_run(full, busy) -> None:
     bot.start(HELLO)
     for _ in range(5):
         assert bot.decide(ask(move_ms=180)).ms < 180
+    bot.kill()
+
+
+def test_threads_that_ended_while_starved_are_never_the_bot_s_fault(full, busy) -> None:
+    """What they waited is lost with them; then it cannot be said whose fault it is."""
+    ours, charges = 0, []
+    for _ in range(10):
+        bot = player(PROGRAMS / "short_threads.py", full)
+        bot.start(HELLO)
+        try:  # twice what it needs
+            charges += [bot.decide(ask(move_ms=100)) for _ in range(3)]
+        except ServiceFault as why:
+            assert "threads of it have ended" in str(why)  # noqa: PT017
+            ours += 1
+        bot.kill()
+
+    assert all(charge.ms <= 100 for charge in charges)
+    assert ours > 0
+
+
+def test_who_sleeps_on_a_starved_worker_still_forfeits(full, busy) -> None:
+    bot = player(PROGRAMS / "nap.py", full)
+    bot.start(HELLO)
+
+    with pytest.raises(PlayerFault, match="timeout"):
+        bot.decide(ask(move_ms=100))
     bot.kill()
 
 

@@ -107,6 +107,12 @@ class Running(Protocol):
     def threads(self) -> list[int]:
         """Return the ids of its living threads, as far as the level can see them."""
 
+    def pressure_ns(self) -> int:
+        """Return for how long some thread, one that has ended too, had to wait in all.
+
+        Of the whole machine where it is not known of the bot; in nanoseconds.
+        """
+
     def over_memory(self) -> bool:
         """Return whether it hit its memory limit."""
 

@@ -116,7 +116,7 @@ class BoxedBot:
         # What is called for each decision is the reins' own, without a step between.
         self.freeze, self.thaw, self.cpu_ns = reins.freeze, reins.thaw, reins.cpu_ns
         self.threads, self.over_memory = reins.threads, reins.over_memory
-        self.memory_peak = reins.memory_peak
+        self.memory_peak, self.pressure_ns = reins.memory_peak, reins.pressure_ns
 
     def closed_stdout(self) -> bool:
         """Look whether anybody has the pipe but bwrap, which never lets go."""

@@ -20,6 +20,7 @@ from pathlib import Path
 from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
 from ladder.bots.sandbox.hierarchies import JOBS, Hierarchy, assign, find
+from ladder.bots.sandbox.kernel import pressure
 
 _OURS = "torres"
 _WORKER = "torres-worker"
@@ -156,6 +157,10 @@ class Cgroup:
         if self._cpu2:
             return int(said.split(None, 2)[1]) * 1000
         return int(said)
+
+    def pressure_ns(self) -> int:
+        """Return how long threads waited: the group's (version 2), or the machine's."""
+        return pressure(*([f"{self.born_in}/cpu.pressure"] if self.born_in else []))
 
     def over_memory(self) -> bool:
         """Return whether the memory limit has killed a process of it."""

@@ -9,17 +9,30 @@ import termios
 from pathlib import Path
 
 
-def run_time(tid: int) -> int:
-    """Return the processor time of a thread, in ns."""
-    return _schedstat(tid, 0)
-
-
-def run_delay(tid: int) -> int:
-    """Return how long a thread has waited for a processor, in ns.
+def schedstat(tid: int) -> tuple[int, int]:
+    """Return how long a thread ran, and how long it waited for a processor, in ns.
 
     The kernel counts a wait when it ends, that is when the thread gets a processor.
     """
-    return _schedstat(tid, 1)
+    fields = _read(f"/proc/{tid}/schedstat").split()
+    return (int(fields[0]), int(fields[1])) if len(fields) > 1 else (0, 0)
+
+
+def run_time(tid: int) -> int:
+    """Return the processor time of a thread, in ns."""
+    return schedstat(tid)[0]
+
+
+def pressure(*paths: str) -> int:
+    """Return for how long some thread had to wait for a processor, in ns.
+
+    Of the first of these control groups (version 2) that tells, or else of the whole
+    machine; also of threads that have ended. 0 if the kernel does not count it.
+    """
+    for path in (*paths, "/proc/pressure/cpu"):
+        if some := _read(path).partition(b"\n")[0]:
+            return int(some.rpartition(b"=")[2]) * 1_000
+    return 0
 
 
 class OwnDelay:
@@ -94,11 +107,6 @@ def unread(fd: int) -> int:
     except OSError:
         return 0
     return int.from_bytes(count, sys.byteorder)
-
-
-def _schedstat(tid: int, field: int) -> int:
-    fields = _read(f"/proc/{tid}/schedstat").split()
-    return int(fields[field]) if len(fields) > field else 0
 
 
 def _read(path: str) -> bytes:

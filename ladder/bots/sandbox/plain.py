@@ -18,7 +18,7 @@ from pathlib import Path
 from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
 from ladder.bots.sandbox.base import Box, Exit, Level
-from ladder.bots.sandbox.kernel import run_time
+from ladder.bots.sandbox.kernel import pressure, run_time
 from ladder.bots.sandbox.launch import Pipes, bot_path, open_pipes
 
 _MARK = "TORRES_BOX"
@@ -86,6 +86,9 @@ class PlainBot:
             return [int(t.name) for t in Path(f"/proc/{self.pid}/task").iterdir()]
         except OSError:
             return []
+
+    def pressure_ns(self) -> int:
+        return pressure()
 
     def over_memory(self) -> bool:
         return False

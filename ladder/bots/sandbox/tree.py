@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
-from ladder.bots.sandbox.kernel import run_time
+from ladder.bots.sandbox.kernel import pressure, run_time
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 _GONE_S = 5.0
@@ -44,6 +44,10 @@ class Tree:
         pids = self.processes()
         living = sum(run_time(tid) for pid in pids for tid in _threads(pid))
         return living + sum(_ended_ticks(pid) for pid in pids) * _TICK_NS
+
+    def pressure_ns(self) -> int:
+        """Return how long threads of the machine waited for a processor."""
+        return pressure()
 
     def freeze(self) -> None:
         """Stop what is there now, but for the root, which may be the sandbox's own."""
