@@ -88,6 +88,7 @@ class Stopwatch:
         self._cpu = self._now = bot.cpu_ns()
         self._delay = OwnDelay()
         self._own = self._delay.read()
+        self._held = 0
         self._threads = _Threads({})
         self._waiting: dict[int, int] | None = None
         self.last = Charge(0, 0, 0, 0)
@@ -97,9 +98,15 @@ class Stopwatch:
         """Begin a thought now."""
         self._own = self._delay.read()
         self._started = time.monotonic_ns()
+        self._held = 0
         self._waiting = None
         if self._threads.looked:
             self._threads = _Threads(self._threads.waits)
+
+    def released(self) -> None:
+        """Note that the bot runs now: that we waited before is not its thinking."""
+        own, before = self._delay.read(), self._own
+        self._own, self._held = own, own - before
 
     def read(self) -> Charge:
         """Return what the thought cost until now; it may be read many times."""
@@ -113,7 +120,7 @@ class Stopwatch:
             # since the last look.
             own, before = self._delay.read(), self._own
             self._own = own
-            waited = self._threads.longest + own - before
+            waited = self._threads.longest + self._held + own - before
         charged = max(cpu, wall - waited)
         return Charge(charged / 1e6, cpu / 1e6, wall / 1e6, waited / 1e6)
 
@@ -140,6 +147,10 @@ class Stopwatch:
             same = self._waiting.items() & states.items()
             self._waiting = {tid: ns for tid, ns in same if runnable(tid)}
         return not self._waiting
+
+    def forget_waiting(self) -> None:
+        """Let ``settled`` begin anew: the time was not up, and will be another time."""
+        self._waiting = None
 
     def stop(self) -> None:
         """End the thought; ``last`` says what it cost, ``unsure`` still knows of it."""

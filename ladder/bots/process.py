@@ -172,6 +172,7 @@ class BotProcess:
         self._send(line)
         self._watch.start()
         self._bot.thaw()
+        self._watch.released()
         while True:
             line = self._receive()
             reply = protocol.read_answer(line)
@@ -212,6 +213,8 @@ class BotProcess:
             raise PlayerFault("memory", "")
         left = self._budget - charge.ms
         if left > 0:
+            self._grace = 0.0
+            self._watch.forget_waiting()
             often = _WAITING_LOOK_MS if charge.waited_ms else _LOOK_MS
             return max(1.0, min(left / _CPUS, often))
         if charge.cpu_ms < self._budget and not self._watch.settled():

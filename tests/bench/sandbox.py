@@ -162,7 +162,8 @@ def decisions(sandbox: Sandbox) -> list[Row]:
 def clocked(player: BotProcess) -> Iterator[list[int]]:
     """Count the ns of processor time in the sandbox's controls, less the counting."""
     bot, watch = player._bot, player._watch
-    places = [(watch, "start"), (bot, "thaw"), (bot, "freeze"), (watch, "stop")]
+    places = [(watch, "start"), (bot, "thaw"), (watch, "released")]
+    places += [(bot, "freeze"), (watch, "stop"), (bot, "over_memory")]
     spent, now = [0], time.thread_time_ns
 
     def clock(call: Callable[[], object]) -> Callable[[], object]:
@@ -179,7 +180,6 @@ def clocked(player: BotProcess) -> Iterator[list[int]]:
     for _ in range(1_000):
         nothing()
     empty, spent[0] = spent[0] // 1_000, 0
-    places.append((bot, "over_memory"))
     before = [(thing, name, getattr(thing, name)) for thing, name in places]
     for thing, name, call in before:
         setattr(thing, name, clock(call))

@@ -107,10 +107,11 @@ def test_a_bot_out_of_time_is_not_saved_by_a_busy_machine(full, busy) -> None:
 
 
 def test_a_waiting_thread_is_not_judged_before_it_has_run(full, busy) -> None:
-    bot = player(PROGRAMS / "work.py", full, env={"WORK_MS": "150"})
+    """Here each wait is longer than what is left, many times in a decision."""
+    bot = player(PROGRAMS / "work.py", full, env={"WORK_MS": "60"})
     bot.start(HELLO)
     for _ in range(5):
-        assert bot.decide(ask(move_ms=180)).ms < 180
+        assert bot.decide(ask(move_ms=76)).ms < 76
     bot.kill()
 
 
