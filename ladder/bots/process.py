@@ -211,23 +211,29 @@ class BotProcess:
             raise Closed
         if self._bot.over_memory():
             raise PlayerFault("memory", "")
+        if charge.ms >= self._budget > charge.cpu_ms:
+            # A thread may wait for a processor; how long is known when it has run.
+            if not self._watch.settled():
+                return self._patience(charge)
+            charge = self._watch.read()
         left = self._budget - charge.ms
         if left > 0:
             self._grace = 0.0
             self._watch.forget_waiting()
             often = _WAITING_LOOK_MS if charge.waited_ms else _LOOK_MS
             return max(1.0, min(left / _CPUS, often))
-        if charge.cpu_ms < self._budget and not self._watch.settled():
-            # A thread waits for a processor right now; how long is known when it runs.
-            self._grace = self._grace or charge.wall_ms + _STARVED_MS
-            if charge.wall_ms > self._grace:
-                raise ServiceFault(
-                    f"the machine gave seat {self._seat} no processor for"
-                    f" {_STARVED_MS} ms; its clock cannot be judged"
-                )
-            return 1.0
         self._be_sure(charge)
         raise PlayerFault("timeout", self._spent(charge))
+
+    def _patience(self, charge: Charge) -> float:
+        """Return for how many ms to wait for a thread to run; raise after too many."""
+        self._grace = self._grace or charge.wall_ms + _STARVED_MS
+        if charge.wall_ms > self._grace:
+            raise ServiceFault(
+                f"the machine gave seat {self._seat} no processor for"
+                f" {_STARVED_MS} ms; its clock cannot be judged"
+            )
+        return 1.0
 
     def _be_sure(self, charge: Charge) -> None:
         """Raise ServiceFault if it may be the machine's fault that the time is up."""

@@ -83,11 +83,12 @@ class Store:
 
     def _prune(self) -> None:
         """Remove what was not used for longest, until the rest is small enough."""
-        newest, *others = sorted(_ages(self.folder), reverse=True)
-        left = self.most_bytes - newest[1]  # it stays, however large it is
-        for _, size, place in others:
+        left = self.most_bytes
+        for number, (_, size, place) in enumerate(
+            sorted(_ages(self.folder), reverse=True)
+        ):
             left -= size
-            if left < 0:
+            if left < 0 and number:  # the newest stays, however large it is
                 self._remove(place)
 
     def _remove(self, place: Path, *, broken: bool = False) -> None:

@@ -4,6 +4,7 @@ See ``zygote`` for what it does and why. The zygote belongs to a thread of its o
 so do its children: the kernel kills them when that thread ends, with the process.
 """
 
+import contextlib
 import json
 import os
 import socket
@@ -19,6 +20,8 @@ from engine.referee import ServiceFault
 from ladder.bots.sandbox import zygote
 
 _START_S = 20.0
+_NO_MORE = b"{}"
+"""The zygote is to go; without it, it takes the worker for dead, and kills its bots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,8 @@ class Spawner:
 
     def _hang_up(self) -> None:
         if self._door is not None:
+            with contextlib.suppress(OSError):
+                self._door.send(_NO_MORE)
             self._door.close()
             self._door = None
 

@@ -46,7 +46,7 @@ _libc = ctypes.PyDLL(None, use_errno=True)  # holds the interpreter's lock
 
 
 def main() -> None:
-    """Serve orders until the worker closes its end, or is gone."""
+    """Serve orders as long as the worker wants; clear up if it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()  # what it makes has no cycles, and a child must not look for any
     door = socket.socket(fileno=int(sys.argv[1]))
@@ -54,18 +54,40 @@ def main() -> None:
     while (spare := os.open("/dev/null", os.O_RDWR)) < _FIRST_FREE:
         pass
     os.close(spare)
+    places: set[Path] = set()
+    try:
+        _serve(door, places)
+    except ConnectionError:
+        _sweep(places)
+
+
+def _serve(door: socket.socket, places: set[Path]) -> None:
+    """Serve orders until one is empty. Raises ConnectionError if the worker is gone."""
     worker = os.getppid()
     while True:
         said, fds, _, _ = socket.recv_fds(door, ORDER_BYTES, MOST_FDS)
         if not said:
+            raise ConnectionError
+        if not (order := json.loads(said)):
             return
+        places |= {Path(group).parent for group in [order["born_in"]] if group}
         try:
-            answer = _spawn(json.loads(said), fds, worker)
+            answer = _spawn(order, fds, worker)
         except OSError as why:
             answer = -(why.errno or 1)
         for fd in fds:
             os.close(fd)
         door.send(struct.pack("i", answer))
+
+
+def _sweep(places: set[Path]) -> None:
+    """End what is left in the worker's control groups, which nobody else may do now.
+
+    A bwrap that is killed while it makes a box leaves a child that waits for it.
+    """
+    for switch in [file for place in places for file in place.glob("*/cgroup.kill")]:
+        with contextlib.suppress(OSError):
+            switch.write_text("1")
 
 
 def landlock_version() -> int:
