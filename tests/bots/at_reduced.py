@@ -15,7 +15,7 @@ from ladder.bots.protocol import Limits
 from ladder.bots.sandbox.bubblewrap import BubblewrapSandbox
 from ladder.bots.sandbox.host import Host
 from ladder.bots.sandbox.landlock import LandlockSandbox
-from tests.bots.games import contest, player
+from tests.bots.games import HELLO, contest, player
 
 ATTACKS = Path(__file__).parent / "attacks"
 
@@ -49,10 +49,12 @@ def main() -> None:
             "HOST_USER_HOME": "/home/somebody",
             "HOST_OTHER_BOT": str(ATTACKS.parent / "programs"),
         }
+        opponent = player(ATTACKS.parent / "programs" / "first.py", sandbox)
+        opponent.start({**HELLO, "seat": 1})
         for name in sys.argv[2:]:
             bot = player(ATTACKS / f"{name}.py", sandbox, Limits(memory_mb=96), host)
             try:
-                game = contest(bot, sandbox, move_ms=2_000)
+                game = contest(bot, sandbox, move_ms=2_000, against=opponent)
             except ServiceFault as ours:
                 print(json.dumps({"name": name, "ours": str(ours)}), flush=True)
                 continue
@@ -63,6 +65,7 @@ def main() -> None:
                 "opponent": game.opponent_answers,
             }
             print(json.dumps(report), flush=True)
+        opponent.end([0, 1], [2, 1], "completed")
     sandbox.close()
 
 

@@ -32,7 +32,12 @@ looks, and children that wake each other while others are to move."""
 
 
 @pytest.mark.parametrize(
-    ("way", "user"), [("bubblewrap", USER), ("landlock", USER), ("landlock", "0")]
+    ("way", "user"),
+    [
+        ("bubblewrap", USER),
+        ("landlock", USER),
+        pytest.param("landlock", "0", marks=pytest.mark.slow),
+    ],
 )
 def test_no_attack_comes_through_at_level_reduced(way: str, user: str) -> None:
     if os.geteuid() != 0:
