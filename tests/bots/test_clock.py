@@ -43,8 +43,8 @@ def middle(values: list[float]) -> float:
 
 def test_work_is_charged_as_processor_time(full) -> None:
     for answer in answers("work", full, WORK_MS="50"):
-        assert 49 < answer.cpu_ms < 60
-        assert 49 < answer.ms < 70
+        assert 49 < answer.cpu_ms < 65
+        assert 49 < answer.ms < 90
 
 
 @pytest.mark.slow  # its figures are the machine's, too: not a thing to fail CI
@@ -58,7 +58,7 @@ def test_work_on_a_busy_machine_costs_the_same(full, busy) -> None:
 def test_a_nap_is_charged_as_wall_time(full) -> None:
     for answer in answers("nap", full, rounds=3):
         assert answer.cpu_ms < 20
-        assert 285 < answer.ms < 340
+        assert 250 < answer.ms < 400
 
 
 def test_threads_and_children_do_not_cheat_the_clock(full) -> None:
@@ -103,7 +103,7 @@ def test_a_bot_out_of_time_is_not_saved_by_a_busy_machine(full, busy) -> None:
 
     assert bot.verdict is not None
     assert bot.verdict.charge is not None
-    assert 199 < bot.verdict.charge.ms < 260
+    assert 199 < bot.verdict.charge.ms < 300
 
 
 def test_a_waiting_thread_is_not_judged_before_it_has_run(full, busy) -> None:
