@@ -160,6 +160,9 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 4
 # What holds uploaded bots: full, reduced or none. Below it they wait.
 TORRES_SANDBOX = env.str("TORRES_SANDBOX", default="full")
 
+# Of unpacked bots, and again of what was built, a worker keeps so many MiB.
+TORRES_CACHE_MB = env.int("TORRES_CACHE_MB", default=4096)
+
 # What one person may ask and keep.
 TORRES_UPLOAD_BYTES = env.int("TORRES_UPLOAD_BYTES", default=64 << 20)
 TORRES_BOTS_PER_OWNER = env.int("TORRES_BOTS_PER_OWNER", default=50)

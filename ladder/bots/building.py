@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
-from ladder.bots.sandbox.base import Box, Running, Sandbox
+from ladder.bots.sandbox.base import Box, Running, Sandbox, SandboxUnavailable
 from ladder.bots.sandbox.kernel import wait_for_exit
 from ladder.errors import LadderError
 
@@ -63,7 +63,8 @@ def build(box: Box, sandbox: Sandbox, target: Path) -> Built:
     """Compile ``box`` into ``target``, a folder that is not there yet.
 
     ``target`` then holds the sources and what was made of them. Raises BuildFailed
-    for the bot's own fault, and ServiceFault for ours.
+    for the bot's own fault, ServiceFault for ours, and SandboxUnavailable at a level
+    where nothing can be written.
     """
     packed, log = _compile(box, sandbox)
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=".build-"))
@@ -113,6 +114,11 @@ def _digest(box: Box) -> str:
 
 def _compile(box: Box, sandbox: Sandbox) -> tuple[bytes, str]:
     """Run the compiler; return the tar of what it made, and its log."""
+    if sandbox.level == "reduced":
+        raise SandboxUnavailable(
+            "Compilers need a folder to write to, and the sandbox has none at level"
+            " reduced. Run a worker of level full (torres doctor says how)."
+        )
     with contextlib.ExitStack() as stack:
         out = "/out"
         if sandbox.level == "none":

@@ -21,7 +21,8 @@ STDERR_KEPT = 65_536
 """Bytes of the end of stderr that are kept for the owner."""
 STDERR_TIMES_OUTPUT = 16
 """A bot may write so many times its stdout limit to stderr, in bytes."""
-_CHUNK = 65_536
+_CHUNK = 16_384
+"""Python takes memory for so much before it reads: more is slower for short lines."""
 _HANG_UP = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
@@ -83,14 +84,15 @@ class Channel:
         raises what ends the wait. Raises PlayerFault("output") and Closed.
         """
         ends = time.monotonic() + wait_ms / 1e3
-        while (line := self._line()) is None:
+        rest = wait_ms
+        while not self._received or (line := self._line()) is None:
             # A line may come in pieces: only when the wait is over it is looked at.
-            rest = ends - time.monotonic()
-            events = self._poll.poll(math.ceil(rest * 1e3)) if rest > 0 else ()
+            events = self._poll.poll(math.ceil(rest)) if rest > 0 else ()
             for fd, _ in events:
                 self._serve(fd)
             if not events:
                 ends = time.monotonic() + left() / 1e3
+            rest = (ends - time.monotonic()) * 1e3
         return line
 
     def _line(self) -> bytes | None:

@@ -4,16 +4,23 @@ Charged is the larger of the processor time of the whole bot and of the wall tim
 the longest time that one of its threads waited for a processor. Threads of its own do
 not cheat the clock, because their processor time counts; a busy machine does not
 punish the bot, because waiting for a processor does not.
+
+How long a thread waited is lost when it ends. What was seen of it before counts; where
+the rest could have decided, the clock says that it cannot judge (``unsure``).
 """
 
 import time
 from dataclasses import dataclass
 
 from ladder.bots.sandbox.base import Running
-from ladder.bots.sandbox.kernel import OwnDelay, run_delay, run_time, runnable
+from ladder.bots.sandbox.kernel import OwnDelay, runnable, schedstat
 
 _LOOK_NS = 2_000_000
 """Wall time may exceed processor time by so much before the waiting is looked at."""
+_UNSEEN_NS = 1_000_000
+"""Processor time of ended threads above which they may have waited for one, too."""
+_STARVED = 0.05
+"""The part of the wall time that was waiting, from which a worker counts as starved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,47 @@ class Charge:
     """The longest time that one of its threads waited for a processor."""
 
 
+class _Threads:
+    """What is seen of a bot's threads in one thought, also of those that end in it."""
+
+    def __init__(self, waited_before: dict[int, int]) -> None:
+        self.longest = 0
+        """The longest time that one of them waited for a processor, in ns."""
+        self.waits = waited_before
+        """How long each that lives had waited in all when it was last seen."""
+        self._before = waited_before
+        self._first: tuple[int, dict[int, int]] | None = None
+        self._pressed = 0
+        self._ran: dict[int, int] = {}
+
+    def look(self, bot: Running, cpu: int) -> None:
+        """See them all; ``cpu`` is the processor time of the whole bot until now."""
+        seen = {tid: schedstat(tid) for tid in bot.threads()}
+        self._ran |= {tid: ran for tid, (ran, _) in seen.items()}
+        self.waits = {tid: waited for tid, (_, waited) in seen.items()}
+        for tid, waited in self.waits.items():
+            self.longest = max(self.longest, waited - self._before.get(tid, 0))
+        if self._first is None:
+            self._first = (cpu, dict(self._ran))
+            self._pressed = bot.pressure_ns()
+
+    @property
+    def looked(self) -> bool:
+        return self._first is not None
+
+    def pressed(self, bot: Running) -> int:
+        """Return for how long some thread had to wait since the first look, in ns."""
+        return max(self.longest, bot.pressure_ns() - self._pressed)
+
+    def unseen(self, cpu: int) -> int:
+        """Return the processor time that none of them was seen to use, in ns."""
+        if self._first is None:
+            return 0
+        then, had_run = self._first
+        seen = sum(ran - had_run.get(tid, 0) for tid, ran in self._ran.items())
+        return cpu - then - seen
+
+
 class Stopwatch:
     """Measures one bot's thinking time, decision after decision.
 
@@ -37,40 +85,54 @@ class Stopwatch:
     def __init__(self, bot: Running) -> None:
         self._bot = bot
         self._started = time.monotonic_ns()
-        self._cpu = bot.cpu_ns()
-        self._delays: dict[int, int] = {}
+        self._cpu = self._now = bot.cpu_ns()
         self._delay = OwnDelay()
         self._own = self._delay.read()
+        self._held = 0
+        self._threads = _Threads({})
         self._waiting: dict[int, int] | None = None
         self.last = Charge(0, 0, 0, 0)
         """What the last finished thought cost."""
-        self._seen: tuple[int, dict[int, int] | None] = (self._cpu, None)
 
     def start(self) -> None:
         """Begin a thought now."""
         self._own = self._delay.read()
         self._started = time.monotonic_ns()
+        self._held = 0
         self._waiting = None
+        if self._threads.looked:
+            self._threads = _Threads(self._threads.waits)
+
+    def released(self) -> None:
+        """Note that the bot runs now: that we waited before is not its thinking."""
+        own, before = self._delay.read(), self._own
+        self._own, self._held = own, own - before
 
     def read(self) -> Charge:
         """Return what the thought cost until now; it may be read many times."""
         wall = time.monotonic_ns() - self._started
-        now = self._bot.cpu_ns()
-        cpu = now - self._cpu
+        self._now = self._bot.cpu_ns()
+        cpu = self._now - self._cpu
         waited = 0
-        delays = None
         if wall - cpu > _LOOK_NS:
-            delays = {tid: run_delay(tid) for tid in self._bot.threads()}
-            waited = max(
-                (d - self._delays.get(tid, 0) for tid, d in delays.items()), default=0
-            )
-            # The answer may have lain there while we waited for a processor ourselves.
+            self._threads.look(self._bot, self._now)
+            # The answer may have lain there while we waited for a processor ourselves,
+            # since the last look.
             own, before = self._delay.read(), self._own
             self._own = own
-            waited += own - before
-        self._seen = (now, delays)
+            waited = self._threads.longest + self._held + own - before
         charged = max(cpu, wall - waited)
         return Charge(charged / 1e6, cpu / 1e6, wall / 1e6, waited / 1e6)
+
+    def unsure(self, charge: Charge) -> bool:
+        """Return whether threads that have ended may have waited longer than was seen.
+
+        So it is if threads used processor time that nobody saw, while some had to wait.
+        ``charge`` is what was read last.
+        """
+        if self._threads.unseen(self._now) < _UNSEEN_NS:
+            return False
+        return self._threads.pressed(self._bot) / 1e6 > _STARVED * charge.wall_ms
 
     def settled(self) -> bool:
         """Return whether all waiting is known; ask again until it is.
@@ -78,7 +140,7 @@ class Stopwatch:
         A thread's wait is counted when it gets a processor. So a thread that is
         runnable at the first call must have run before the verdict is final.
         """
-        states = {tid: run_time(tid) for tid in self._bot.threads()}
+        states = {tid: schedstat(tid)[0] for tid in self._bot.threads()}
         if self._waiting is None:
             self._waiting = {t: ns for t, ns in states.items() if runnable(t)}
         else:
@@ -86,13 +148,15 @@ class Stopwatch:
             self._waiting = {tid: ns for tid, ns in same if runnable(tid)}
         return not self._waiting
 
+    def forget_waiting(self) -> None:
+        """Let ``settled`` begin anew: the time was not up, and will be another time."""
+        self._waiting = None
+
+    def stop(self) -> None:
+        """End the thought; ``last`` says what it cost, ``unsure`` still knows of it."""
+        self.last = self.read()
+        self._cpu = self._now
+
     def close(self) -> None:
         """Give back what it holds; ``last`` stays."""
         self._delay.close()
-
-    def stop(self) -> None:
-        """End the thought; ``last`` says what it cost."""
-        self.last = self.read()
-        self._cpu, delays = self._seen
-        if delays is not None:
-            self._delays = delays

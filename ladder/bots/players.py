@@ -1,10 +1,11 @@
 """Submissions as players: from the stored package to a bot in the worker's sandbox."""
 
 import os
-import shutil
 import tempfile
 import threading
+from contextlib import ExitStack
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,6 +26,7 @@ from ladder.bots.sandbox import (
     open_sandbox,
     probe,
 )
+from ladder.bots.store import Store
 from ladder.bots.verdict import Verdict
 
 KEPT = 64 << 10
@@ -49,8 +51,9 @@ def open_player(
     """
     del seat  # the bot hears it in its hello
     sandbox = sandbox_for(submission)
-    box = built(submission, sandbox).box
-    return SubmissionPlayer(box, sandbox, Limits(**limits), log)
+    with ExitStack() as held:
+        box = built(submission, sandbox, held).box
+        return SubmissionPlayer(box, sandbox, Limits(**limits), log, held.pop_all())
 
 
 def sandbox_for(submission: Submission) -> Sandbox:
@@ -64,30 +67,25 @@ def sandbox_for(submission: Submission) -> Sandbox:
         return _open[level]
 
 
-def box_of(submission: Submission) -> Box:
-    """Unpack a submission on this worker if it is not here yet, and return its box.
+def box_of(submission: Submission, held: ExitStack) -> Box:
+    """Unpack a submission on this worker if it is not here, and return its box.
 
-    Safe to call from many threads and processes, and to be killed in the middle.
+    Its files stay as long as ``held`` is open. Safe to call from many threads and
+    processes, and to be killed in the middle.
     """
-    here = settings.DATA_DIR / "bots" / f"{submission.pk}-{submission.digest[:16]}"
-    if not here.is_dir():
-        here.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=services.scratch()) as scratch:
-            _unpack(submission, Path(scratch) / "bot")
-            _publish(Path(scratch) / "bot", here)
-    box = runtimes.locate(here)
-    if box.language == "executable":
-        (here / box.entry).chmod(0o755)  # modes are not part of an upload
-    return box
+    entry = _store("bots").take(_name(submission), partial(_unpack, submission))
+    held.callback(entry.close)
+    return runtimes.locate(entry.files)
 
 
-def built(submission: Submission, sandbox: Sandbox) -> Built:
+def built(submission: Submission, sandbox: Sandbox, held: ExitStack) -> Built:
     """Return a submission ready to run here; its log is empty if it was before.
 
-    Kept by submission and not by content, so that owners share nothing. Raises
-    BuildFailed, ServiceFault, and SandboxUnavailable where a compiler is missing.
+    Its files stay as long as ``held`` is open. Kept by submission and not by content,
+    so that owners share nothing. Raises BuildFailed, ServiceFault, and
+    SandboxUnavailable where a compiler is missing.
     """
-    box = box_of(submission)
+    box = box_of(submission, held)
     if packages := runtimes.missing(runtimes.BY_NAME[box.language]):
         raise SandboxUnavailable(
             f"This worker cannot run {box.language}. Say"
@@ -95,45 +93,55 @@ def built(submission: Submission, sandbox: Sandbox) -> Built:
         )
     if not box.compile:
         return Built(box, "")
-    target = settings.DATA_DIR / "built" / box.folder.name
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if not target.is_dir():
-        try:
-            return building.build(box, sandbox, target)
-        except ServiceFault:
-            if not target.is_dir():  # else somebody else was first
-                raise
-    return Built(replace(box, folder=target, compile=()), "")
+    logs = [""]
+
+    def make(target: Path) -> None:
+        logs.append(building.build(box, sandbox, target).log)
+
+    entry = _store("built").take(_name(submission), make)
+    held.callback(entry.close)
+    return Built(replace(box, folder=entry.files, compile=()), logs[-1])
+
+
+def _store(name: str) -> Store:
+    most = settings.TORRES_CACHE_MB << 20
+    return Store(settings.DATA_DIR / name, services.scratch(), most)
+
+
+def _name(submission: Submission) -> str:
+    return f"{submission.pk}-{submission.digest[:16]}"
 
 
 def _unpack(submission: Submission, folder: Path) -> None:
     with storages["bots"].open(submission.package) as package:
-        archive.unpack(
+        source = archive.unpack(
             package, "bot.zip", folder, suffixes=runtimes.suffixes(), limits=STORED
         )
+    if source.digest != submission.digest:
+        raise ServiceFault(f"the stored package of {submission} is not what was sent")
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-
-
-def _publish(folder: Path, here: Path) -> None:
-    try:
-        folder.rename(here)
-    except OSError:
-        if not here.is_dir():
-            raise
-        shutil.rmtree(folder)  # somebody else was first, with the same files
+    box = runtimes.locate(folder)
+    if box.language == "executable":
+        (folder / box.entry).chmod(0o755)  # modes are not part of an upload
 
 
 class SubmissionPlayer:
     """A bot whose stderr and verdict go to its owner's notebook when it has ended."""
 
     def __init__(
-        self, box: Box, sandbox: Sandbox, limits: Limits, log: Notebook
+        self,
+        box: Box,
+        sandbox: Sandbox,
+        limits: Limits,
+        log: Notebook,
+        held: ExitStack,
     ) -> None:
         handle, name = tempfile.mkstemp(dir=services.scratch(), prefix="stderr-")
         os.close(handle)
         self._stderr, self._log, self._ended = Path(name), log, False
         self._bot = BotProcess(box, sandbox, limits, log=self._stderr)
+        self._held = held
 
     def start(self, hello: dict[str, Any]) -> None:
         self._bot.start(hello)
@@ -152,6 +160,7 @@ class SubmissionPlayer:
         if self._ended:
             return
         self._ended = True
+        self._held.close()
         self._log.stderr = _text(self._stderr.read_bytes()[-KEPT:])
         self._stderr.unlink()
         if self._bot.verdict is not None:

@@ -32,8 +32,10 @@ _POLITE = frozenset({"protocol", "illegal_action"})
 _END_MS = 1_000
 _FORFEIT_MS = 200
 _DYING_MS = 500
-_LOOK_MS = 250.0
+_FIRST_LOOK_MS, _LOOK_MS = 10.0, 250.0
 """How often a thinking bot is looked at: for its clock, its memory, its stdout."""
+_WAITING_LOOK_MS = 20.0
+"""And if it waits for a processor: what a thread waited is lost when it ends."""
 _STARVED_MS = 3_000
 
 
@@ -151,7 +153,8 @@ class BotProcess:
         self._channel.send(line)
 
     def _receive(self) -> bytes:
-        line = self._channel.receive(min(self._budget / _CPUS, _LOOK_MS), self._left)
+        wait = min(self._budget / _CPUS, _FIRST_LOOK_MS)
+        line = self._channel.receive(wait, self._left)
         self._received = line
         if self._tell is not None:
             self._tell("received", self._seat, line)
@@ -169,6 +172,7 @@ class BotProcess:
         self._send(line)
         self._watch.start()
         self._bot.thaw()
+        self._watch.released()
         while True:
             line = self._receive()
             reply = protocol.read_answer(line)
@@ -196,6 +200,8 @@ class BotProcess:
         self._watch.stop()
         if self._bot.over_memory():
             raise self._fail("memory", "")
+        if self._watch.last.ms > self._budget:
+            self._be_sure(self._watch.last)  # then the referee judges it
         return said
 
     def _left(self) -> float:
@@ -205,19 +211,37 @@ class BotProcess:
             raise Closed
         if self._bot.over_memory():
             raise PlayerFault("memory", "")
+        if charge.ms >= self._budget > charge.cpu_ms:
+            # A thread may wait for a processor; how long is known when it has run.
+            if not self._watch.settled():
+                return self._patience(charge)
+            charge = self._watch.read()
         left = self._budget - charge.ms
         if left > 0:
-            return max(1.0, min(left / _CPUS, _LOOK_MS))
-        if charge.cpu_ms < self._budget and not self._watch.settled():
-            # A thread waits for a processor right now; how long is known when it runs.
-            self._grace = self._grace or charge.wall_ms + _STARVED_MS
-            if charge.wall_ms > self._grace:
-                raise ServiceFault(
-                    f"the machine gave seat {self._seat} no processor for"
-                    f" {_STARVED_MS} ms; its clock cannot be judged"
-                )
-            return 1.0
+            self._grace = 0.0
+            self._watch.forget_waiting()
+            often = _WAITING_LOOK_MS if charge.waited_ms else _LOOK_MS
+            return max(1.0, min(left / _CPUS, often))
+        self._be_sure(charge)
         raise PlayerFault("timeout", self._spent(charge))
+
+    def _patience(self, charge: Charge) -> float:
+        """Return for how many ms to wait for a thread to run; raise after too many."""
+        self._grace = self._grace or charge.wall_ms + _STARVED_MS
+        if charge.wall_ms > self._grace:
+            raise ServiceFault(
+                f"the machine gave seat {self._seat} no processor for"
+                f" {_STARVED_MS} ms; its clock cannot be judged"
+            )
+        return 1.0
+
+    def _be_sure(self, charge: Charge) -> None:
+        """Raise ServiceFault if it may be the machine's fault that the time is up."""
+        if charge.cpu_ms < self._budget and self._watch.unsure(charge):
+            raise ServiceFault(
+                f"{self._spent(charge)}, and threads of it have ended that may have"
+                " waited longer; its clock cannot be judged"
+            )
 
     def _spent(self, charge: Charge) -> str:
         what = "its start" if self._ask is None else f"the decision {self._where()}"

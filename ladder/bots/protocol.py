@@ -7,6 +7,7 @@ whatever the bytes are, ``read_ready`` and ``read_answer`` return a value or rai
 """
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
@@ -53,13 +54,28 @@ class Ready:
     legal: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """An answer of the right shape: exactly one of ``actions`` and ``index``."""
 
     actions: list[str] | None
     index: int | None
     note: str | None
+
+
+class _Clock(msgspec.Struct):
+    move_ms: int
+    bank_ms: int
+
+
+class _Decide(msgspec.Struct, tag="decide"):
+    """The keys of ``decide`` in the contract's order; ``legal`` may be left out."""
+
+    decision: str
+    ply: int
+    state: dict[str, Any]
+    events: list[dict[str, Any]]
+    legal: list[str] | msgspec.UnsetType
+    clock: _Clock
 
 
 class _Line(msgspec.Struct):
@@ -74,15 +90,19 @@ class _Line(msgspec.Struct):
 
 
 _decode = msgspec.json.Decoder(_Line).decode
-_encode = msgspec.json.Encoder().encode
+_encode_lines = msgspec.json.Encoder().encode_lines
+_REPEATED = re.compile(rb'\\u|"(?:actions|index)".*"(?:actions|index)"')
+"""A sane answer names one of the two, once, without escapes in its keys."""
 
 
-def encode(message: dict[str, Any]) -> bytes:
+def encode(message: dict[str, Any] | msgspec.Struct) -> bytes:
     """Return ``message`` as one ASCII line without spaces, keys in their order."""
-    line = _encode(message)
-    if not line.isascii():  # only a refusal can quote a bot; msgspec writes UTF-8
-        line = json.dumps(message, separators=(",", ":")).encode("ascii")
-    return line + b"\n"
+    line = _encode_lines((message,))
+    if line.isascii():
+        return line
+    # Only a refusal can quote a bot; msgspec writes UTF-8.
+    plain = msgspec.to_builtins(message)
+    return json.dumps(plain, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def encode_decide(ask: Ask, *, legal: bool) -> bytes:
@@ -92,19 +112,18 @@ def encode_decide(ask: Ask, *, legal: bool) -> bytes:
     left out, as for a bot that does not want it. Raises ServiceFault if it is too long
     even so: that can only be our own mistake.
     """
-    message: dict[str, Any] = {
-        "type": "decide",
-        "decision": ask.decision,
-        "ply": ask.ply,
-        "state": ask.state,
-        "events": ask.events,
-    }
-    clock = {"move_ms": int(ask.move_ms), "bank_ms": int(ask.bank_ms)}
-    if legal:
-        line = encode({**message, "legal": ask.legal, "clock": clock})
-        if len(line) <= MAX_LINE_BYTES:
-            return line
-    line = encode({**message, "clock": clock})
+    message = _Decide(
+        ask.decision,
+        ask.ply,
+        ask.state,
+        ask.events,
+        ask.legal if legal else msgspec.UNSET,
+        _Clock(int(ask.move_ms), int(ask.bank_ms)),
+    )
+    line = encode(message)
+    if len(line) > MAX_LINE_BYTES and legal:
+        message.legal = msgspec.UNSET
+        line = encode(message)
     if len(line) > MAX_LINE_BYTES:
         raise ServiceFault(
             f"a decide line of {len(line)} bytes, more than we may write"
@@ -151,7 +170,7 @@ def _parse(line: bytes) -> _Line:
         said = _decode(line)
     except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError) as why:
         raise PlayerFault("protocol", f"{_reason(why)}: {quote(line)}") from None
-    if _may_repeat(line):
+    if _REPEATED.search(line):
         _refuse_repeated_keys(line)
     return said
 
@@ -162,11 +181,6 @@ def _reason(why: Exception) -> str:
     if isinstance(why, UnicodeError):
         return "invalid UTF-8"
     return str(why)[:200]
-
-
-def _may_repeat(line: bytes) -> bool:
-    # A sane answer names one of the two, once, without escapes in its keys.
-    return line.count(b'"actions"') + line.count(b'"index"') > 1 or b"\\u" in line
 
 
 def _refuse_repeated_keys(line: bytes) -> None:

@@ -319,8 +319,7 @@ def bury_predecessor() -> int:
 
     For the start of a service that is the only one with its data folder.
     """
-    built = Path(settings.DATA_DIR) / "built"
-    for rubbish in [*scratch().iterdir(), *built.glob(".build-*")]:
+    for rubbish in scratch().iterdir():
         if rubbish.is_dir():
             shutil.rmtree(rubbish, ignore_errors=True)
         else:

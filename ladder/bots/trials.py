@@ -6,7 +6,7 @@ never the bot's: it is tried again. Safe to call twice, and to be killed anywher
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -84,7 +84,8 @@ class Trial:
 
     def _try(self) -> None:
         with self._step("unpack") as step:
-            box = players.box_of(self._submission)
+            with ExitStack() as held:
+                box = players.box_of(self._submission, held)
             step["detail"] = f"{box.language}, {box.entry}"
         if box.compile:
             services.go_on(self._submission, Submission.Status.BUILDING, BUILD_LEASE)
@@ -97,7 +98,9 @@ class Trial:
     def _build(self) -> None:
         sandbox = players.sandbox_for(self._submission)
         try:
-            self._log.append(players.built(self._submission, sandbox).log)
+            with ExitStack() as held:
+                built = players.built(self._submission, sandbox, held)
+                self._log.append(built.log)
         except BuildFailed as failure:
             self._log.append(failure.log)
             raise

@@ -1,6 +1,6 @@
 """Plays attack programs at level reduced, as whoever runs it; one JSON line each.
 
-Run by test_reduced.py as an ordinary user, who has no control groups.
+Run by test_reduced.py; the first argument says in what the bots are boxed.
 """
 
 import json
@@ -12,8 +12,10 @@ from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
-from ladder.bots.sandbox import open_sandbox
-from tests.bots.games import contest, player
+from ladder.bots.sandbox.bubblewrap import BubblewrapSandbox
+from ladder.bots.sandbox.host import Host
+from ladder.bots.sandbox.landlock import LandlockSandbox
+from tests.bots.games import HELLO, contest, player
 
 ATTACKS = Path(__file__).parent / "attacks"
 
@@ -22,7 +24,12 @@ def main() -> None:
     place = Path(tempfile.mkdtemp(prefix="torres-reduced-"))
     (place / "secret").write_text("the queue's password")
     os.environ["SECRET_KEY"] = "sesame-whole"
-    sandbox = open_sandbox("reduced")
+    host_of = Host.from_environment()
+    makers = {
+        "bubblewrap": lambda: BubblewrapSandbox(host_of, None),
+        "landlock": lambda: LandlockSandbox(host_of),
+    }
+    sandbox = makers[sys.argv[1]]()
     with (
         socket.create_server(("127.0.0.1", 0)) as tcp,
         socket.socket(socket.AF_UNIX) as unix,
@@ -42,10 +49,12 @@ def main() -> None:
             "HOST_USER_HOME": "/home/somebody",
             "HOST_OTHER_BOT": str(ATTACKS.parent / "programs"),
         }
-        for name in sys.argv[1:]:
+        opponent = player(ATTACKS.parent / "programs" / "first.py", sandbox)
+        opponent.start({**HELLO, "seat": 1})
+        for name in sys.argv[2:]:
             bot = player(ATTACKS / f"{name}.py", sandbox, Limits(memory_mb=96), host)
             try:
-                game = contest(bot, sandbox, move_ms=2_000)
+                game = contest(bot, sandbox, move_ms=2_000, against=opponent)
             except ServiceFault as ours:
                 print(json.dumps({"name": name, "ours": str(ours)}), flush=True)
                 continue
@@ -56,6 +65,7 @@ def main() -> None:
                 "opponent": game.opponent_answers,
             }
             print(json.dumps(report), flush=True)
+        opponent.end([0, 1], [2, 1], "completed")
     sandbox.close()
 
 

@@ -53,11 +53,19 @@ class Game:
 
 
 def contest(
-    bot: BotProcess, sandbox: Sandbox, rounds: int = 3, move_ms: float = 4_000
+    bot: BotProcess,
+    sandbox: Sandbox,
+    rounds: int = 3,
+    move_ms: float = 4_000,
+    against: BotProcess | None = None,
 ) -> Game:
-    """Ask ``bot`` and an honest opponent in turn; the opponent is always asked on."""
-    opponent = player(PROGRAMS / "first.py", sandbox)
-    opponent.start({**HELLO, "seat": 1})
+    """Ask ``bot`` and an honest opponent in turn; the opponent is always asked on.
+
+    One that is given has started, and may go on to its next game.
+    """
+    opponent = against or player(PROGRAMS / "first.py", sandbox)
+    if against is None:
+        opponent.start({**HELLO, "seat": 1})
     fault, answers, others = None, 0, 0
     try:
         bot.start(HELLO)
@@ -74,7 +82,8 @@ def contest(
         others += opponent.decide(ask(ply)).index == 0
     if fault is None:
         bot.end([0, 1], [2, 1], "completed")
-    opponent.end([0, 1], [2, 1], "completed")
+    if against is None:
+        opponent.end([0, 1], [2, 1], "completed")
     return Game(
         fault, bot, answers, others, bot._channel.stderr.decode(errors="replace")
     )

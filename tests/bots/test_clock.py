@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.referee import Answer, PlayerFault
+from engine.referee import Answer, PlayerFault, ServiceFault
 from ladder.bots.clock import Stopwatch
 from ladder.bots.sandbox import Sandbox
 from tests.bots.games import HELLO, PROGRAMS, ask, player
@@ -43,8 +43,8 @@ def middle(values: list[float]) -> float:
 
 def test_work_is_charged_as_processor_time(full) -> None:
     for answer in answers("work", full, WORK_MS="50"):
-        assert 49 < answer.cpu_ms < 60
-        assert 49 < answer.ms < 70
+        assert 49 < answer.cpu_ms < 65
+        assert 49 < answer.ms < 90
 
 
 @pytest.mark.slow  # its figures are the machine's, too: not a thing to fail CI
@@ -58,7 +58,7 @@ def test_work_on_a_busy_machine_costs_the_same(full, busy) -> None:
 def test_a_nap_is_charged_as_wall_time(full) -> None:
     for answer in answers("nap", full, rounds=3):
         assert answer.cpu_ms < 20
-        assert 285 < answer.ms < 340
+        assert 250 < answer.ms < 400
 
 
 def test_threads_and_children_do_not_cheat_the_clock(full) -> None:
@@ -103,14 +103,41 @@ def test_a_bot_out_of_time_is_not_saved_by_a_busy_machine(full, busy) -> None:
 
     assert bot.verdict is not None
     assert bot.verdict.charge is not None
-    assert 199 < bot.verdict.charge.ms < 260
+    assert 199 < bot.verdict.charge.ms < 300
 
 
 def test_a_waiting_thread_is_not_judged_before_it_has_run(full, busy) -> None:
-    bot = player(PROGRAMS / "work.py", full, env={"WORK_MS": "150"})
+    """Here each wait is longer than what is left, many times in a decision."""
+    bot = player(PROGRAMS / "work.py", full, env={"WORK_MS": "60"})
     bot.start(HELLO)
     for _ in range(5):
-        assert bot.decide(ask(move_ms=180)).ms < 180
+        assert bot.decide(ask(move_ms=76)).ms < 76
+    bot.kill()
+
+
+def test_threads_that_ended_while_starved_are_never_the_bot_s_fault(full, busy) -> None:
+    """What they waited is lost with them; then it cannot be said whose fault it is."""
+    ours, charges = 0, []
+    for _ in range(10):
+        bot = player(PROGRAMS / "short_threads.py", full)
+        bot.start(HELLO)
+        try:  # twice what it needs
+            charges += [bot.decide(ask(move_ms=100)) for _ in range(3)]
+        except ServiceFault as why:
+            assert "threads of it have ended" in str(why)  # noqa: PT017
+            ours += 1
+        bot.kill()
+
+    assert all(charge.ms <= 100 for charge in charges)
+    assert ours > 0
+
+
+def test_who_sleeps_on_a_starved_worker_still_forfeits(full, busy) -> None:
+    bot = player(PROGRAMS / "nap.py", full)
+    bot.start(HELLO)
+
+    with pytest.raises(PlayerFault, match="timeout"):
+        bot.decide(ask(move_ms=100))
     bot.kill()
 
 

@@ -9,12 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from ladder.bots.sandbox import Capabilities, Control, SandboxUnavailable, open_sandbox
+from ladder.bots.sandbox.landlock import LEAST, landlock_version
 from ladder.bots.sandbox.opening import _judge, probe
 from ladder.cli.doctor import doctor
 
 CONTROLS = {
-    "bwrap", "prlimit", "setpriv", "python3", "seccomp", "control groups", "network",
-    "sockets",
+    "bwrap", "prlimit", "python3", "seccomp", "control groups", "own namespaces",
+    "network", "sockets",
     "other processes", "environment", "files of the host", "write protection",
     "privileges", "user namespaces", "system calls", "process limit", "memory limit",
     "processor time", "freezing", "ending",
@@ -64,6 +65,7 @@ def test_the_level_is_what_the_controls_allow() -> None:
 
     assert _judge(held(network=True, freezing=True)) == "full"
     assert _judge(held(network=True, freezing=False, memory_limit=False)) == "reduced"
+    assert _judge(held(own_namespaces=False, bwrap=False)) == "reduced"
     assert _judge(held(network=False, freezing=True)) == "none"
 
 
@@ -73,12 +75,19 @@ def test_what_is_missing_is_named_with_its_cure() -> None:
     assert Capabilities("none", (network,)).reasons() == "network: connected (do this)"
 
 
-def as_a_stranger(code: str) -> subprocess.CompletedProcess[str]:
+HIDE = "mount --bind /dev/null /usr/bin/bwrap"
+NO_BWRAP = ("unshare", "--mount", "sh", "-c", f'{HIDE} && exec "$@"', "sh")
+
+
+def as_a_stranger(
+    code: str, around: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
     """Run Python code as a user who owns nothing here and has no control groups."""
     if os.geteuid() != 0:
         pytest.skip("only root can become somebody else")
     path = [p for p in sys.path if p.startswith("/") and os.access(p, os.X_OK)]
     argv = [
+        *around,
         *("setpriv", "--reuid", "60901", "--regid", "60901", "--clear-groups", "--"),
         *("/usr/bin/python3", "-B", "-c", code),
     ]
@@ -97,6 +106,22 @@ def test_an_ordinary_user_reaches_level_reduced_and_is_told_why_not_more() -> No
     assert set(missing) <= {"control groups", "memory limit"}
     assert all("Delegate=yes" in cure for cure in missing.values())
     assert done.returncode == 1
+
+
+def test_without_bubblewrap_landlock_reaches_level_reduced() -> None:
+    if landlock_version() < LEAST:
+        pytest.skip(f"this kernel has no Landlock of version {LEAST} (Linux 6.12)")
+    done = as_a_stranger(
+        "from ladder.cli.doctor import doctor; doctor(['--json'])", NO_BWRAP
+    )
+    if "Permission denied" in done.stderr or "ModuleNotFoundError" in done.stderr:
+        pytest.skip("an ordinary user cannot read this checkout")
+    report = json.loads(done.stdout)
+
+    missing = {c["name"]: c["how"] for c in report["controls"] if not c["held"]}
+    assert report["level"] == "reduced", report
+    assert "Landlock" in missing["own namespaces"]
+    assert set(missing) <= {"bwrap", "own namespaces", "control groups", "memory limit"}
 
 
 def test_a_level_that_is_not_reached_is_refused_with_the_reason() -> None:

@@ -67,21 +67,6 @@ def test_games_leave_no_descriptor_process_or_group(full) -> None:
     assert groups_left() == []
 
 
-@pytest.mark.soak
-def test_a_thousand_games_leave_nothing(full) -> None:
-    mounts = Path("/proc/mounts").read_text()
-    before = descriptors()
-    for _ in range(1_000):
-        bot = player(PROGRAMS / "first.py", full)
-        bot.start(HELLO)
-        bot.end([0], [1], "completed")
-
-    assert descriptors() == before
-    assert Path("/proc/mounts").read_text() == mounts
-    assert survivors() == []
-    assert groups_left() == []
-
-
 def test_a_box_that_cannot_be_made_is_our_fault_and_leaves_nothing(full) -> None:
     before = descriptors()
     box = Box(PROGRAMS / "nowhere", "bot.py", "python", ("/usr/bin/python3", "bot.py"))

@@ -16,7 +16,9 @@ from ladder.bots.building import BuildFailed
 from ladder.bots.process import BotProcess
 from ladder.bots.protocol import Limits
 from ladder.bots.runtimes import NoBot, locate
-from ladder.bots.sandbox import Box, Sandbox
+from ladder.bots.sandbox import Box, Sandbox, SandboxUnavailable, landlock
+from ladder.bots.sandbox.host import Host
+from ladder.bots.sandbox.landlock import LandlockSandbox
 from tests.bots.conftest import part_missing
 from tests.bots.games import PROGRAMS, contest, groups_left, player
 
@@ -54,6 +56,23 @@ def test_the_starter_plays_a_game_at_level_full(language, full, tmp_path) -> Non
 
     assert set(whole_game(box, full)) == {0, 1}
     assert groups_left() == []
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("language", ["python", "javascript", "go", "java"])
+def test_what_was_built_plays_where_landlock_holds_it(language, full, tmp_path) -> None:
+    need(language)
+    if not landlock.enough():
+        pytest.skip("this kernel has no Landlock, or one that is too old")
+    box = building.prepared(locate(PROGRAMS / "burn" / language), full, tmp_path)
+    reduced = LandlockSandbox(Host.from_environment())
+
+    with pytest.raises(SandboxUnavailable, match="Compilers need"):
+        building.build(replace(box, compile=("true",)), reduced, tmp_path / "again")
+    game = contest(BotProcess(box, reduced, LIMITS), reduced)
+    reduced.close()
+
+    assert (game.fault, game.answers) == (None, 3)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

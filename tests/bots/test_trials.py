@@ -4,6 +4,7 @@ import io
 import shutil
 import zipfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
@@ -250,7 +251,7 @@ def test_a_weak_worker_lets_it_wait_and_says_why(
 def test_our_own_failure_is_not_the_bots(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full_disk(_submission: Submission) -> None:
+    def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("ladder.bots.players.box_of", full_disk)
@@ -268,7 +269,8 @@ def test_the_house_has_its_bots_once() -> None:
     assert {"house-greedy", "house-random"} <= set(names)
     assert selectors.playing().count() == len(names)
     for submission in selectors.playing():
-        assert box_of(submission).entry == "bot.py"
+        with ExitStack() as held:
+            assert box_of(submission, held).entry == "bot.py"
 
 
 def test_a_new_version_of_the_house_replaces_the_old_one(

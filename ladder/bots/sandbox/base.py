@@ -107,6 +107,12 @@ class Running(Protocol):
     def threads(self) -> list[int]:
         """Return the ids of its living threads, as far as the level can see them."""
 
+    def pressure_ns(self) -> int:
+        """Return for how long some thread, one that has ended too, had to wait in all.
+
+        Of the whole machine where it is not known of the bot; in nanoseconds.
+        """
+
     def over_memory(self) -> bool:
         """Return whether it hit its memory limit."""
 
@@ -131,8 +137,8 @@ class Sandbox(Protocol):
     def start(self, box: Box, limits: Limits) -> Running:
         """Start the box. Raises ServiceFault if that fails for a reason of ours.
 
-        The thread that starts a bot must live as long as the bot: the kernel kills
-        the bot when that thread ends, so that no worker can leave one behind.
+        At level none the thread that starts a bot must live as long as the bot: the
+        kernel kills the bot when that thread ends, so that nobody leaves one behind.
         """
 
     def close(self) -> None:

@@ -14,11 +14,13 @@ import select
 import signal
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
 from ladder.bots.sandbox.hierarchies import JOBS, Hierarchy, assign, find
+from ladder.bots.sandbox.kernel import pressure
 
 _OURS = "torres"
 _WORKER = "torres-worker"
@@ -31,6 +33,22 @@ _EXTRA_PIDS = 1
 
 class NoCgroups(Exception):
     """A group for each bot cannot be had here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A control group in one hierarchy."""
+
+    path: Path
+    version: int
+
+    @property
+    def v2(self) -> bool:
+        return self.version == 2  # noqa: PLR2004
+
+    def file(self, one: str, two: str) -> Path:
+        """Return the file that is called ``one`` in version 1 and ``two`` in 2."""
+        return self.path / (two if self.v2 else one)
 
 
 class Cgroups:
@@ -71,16 +89,19 @@ class Cgroups:
     def make(self, limits: Limits) -> "Cgroup":
         """Make the group of one bot. Raises ServiceFault if that fails."""
         name = str(next(self._names))
-        folders = {}
+        jobs = {
+            job: Folder(self._places[hierarchy.here] / name, hierarchy.version)
+            for job, hierarchy in self._jobs.items()
+        }
+        folders = list(dict.fromkeys(jobs.values()))
         try:
-            for job, hierarchy in self._jobs.items():
-                folders[job] = self._places[hierarchy.here] / name
-                folders[job].mkdir(exist_ok=True)
-            return Cgroup(folders, self._jobs["memory"].version, limits)
+            for folder in folders:
+                folder.path.mkdir()
+            return Cgroup(jobs, folders, limits)
         except OSError as why:
-            for folder in folders.values():
+            for folder in folders:
                 with contextlib.suppress(OSError):
-                    folder.rmdir()
+                    folder.path.rmdir()
             raise ServiceFault(f"no control group could be made: {why}") from why
 
     def close(self) -> None:
@@ -97,34 +118,30 @@ class Cgroups:
 class Cgroup:
     """The group of one bot. ``freeze``, ``thaw`` and ``cpu_ns`` cost microseconds."""
 
-    def __init__(self, folders: dict[str, Path], memory: int, limits: Limits) -> None:
-        self._folders = list(dict.fromkeys(folders.values()))
-        self._memory, self._pids = folders["memory"], folders["pids"]
-        self._memory_version = memory
-        _write(self._pids / "pids.max", limits.pids + _EXTRA_PIDS)
+    def __init__(
+        self, jobs: dict[str, Folder], folders: list[Folder], limits: Limits
+    ) -> None:
+        self._folders = [folder.path for folder in folders]
+        self._memory, freezer, cpu = jobs["memory"], jobs["freezer"], jobs["cpuacct"]
+        _write(jobs["pids"].path / "pids.max", limits.pids + _EXTRA_PIDS)
         self._limit_memory(limits.memory_mb * _MIB)
-        freezer, cpu = folders["freezer"], folders["cpuacct"]
-        self._kill_file = freezer / "cgroup.kill"
-        self._v2 = (freezer / "cgroup.freeze").exists()
-        self._threads_file = freezer / ("cgroup.threads" if self._v2 else "tasks")
-        self._procs_file = freezer / "cgroup.procs"
-        self._on, self._off = (b"1", b"0") if self._v2 else (b"FROZEN", b"THAWED")
-        self._cpu2 = (cpu / "cpu.stat").exists()
-        switch = freezer / ("cgroup.freeze" if self._v2 else "freezer.state")
-        usage = cpu / ("cpu.stat" if self._cpu2 else "cpuacct.usage")
+        self._on, self._off = (b"1", b"0") if freezer.v2 else (b"FROZEN", b"THAWED")
+        self._kill_file = freezer.path / "cgroup.kill"
+        self._threads_file = freezer.file("tasks", "cgroup.threads")
+        self._procs_file = freezer.path / "cgroup.procs"
+        self._cpu2 = cpu.v2
         self._fds = [
-            os.open(switch, os.O_WRONLY | os.O_CLOEXEC),
-            os.open(usage, os.O_RDONLY | os.O_CLOEXEC),
-            os.open(self._memory / self._oom_file, os.O_RDONLY | os.O_CLOEXEC),
+            os.open(path, flags | os.O_CLOEXEC)
+            for path, flags in (
+                (freezer.file("freezer.state", "cgroup.freeze"), os.O_WRONLY),
+                (cpu.file("cpuacct.usage", "cpu.stat"), os.O_RDONLY),
+                (self._memory.file("memory.oom_control", "memory.events"), os.O_RDONLY),
+            )
         ]
-
-    def add(self, pid: int) -> None:
-        """Put a process into the group; what it starts from now on is born there."""
-        try:
-            for folder in self._folders:
-                _write(folder / "cgroup.procs", pid)
-        except OSError as why:
-            raise ServiceFault(f"process {pid} could not be put in its group") from why
+        self.enters = tuple(str(f.path / "tasks") for f in folders if not f.v2)
+        """Files into which its first process writes itself (version 1)."""
+        self.born_in = next((str(f.path) for f in folders if f.v2), None)
+        """The folder in which its first process is to be born (version 2)."""
 
     def freeze(self) -> None:
         """Stop every thread; returns at once, they stop within microseconds."""
@@ -141,6 +158,10 @@ class Cgroup:
             return int(said.split(None, 2)[1]) * 1000
         return int(said)
 
+    def pressure_ns(self) -> int:
+        """Return how long threads waited: the group's (version 2), or the machine's."""
+        return pressure(*([f"{self.born_in}/cpu.pressure"] if self.born_in else []))
+
     def over_memory(self) -> bool:
         """Return whether the memory limit has killed a process of it."""
         fields = os.pread(self._fds[2], 512, 0).split()
@@ -148,11 +169,11 @@ class Cgroup:
 
     def memory_peak(self) -> int | None:
         """Return the most memory that it held at a time, in bytes."""
-        names = ("memory.peak", "memory.max_usage_in_bytes")
-        for name in names:
-            with contextlib.suppress(OSError):
-                return int((self._memory / name).read_bytes())
-        return None
+        peak = self._memory.file("memory.max_usage_in_bytes", "memory.peak")
+        try:
+            return int(peak.read_bytes())
+        except OSError:  # version 2 tells it from Linux 5.19
+            return None
 
     def threads(self) -> list[int]:
         """Return the ids of the threads that live in the group."""
@@ -192,18 +213,15 @@ class Cgroup:
                 with contextlib.suppress(OSError):  # a zombie of it is still reaped
                     folder.rmdir()
 
-    @property
-    def _oom_file(self) -> str:
-        return "memory.events" if self._memory_version == 2 else "memory.oom_control"  # noqa: PLR2004
-
     def _limit_memory(self, most: int) -> None:
-        if self._memory_version == 2:  # noqa: PLR2004
-            _write(self._memory / "memory.max", most)
-            _write_if_there(self._memory / "memory.swap.max", 0)
-            _write_if_there(self._memory / "memory.oom.group", 1)
+        memory = self._memory.path
+        if self._memory.v2:
+            _write(memory / "memory.max", most)
+            _write_if_there(memory / "memory.swap.max", 0)
+            _write_if_there(memory / "memory.oom.group", 1)
         else:
-            _write(self._memory / "memory.limit_in_bytes", most)
-            _write_if_there(self._memory / "memory.memsw.limit_in_bytes", most)
+            _write(memory / "memory.limit_in_bytes", most)
+            _write_if_there(memory / "memory.memsw.limit_in_bytes", most)
 
 
 def _settle(hierarchy: Hierarchy, token: str) -> Path:

@@ -1,62 +1,41 @@
-"""Starting a program with three pipes, the same way at every level."""
+"""What every level needs to start a program: three pipes, and the engine's folder."""
 
 import contextlib
 import hashlib
 import os
 import stat
-import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import engine
 from engine.referee import ServiceFault
 
-
-@dataclass(frozen=True, slots=True)
-class Launched:
-    """A started program and our non-blocking ends of its stdin, stdout and stderr."""
-
-    process: subprocess.Popen[bytes]
-    pipes: tuple[int, int, int]
+Pipes = tuple[int, int, int]
+"""Ends of a program's stdin, stdout and stderr, as raw descriptors."""
 
 
-def launch(
-    argv: Sequence[str],
-    cwd: Path,
-    env: Mapping[str, str],
-    **options: Any,  # noqa: ANN401
-) -> Launched:
-    """Start ``argv`` in a session of its own. Raises ServiceFault if that fails.
+@contextlib.contextmanager
+def open_pipes() -> Iterator[tuple[Pipes, Pipes]]:
+    """Make three pipes: the program's ends, closed afterwards, and ours.
 
-    ``options`` are Popen's. The pipes are raw descriptors: the caller closes them.
+    Ours do not block and are the caller's to close; they are closed here if it raises.
     """
-    pairs: list[tuple[int, int]] = []
+    fds = [fd for _ in range(3) for fd in os.pipe2(os.O_CLOEXEC)]
+    child_in, to_bot, from_bot, child_out, errors, child_err = fds
+    ours, its = (to_bot, from_bot, errors), (child_in, child_out, child_err)
     try:
-        pairs = [os.pipe2(os.O_CLOEXEC) for _ in range(3)]
-        (child_in, to_bot), (from_bot, child_out), (errors, child_err) = pairs
-        process = subprocess.Popen(
-            argv,
-            cwd=cwd,
-            env=env,
-            stdin=child_in,
-            stdout=child_out,
-            stderr=child_err,
-            start_new_session=True,
-            **options,
-        )
-    except OSError as why:
-        for fd in [fd for pair in pairs for fd in pair]:
+        for fd in ours:
+            os.set_blocking(fd, False)
+        yield its, ours
+    except BaseException:
+        for fd in ours:
             os.close(fd)
-        raise ServiceFault(f"{argv[0]} could not be started: {why}") from why
-    for fd in (child_in, child_out, child_err):
-        os.close(fd)
-    for fd in (to_bot, from_bot, errors):
-        os.set_blocking(fd, False)
-    return Launched(process, (to_bot, from_bot, errors))
+        raise
+    finally:
+        for fd in its:
+            os.close(fd)
 
 
 def engine_folder() -> Path:

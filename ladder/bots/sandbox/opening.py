@@ -5,6 +5,7 @@ import shutil
 import sys
 from functools import cache
 
+from ladder.bots.sandbox import landlock
 from ladder.bots.sandbox.base import (
     LEVELS,
     Capabilities,
@@ -16,18 +17,19 @@ from ladder.bots.sandbox.base import (
 from ladder.bots.sandbox.bubblewrap import BubblewrapSandbox
 from ladder.bots.sandbox.cgroups import Cgroups, NoCgroups
 from ladder.bots.sandbox.host import Host
+from ladder.bots.sandbox.landlock import LandlockSandbox
 from ladder.bots.sandbox.plain import PlainSandbox
 from ladder.bots.sandbox.probing import NEED_GROUPS, makes_boxes, try_out
 from ladder.bots.sandbox.syscalls import NoFilter, open_filter
+from ladder.bots.sandbox.zygote import landlock_version
 
-_ONLY_GROUPS = frozenset({"memory limit", "processor time", "freezing", NEED_GROUPS})
+_NAMESPACES = "own namespaces"
+_BOXING = {"bwrap": "bubblewrap", "prlimit": "util-linux"}
+_PACKAGES = {**_BOXING, "python3": "python3"}
+_NOT_REDUCED = frozenset(
+    {"memory limit", "processor time", "freezing", NEED_GROUPS, _NAMESPACES, *_BOXING}
+)
 """What level reduced does without."""
-_PACKAGES = {
-    "bwrap": "bubblewrap",
-    "prlimit": "util-linux",
-    "setpriv": "util-linux",
-    "python3": "python3",
-}
 _CURE_GROUPS = (
     "run the worker as root, or as a user to whom a systemd scope is delegated:"
     " systemd-run --user --scope -p Delegate=yes …; in a container, give it a"
@@ -57,12 +59,12 @@ def open_sandbox(level: Level) -> Sandbox:
 def probe() -> Capabilities:
     """Try every control on this machine, once for this process, and judge."""
     needs = _needs()
-    if not all(control.held for control in needs):
+    if any(not need.held and need.name not in _BOXING for need in needs):
         return Capabilities("none", tuple(needs))
     groups = _groups()
     sandbox = _best()
     try:
-        controls = [*needs, groups, *try_out(sandbox)]
+        controls = [*needs, groups, _namespaces(sandbox), *try_out(sandbox)]
     finally:
         sandbox.close()
     cured = tuple(_with_cure(control) for control in controls)
@@ -73,22 +75,35 @@ def _judge(controls: tuple[Control, ...]) -> Level:
     failed = {control.name for control in controls if not control.held}
     if not failed:
         return "full"
-    return "reduced" if failed <= _ONLY_GROUPS else "none"
+    return "reduced" if failed <= _NOT_REDUCED else "none"
 
 
 def _best() -> Sandbox:
     """Return the strongest sandbox that can be made here."""
     host = Host.from_environment()
+    for proc in (True, False) if all(map(_where, _BOXING)) else ():
+        sandbox = BubblewrapSandbox(host, _cgroups(), proc=proc)
+        if makes_boxes(sandbox):
+            return sandbox
+        sandbox.close()
+    if landlock.enough():
+        return LandlockSandbox(host)
+    return BubblewrapSandbox(host, _cgroups())  # says why it makes no box
+
+
+def _cgroups() -> Cgroups | None:
     try:
-        cgroups = Cgroups.open()
+        return Cgroups.open()
     except NoCgroups:
-        cgroups = None
-    sandbox = BubblewrapSandbox(host, cgroups)
-    if makes_boxes(sandbox):
-        return sandbox
-    sandbox.close()
-    cgroups = Cgroups.open() if cgroups else None
-    return BubblewrapSandbox(host, cgroups, proc=False)
+        return None
+
+
+def _namespaces(sandbox: Sandbox) -> Control:
+    if isinstance(sandbox, BubblewrapSandbox):
+        return Control(_NAMESPACES, held=True, how="made by bwrap")
+    version = landlock_version()
+    how = f"bwrap makes no box here; Landlock, version {version}, holds the bots"
+    return Control(_NAMESPACES, held=False, how=how, cure=_CURE_BOX)
 
 
 def _needs() -> list[Control]:

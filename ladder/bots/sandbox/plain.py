@@ -18,8 +18,8 @@ from pathlib import Path
 from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
 from ladder.bots.sandbox.base import Box, Exit, Level
-from ladder.bots.sandbox.kernel import run_time
-from ladder.bots.sandbox.launch import Launched, bot_path, launch
+from ladder.bots.sandbox.kernel import pressure, run_time
+from ladder.bots.sandbox.launch import Pipes, bot_path, open_pipes
 
 _MARK = "TORRES_BOX"
 
@@ -39,7 +39,21 @@ class PlainSandbox:
             _MARK: mark,
         }
         argv = [*_dies_with_us(), *_resolve(box, limits)]
-        return PlainBot(launch(argv, cwd=box.folder, env=env), mark)
+        with open_pipes() as (its, ours):
+            child_in, child_out, child_err = its
+            try:
+                process = subprocess.Popen(
+                    argv,
+                    cwd=box.folder,
+                    env=env,
+                    stdin=child_in,
+                    stdout=child_out,
+                    stderr=child_err,
+                    start_new_session=True,
+                )
+            except OSError as why:
+                raise ServiceFault(f"{argv[0]} could not be started: {why}") from why
+        return PlainBot(process, ours, mark)
 
     def close(self) -> None:
         pass
@@ -48,10 +62,12 @@ class PlainSandbox:
 class PlainBot:
     """One such process, with what can be known of it without a cgroup."""
 
-    def __init__(self, launched: Launched, mark: str) -> None:
-        self._process = launched.process
-        self.pid = launched.process.pid
-        self.stdin, self.stdout, self.stderr = launched.pipes
+    def __init__(
+        self, process: subprocess.Popen[bytes], pipes: Pipes, mark: str
+    ) -> None:
+        self._process = process
+        self.pid = process.pid
+        self.stdin, self.stdout, self.stderr = pipes
         self._mark = f"{_MARK}={mark}".encode()
         self._exit: Exit | None = None
 
@@ -70,6 +86,9 @@ class PlainBot:
             return [int(t.name) for t in Path(f"/proc/{self.pid}/task").iterdir()]
         except OSError:
             return []
+
+    def pressure_ns(self) -> int:
+        return pressure()
 
     def over_memory(self) -> bool:
         return False

@@ -7,6 +7,7 @@ else no thread starts), and nothing crashes that needs not. libseccomp knows the
 numbers of each architecture; calls of a foreign one end the process.
 """
 
+import contextlib
 import importlib
 import os
 from functools import cache
@@ -52,6 +53,11 @@ _SOCKETS = """
 connect bind listen accept accept4 getsockname getpeername sendto recvfrom sendmsg
 recvmsg sendmmsg recvmmsg shutdown setsockopt getsockopt
 """
+_ONLY_BOXED = """
+chmod fchmod fchmodat chown lchown fchown fchownat utime utimes utimensat futimesat
+inotify_add_watch connect bind pidfd_open pidfd_send_signal
+"""
+"""What needs files, a network and processes of its own: Landlock does not judge it."""
 _ALLOWED = (_FILES + _EVENTS + _MEMORY + _PROCESSES + _SOCKETS).split()
 
 _LOW_WORD = 0xFFFF_FFFF
@@ -68,6 +74,8 @@ _IOCTLS = {
     "FIOCLEX": 0x5451,
 }
 _ENOSYS = 38
+_CTL_OPTIMIZE, _BINARY_TREE = 8, 2
+"""The kernel tries the filter with every call when it is loaded: a tree is quicker."""
 
 
 class NoFilter(Exception):
@@ -75,7 +83,7 @@ class NoFilter(Exception):
 
 
 @cache
-def _filter(*, memfd: bool) -> int:
+def _filter(*, memfd: bool, sockets: bool) -> int:
     """Return a descriptor of the compiled filter, made once for this process."""
     try:
         seccomp = importlib.import_module("pyseccomp")
@@ -83,13 +91,17 @@ def _filter(*, memfd: bool) -> int:
         raise NoFilter(f"libseccomp could not be loaded: {why}") from why
     rules = seccomp.SyscallFilter(seccomp.ERRNO(_ENOSYS))
     rules.set_attr(seccomp.Attr.ACT_BADARCH, seccomp.KILL_PROCESS)
+    with contextlib.suppress(OSError, ValueError):  # libseccomp 2.5
+        rules.set_attr(_CTL_OPTIMIZE, _BINARY_TREE)
+    refused = set() if sockets else set(_ONLY_BOXED.split())
     for name in _ALLOWED:
-        _allow(seccomp, rules, name)
+        if name not in refused:
+            _allow(seccomp, rules, name)
     if memfd:
         _allow(seccomp, rules, "memfd_create")
     masked = seccomp.MASKED_EQ
     _allow(seccomp, rules, "clone", seccomp.Arg(0, masked, _NAMESPACES, 0))
-    for call in ("socket", "socketpair"):
+    for call in ("socket", "socketpair") if sockets else ("socketpair",):
         _allow(seccomp, rules, call, seccomp.Arg(0, masked, _LOW_WORD, _AF_UNIX))
     for number in _IOCTLS.values():
         _allow(seccomp, rules, "ioctl", seccomp.Arg(1, masked, _LOW_WORD, number))
@@ -110,11 +122,12 @@ def _allow(seccomp: Any, rules: Any, name: str, *conditions: Any) -> None:  # no
     rules.add_rule(seccomp.ALLOW, name, *conditions)
 
 
-def open_filter(*, memfd: bool = True) -> int:
+def open_filter(*, memfd: bool = True, sockets: bool = True) -> int:
     """Return a new descriptor of the filter at its start. Raises NoFilter.
 
     Without ``memfd`` there is no memory that belongs to no process: needed where no
-    control group counts it.
+    control group counts it. Without ``sockets`` it suits a bot that has no network and
+    no file system of its own.
     """
-    made = _filter(memfd=memfd)
+    made = _filter(memfd=memfd, sockets=sockets)
     return os.open(f"/proc/self/fd/{made}", os.O_RDONLY | os.O_CLOEXEC)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
-from ladder.bots.sandbox.kernel import run_time
+from ladder.bots.sandbox.kernel import pressure, run_time
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 _GONE_S = 5.0
@@ -22,19 +22,15 @@ _GONE_S = 5.0
 class Tree:
     """What descends from one process."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._root = 0
+    def __init__(self, root: int, limits: Limits) -> None:
+        self._root = root
         self._most = limits.memory_mb << 20
         self._peak = 0
         self._stopped: list[int] = []
 
-    def add(self, pid: int) -> None:
-        """Take a process, which has no children yet, as the root."""
-        self._root = pid
-
     def processes(self) -> list[int]:
         """Return the root and its descendants."""
-        found = [self._root] if self._root else []
+        found = [self._root]
         for pid in found:  # grows while it is read
             found += _children(pid)
         return found
@@ -48,6 +44,10 @@ class Tree:
         pids = self.processes()
         living = sum(run_time(tid) for pid in pids for tid in _threads(pid))
         return living + sum(_ended_ticks(pid) for pid in pids) * _TICK_NS
+
+    def pressure_ns(self) -> int:
+        """Return how long threads of the machine waited for a processor."""
+        return pressure()
 
     def freeze(self) -> None:
         """Stop what is there now, but for the root, which may be the sandbox's own."""
@@ -80,8 +80,9 @@ class Tree:
     def remove(self) -> None:
         """Kill what is left of the tree, and wait until only the dead are there."""
         deadline = time.monotonic() + _GONE_S
-        while any(_lives(pid) for pid in self.processes()):
-            _signal(self.processes(), signal.SIGKILL)
+        while living := [pid for pid in self.processes() if _lives(pid)]:
+            # The root last: to it falls what others leave behind.
+            _signal(living[1:] or living, signal.SIGKILL)
             if time.monotonic() > deadline:
                 raise ServiceFault(f"process {self._root} does not end")
 

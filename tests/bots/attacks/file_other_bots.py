@@ -12,7 +12,7 @@ def attack():
     )
 
 
-KNOWN = {*"box usr bin sbin lib lib64 etc proc dev tmp opt".split()}
+KNOWN = {*"box usr bin sbin lib lib64 etc proc dev tmp out opt".split()}
 
 
 kit.play(attack)

@@ -1,0 +1,158 @@
+"""A thousand games leave nothing behind, nor does a worker killed in the middle."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ladder.bots.protocol import Limits
+from ladder.bots.sandbox import SandboxUnavailable, open_sandbox
+from ladder.bots.sandbox.hierarchies import find
+from ladder.bots.sandbox.host import Host
+from tests.bots.games import PROGRAMS, contest, player
+
+GAMES = int(os.environ.get("TORRES_SOAK_GAMES", "1000"))
+PLAYERS = ("first", "first", "first", "exit_at_answer", "spin_threads")
+ROOT = Path(__file__).parents[2]
+MOST_KIB = 8_192
+"""So much may a process have grown: its allocator does not give all back."""
+
+
+@dataclass(frozen=True)
+class Left:
+    """What could accumulate on the machine."""
+
+    descriptors: list[str]
+    processes: list[str]
+    groups: list[str]
+    mounts: str
+    files: list[str]
+
+
+def left(uids: range, *workers: int) -> Left:
+    """Look at what these workers, and all bots, left; others may be on the machine."""
+    run = Host.from_environment().run_dir
+    return Left(
+        sorted(path.name for path in Path("/proc/self/fd").iterdir()),
+        sorted(of_bots(uids)),
+        sorted(
+            str(group)
+            for hierarchy in find()
+            for worker in workers
+            for group in (hierarchy.here / "torres").glob(f"{worker}-*/*/")
+        ),
+        Path("/proc/mounts").read_text(),
+        sorted(str(p) for p in run.rglob("*") if "slots" not in p.parts),
+    )
+
+
+def of_bots(uids: range) -> Iterator[str]:
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdecimal() and process.stat().st_uid in uids:
+                yield (process / "stat").read_text()
+        except OSError:
+            continue
+
+
+def kib(pid: int | str) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1])
+
+
+def zygotes() -> list[int]:
+    me = Path(f"/proc/{os.getpid()}/task")
+    children = [
+        pid for t in me.iterdir() for pid in (t / "children").read_text().split()
+    ]
+    return [int(p) for p in children if b"zygote" in command(p)]
+
+
+def command(pid: str) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+@pytest.fixture
+def slots(monkeypatch) -> Iterator[range]:
+    with tempfile.TemporaryDirectory(prefix="torres-soak-") as folder:
+        Path(folder).chmod(0o755)  # bots see its copies
+        monkeypatch.setenv("TORRES_SLOT_UIDS", "63100-63119")
+        monkeypatch.setenv("TORRES_RUN_DIR", f"{folder}/run")
+        yield range(63_100, 63_120)
+
+
+def opened():
+    try:
+        return open_sandbox("full")
+    except SandboxUnavailable as why:
+        pytest.skip(str(why))
+
+
+def test_a_thousand_games_leave_nothing(slots) -> None:
+    sandbox = opened()
+
+    def game(number: int) -> None:
+        name = PLAYERS[number % len(PLAYERS)]
+        bot = player(PROGRAMS / f"{name}.py", sandbox, Limits(start_ms=20_000))
+        contest(
+            bot, sandbox, rounds=2, move_ms=50 if name == "spin_threads" else 20_000
+        )
+
+    for number in range(len(PLAYERS) * 3):
+        game(number)
+    before, size = left(slots, os.getpid()), kib("self")
+    (zygote,) = zygotes()
+    its_size = kib(zygote)
+    for number in range(GAMES):
+        game(number)
+    after = left(slots, os.getpid())
+    sandbox_size, zygote_size = kib("self") - size, kib(zygote) - its_size
+    sandbox.close()
+
+    print(f"grown: worker {sandbox_size} KiB, zygote {zygote_size} KiB")
+    assert after == before
+    assert sandbox_size < MOST_KIB
+    assert zygote_size < MOST_KIB
+
+
+WORKER = """
+import sys, threading
+from tests.bots.games import *
+from ladder.bots.sandbox import open_sandbox
+full = open_sandbox("full")
+print("ready", flush=True)
+def games():
+    while True:
+        contest(player(PROGRAMS / "wakers.py", full), full)
+threads = [threading.Thread(target=games) for _ in range(3)]
+for thread in threads: thread.start()
+"""
+
+
+def test_workers_that_are_killed_in_their_games_leave_nothing(slots) -> None:
+    """Killed at twenty moments, of their starts, their games and their ends."""
+    opened().close()
+    before, killed = left(slots), []
+    for number in range(20):
+        with subprocess.Popen(
+            [sys.executable, "-c", WORKER], cwd=ROOT, stdout=subprocess.PIPE
+        ) as worker:
+            assert worker.stdout is not None
+            assert worker.stdout.readline() == b"ready\n"
+            time.sleep(0.037 * number)  # noqa: TID251 - a moment by chance is meant
+            worker.send_signal(signal.SIGKILL)
+        killed.append(worker.pid)
+        deadline = time.monotonic() + 30
+        while list(of_bots(slots)) and time.monotonic() < deadline:
+            time.sleep(0.05)  # noqa: TID251 - the kernel takes its time
+        assert list(of_bots(slots)) == []
+
+    opened().close()  # the next one sweeps
+    assert left(slots, *killed) == before
