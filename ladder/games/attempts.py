@@ -146,9 +146,10 @@ def finish(claim: Claim, result: Result, journals: Sequence[Journal] = ()) -> bo
         columns: dict[str, list[Any]] = {
             "score": [place.score for place in places],
             "rank": [place.rank for place in places],
-            "fault": [place.fault for place in places],
-            "fault_detail": [storable(place.detail) for place in places],
         }
+        if any(place.fault for place in places):  # else they are empty already
+            columns["fault"] = [place.fault for place in places]
+            columns["fault_detail"] = [storable(place.detail) for place in places]
         statements.place(claim.game, columns)
         _close(claim.game, claim.fence, Attempt.Outcome.FINISHED, "")
         # The replay holds them now.
