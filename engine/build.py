@@ -6,6 +6,7 @@ nothing: without Cython or a compiler, or after an error, the installation goes 
 the same source runs uncompiled. At run time nothing imports this module.
 """
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +34,7 @@ class Compile(build_ext):  # type: ignore[misc]  # pragma: no cover
     def finalize_options(self) -> None:
         self.distribution.ext_modules = [_extension(module) for module in MODULES]
         super().finalize_options()
+        self.parallel = os.cpu_count()
 
     def run(self) -> None:
         try:
@@ -46,6 +48,7 @@ class Compile(build_ext):  # type: ignore[misc]  # pragma: no cover
             [_extension(module) for module in MODULES],
             build_dir=self.build_temp,
             compiler_directives=_DIRECTIVES,
+            nthreads=self.parallel,
             quiet=True,
         )
         for extension, done in zip(self.extensions, translated, strict=True):

@@ -7,4 +7,5 @@ bin=.venv/bin
 "$bin/ruff" format --check .
 "$bin/mypy"
 "$bin/lint-imports"
-"$bin/python" -m pytest -n 2 -m "not soak and not slow" "$@"
+# Three at once on two cores: many tests wait for a process or a clock.
+"$bin/python" -m pytest -n 3 --dist worksteal -m "not soak and not slow" "$@"
