@@ -1,0 +1,45 @@
+"""Plays the attacks on memory and processes at level full; one JSON line each.
+
+Without pytest, whose start takes minutes where the processor is emulated.
+"""
+
+import json
+import os
+
+from ladder.bots.protocol import Limits
+from ladder.bots.sandbox import open_sandbox
+from tests.bots.games import HELLO, PROGRAMS, contest, groups_left, player, survivors
+
+ATTACKS = PROGRAMS.parent / "attacks"
+NAMES = sorted(p.stem for p in ATTACKS.glob("*.py") if p.stem[:4] in {"mem_", "fork"})
+LIMITS = Limits(memory_mb=96, start_ms=120_000)
+SLOW = 10
+"""So much more time than in the suite."""
+
+
+def main() -> None:
+    os.environ["TORRES_SLOT_UIDS"] = "61000-61999"
+    sandbox = open_sandbox("full")
+    for name in NAMES:
+        bot = player(ATTACKS / f"{name}.py", sandbox, LIMITS)
+        opponent = player(PROGRAMS / "first.py", sandbox, LIMITS)
+        opponent.start({**HELLO, "seat": 1})
+        move_ms = 1_500 if "fork" in name else 15_000 * SLOW
+        game = contest(bot, sandbox, move_ms=move_ms, against=opponent)
+        opponent.end([0, 1], [2, 1], "completed")
+        seen = {
+            "name": name,
+            "reason": game.fault and game.fault.reason,
+            "detail": game.fault and game.fault.detail,
+            "stderr": game.stderr,
+            "answers": game.answers,
+            "opponent_answers": game.opponent_answers,
+            "survivors": survivors(),
+            "groups_left": [str(path) for path in groups_left()],
+        }
+        print(json.dumps(seen), flush=True)
+    sandbox.close()
+
+
+if __name__ == "__main__":
+    main()
