@@ -11,6 +11,8 @@ if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ladder.settings")
     try:
         execute_from_command_line(sys.argv)
+    except KeyboardInterrupt:
+        sys.exit("Stopped.")
     except Error as error:
         if "--traceback" in sys.argv:
             raise

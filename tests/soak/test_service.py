@@ -23,8 +23,5 @@ def test_killed_ten_times_with_real_bots_it_loses_nothing(data):
     assert_sound(data)
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_thousand_games_beside_three_hundred_readers_on_sqlite(settings):
-    settings.TORRES_OPEN_PLAYER = "ladder.ops.scripted.open_player"
-
-    assert_nobody_is_refused(games=1000, players=4, readers=300)
+def test_a_thousand_games_beside_three_hundred_readers_on_sqlite(data):
+    assert_nobody_is_refused(data, games=1000, readers=300)
