@@ -17,6 +17,8 @@ from django.core.wsgi import get_wsgi_application
 
 from ladder.dispatch import Dispatcher
 
+CONNECTIONS = 1000
+
 log = structlog.get_logger()
 
 
@@ -29,7 +31,13 @@ class Web(threading.Thread):
     def __init__(self, host: str, port: int, threads: int = 8) -> None:
         super().__init__(name="web", daemon=True)
         self._server: Any = waitress.create_server(
-            get_wsgi_application(), host=host, port=port, threads=threads
+            get_wsgi_application(),
+            host=host,
+            port=port,
+            threads=threads,
+            # A reader keeps its connection for minutes: by default the 101st waits.
+            connection_limit=CONNECTIONS,
+            asyncore_use_poll=True,
         )
         self.host, self.port = host, int(self._server.effective_port)
 
