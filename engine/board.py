@@ -6,7 +6,8 @@ method that is named after an action returns the targets that the rule allows; w
 action costs, and whose turn it is, the board does not know.
 
 Runs as it stands, or compiled with the types of board.pxd. `cython.compiled` marks the
-places where C wants another form than Python.
+places where C wants another form than Python. A compiled class has to stand in one
+module, and most of this is one class over the same sets: hence the length.
 """
 
 try:

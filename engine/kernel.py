@@ -2,7 +2,8 @@
 
 It carries a game from the set-up to the last scoring (rules 14-29, 60-70). It knows no
 forfeits, strings or JSON: those are the coat over it, game.py. How a move is a number
-stands in codes.py.
+stands in codes.py. Position stands on Options, and that on Table; it is long because a
+compiled class has to stand in one module.
 """
 
 from collections.abc import Callable

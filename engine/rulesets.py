@@ -2,6 +2,7 @@
 
 A ruleset is data. Nothing else in the engine knows an edition's name; the rules ask the
 switches. What each switch means stands in `SWITCHES`, beside the values it may have.
+More than half of the file is these tables.
 """
 
 from collections.abc import Mapping

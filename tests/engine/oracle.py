@@ -1,7 +1,8 @@
 """Torres once more, slow and plain, written from the documents alone.
 
 It shares no line with the engine: dictionaries and loops, no bit sets, no incremental
-anything. Where the two disagree, one of them misread a document.
+anything. Where the two disagree, one of them misread a document. It is long, and in one
+file, because it is read from top to bottom beside the rules.
 """
 
 from collections import Counter

@@ -27,8 +27,8 @@ def data(tmp_path) -> dict[str, str]:
     return home
 
 
-def manage(data, *words: str) -> str:
-    done = subprocess.run(
+def run(data, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [*MANAGE, *words],
         env=data,
         capture_output=True,
@@ -36,6 +36,10 @@ def manage(data, *words: str) -> str:
         timeout=180,
         check=False,
     )
+
+
+def manage(data, *words: str) -> str:
+    done = run(data, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -77,14 +81,7 @@ def test_ctrl_c_ends_it_with_the_leaderboard(data):
 def test_a_second_one_on_the_same_data_is_refused(data):
     first = start(data)
     assert first.stdout.readline().startswith("LADDER=")
-    second = subprocess.run(
-        [*MANAGE, "up"],
-        env=data,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    second = run(data, "up")
     first.send_signal(signal.SIGTERM)
     first.communicate(timeout=60)
 
@@ -96,14 +93,7 @@ def test_a_second_one_on_the_same_data_is_refused(data):
 def test_a_port_that_is_taken_is_said_so(data):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = subprocess.run(
-            [*MANAGE, "up", "--port", str(port)],
-            env=data,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = run(data, "up", "--port", str(port))
 
     assert done.returncode == 1
     assert f"Port {port} of 127.0.0.1 can't be had" in done.stderr
@@ -111,14 +101,7 @@ def test_a_port_that_is_taken_is_said_so(data):
 
 
 def test_a_database_of_another_version_is_said_so(data):
-    done = subprocess.run(
-        [*MANAGE, "status"],
-        env=data,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run(data, "status")
 
     assert done.returncode == 1
     assert "manage.py prepare" in done.stderr
