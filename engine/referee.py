@@ -52,7 +52,7 @@ class Ask:
     bank_ms: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen, it would take twice as long to make
 class Answer:
     """What a player answered: ``actions``, or the ``index`` of a legal action.
 

@@ -35,7 +35,8 @@ class Channel:
 
     def __init__(self, bot: Running, limits: Limits, log: BinaryIO | None) -> None:
         self._in, self._out, self._err = bot.stdin, bot.stdout, bot.stderr
-        self._limits, self._log = limits, log
+        self._most, self._most_output = limits.line_bytes, limits.output_bytes
+        self._log = log
         self._unsent = b""
         self._received = bytearray()
         self._output = 0
@@ -44,6 +45,8 @@ class Channel:
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
+        self._said = [(self._out, select.POLLIN)]
+        """What polling tells when the bot has written, and nothing else happened."""
 
     @property
     def pending(self) -> bytes:
@@ -72,10 +75,12 @@ class Channel:
 
     def send(self, line: bytes) -> None:
         """Queue a line and write what fits now; ``receive`` writes the rest."""
+        if not self._unsent:
+            line = self._written(line)
+            if not line:
+                return
         self._unsent += line
-        self._flush()
-        if self._unsent:
-            self._poll.register(self._in, select.POLLOUT)
+        self._poll.register(self._in, select.POLLOUT)
 
     def receive(self, wait_ms: float, left: Callable[[], float]) -> bytes:
         """Return the next line without its newline.
@@ -83,11 +88,19 @@ class Channel:
         Waits ``wait_ms`` and then as long as ``left()`` says, in milliseconds; it
         raises what ends the wait. Raises PlayerFault("output") and Closed.
         """
-        ends = time.monotonic() + wait_ms / 1e3
         rest = wait_ms
+        if not self._received:
+            events = self._poll.poll(math.ceil(rest))
+            if events == self._said:
+                chunk = self._read_chunk()
+                if 0 <= chunk.find(b"\n") == len(chunk) - 1 <= self._most:
+                    return chunk[:-1]  # so nearly every answer comes
+                self._received += chunk
+            rest = rest if events else 0.0
+        ends = time.monotonic() + rest / 1e3
         while not self._received or (line := self._line()) is None:
             # A line may come in pieces: only when the wait is over it is looked at.
-            events = self._poll.poll(math.ceil(rest)) if rest > 0 else ()
+            events = self._poll.poll(math.ceil(rest)) if rest > 0 else []
             for fd, _ in events:
                 self._serve(fd)
             if not events:
@@ -97,7 +110,7 @@ class Channel:
 
     def _line(self) -> bytes | None:
         """Return the first whole line and forget it; None if there is none yet."""
-        received, most = self._received, self._limits.line_bytes
+        received, most = self._received, self._most
         end = received.find(b"\n")
         if end > most or (end < 0 and len(received) > most):
             raise PlayerFault("output", f"a line of more than {most} bytes")
@@ -150,30 +163,37 @@ class Channel:
                 self._poll.unregister(self._in)
 
     def _flush(self) -> None:
+        self._unsent = self._written(self._unsent)
+
+    def _written(self, data: bytes) -> bytes:
+        """Write what can be written now, and return the rest."""
         try:
-            sent = os.write(self._in, self._unsent)
-            self._unsent = self._unsent[sent:]
+            return data[os.write(self._in, data) :]
         except BlockingIOError:
-            pass
+            return data
         except OSError:  # nobody reads any more: stdout will say why
-            self._unsent = b""
+            return b""
 
     def _read_out(self) -> None:
+        self._received += self._read_chunk()
+
+    def _read_chunk(self) -> bytes:
+        """Return what lies in the bot's stdout, if anything. Raises Closed."""
         try:
             chunk = os.read(self._out, _CHUNK)
         except BlockingIOError:
-            return
+            return b""
         if not chunk:
             raise Closed
-        self._received += chunk
         self._output += len(chunk)
-        if self._output > self._limits.output_bytes:
-            most = self._limits.output_bytes
+        if self._output > self._most_output:
+            most = self._most_output
             raise PlayerFault("output", f"more than {most} bytes in all on stdout")
+        return chunk
 
     @property
     def _most_errors(self) -> int:
-        return STDERR_TIMES_OUTPUT * self._limits.output_bytes
+        return STDERR_TIMES_OUTPUT * self._most_output
 
     def _read_err(self) -> None:
         try:

@@ -7,10 +7,9 @@ owner; it knows nothing of the game. It is used by the one thread that started i
 import os
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from threading import Lock, get_ident
-from typing import Any, BinaryIO, Literal, TypeVar
+from typing import Any, BinaryIO, Literal
 
 from engine.referee import Answer, Ask, PlayerFault, ServiceFault
 from ladder.bots import protocol
@@ -25,7 +24,6 @@ Direction = Literal["sent", "received"]
 ProtocolLog = Callable[[Direction, int, bytes], None]
 """Called with every raw line: its direction, the seat, the line with no newline."""
 
-T = TypeVar("T")
 _CPUS = os.cpu_count() or 1
 _POLITE = frozenset({"protocol", "illegal_action"})
 """Faults after which a bot can still hear why; others end it at once."""
@@ -79,22 +77,22 @@ class BotProcess:
         self._channel = Channel(self._bot, self._limits, self._log_file)
         self._watch = Stopwatch(self._bot)
         self._budget, self._grace = self._limits.start_ms, 0.0
-
-        def greet() -> Ready:
-            self._send(protocol.encode(hello))
-            while (ready := protocol.read_ready(self._receive())) is None:
-                pass
-            return ready
-
-        self._wants_legal = self._judged(greet).legal
+        try:
+            self._wants_legal = self._greet(protocol.encode(hello)).legal
+        except (Closed, PlayerFault) as why:
+            raise self._fault(why) from None
+        self._halt()
 
     def decide(self, ask: Ask) -> Answer:
         """Ask the bot, and freeze it when it has answered."""
         line = protocol.encode_decide(ask, legal=self._wants_legal)
         self._ask, self._received = ask, b""
         self._budget, self._grace = ask.move_ms + ask.bank_ms, 0.0
-        reply = self._judged(partial(self._answer, line))
-        charge = self._watch.last
+        try:
+            reply = self._answer(line)
+        except (Closed, PlayerFault) as why:
+            raise self._fault(why) from None
+        charge = self._halt()
         return Answer(
             reply.actions,
             reply.index,
@@ -160,9 +158,17 @@ class BotProcess:
             self._tell("received", self._seat, line)
         return line
 
+    def _greet(self, hello: bytes) -> Ready:
+        """Say hello, and return what it says when it is ready."""
+        self._send(hello)
+        while (ready := protocol.read_ready(self._receive())) is None:
+            pass
+        return ready
+
     def _answer(self, line: bytes) -> Reply:
         """Ask, and return the answer; the bot runs from the question to the answer."""
-        early = self._channel.early()
+        channel, watch = self._channel, self._watch
+        early = channel.early()
         if early is not None:
             self._received = early
             raise PlayerFault(
@@ -170,14 +176,14 @@ class BotProcess:
                 f"this lay there before the question: {protocol.quote(early)}",
             )
         self._send(line)
-        self._watch.start()
+        watch.start()
         self._bot.thaw()
-        self._watch.released()
+        watch.released()
         while True:
             line = self._receive()
             reply = protocol.read_answer(line)
             # One byte may be left: who reads JSON needs not read the newline.
-            if self._channel.unread_by_bot() > 1:
+            if channel.unread_by_bot() > 1:
                 raise PlayerFault(
                     "protocol",
                     f"it wrote {protocol.quote(line)} before it had read the question",
@@ -185,24 +191,23 @@ class BotProcess:
             if reply is not None:
                 return reply
 
-    def _judged(self, exchange: Callable[[], T]) -> T:
-        """Return what ``exchange`` returns, the bot frozen and the clock stopped.
-
-        Whatever the exchange raises becomes a fault with a verdict.
-        """
-        try:
-            said = exchange()
-        except Closed:
-            raise self._crash() from None
-        except PlayerFault as fault:
-            raise self._fail(fault.reason, fault.detail) from None
-        self._bot.freeze()
-        self._watch.stop()
-        if self._bot.over_memory():
+    def _halt(self) -> Charge:
+        """Freeze the bot after an exchange, and return what it is charged."""
+        bot, watch = self._bot, self._watch
+        bot.freeze()
+        watch.stop()
+        if bot.over_memory():
             raise self._fail("memory", "")
-        if self._watch.last.ms > self._budget:
-            self._be_sure(self._watch.last)  # then the referee judges it
-        return said
+        charge = watch.last
+        if charge.ms > self._budget:
+            self._be_sure(charge)  # then the referee judges it
+        return charge
+
+    def _fault(self, why: Closed | PlayerFault) -> PlayerFault:
+        """Return the fault, with a verdict, of an exchange that ended so."""
+        if isinstance(why, Closed):
+            return self._crash()
+        return self._fail(why.reason, why.detail)
 
     def _left(self) -> float:
         """Return for how many ms the bot may be waited for; raise when it is over."""

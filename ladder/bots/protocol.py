@@ -121,14 +121,11 @@ def encode_decide(ask: Ask, *, legal: bool) -> bytes:
         _Clock(int(ask.move_ms), int(ask.bank_ms)),
     )
     line = encode(message)
-    if len(line) > MAX_LINE_BYTES and legal:
-        message.legal = msgspec.UNSET
-        line = encode(message)
-    if len(line) > MAX_LINE_BYTES:
-        raise ServiceFault(
-            f"a decide line of {len(line)} bytes, more than we may write"
-        )
-    return line
+    if len(line) <= MAX_LINE_BYTES:
+        return line
+    if legal:
+        return encode_decide(ask, legal=False)
+    raise ServiceFault(f"a decide line of {len(line)} bytes, more than we may write")
 
 
 def read_ready(line: bytes) -> Ready | None:
@@ -154,7 +151,8 @@ def read_answer(line: bytes) -> Reply | None:
         raise PlayerFault("protocol", f'neither "actions" nor "index" in {quote(line)}')
     if said.actions is not None and said.index is not None:
         raise PlayerFault("protocol", f'both "actions" and "index" in {quote(line)}')
-    return Reply(said.actions, said.index, _cut(said.note))
+    note = None if said.note is None else _cut(said.note)
+    return Reply(said.actions, said.index, note)
 
 
 def quote(line: bytes, most: int = 200) -> str:
@@ -198,7 +196,5 @@ def _refuse_repeated_keys(line: bytes) -> None:
         raise PlayerFault("protocol", f"{_reason(why)}: {quote(line)}") from None
 
 
-def _cut(note: str | None) -> str | None:
-    if note is None:
-        return None
+def _cut(note: str) -> str:
     return note.encode("utf-8", "replace")[:MAX_NOTE_BYTES].decode("utf-8", "ignore")
