@@ -1,12 +1,13 @@
 #!/bin/sh
-# Brings what pip cannot: Python's venv module, Bubblewrap and libseccomp for the sandbox.
+# Brings what pip cannot: Python's venv module, and for the sandbox libseccomp and, for
+# all but root, Bubblewrap.
 # On Debian and Ubuntu it installs them (with sudo where needed); elsewhere it says what
 # to install. It fails only where nothing can go on: without the venv module.
 set -u
 python=${1:-python3}
 
 have_venv() { "$python" -c 'import venv, ensurepip' 2>/dev/null; }
-have_bwrap() { command -v bwrap >/dev/null 2>&1; }
+have_bwrap() { [ "$(id -u)" -eq 0 ] || command -v bwrap >/dev/null 2>&1; }
 have_seccomp() { ldconfig -p 2>/dev/null | grep -q libseccomp.so.2 || /sbin/ldconfig -p 2>/dev/null | grep -q libseccomp.so.2; }
 
 wanted=""
@@ -37,7 +38,7 @@ if ! have_venv; then
   exit 1
 fi
 if [ "$(uname -s)" = Linux ] && { ! have_bwrap || ! have_seccomp; }; then
-  echo "Note: Bubblewrap or libseccomp is missing, so uploaded bots will wait. Install them (Debian, Ubuntu: apt-get install bubblewrap libseccomp2;"
+  echo "Note: libseccomp or Bubblewrap is missing, so uploaded bots will wait. Install them (Debian, Ubuntu: apt-get install bubblewrap libseccomp2;"
   echo "Fedora: dnf install bubblewrap libseccomp; Arch: pacman -S bubblewrap libseccomp). House bots play without them."
 fi
 exit 0

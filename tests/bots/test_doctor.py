@@ -9,12 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from ladder.bots.sandbox import Capabilities, Control, SandboxUnavailable, open_sandbox
-from ladder.bots.sandbox.landlock import LEAST, landlock_version
+from ladder.bots.sandbox.landlock import LEAST
 from ladder.bots.sandbox.opening import _judge, probe
+from ladder.bots.zygote.landlock import version as landlock_version
 from ladder.cli.doctor import doctor
 
 CONTROLS = {
-    "bwrap", "prlimit", "python3", "seccomp", "control groups", "own namespaces",
+    "python3", "seccomp", "control groups", "own namespaces",
     "network", "sockets",
     "other processes", "environment", "files of the host", "write protection",
     "privileges", "user namespaces", "system calls", "process limit", "memory limit",

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ladder.bots.sandbox.landlock import LEAST, landlock_version
+from ladder.bots.sandbox.landlock import LEAST
+from ladder.bots.zygote.landlock import version as landlock_version
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(

@@ -8,6 +8,7 @@ import contextlib
 import os
 import resource
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from dataclasses import replace
 
 from engine.referee import ServiceFault
@@ -22,6 +23,8 @@ from ladder.bots.sandbox.staging import PYTHON_PATH, Stage
 from ladder.bots.sandbox.syscalls import open_filter
 from ladder.bots.sandbox.tree import Tree
 
+SHM_BYTES = 1 << 20
+"""What a bot may keep in /dev/shm."""
 DATA_TIMES = 2
 """Without control groups a process may have so many times the bot's memory."""
 ENV = {
@@ -48,6 +51,8 @@ class BoxSandbox(ABC):
     level: Level
     sockets: bool
     """Whether a bot may make sockets, which reach no further than its box."""
+    between = True
+    """Whether a process of the sandbox's own stands between the worker and the bot."""
 
     def __init__(self, host: Host, cgroups: Cgroups | None) -> None:
         self._cgroups = cgroups
@@ -69,13 +74,14 @@ class BoxSandbox(ABC):
             uid, slot = self._slots.take() if self._slots else (None, None)
             if slot is not None:
                 failing.callback(os.close, slot)
-            group = self._cgroups.make(limits) if self._cgroups else None
+            pids = limits.pids + self.between
+            group = self._cgroups.make(limits, pids) if self._cgroups else None
             if group is not None:
                 failing.callback(group.remove)
-                order = replace(order, enters=group.enters, born_in=group.born_in)
-            child, pipes, began = self._spawn(replace(order, uid=uid))
+            child, pipes, began = self._spawn(replace(order, uid=uid), group)
             failing.pop_all()
-        return BoxedBot(child, pipes, began, group or Tree(child.pid, limits), slot)
+        reins = group or Tree(child.pid, limits)
+        return BoxedBot(child, pipes, began, reins, slot, between=self.between)
 
     def close(self) -> None:
         if self._owner != os.getpid():
@@ -85,13 +91,19 @@ class BoxSandbox(ABC):
         self._spawner.close()
         self._stage.close()
 
-    def _spawn(self, order: Order) -> tuple[Child, Pipes, int]:
+    def _spawn(self, order: Order, group: Cgroup | None) -> tuple[Child, Pipes, int]:
         rules = open_filter(memfd=self._cgroups is not None, sockets=self.sockets)
         wait, began = os.pipe2(os.O_CLOEXEC)
         os.write(began, b"g")
         try:
-            with closing(wait, rules), open_pipes() as (its, ours):
-                return self._spawner.spawn(order, (*its, wait, rules)), ours, began
+            with (
+                closing(wait, rules),
+                open_pipes() as (its, ours),
+                group.doors() if group else nullcontext((False, ())) as (born, doors),
+            ):
+                order = replace(order, born=born)
+                fds = (*its, wait, rules, *doors)
+                return self._spawner.spawn(order, fds), ours, began
         except ServiceFault:
             os.close(began)
             raise
@@ -107,7 +119,10 @@ class BoxedBot:
         began: int,
         reins: Cgroup | Tree,
         slot: int | None,
+        *,
+        between: bool,
     ) -> None:
+        self._between = between
         self._child, self._began, self._reins = child, began, reins
         self._slot = slot
         self.pid = child.pid
@@ -119,7 +134,9 @@ class BoxedBot:
         self.memory_peak, self.pressure_ns = reins.memory_peak, reins.pressure_ns
 
     def closed_stdout(self) -> bool:
-        """Look whether anybody has the pipe but bwrap, which never lets go."""
+        """Look whether anybody has the pipe but who stands between: bwrap keeps it."""
+        if not self._between:
+            return False
         pids = {pid for pid in self._reins.processes() if pid != self.pid}
         return bool(pids) and not any(holds(pid, self.stdout) for pid in pids)
 
@@ -130,23 +147,29 @@ class BoxedBot:
     def kill(self) -> Exit:
         if self._exit is None:
             code = self._child.poll()
-            if code is None:
+            if code is None and self._between:
                 # The bot first, so that its parent reaps it: nobody else may be there.
                 self._reins.strike(spare=self.pid)
                 wait_for_exit(self.pid, _REAP_MS)
             self._reins.remove()
             ended = self._child.wait()
-            self._exit = _exit(ended if code is None else code)
+            ended = ended if code is None else code
+            self._exit = _exit(ended, told=self._between)
             os.close(self._began)
             if self._slot is not None:
                 os.close(self._slot)
         return self._exit
 
 
-def _exit(code: int) -> Exit:
-    """Return what its parent's exit says of the bot: 128 + n is signal n."""
+def _exit(code: int, *, told: bool) -> Exit:
+    """Return how it ended; if its parent ``told`` it, 128 + n is signal n."""
     if code < 0:
         return Exit(None, -code)
-    if code > 128:  # noqa: PLR2004
+    if told and code > 128:  # noqa: PLR2004
         return Exit(None, code - 128)
     return Exit(code, None)
+
+
+def in_usr(program: str) -> str:
+    """Return where a program is that a box names: a path as it is, or in /usr/bin."""
+    return program if "/" in program else f"/usr/bin/{program}"

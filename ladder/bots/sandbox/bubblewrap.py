@@ -4,14 +4,19 @@ from collections.abc import Mapping, Sequence
 
 from ladder.bots.protocol import Limits
 from ladder.bots.sandbox.base import Box
-from ladder.bots.sandbox.boxed import DATA_TIMES, ENV, RLIMITS, BoxSandbox
+from ladder.bots.sandbox.boxed import (
+    DATA_TIMES,
+    ENV,
+    RLIMITS,
+    SHM_BYTES,
+    BoxSandbox,
+)
 from ladder.bots.sandbox.cgroups import Cgroups
 from ladder.bots.sandbox.host import Host
 from ladder.bots.sandbox.launch import engine_folder
 from ladder.bots.sandbox.spawner import Order
 from ladder.bots.sandbox.staging import DEVICES
 
-_SHM_BYTES = 1 << 20
 _NOBODY = "65534"
 _ISOLATION = (
     "--as-pid-1", "--die-with-parent", "--new-session",
@@ -66,7 +71,7 @@ class BubblewrapSandbox(BoxSandbox):
         if self._cgroups is None:
             return []
         return [
-            ("--size", str(_SHM_BYTES), "--tmpfs", "/dev/shm"),  # noqa: S108
+            ("--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"),  # noqa: S108
             ("--size", str(limits.tmp_mb << 20), "--tmpfs", "/tmp"),  # noqa: S108
             *[("--size", str(box.out_mb << 20), "--tmpfs", "/out")][: box.out_mb],
         ]

@@ -13,7 +13,7 @@ import secrets
 import select
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,8 +27,6 @@ _WORKER = "torres-worker"
 _GONE_S = 5.0
 """How long a killed bot may take to be gone."""
 _MIB = 1 << 20
-_EXTRA_PIDS = 1
-"""The sandbox's own process, which stands in the bot's group to die with it."""
 
 
 class NoCgroups(Exception):
@@ -86,8 +84,11 @@ class Cgroups:
         """Which versions do the work: "1", "2" or "1+2"."""
         return "+".join(sorted({str(h.version) for h in self._jobs.values()}))
 
-    def make(self, limits: Limits) -> "Cgroup":
-        """Make the group of one bot. Raises ServiceFault if that fails."""
+    def make(self, limits: Limits, pids: int) -> "Cgroup":
+        """Make the group of one bot, for ``pids`` processes and threads in all.
+
+        Raises ServiceFault if that fails.
+        """
         name = str(next(self._names))
         jobs = {
             job: Folder(self._places[hierarchy.here] / name, hierarchy.version)
@@ -97,7 +98,7 @@ class Cgroups:
         try:
             for folder in folders:
                 folder.path.mkdir()
-            return Cgroup(jobs, folders, limits)
+            return Cgroup(jobs, folders, limits, pids)
         except OSError as why:
             for folder in folders:
                 with contextlib.suppress(OSError):
@@ -119,11 +120,15 @@ class Cgroup:
     """The group of one bot. ``freeze``, ``thaw`` and ``cpu_ns`` cost microseconds."""
 
     def __init__(
-        self, jobs: dict[str, Folder], folders: list[Folder], limits: Limits
+        self,
+        jobs: dict[str, Folder],
+        folders: list[Folder],
+        limits: Limits,
+        pids: int,
     ) -> None:
         self._folders = [folder.path for folder in folders]
         self._memory, freezer, cpu = jobs["memory"], jobs["freezer"], jobs["cpuacct"]
-        _write(jobs["pids"].path / "pids.max", limits.pids + _EXTRA_PIDS)
+        _write(jobs["pids"].path / "pids.max", pids)
         self._limit_memory(limits.memory_mb * _MIB)
         self._on, self._off = (b"1", b"0") if freezer.v2 else (b"FROZEN", b"THAWED")
         self._kill_file = freezer.path / "cgroup.kill"
@@ -138,10 +143,24 @@ class Cgroup:
                 (self._memory.file("memory.oom_control", "memory.events"), os.O_RDONLY),
             )
         ]
-        self.enters = tuple(str(f.path / "tasks") for f in folders if not f.v2)
-        """Files into which its first process writes itself (version 1)."""
-        self.born_in = next((str(f.path) for f in folders if f.v2), None)
-        """The folder in which its first process is to be born (version 2)."""
+        self._enters = [f.path / "tasks" for f in folders if not f.v2]
+        self._born_in = next((f.path for f in folders if f.v2), None)
+
+    @contextlib.contextmanager
+    def doors(self) -> Iterator[tuple[bool, list[int]]]:
+        """Open the ways in: whether there is a folder to be born in, which is first.
+
+        The others are files into which its first process writes itself (version 1).
+        """
+        fds = []
+        try:
+            if self._born_in is not None:
+                fds.append(os.open(self._born_in, os.O_RDONLY | os.O_CLOEXEC))
+            fds += [os.open(file, os.O_WRONLY | os.O_CLOEXEC) for file in self._enters]
+            yield self._born_in is not None, fds
+        finally:
+            for fd in fds:
+                os.close(fd)
 
     def freeze(self) -> None:
         """Stop every thread; returns at once, they stop within microseconds."""
@@ -160,7 +179,7 @@ class Cgroup:
 
     def pressure_ns(self) -> int:
         """Return how long threads waited: the group's (version 2), or the machine's."""
-        return pressure(*([f"{self.born_in}/cpu.pressure"] if self.born_in else []))
+        return pressure(*([f"{self._born_in}/cpu.pressure"] if self._born_in else []))
 
     def over_memory(self) -> bool:
         """Return whether the memory limit has killed a process of it."""

@@ -12,12 +12,18 @@ from pathlib import Path
 
 from ladder.bots.protocol import Limits
 from ladder.bots.sandbox.base import Box, Level
-from ladder.bots.sandbox.boxed import DATA_TIMES, ENV, RLIMITS, BoxSandbox
+from ladder.bots.sandbox.boxed import (
+    DATA_TIMES,
+    ENV,
+    RLIMITS,
+    BoxSandbox,
+    in_usr,
+)
 from ladder.bots.sandbox.host import Host
 from ladder.bots.sandbox.launch import engine_folder
 from ladder.bots.sandbox.spawner import Order
 from ladder.bots.sandbox.staging import DEVICES, ETC, PYTHON_PATH
-from ladder.bots.sandbox.zygote import landlock_version
+from ladder.bots.zygote.landlock import version as landlock_version
 
 LEAST_OWN_UID, LEAST = 3, 6
 """Versions of Landlock: 3 knows truncation, 6 (Linux 6.12) abstract sockets and
@@ -28,7 +34,7 @@ _READABLE = ("/usr", "/bin", "/sbin", "/lib", "/lib64", *map(str, ETC))
 
 
 class LandlockSandbox(BoxSandbox):
-    """Level reduced where Bubblewrap can make no box."""
+    """Level reduced where no box can be made."""
 
     level: Level = "reduced"
     sockets = False
@@ -42,7 +48,7 @@ class LandlockSandbox(BoxSandbox):
         readable = [path for path in _READABLE if Path(path).exists()]
         program, *rest = box.command(limits)
         return Order(
-            [_resolved(program, folder), *rest],
+            [in_usr(program), *rest],
             env={**ENV, "PYTHONPATH": str(python), **_OWN_ENV, **box.env},
             cwd=str(folder),
             rlimits=[
@@ -55,6 +61,7 @@ class LandlockSandbox(BoxSandbox):
                 "reads": [*readable, str(folder), str(python)],
                 "writes": [f"/dev/{name}" for name in DEVICES],
             },
+            filtered=True,
         )
 
     def _others(self) -> int:
@@ -76,11 +83,3 @@ def _threads(process: Path) -> int:
     except OSError:
         pass
     return 0
-
-
-def _resolved(program: str, folder: Path) -> str:
-    if program.startswith("/"):
-        return program
-    if program.startswith("./"):
-        return str(folder / program)
-    return f"/usr/bin/{program}"

@@ -5,7 +5,7 @@ import shutil
 import sys
 from functools import cache
 
-from ladder.bots.sandbox import landlock
+from ladder.bots.sandbox import landlock, namespaces
 from ladder.bots.sandbox.base import (
     LEVELS,
     Capabilities,
@@ -18,14 +18,14 @@ from ladder.bots.sandbox.bubblewrap import BubblewrapSandbox
 from ladder.bots.sandbox.cgroups import Cgroups, NoCgroups
 from ladder.bots.sandbox.host import Host
 from ladder.bots.sandbox.landlock import LandlockSandbox
+from ladder.bots.sandbox.namespaces import NamespaceSandbox
 from ladder.bots.sandbox.plain import PlainSandbox
 from ladder.bots.sandbox.probing import NEED_GROUPS, makes_boxes, try_out
 from ladder.bots.sandbox.syscalls import NoFilter, open_filter
-from ladder.bots.sandbox.zygote import landlock_version
+from ladder.bots.zygote.landlock import version as landlock_version
 
 _NAMESPACES = "own namespaces"
 _BOXING = {"bwrap": "bubblewrap", "prlimit": "util-linux"}
-_PACKAGES = {**_BOXING, "python3": "python3"}
 _NOT_REDUCED = frozenset(
     {"memory limit", "processor time", "freezing", NEED_GROUPS, _NAMESPACES, *_BOXING}
 )
@@ -59,12 +59,13 @@ def open_sandbox(level: Level) -> Sandbox:
 def probe() -> Capabilities:
     """Try every control on this machine, once for this process, and judge."""
     needs = _needs()
-    if any(not need.held and need.name not in _BOXING for need in needs):
+    if not all(need.held for need in needs):
         return Capabilities("none", tuple(needs))
     groups = _groups()
     sandbox = _best()
     try:
-        controls = [*needs, groups, _namespaces(sandbox), *try_out(sandbox)]
+        made = _namespaces(sandbox)
+        controls = [*needs, groups, *made, *try_out(sandbox)]
     finally:
         sandbox.close()
     cured = tuple(_with_cure(control) for control in controls)
@@ -81,6 +82,11 @@ def _judge(controls: tuple[Control, ...]) -> Level:
 def _best() -> Sandbox:
     """Return the strongest sandbox that can be made here."""
     host = Host.from_environment()
+    if namespaces.may() and (groups := _cgroups()):
+        own = NamespaceSandbox(host, groups)
+        if makes_boxes(own):
+            return own
+        own.close()
     for proc in (True, False) if all(map(_where, _BOXING)) else ():
         sandbox = BubblewrapSandbox(host, _cgroups(), proc=proc)
         if makes_boxes(sandbox):
@@ -98,29 +104,29 @@ def _cgroups() -> Cgroups | None:
         return None
 
 
-def _namespaces(sandbox: Sandbox) -> Control:
+def _namespaces(sandbox: Sandbox) -> list[Control]:
+    """Return who makes them; Bubblewrap is asked for only where root cannot."""
+    if isinstance(sandbox, NamespaceSandbox):
+        return [Control(_NAMESPACES, held=True, how="made by the worker, as root")]
+    parts = [_part(name, package) for name, package in _BOXING.items()]
     if isinstance(sandbox, BubblewrapSandbox):
-        return Control(_NAMESPACES, held=True, how="made by bwrap")
+        return [*parts, Control(_NAMESPACES, held=True, how="made by bwrap")]
     version = landlock_version()
     how = f"bwrap makes no box here; Landlock, version {version}, holds the bots"
-    return Control(_NAMESPACES, held=False, how=how, cure=_CURE_BOX)
+    return [*parts, Control(_NAMESPACES, held=False, how=how, cure=_CURE_BOX)]
 
 
 def _needs() -> list[Control]:
     """Return whether the parts are there without which no box can be tried."""
-    found = {name: _where(name) for name in _PACKAGES}
-    controls = [
-        Control(
-            name,
-            held=where is not None,
-            how=where or "not in /usr/bin",
-            cure=f"apt-get install {_PACKAGES[name]}",
-        )
-        for name, where in found.items()
-    ]
     if sys.platform != "linux":
         return [Control("Linux", held=False, how=sys.platform, cure="use Linux")]
-    return [*controls, _filter()]
+    return [_part("python3", "python3"), _filter()]
+
+
+def _part(name: str, package: str) -> Control:
+    where = _where(name)
+    how, cure = where or "not in /usr/bin", f"apt-get install {package}"
+    return Control(name, held=where is not None, how=how, cure=cure)
 
 
 def _where(program: str) -> str | None:

@@ -1,7 +1,8 @@
 """Starting programs through a zygote: a quick fork, straight into the control groups.
 
-See ``zygote`` for what it does and why. The zygote belongs to a thread of its own, and
-so do its children: the kernel kills them when that thread ends, with the process.
+See ``zygote.serve`` for what it does and why. The zygote belongs to a thread of its
+own, and so do its children: the kernel kills them when that thread ends, with the
+process.
 """
 
 import contextlib
@@ -13,13 +14,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from engine.referee import ServiceFault
-from ladder.bots.sandbox import zygote
+from ladder.bots.zygote.serve import ORDER_BYTES
 
 _START_S = 20.0
+_SERVE = (
+    f"import sys; sys.path.insert(0, {str(Path(__file__).resolve().parents[3])!r});"
+    " from ladder.bots.zygote.serve import main; main()"
+)
 _NO_MORE = b"{}"
 """The zygote is to go; without it, it takes the worker for dead, and kills its bots."""
 
@@ -29,12 +35,14 @@ class Order:
     """What to start, and how.
 
     The program's descriptors are those given with the order: stdin, stdout, stderr,
-    then 3, 4, …; ``enters`` are files of control groups of version 1 that it writes
-    itself into, ``born_in`` is the folder of one of version 2. ``rlimits`` are pairs of
-    a number of ``resource`` and a limit; ``uid`` is also the group's id, if given.
-    ``confined`` are the paths that it may read (``reads``) and write (``writes``) if
-    Landlock is to hold it: then descriptor 4 is a filter, and from 3 a byte is read
-    when it is loaded.
+    then 3, 4, …, as many as ``files`` says. The next is the folder of the control
+    group of version 2 in which it is to be ``born``, the others are files of groups of
+    version 1 that it writes itself into. ``rlimits`` are pairs of a number of
+    ``resource`` and a limit; ``uid`` is also the group's id, if given.
+    If the zygote is to make a box, ``common`` and ``boxed`` say of what: arguments of
+    ``namespaces.prepare`` and ``furnish``. ``confined`` are the paths that it may read
+    (``reads``) and write (``writes``) if Landlock is to hold it. If it is ``filtered``,
+    4 is a filter, and from 3 a byte is read when it is loaded.
     """
 
     argv: Sequence[str]
@@ -42,9 +50,15 @@ class Order:
     cwd: str = "/"
     uid: int | None = None
     rlimits: Sequence[tuple[int, int]] = ()
-    enters: Sequence[str] = ()
-    born_in: str | None = None
+    files: int = 5
+    born: bool = False
+    common: Mapping[str, Any] | None = None
+    boxed: Mapping[str, Any] | None = None
     confined: Mapping[str, Sequence[str]] | None = None
+    filtered: bool = False
+
+
+_FIELDS = [field.name for field in fields(Order)]
 
 
 class Child:
@@ -85,8 +99,8 @@ class Spawner:
 
         A program that could not be run says why on its stderr, and ends with 127.
         """
-        said = json.dumps(asdict(order)).encode()
-        if len(said) > zygote.ORDER_BYTES:
+        said = json.dumps({name: getattr(order, name) for name in _FIELDS}).encode()
+        if len(said) > ORDER_BYTES:
             raise ServiceFault(f"{order.argv[0]}: {len(said)} bytes of options")
         with self._lock:
             answer = self._ask(said, fds)
@@ -128,10 +142,7 @@ def _zygote() -> socket.socket:
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.settimeout(_START_S)
     ready = threading.Event()
-    argv = [
-        *(sys.executable, "-I", "-S", "-B", str(Path(zygote.__file__))),
-        str(its.fileno()),
-    ]
+    argv = [*(sys.executable, "-I", "-S", "-B", "-c", _SERVE), str(its.fileno())]
 
     def keep() -> None:
         try:

@@ -44,7 +44,7 @@ nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday time times
 getpid getppid gettid getpgid getpgrp setpgid getsid setsid set_tid_address
 set_robust_list get_robust_list futex futex_waitv sched_yield sched_getaffinity
 sched_getparam sched_getscheduler sched_getattr sched_get_priority_max
-sched_get_priority_min sched_rr_get_interval getpriority prctl arch_prctl rseq
+sched_get_priority_min sched_rr_get_interval getpriority arch_prctl rseq
 restart_syscall getcpu uname sysinfo getrlimit setrlimit getrusage getuid geteuid
 getgid getegid getresuid getresgid getgroups capget getrandom pidfd_open
 pidfd_send_signal riscv_flush_icache
@@ -73,6 +73,35 @@ _IOCTLS = {
     "FIONCLEX": 0x5450,
     "FIOCLEX": 0x5451,
 }
+_PRCTL = {
+    "PR_GET_PDEATHSIG": 2,
+    "PR_GET_DUMPABLE": 3,
+    "PR_SET_DUMPABLE": 4,
+    "PR_SET_NAME": 15,
+    "PR_GET_NAME": 16,
+    "PR_GET_SECCOMP": 21,
+    "PR_CAPBSET_READ": 23,
+    "PR_SET_TIMERSLACK": 29,
+    "PR_GET_TIMERSLACK": 30,
+    "PR_SET_NO_NEW_PRIVS": 38,
+    "PR_GET_NO_NEW_PRIVS": 39,
+    "PR_GET_TID_ADDRESS": 40,
+    "PR_SET_THP_DISABLE": 41,
+    "PR_GET_THP_DISABLE": 42,
+    "PR_GET_SPECULATION_CTRL": 52,
+    "PR_GET_AUXV": 0x4155_5856,
+    "PR_SET_VMA": 0x5356_4D41,
+}
+"""What runtimes ask of it. Not PR_SET_PDEATHSIG: a bot dies with its worker."""
+_CONDITIONS = (
+    ("socket", 0, (_AF_UNIX,)),
+    ("socketpair", 0, (_AF_UNIX,)),
+    ("ioctl", 1, _IOCTLS.values()),
+    ("prctl", 0, _PRCTL.values()),
+    ("personality", 0, (0, _LOW_WORD)),  # none, and "which one is it?"
+    ("prlimit64", 0, (0,)),  # of the process itself
+)
+"""Calls that are allowed if an argument, counted from 0, has one of the values."""
 _ENOSYS = 38
 _CTL_OPTIMIZE, _BINARY_TREE = 8, 2
 """The kernel tries the filter with every call when it is loaded: a tree is quicker."""
@@ -99,15 +128,12 @@ def _filter(*, memfd: bool, sockets: bool) -> int:
             _allow(seccomp, rules, name)
     if memfd:
         _allow(seccomp, rules, "memfd_create")
-    masked = seccomp.MASKED_EQ
-    _allow(seccomp, rules, "clone", seccomp.Arg(0, masked, _NAMESPACES, 0))
-    for call in ("socket", "socketpair") if sockets else ("socketpair",):
-        _allow(seccomp, rules, call, seccomp.Arg(0, masked, _LOW_WORD, _AF_UNIX))
-    for number in _IOCTLS.values():
-        _allow(seccomp, rules, "ioctl", seccomp.Arg(1, masked, _LOW_WORD, number))
-    for value in (0, _LOW_WORD):  # none, and "which one is it?"
-        _allow(seccomp, rules, "personality", seccomp.Arg(0, masked, _LOW_WORD, value))
-    _allow(seccomp, rules, "prlimit64", seccomp.Arg(0, masked, _LOW_WORD, 0))
+    same = seccomp.MASKED_EQ
+    _allow(seccomp, rules, "clone", seccomp.Arg(0, same, _NAMESPACES, 0))
+    for name, argument, values in _CONDITIONS:
+        for value in values if sockets or name != "socket" else ():
+            condition = seccomp.Arg(argument, same, _LOW_WORD, value)
+            _allow(seccomp, rules, name, condition)
     made = os.memfd_create("torres-seccomp", os.MFD_CLOEXEC)
     with os.fdopen(os.dup(made), "wb") as file:
         rules.export_bpf(file)

@@ -1,0 +1,52 @@
+"""Boxing a bot in namespaces that the worker makes itself, as root: level full.
+
+It takes a third of the time that Bubblewrap takes, and works where the host forbids
+user namespaces to all but root.
+"""
+
+import os
+
+from ladder.bots.protocol import Limits
+from ladder.bots.sandbox.base import Box, Level
+from ladder.bots.sandbox.boxed import ENV, RLIMITS, SHM_BYTES, BoxSandbox, in_usr
+from ladder.bots.sandbox.cgroups import Cgroups
+from ladder.bots.sandbox.host import Host
+from ladder.bots.sandbox.launch import engine_folder
+from ladder.bots.sandbox.spawner import Order
+from ladder.bots.sandbox.staging import DEVICES
+
+
+class NamespaceSandbox(BoxSandbox):
+    """Level full, for a worker that is root and has control groups."""
+
+    level: Level = "full"
+    sockets = True
+    between = False
+
+    def __init__(self, host: Host, cgroups: Cgroups) -> None:
+        super().__init__(host, cgroups)
+
+    def _order(self, box: Box, limits: Limits) -> Order:
+        root = str(self._stage.root(engine_folder()))
+        program, *rest = box.command(limits)
+        scratch = {"/dev/shm": SHM_BYTES, "/tmp": limits.tmp_mb << 20}  # noqa: S108
+        if box.out_mb:
+            scratch["/out"] = box.out_mb << 20
+        return Order(
+            [in_usr(program), *rest],
+            env={**ENV, **box.env},
+            cwd="/box",
+            rlimits=RLIMITS,
+            common={"root": root, "devices": DEVICES},
+            boxed={
+                "root": root,
+                "box": str(self._stage.box(box)),
+                "scratch": scratch,
+            },
+            filtered=True,
+        )
+
+
+def may() -> bool:
+    """Return whether this process may try: it is root."""
+    return os.geteuid() == 0
