@@ -24,7 +24,7 @@ from ladder.bots import selectors as bots
 from ladder.bots.tasks import build_submission
 from ladder.games import attempts, health, selectors as games, services
 from ladder.games.abilities import Roster
-from ladder.games.models import Game
+from ladder.games.selectors import Due
 from ladder.games.tasks import play_game
 from ladder.ratings import rater, selectors as ratings
 from ladder.ratings.matchmaking import Desk
@@ -78,31 +78,30 @@ class Plan:
         while room > 0:
             stuck = len(self._stuck)
             chosen = {game for _, game in self.hints}
-            for game in games.due(room + len(chosen), self._stuck):
-                if game.pk not in chosen and game.needs not in self._stuck:
-                    self._take(game)
+            for due in games.due(room + len(chosen), self._stuck):
+                if due.game not in chosen and due.needs not in self._stuck:
+                    self._take(due)
             # Whoever was passed over has left room for others.
             room = self._room() if len(self._stuck) > stuck else 0
 
     def _room(self) -> int:
         return DEPTH * self._roster.slots - self._out.total()
 
-    def _take(self, game: Game) -> None:
-        able = self._roster.able(game.needs)
+    def _take(self, due: Due) -> None:
+        able = self._roster.able(due.needs)
         if able and len(able) == len(self._roster.crews):
-            again = game.sent_at is not None or game.failures > 0
-            self._add("again" if again else game.queue, game)
+            self._add("again" if due.again else due.queue, due.game)
             return
         free = [crew for crew in able if self._out[crew.queue] < DEPTH * crew.slots]
         if not free:
-            self._stuck.add(game.needs)
+            self._stuck.add(due.needs)
             return
         crew = min(free, key=lambda crew: self._out[crew.queue] / crew.slots)
-        self._add(crew.queue, game)
+        self._add(crew.queue, due.game)
 
-    def _add(self, queue: str, game: Game) -> None:
+    def _add(self, queue: str, game: int) -> None:
         self._out[queue] += 1
-        self.hints.append((queue, game.pk))
+        self.hints.append((queue, game))
 
 
 class Dispatcher:

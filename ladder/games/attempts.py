@@ -135,27 +135,25 @@ def finish(claim: Claim, result: Result, journals: Sequence[Journal] = ()) -> bo
 
     Safe to call again when a commit's fate is unknown: it then says what happened.
     """
-    with transaction.atomic():
-        if not statements.end(
+    places = sorted(result.places, key=lambda place: place.number)
+    columns: dict[str, list[Any]] = {
+        "score": [place.score for place in places],
+        "rank": [place.rank for place in places],
+        "fault": [place.fault for place in places],
+        "fault_detail": [storable(place.detail) for place in places],
+    }
+    written = statements.run(
+        statements.end(
             claim.game, claim.fence, result.reason, result.engine, result.replay
-        ):
-            return Attempt.objects.filter(
-                pk=claim.attempt, outcome=Attempt.Outcome.FINISHED
-            ).exists()
-        places = sorted(result.places, key=lambda place: place.number)
-        columns: dict[str, list[Any]] = {
-            "score": [place.score for place in places],
-            "rank": [place.rank for place in places],
-        }
-        if any(place.fault for place in places):  # else they are empty already
-            columns["fault"] = [place.fault for place in places]
-            columns["fault_detail"] = [storable(place.detail) for place in places]
-        statements.place(claim.game, columns)
-        _close(claim.game, claim.fence, Attempt.Outcome.FINISHED, "")
-        # The replay holds them now.
-        statements.drop_answers(claim.attempt)
-        _keep_journals(claim, journals)
-    return True
+        ),
+        statements.place(claim.game, columns),
+        statements.close_attempt(
+            claim.game, claim.fence, Attempt.Outcome.FINISHED, reason=""
+        ),
+        statements.drop_answers(claim.attempt),  # the replay holds them now
+        *statements.keep_logs(_logs(claim, journals)),
+    )
+    return written or _has_finished(claim.attempt)
 
 
 def fail(claim: Claim, reason: str, journals: Sequence[Journal] = ()) -> bool:
@@ -163,7 +161,8 @@ def fail(claim: Claim, reason: str, journals: Sequence[Journal] = ()) -> bool:
     with transaction.atomic():
         if not _give_up(claim.game, claim.fence, reason):
             return False
-        _keep_journals(claim, journals)
+        for part in statements.keep_logs(_logs(claim, journals)):
+            statements.run(part)
     return True
 
 
@@ -189,6 +188,11 @@ def reap() -> list[int]:
             if _give_up(game, fence, "lease over: worker lost", expired=True):
                 reaped.append(game)
     return reaped
+
+
+def _has_finished(attempt: int) -> bool:
+    finished = Attempt.Outcome.FINISHED
+    return Attempt.objects.filter(pk=attempt, outcome=finished).exists()
 
 
 def _ours(claim: Claim) -> QuerySet[Game]:
@@ -237,20 +241,20 @@ def _is_hopeless(game: int) -> bool:
 
 
 def _close(game: int, fence: int, outcome: Attempt.Outcome, reason: str) -> None:
-    statements.close_attempt(game, fence, outcome, reason[:200])
+    statements.run(statements.close_attempt(game, fence, outcome, reason[:200]))
 
 
-def _keep_journals(claim: Claim, journals: Sequence[Journal]) -> None:
-    statements.keep_logs(
-        [
-            (
-                claim.attempt,
-                number,
-                storable(journal.stderr),
-                json.dumps(storable(journal.notes)),
-                json.dumps(storable(journal.verdict)),
-            )
-            for number, journal in enumerate(journals)
-            if journal.stderr or journal.notes or journal.verdict
-        ]
-    )
+def _logs(
+    claim: Claim, journals: Sequence[Journal]
+) -> list[tuple[int, int, str, str, str]]:
+    return [
+        (
+            claim.attempt,
+            number,
+            storable(journal.stderr),
+            json.dumps(storable(journal.notes)),
+            json.dumps(storable(journal.verdict)),
+        )
+        for number, journal in enumerate(journals)
+        if journal.stderr or journal.notes or journal.verdict
+    ]

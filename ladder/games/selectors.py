@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import (
@@ -20,7 +20,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Now
 
-from ladder.games import abilities
+from ladder.games import abilities, statements
 from ladder.games.abilities import Crew, Roster, Words
 from ladder.games.models import Attempt, Game, GameStatus, Match, Worker
 
@@ -125,26 +125,28 @@ def offered(worker: Worker) -> Words | None:
     return abilities.offers(worker.languages, worker.sandbox, rules)
 
 
-def due(limit: int, without: Collection[str] = ()) -> QuerySet[Game]:
+class Due(NamedTuple):
+    """A game that a hint is to go out for; `again` if it was sent or tried before."""
+
+    game: int
+    queue: str
+    needs: str
+    again: bool
+
+
+def due(limit: int, without: Collection[str] = ()) -> list[Due]:
     """List scheduled games without a fresh hint, in the order of their turn.
 
     Leaves out those with the needs that `without` names.
     """
-    return (
-        Game.objects.filter(status=GameStatus.SCHEDULED)
-        .filter(Q(sent_at__isnull=True) | Q(sent_at__lt=Now() - HINT_LIFE))
-        .exclude(needs__in=without)
-        .order_by("-priority", "pk")
-        .only("pk", "queue", "needs", "sent_at", "failures")[:limit]
-    )
+    return [
+        Due(*row) for row in statements.due(limit, HINT_LIFE.total_seconds(), without)
+    ]
 
 
 def in_flight() -> Counter[str]:
     """Count the games whose hint is out and that nobody has claimed, by its queue."""
-    out = Game.objects.filter(
-        status=GameStatus.SCHEDULED, sent_at__gte=Now() - HINT_LIFE
-    )
-    return Counter(dict(out.values_list("sent_to").annotate(n=Count("pk"))))
+    return Counter(dict(statements.in_flight(HINT_LIFE.total_seconds())))
 
 
 def waiting() -> Counter[str]:

@@ -11,11 +11,10 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
-from django.db.models.functions import Now
 
 from ladder.bots.models import Submission
 from ladder.errors import LadderError
-from ladder.games import abilities
+from ladder.games import abilities, statements
 from ladder.games.models import Game, GameStatus, Match, Seat
 
 
@@ -149,9 +148,7 @@ def revive(game: int) -> bool:
 
 def mark_sent(games: Sequence[int], queue: str) -> None:
     """Note that hints go out for these games now (before they do: a hint is cheap)."""
-    Game.objects.filter(pk__in=games, status=GameStatus.SCHEDULED).update(
-        sent_at=Now(), sent_to=queue
-    )
+    statements.run(statements.mark_sent(games, queue))
 
 
 def mark_unsent(games: Sequence[int]) -> None:

@@ -1,13 +1,17 @@
 """The statements of each game's hot path, written once for both databases.
 
-Through the ORM, composing them was most of what finishing a game costs (tests/bench).
+Through the ORM, composing them was most of what finishing a game costs, and planning
+them the most of the rest (tests/bench): the server is told them once a connection.
 Names of tables and columns come from the models, so that a migration is noticed.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from django.db import connection
+import psycopg
+from django.db import connection, transaction
 
 from ladder.games.models import Answer, Attempt, Game, Seat, SeatLog, Worker
 
@@ -15,6 +19,66 @@ _GAME, _SEAT, _ATTEMPT, _ANSWER, _LOG, _WORKER = (
     model._meta.db_table  # noqa: SLF001 -- what it is for
     for model in (Game, Seat, Attempt, Answer, SeatLog, Worker)
 )
+
+Part = tuple[str, list[Any]]
+"""A change that ends with its condition, so that another can be added; its values."""
+
+
+def run(first: Part, *others: Part) -> bool:
+    """Make a change and, if it met a row, the others: all or none; say if it did.
+
+    On PostgreSQL that is one statement: each costs a trip, and two more a transaction.
+    So none of them sees what another has changed.
+    """
+    sql, values = first
+    if connection.vendor == "sqlite":
+        with transaction.atomic():
+            met = _change(sql, values)
+            for part in others if met else ():
+                _change(*part)
+        return bool(met)
+    if not others:
+        return bool(_change(sql, values))
+    guarded = [f"first AS ({sql} RETURNING 1)"]
+    for k, (other, more) in enumerate(others):
+        guarded.append(f"other{k} AS ({other} AND EXISTS (TABLE first))")
+        values = [*values, *more]
+    return bool(_ask(f"WITH {', '.join(guarded)} TABLE first", values))
+
+
+@contextmanager
+def _cursor() -> Iterator[Any]:
+    """Open a cursor: on PostgreSQL one that binds, and so prepares, on the server.
+
+    Django's binds on the client, and whatever it sends is parsed and planned anew.
+    """
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            yield cursor
+        return
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as raw:
+        yield raw
+
+
+def _change(sql: str, values: Sequence[Any]) -> int:
+    with _cursor() as cursor:
+        cursor.execute(sql, values)
+        return int(cursor.rowcount)
+
+
+def _rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    with _cursor() as cursor:
+        cursor.execute(sql, values)
+        return list(cursor.fetchall())
+
+
+def _ask(sql: str, values: Sequence[Any]) -> int | None:
+    """Return the number that the only row holds, or None."""
+    for (number,) in _rows(sql, values):
+        return int(number)
+    return None
 
 
 def _now(later_s: float = 0.0) -> str:
@@ -25,18 +89,46 @@ def _now(later_s: float = 0.0) -> str:
     return f"STATEMENT_TIMESTAMP() + INTERVAL '{later_s:f} seconds'"
 
 
-def _run(sql: str, values: Sequence[Any]) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        return int(cursor.rowcount)
+def _among(numbers: Collection[int]) -> Part:
+    """Return SQL for "is one of these", the same for any count of them."""
+    if connection.vendor == "sqlite":
+        return "IN (SELECT value FROM JSON_EACH(%s))", [json.dumps([*numbers])]
+    return "= ANY(%s)", [[*numbers]]
 
 
-def _ask(sql: str, values: Sequence[Any]) -> int | None:
-    """Return the number that the only row holds, or None."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        row = cursor.fetchone()
-        return int(row[0]) if row else None
+def due(limit: int, hint_s: float, without: Collection[str]) -> list[tuple[Any, ...]]:
+    """List scheduled games that were not hinted at for so long, in their turn.
+
+    Each with its queue, its needs, and whether it was tried or sent before. `without`
+    names the needs that are left out.
+    """
+    but = f" AND needs NOT IN ({', '.join('%s' for _ in without)})" if without else ""
+    return _rows(
+        "SELECT id, queue, needs, sent_at IS NOT NULL OR failures > 0"  # noqa: S608
+        f" FROM {_GAME} WHERE status = 'scheduled'"
+        f" AND (sent_at IS NULL OR sent_at < {_now(-hint_s)}){but}"
+        " ORDER BY priority DESC, id LIMIT %s",
+        [*without, limit],
+    )
+
+
+def in_flight(hint_s: float) -> list[tuple[Any, ...]]:
+    """Count the scheduled games that were hinted at lately, by the queue."""
+    return _rows(
+        f"SELECT sent_to, COUNT(*) FROM {_GAME} WHERE status = 'scheduled'"  # noqa: S608
+        f" AND sent_at >= {_now(-hint_s)} GROUP BY sent_to",
+        [],
+    )
+
+
+def mark_sent(games: Collection[int], queue: str) -> Part:
+    """Note that scheduled games are hinted at now, and by which queue."""
+    among, numbers = _among(games)
+    sql = (
+        f"UPDATE {_GAME} SET sent_at = {_now()}, sent_to = %s"  # noqa: S608
+        f" WHERE status = 'scheduled' AND id {among}"
+    )
+    return sql, [queue, *numbers]
 
 
 def take(game: int, worker: int, lease_s: float) -> int | None:
@@ -63,47 +155,47 @@ def open_attempt(game: int, fence: int, worker: int) -> int:
     return attempt
 
 
-def end(game: int, fence: int, reason: str, engine: str, replay: bytes) -> bool:
+def end(game: int, fence: int, reason: str, engine: str, replay: bytes) -> Part:
     """Write a game's result if it still runs under this fence."""
-    return bool(
-        _run(
-            f"UPDATE {_GAME} SET status = 'finished', owner_id = NULL,"  # noqa: S608
-            f" lease_until = NULL, finished_at = {_now()}, reason = %s, engine = %s,"
-            " replay = %s WHERE id = %s AND fence = %s AND status = 'running'",
-            [reason, engine, replay, game, fence],
-        )
+    sql = (
+        f"UPDATE {_GAME} SET status = 'finished', owner_id = NULL,"  # noqa: S608
+        f" lease_until = NULL, finished_at = {_now()}, reason = %s, engine = %s,"
+        " replay = %s WHERE id = %s AND fence = %s AND status = 'running'"
     )
+    return sql, [reason, engine, replay, game, fence]
 
 
-def place(game: int, columns: dict[str, list[Any]]) -> None:
+def place(game: int, columns: dict[str, list[Any]]) -> Part:
     """Write the seats' columns, each a list in the order of the seats."""
     seats = range(len(next(iter(columns.values()))))
     whens = " ".join(f"WHEN {number:d} THEN %s" for number in seats)
     sets = ", ".join(f"{name} = CASE number {whens} END" for name in columns)
     values = [value for column in columns.values() for value in column]
-    _run(f"UPDATE {_SEAT} SET {sets} WHERE game_id = %s", [*values, game])  # noqa: S608
+    return f"UPDATE {_SEAT} SET {sets} WHERE game_id = %s", [*values, game]  # noqa: S608
 
 
-def close_attempt(game: int, fence: int, outcome: str, reason: str) -> None:
+def close_attempt(game: int, fence: int, outcome: str, reason: str) -> Part:
     """End an open attempt."""
-    _run(
+    sql = (
         f"UPDATE {_ATTEMPT} SET outcome = %s, ended_at = {_now()}, reason = %s"  # noqa: S608
-        " WHERE game_id = %s AND fence = %s AND outcome = 'open'",
-        [outcome, reason, game, fence],
+        " WHERE game_id = %s AND fence = %s AND outcome = 'open'"
     )
+    return sql, [outcome, reason, game, fence]
 
 
-def drop_answers(attempt: int) -> None:
+def drop_answers(attempt: int) -> Part:
     """Remove the answers of an attempt."""
-    _run(f"DELETE FROM {_ANSWER} WHERE attempt_id = %s", [attempt])  # noqa: S608
+    return f"DELETE FROM {_ANSWER} WHERE attempt_id = %s", [attempt]  # noqa: S608
 
 
-def keep_logs(rows: Sequence[tuple[int, int, str, str, str]]) -> None:
-    """Add logs: attempt, seat, stderr, and notes and verdict as JSON."""
-    if rows:
-        marks = ", ".join("(%s, %s, %s, %s, %s)" for _ in rows)
-        _run(
-            f"INSERT INTO {_LOG} (attempt_id, number, stderr, notes, verdict)"  # noqa: S608
-            f" VALUES {marks}",
-            [value for row in rows for value in row],
-        )
+def keep_logs(rows: Sequence[tuple[int, int, str, str, str]]) -> list[Part]:
+    """Add logs, if any: attempt, seat, stderr, and notes and verdict as JSON."""
+    if not rows:
+        return []
+    as_json = "%s" if connection.vendor == "sqlite" else "%s::jsonb"
+    marks = ", ".join(f"(%s, %s, %s, {as_json}, {as_json})" for _ in rows)
+    sql = (
+        f"INSERT INTO {_LOG} (attempt_id, number, stderr, notes, verdict)"  # noqa: S608
+        f" SELECT * FROM (VALUES {marks}) AS given WHERE TRUE"
+    )
+    return [(sql, [value for row in rows for value in row])]

@@ -1,6 +1,7 @@
 """The state machine of a game, on the real database."""
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -75,15 +76,52 @@ def test_a_result_may_be_posted_again_when_the_commits_fate_is_unknown():
 def test_a_result_that_comes_after_the_lease_was_given_away_is_refused():
     game = cast.game()
     late = attempts.claim(game.pk, cast.worker("ana"))
+    attempts.store(late, [Said(0, 0, ["enter d4"], 1.5)])
     expire(game.pk)
     attempts.reap()
     now = attempts.claim(game.pk, cast.worker("ben"))
 
-    assert not attempts.finish(late, RESULT)
+    assert not attempts.finish(late, RESULT, [Journal(stderr="hm")])
     assert not attempts.beat(late)
     assert not attempts.fail(late, "late")
     assert attempts.beat(now)
     assert Seat.objects.filter(rank__isnull=False).count() == 0
+    assert Answer.objects.count() == 1
+    assert SeatLog.objects.count() == 0
+    outcomes = Attempt.objects.order_by("fence").values_list("outcome", flat=True)
+    assert list(outcomes) == ["failed", "open"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_result_of_which_a_part_is_refused_leaves_nothing():
+    game = cast.game()
+    claim = attempts.claim(game.pk, cast.worker())
+    places = [Place(0, 41, 1), Place(1, 40, rank=9)]
+
+    with pytest.raises(IntegrityError):
+        attempts.finish(claim, replace(RESULT, places=places), [Journal(stderr="hm")])
+
+    game.refresh_from_db()
+    assert game.status == "running"
+    assert SeatLog.objects.count() == 0
+    assert attempts.finish(claim, RESULT)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_hot_path_goes_on_when_its_statements_are_prepared():
+    """PostgreSQL is told them after five times, and plans them once after ten."""
+    me = cast.worker()
+    games = [cast.game(seats=2 + k % 2) for k in range(24)]
+    for k, game in enumerate(games):
+        places = [Place(seat, 40 - seat, seat + 1) for seat in range(2 + k % 2)]
+        claim = attempts.claim(game.pk, me)
+        journals = [Journal(stderr="hm"), Journal(notes=[{"note": "so"}])]
+        assert attempts.finish(claim, replace(RESULT, places=places), journals)
+
+    assert selectors.tally().finished == len(games)
+    assert SeatLog.objects.filter(stderr="hm", notes=[]).count() == len(games)
+    assert SeatLog.objects.filter(stderr="", notes=[{"note": "so"}]).count() == 24
+    assert Seat.objects.filter(rank__isnull=True).count() == 0
 
 
 def test_a_heartbeat_lengthens_the_lease():
