@@ -8,7 +8,7 @@ waits for it: everything it does may be done twice, and may be late.
 import fcntl
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
@@ -18,6 +18,7 @@ import psycopg
 import structlog
 from django.conf import settings
 from django.db import Error, connection
+from kombu import Producer
 from kombu.exceptions import InconsistencyError, OperationalError
 
 from ladder.bots import selectors as bots
@@ -108,9 +109,8 @@ class Dispatcher:
     """Ticks until it is told to stop. One of it is enough, two do no harm."""
 
     def __init__(self) -> None:
-        self._reaped = self._looked = self._judged = float("-inf")
+        self._reaped = self._looked = self._judged = self._folded = float("-inf")
         self._builds: dict[int, float] = {}
-        self._folds: dict[int, float] = {}
         self._desks: dict[int, Desk] = {}
 
     def run(self, stop: Event) -> None:
@@ -185,34 +185,39 @@ class Dispatcher:
         plan.fill()
         if not plan.hints:
             return
-        seasons = ratings.seasons_of([game for _, game in plan.hints])
         for queue in {queue for queue, _ in plan.hints}:
             services.mark_sent([game for q, game in plan.hints if q == queue], queue)
-        for k, (queue, game) in enumerate(plan.hints):
-            try:
-                hint(game, queue, self._to_fold(seasons.get(game)))
-            except BROKER_AWAY as error:
-                broker_is_away(error)
-                services.mark_unsent([game for _, game in plan.hints[k:]])
-                return
-            done.sent += 1
+        folds = self._folds_after([game for _, game in plan.hints])
+        try:
+            with play_game.app.producer_or_acquire() as producer:
+                for queue, game in plan.hints:
+                    hint(game, queue, folds.get(game), producer)
+                    done.sent += 1
+        except BROKER_AWAY as error:
+            broker_is_away(error)
+            services.mark_unsent([game for _, game in plan.hints[done.sent :]])
 
-    def _to_fold(self, season: int | None) -> int | None:
-        """Return the season that is to be folded when a game was played, if any.
+    def _folds_after(self, games: Sequence[int]) -> dict[int, int]:
+        """Return the seasons to be folded, each by a game at whose end it is.
 
-        Where games end quickly, one fold takes many: the periodic look, at the latest.
+        Where games end quickly, one fold takes many: so it is asked for once a second,
+        and what is missed here the periodic look takes.
         """
         now = time.monotonic()
-        if season is None or now - self._folds.get(season, float("-inf")) < LOOK_S:
-            return None
-        self._folds[season] = now
-        return season
+        if now - self._folded < LOOK_S:
+            return {}
+        self._folded = now
+        seasons = ratings.seasons_of(games)
+        one_each = {season: game for game, season in seasons.items()}
+        return {game: season for season, game in one_each.items()}
 
 
-def hint(game: int, queue: str, season: int | None) -> None:
+def hint(game: int, queue: str, season: int | None, producer: Producer) -> None:
     """Tell the workers of one game; when it was played, its ladder is folded."""
     link = None if season is None else fold.si(season).set(queue="service")
-    play_game.apply_async((game,), queue=queue, link=link, retry=False)
+    play_game.apply_async(
+        (game,), queue=queue, link=link, producer=producer, retry=False
+    )
 
 
 def broker_is_away(error: Exception) -> None:

@@ -246,6 +246,12 @@ CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {
     name: {} for name in ("play", "tournament", "again", "build", "service")
 }
 CELERY_TASK_ROUTES = {"ratings.*": {"queue": "service"}, "bots.*": {"queue": "build"}}
+# The defaults. It asks for them with each message, and what is not said here it seeks
+# under every name that it ever had: a fifth of what a message costs.
+CELERY_TASK_ALWAYS_EAGER = False
+CELERY_TASK_SEND_SENT_EVENT = False
+CELERY_TASK_REPR_MAXLEVELS = 3
+CELERY_BROKER_POOL_ACQUIRE_TIMEOUT = None
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 200

@@ -1,6 +1,6 @@
 import pytest
 
-from ladder.dispatch import STOCK, Dispatcher
+from ladder.dispatch import DEPTH, STOCK, Dispatcher
 from ladder.games.abilities import Crew, Roster
 from ladder.games.models import Game
 from ladder.games.services import NotNow
@@ -141,3 +141,20 @@ def test_the_dispatcher_pairs_with_its_desk_and_ends_finals(season, monkeypatch)
     season.refresh_from_db()
     assert season.status == Season.Status.FROZEN
     assert not Game.objects.filter(status="scheduled").exists()
+
+
+def test_one_hint_a_second_asks_for_a_fold(season, monkeypatch):
+    monkeypatch.setattr("ladder.dispatch.LOOK_S", 3600.0)  # a second may be too short
+    hints = []
+    monkeypatch.setattr("ladder.dispatch.hint", lambda *hint: hints.append(hint))
+    two = Roster([Crew(None, slots=2)])
+    monkeypatch.setattr("ladder.dispatch.games.roster", lambda: two)
+    dispatcher = Dispatcher()
+
+    for _ in range(2):
+        dispatcher.tick()
+        Game.objects.update(status="cancelled")  # as if the workers had taken them
+
+    folds = [fold for _game, _queue, fold, _producer in hints if fold]
+    assert len(hints) > 2 * DEPTH
+    assert folds == [season.pk]
