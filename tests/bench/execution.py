@@ -1,7 +1,9 @@
 # ruff: noqa: PLC0415 - Django is set up first
 """What a game costs beside being played: finishing it and queueing it.
 
-CPU of this process and of its PostgreSQL backend together, on a server of its own.
+CPU of this process and of its PostgreSQL backend together, on a server of its own:
+the median of several turns, with what costs nothing less (a round trip, an empty task)
+measured in the same turns. The first turn, which connects and plans, does not count.
 Run it by itself with `python -m tests.bench.execution`.
 """
 
@@ -11,9 +13,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from statistics import median
 
-GAMES = 300
+TURNS = 7
+GAMES = 100
+"""In each turn."""
+REPLAYS = 300
 WORKERS = (1, 2, 4)
 WATCHED_S = 15.0
 
@@ -21,17 +28,25 @@ WATCHED_S = 15.0
 def measure() -> list[tuple[str, float, str, bool]]:
     """Return rows of (what, number, target, whether it holds)."""
     with _servers():
-        ours = _finishing(_finish)
-        naive = _finishing(_save_each)
-        queueing = _queueing()
+        kinds = {
+            "finish": partial(_finishing, _finish, GAMES),
+            "naive": partial(_finishing, _save_each, GAMES // 10),
+            "trip": partial(_each, _trip),
+            "queue": _queueing,
+            "task": partial(_each, _empty_task),
+        }
+        costs = _in_turns(kinds)
         size = _replay_bytes()
-    ratio = naive / ours
+    ours, queueing = costs["finish"], costs["queue"]
+    ratio = costs["naive"] / ours
     rates = {count: _games_a_second(count) for count in WORKERS}
     growth = rates[WORKERS[-1]] / rates[1]
     return [
         ("finishing a 4-player game, ms of CPU", ours, "≤ 2", ours <= 2),
+        ("of it a round trip, SELECT 1", costs["trip"], "", True),
         ("naive ORM saves / finishing", ratio, "≥ 3", ratio >= 3),
         ("queueing, ms of CPU a game", queueing, "≤ 2", queueing <= 2),
+        ("of it an empty Celery task", costs["task"], "", True),
         ("replay of a random 2-player game, bytes", size, "≤ 600", size <= 600),
         *(
             (f"games a second, instant bots, workers: {count}", rate, "", True)
@@ -77,6 +92,12 @@ def _set_up() -> None:
     call_command("migrate", verbosity=0)
 
 
+def _in_turns(kinds: dict[str, Callable[[], float]]) -> dict[str, float]:
+    """Return the median of each, all measured in turns, the first left out."""
+    turns = [{name: cost() for name, cost in kinds.items()} for _ in range(1 + TURNS)]
+    return {name: median(turn[name] for turn in turns[1:]) for name in kinds}
+
+
 def _cpu() -> float:
     """Return the CPU seconds of this process and of its backend."""
     from django.db import connection
@@ -89,17 +110,39 @@ def _cpu() -> float:
     return time.process_time() + ran / 1e9
 
 
-def _finishing(finish: Callable[..., object]) -> float:
+def _finishing(finish: Callable[..., object], games: int) -> float:
     """Return the milliseconds of CPU that finishing one 4-player game takes."""
     from ladder.games import attempts
     from tests.games import cast
 
     worker = cast.worker()
-    claims = [attempts.claim(_game(4), worker) for _ in range(GAMES)]
+    claims = [attempts.claim(_game(4), worker) for _ in range(games)]
     began = _cpu()
     for claim in claims:
         finish(claim)
+    return 1e3 * (_cpu() - began) / games
+
+
+def _each(run: Callable[[], object]) -> float:
+    """Return the milliseconds of CPU that one run takes."""
+    began = _cpu()
+    for _ in range(GAMES):
+        run()
     return 1e3 * (_cpu() - began) / GAMES
+
+
+def _trip() -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        cursor.fetchone()
+
+
+def _empty_task() -> None:
+    from ladder.celery import app
+
+    app.send_task("bench.nothing", retry=False)
 
 
 def _game(seats: int) -> int:
@@ -188,8 +231,8 @@ def _replay_bytes() -> float:
     from ladder.games import replays
     from ladder.ops.management.commands.train_dictionary import replay
 
-    sizes = [len(replays.pack(replay("yucata", 2))) for _ in range(GAMES)]
-    return sum(sizes) / GAMES
+    sizes = [len(replays.pack(replay("yucata", 2))) for _ in range(REPLAYS)]
+    return sum(sizes) / REPLAYS
 
 
 def _games_a_second(workers: int) -> float:
