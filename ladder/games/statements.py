@@ -30,15 +30,15 @@ def run(first: Part, *others: Part) -> bool:
     On PostgreSQL that is one statement: each costs a trip, and two more a transaction.
     So none of them sees what another has changed.
     """
-    sql, values = first
+    if not others:
+        return bool(_change(*first))
     if connection.vendor == "sqlite":
         with transaction.atomic():
-            met = _change(sql, values)
+            met = _change(*first)
             for part in others if met else ():
                 _change(*part)
         return bool(met)
-    if not others:
-        return bool(_change(sql, values))
+    sql, values = first
     guarded = [f"first AS ({sql} RETURNING 1)"]
     for k, (other, more) in enumerate(others):
         guarded.append(f"other{k} AS ({other} AND EXISTS (TABLE first))")
