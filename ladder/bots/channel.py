@@ -5,11 +5,13 @@ costs no more than its clock, a line and the whole output have a limit, of stder
 last 64 KiB are kept.
 """
 
-import math
 import os
 import select
+import sys
 import time
 from collections.abc import Callable
+from fcntl import ioctl
+from termios import FIONREAD
 from typing import BinaryIO
 
 from engine.referee import PlayerFault
@@ -23,7 +25,7 @@ STDERR_TIMES_OUTPUT = 16
 """A bot may write so many times its stdout limit to stderr, in bytes."""
 _CHUNK = 16_384
 """Python takes memory for so much before it reads: more is slower for short lines."""
-_HANG_UP = select.POLLHUP | select.POLLERR | select.POLLNVAL
+_NOTHING = bytes(4)
 
 
 class Closed(Exception):
@@ -45,6 +47,7 @@ class Channel:
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
+        self._count = bytearray(4)
         self._said = [(self._out, select.POLLIN)]
         """What polling tells when the bot has written, and nothing else happened."""
 
@@ -60,7 +63,8 @@ class Channel:
 
     def early(self) -> bytes | None:
         """Return what lies there although nothing was asked, or None."""
-        if not self._received and not unread(self._out):
+        ioctl(self._out, FIONREAD, self._count)
+        if self._count == _NOTHING and not self._received:
             return None
         try:
             self._read_out()
@@ -71,16 +75,17 @@ class Channel:
 
     def unread_by_bot(self) -> int:
         """Return how many bytes of what was sent the bot has not read yet."""
-        return len(self._unsent) + unread(self._in)
+        ioctl(self._in, FIONREAD, self._count)
+        if self._count == _NOTHING:
+            return len(self._unsent)
+        return len(self._unsent) + int.from_bytes(self._count, sys.byteorder)
 
     def send(self, line: bytes) -> None:
         """Queue a line and write what fits now; ``receive`` writes the rest."""
-        if not self._unsent:
-            line = self._written(line)
-            if not line:
-                return
         self._unsent += line
-        self._poll.register(self._in, select.POLLOUT)
+        self._flush()
+        if self._unsent:
+            self._poll.register(self._in, select.POLLOUT)
 
     def receive(self, wait_ms: float, left: Callable[[], float]) -> bytes:
         """Return the next line without its newline.
@@ -90,7 +95,7 @@ class Channel:
         """
         rest = wait_ms
         if not self._received:
-            events = self._poll.poll(math.ceil(rest))
+            events = self._poll.poll(rest)
             if events == self._said:
                 chunk = self._read_chunk()
                 if 0 <= chunk.find(b"\n") == len(chunk) - 1 <= self._most:
@@ -100,7 +105,7 @@ class Channel:
         ends = time.monotonic() + rest / 1e3
         while not self._received or (line := self._line()) is None:
             # A line may come in pieces: only when the wait is over it is looked at.
-            events = self._poll.poll(math.ceil(rest)) if rest > 0 else []
+            events = self._poll.poll(rest) if rest > 0 else []
             for fd, _ in events:
                 self._serve(fd)
             if not events:
@@ -125,7 +130,7 @@ class Channel:
         poll = select.poll()
         poll.register(self._in, select.POLLOUT)
         while self._unsent:
-            poll.poll(math.ceil(left()))
+            poll.poll(left())
             self._flush()
 
     def settle(self) -> None:
@@ -163,16 +168,12 @@ class Channel:
                 self._poll.unregister(self._in)
 
     def _flush(self) -> None:
-        self._unsent = self._written(self._unsent)
-
-    def _written(self, data: bytes) -> bytes:
-        """Write what can be written now, and return the rest."""
         try:
-            return data[os.write(self._in, data) :]
+            self._unsent = self._unsent[os.write(self._in, self._unsent) :]
         except BlockingIOError:
-            return data
+            pass
         except OSError:  # nobody reads any more: stdout will say why
-            return b""
+            self._unsent = b""
 
     def _read_out(self) -> None:
         self._received += self._read_chunk()

@@ -151,7 +151,9 @@ class BotProcess:
         self._channel.send(line)
 
     def _receive(self) -> bytes:
-        wait = min(self._budget / _CPUS, _FIRST_LOOK_MS)
+        wait = _FIRST_LOOK_MS
+        if self._budget < wait * _CPUS:
+            wait = self._budget / _CPUS
         line = self._channel.receive(wait, self._left)
         self._received = line
         if self._tell is not None:

@@ -120,7 +120,9 @@ def encode_decide(ask: Ask, *, legal: bool) -> bytes:
         ask.legal if legal else msgspec.UNSET,
         _Clock(int(ask.move_ms), int(ask.bank_ms)),
     )
-    line = encode(message)
+    line = _encode_lines((message,))
+    if not line.isascii():
+        line = encode(message)
     if len(line) <= MAX_LINE_BYTES:
         return line
     if legal:

@@ -109,11 +109,17 @@ def survivors() -> list[str]:
 
 
 def groups_left() -> list[Path]:
-    """Return the bots' control groups of this process that still exist."""
-    return [
+    """Return the bots' control groups of this process that still exist.
+
+    But for those that are laid in for the next bot: they have no limits yet.
+    """
+    groups = [
         bot
         for hierarchy in find()
         for place in (hierarchy.here / "torres").glob(f"{os.getpid()}-*")
         for bot in place.iterdir()
         if bot.is_dir()
     ]
+    limits = [group / "pids.max" for group in groups if (group / "pids.max").exists()]
+    laid_in = {file.parent.name for file in limits if file.read_text() == "max\n"}
+    return [group for group in groups if group.name not in laid_in]

@@ -43,7 +43,7 @@ def left(uids: range, *workers: int) -> Left:
         sorted(path.name for path in Path("/proc/self/fd").iterdir()),
         sorted(of_bots(uids)),
         sorted(
-            str(group)
+            str(group.parent)  # one for the next bot is there, whatever its number
             for hierarchy in find()
             for worker in workers
             for group in (hierarchy.here / "torres").glob(f"{worker}-*/*/")

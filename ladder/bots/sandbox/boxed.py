@@ -8,8 +8,10 @@ import contextlib
 import os
 import resource
 from abc import ABC, abstractmethod
-from contextlib import nullcontext
-from dataclasses import replace
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
@@ -59,6 +61,7 @@ class BoxSandbox(ABC):
         self._slots = Slots(host) if os.geteuid() == 0 else None
         self._stage = Stage(host)
         self._spawner = Spawner()
+        self._berths: deque[_Berth] = deque()
         self._owner = os.getpid()
 
     @abstractmethod
@@ -74,39 +77,84 @@ class BoxSandbox(ABC):
             uid, slot = self._slots.take() if self._slots else (None, None)
             if slot is not None:
                 failing.callback(os.close, slot)
-            pids = limits.pids + self.between
-            group = self._cgroups.make(limits, pids) if self._cgroups else None
-            if group is not None:
-                failing.callback(group.remove)
-            child, pipes, began = self._spawn(replace(order, uid=uid), group)
+            berth = self._berth()
+            failing.callback(berth.clear)
+            if berth.group is not None:
+                berth.group.limit(limits, limits.pids + self.between)
+            pipes, began = self._start(berth.child, replace(order, uid=uid))
             failing.pop_all()
-        reins = group or Tree(child.pid, limits)
-        return BoxedBot(child, pipes, began, reins, slot, between=self.between)
+        self._lay_in()
+        reins = berth.group or Tree(berth.child.pid, limits)
+        between = self.between
+        return BoxedBot(berth.child, pipes, began, reins, slot, between=between)
 
     def close(self) -> None:
         if self._owner != os.getpid():
             return  # a fork of the worker holds nothing
+        while self._berths:
+            self._berths.pop().clear()
         if self._cgroups is not None:
             self._cgroups.close()
         self._spawner.close()
         self._stage.close()
 
-    def _spawn(self, order: Order, group: Cgroup | None) -> tuple[Child, Pipes, int]:
+    def _common(self) -> Mapping[str, Any] | None:
+        """Return what all boxes are made of, if the zygote makes them."""
+        return None
+
+    def _berth(self) -> "_Berth":
+        """Return a berth whose process lives: one that was laid in, or a new one."""
+        while self._berths and self._owner == os.getpid():
+            with contextlib.suppress(IndexError, ServiceFault):  # taken, or not born
+                berth = self._berths.pop()
+                if berth.child.poll() is None:
+                    return berth
+                berth.clear()
+        return self._make_berth()
+
+    def _lay_in(self) -> None:
+        """Make the next bot's berth, while this one starts."""
+        if not self._berths and self._owner == os.getpid():
+            with contextlib.suppress(ServiceFault):  # then the next start says why
+                self._berths.append(self._make_berth())
+
+    def _make_berth(self) -> "_Berth":
+        if self._cgroups is None:
+            return _Berth(None, self._spawner.bear(self._common(), (), placed=False))
+        group = self._cgroups.make()
+        try:
+            with group.doors() as (placed, doors):
+                child = self._spawner.bear(self._common(), doors, placed=placed)
+        except BaseException:
+            group.remove()
+            raise
+        return _Berth(group, child)
+
+    def _start(self, child: Child, order: Order) -> tuple[Pipes, int]:
         rules = open_filter(memfd=self._cgroups is not None, sockets=self.sockets)
         wait, began = os.pipe2(os.O_CLOEXEC)
         os.write(began, b"g")
         try:
-            with (
-                closing(wait, rules),
-                open_pipes() as (its, ours),
-                group.doors() if group else nullcontext((False, ())) as (born, doors),
-            ):
-                order = replace(order, born=born)
-                fds = (*its, wait, rules, *doors)
-                return self._spawner.spawn(order, fds), ours, began
+            with closing(wait, rules), open_pipes() as (its, ours):
+                child.start(order, (*its, wait, rules))
+                return ours, began
         except ServiceFault:
             os.close(began)
             raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Berth:
+    """Where a bot can live, and the process that is to become it."""
+
+    group: Cgroup | None
+    child: Child
+
+    def clear(self) -> None:
+        """Let go of what no bot came into."""
+        if self.group is not None:
+            self.group.remove()
+        self.child.drop()
 
 
 class BoxedBot:

@@ -84,11 +84,8 @@ class Cgroups:
         """Which versions do the work: "1", "2" or "1+2"."""
         return "+".join(sorted({str(h.version) for h in self._jobs.values()}))
 
-    def make(self, limits: Limits, pids: int) -> "Cgroup":
-        """Make the group of one bot, for ``pids`` processes and threads in all.
-
-        Raises ServiceFault if that fails.
-        """
+    def make(self) -> "Cgroup":
+        """Make the group of one bot, still without limits. Raises ServiceFault."""
         name = str(next(self._names))
         jobs = {
             job: Folder(self._places[hierarchy.here] / name, hierarchy.version)
@@ -98,7 +95,7 @@ class Cgroups:
         try:
             for folder in folders:
                 folder.path.mkdir()
-            return Cgroup(jobs, folders, limits, pids)
+            return Cgroup(jobs, folders)
         except OSError as why:
             for folder in folders:
                 with contextlib.suppress(OSError):
@@ -119,17 +116,10 @@ class Cgroups:
 class Cgroup:
     """The group of one bot. ``freeze``, ``thaw`` and ``cpu_ns`` cost microseconds."""
 
-    def __init__(
-        self,
-        jobs: dict[str, Folder],
-        folders: list[Folder],
-        limits: Limits,
-        pids: int,
-    ) -> None:
+    def __init__(self, jobs: dict[str, Folder], folders: list[Folder]) -> None:
         self._folders = [folder.path for folder in folders]
         self._memory, freezer, cpu = jobs["memory"], jobs["freezer"], jobs["cpuacct"]
-        _write(jobs["pids"].path / "pids.max", pids)
-        self._limit_memory(limits.memory_mb * _MIB)
+        self._pids_max = jobs["pids"].path / "pids.max"
         self._on, self._off = (b"1", b"0") if freezer.v2 else (b"FROZEN", b"THAWED")
         self._kill_file = freezer.path / "cgroup.kill"
         self._threads_file = freezer.file("tasks", "cgroup.threads")
@@ -145,6 +135,14 @@ class Cgroup:
         ]
         self._enters = [f.path / "tasks" for f in folders if not f.v2]
         self._born_in = next((f.path for f in folders if f.v2), None)
+
+    def limit(self, limits: Limits, pids: int) -> None:
+        """Set its limits, ``pids`` processes and threads in all. Or ServiceFault."""
+        try:
+            _write(self._pids_max, pids)
+            self._limit_memory(limits.memory_mb * _MIB)
+        except OSError as why:
+            raise ServiceFault(f"the bot could not be limited: {why}") from why
 
     @contextlib.contextmanager
     def doors(self) -> Iterator[tuple[bool, list[int]]]:

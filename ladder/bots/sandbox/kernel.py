@@ -99,9 +99,6 @@ def wait_for_exit(pid: int, wait_ms: float) -> bool:
         os.close(fd)
 
 
-_NOTHING = bytes(4)
-
-
 def unread(fd: int) -> int:
     """Return how many bytes lie unread in a pipe, of either of its ends; 0 if shut."""
     count = bytearray(4)  # with bytes, ioctl takes three times as long
@@ -109,7 +106,7 @@ def unread(fd: int) -> int:
         fcntl.ioctl(fd, termios.FIONREAD, count)
     except OSError:
         return 0
-    return 0 if count == _NOTHING else int.from_bytes(count, sys.byteorder)
+    return int.from_bytes(count, sys.byteorder)
 
 
 def _read(path: str) -> bytes:

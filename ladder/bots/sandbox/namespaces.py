@@ -5,6 +5,8 @@ user namespaces to all but root.
 """
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from ladder.bots.protocol import Limits
 from ladder.bots.sandbox.base import Box, Level
@@ -27,7 +29,6 @@ class NamespaceSandbox(BoxSandbox):
         super().__init__(host, cgroups)
 
     def _order(self, box: Box, limits: Limits) -> Order:
-        root = str(self._stage.root(engine_folder()))
         program, *rest = box.command(limits)
         scratch = {"/dev/shm": SHM_BYTES, "/tmp": limits.tmp_mb << 20}  # noqa: S108
         if box.out_mb:
@@ -37,14 +38,19 @@ class NamespaceSandbox(BoxSandbox):
             env={**ENV, **box.env},
             cwd="/box",
             rlimits=RLIMITS,
-            common={"root": root, "devices": DEVICES},
             boxed={
-                "root": root,
+                "root": self._root(),
                 "box": str(self._stage.box(box)),
                 "scratch": scratch,
             },
             filtered=True,
         )
+
+    def _common(self) -> Mapping[str, Any]:
+        return {"root": self._root(), "devices": DEVICES}
+
+    def _root(self) -> str:
+        return str(self._stage.root(engine_folder()))
 
 
 def may() -> bool:

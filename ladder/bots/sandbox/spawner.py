@@ -1,13 +1,15 @@
 """Starting programs through a zygote: a quick fork, straight into the control groups.
 
-See ``zygote.serve`` for what it does and why. The zygote belongs to a thread of its
-own, and so do its children: the kernel kills them when that thread ends, with the
-process.
+See ``zygote.serve`` for what it does and why. A process is born first and told later
+what it is to become, so that it may be born before it is needed. The zygote belongs to
+a thread of its own, and so do its children: the kernel kills them when that thread
+ends, with the process.
 """
 
 import contextlib
 import json
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -35,14 +37,11 @@ class Order:
     """What to start, and how.
 
     The program's descriptors are those given with the order: stdin, stdout, stderr,
-    then 3, 4, …, as many as ``files`` says. The next is the folder of the control
-    group of version 2 in which it is to be ``born``, the others are files of groups of
-    version 1 that it writes itself into. ``rlimits`` are pairs of a number of
-    ``resource`` and a limit; ``uid`` is also the group's id, if given.
-    If the zygote is to make a box, ``common`` and ``boxed`` say of what: arguments of
-    ``namespaces.prepare`` and ``furnish``. ``confined`` are the paths that it may read
-    (``reads``) and write (``writes``) if Landlock is to hold it. If it is ``filtered``,
-    4 is a filter, and from 3 a byte is read when it is loaded.
+    then 3, 4, … ``rlimits`` are pairs of a number of ``resource`` and a limit; ``uid``
+    is also the group's id, if given. ``boxed`` says what its box is furnished with, if
+    it was born in one (``namespaces.furnish``); ``confined`` are the paths that it may
+    read (``reads``) and write (``writes``) if Landlock is to hold it. If it is
+    ``filtered``, 4 is a filter, and from 3 a byte is read when it is loaded.
     """
 
     argv: Sequence[str]
@@ -50,9 +49,6 @@ class Order:
     cwd: str = "/"
     uid: int | None = None
     rlimits: Sequence[tuple[int, int]] = ()
-    files: int = 5
-    born: bool = False
-    common: Mapping[str, Any] | None = None
     boxed: Mapping[str, Any] | None = None
     confined: Mapping[str, Sequence[str]] | None = None
     filtered: bool = False
@@ -62,11 +58,47 @@ _FIELDS = [field.name for field in fields(Order)]
 
 
 class Child:
-    """A process that was started, which is a child of this process."""
+    """A process in its control groups, and in its box, that waits for its order.
 
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
+    It is a child of this process, and stays one whatever it becomes.
+    """
+
+    def __init__(self, door: socket.socket) -> None:
+        self._door = door
+        self._pid = 0
         self._code: int | None = None
+
+    @property
+    def pid(self) -> int:
+        """Its process id; waits until it is born. Raises ServiceFault if it was not."""
+        self._be_told()
+        if self._pid < 0:
+            raise ServiceFault(f"no process could be made: {os.strerror(-self._pid)}")
+        return self._pid
+
+    def start(self, order: Order, fds: Sequence[int]) -> None:
+        """Let it become a program. Raises ServiceFault if it is gone.
+
+        What cannot be run says why on its stderr, and ends with 127.
+        """
+        said = json.dumps({name: getattr(order, name) for name in _FIELDS}).encode()
+        if len(said) > ORDER_BYTES:
+            raise ServiceFault(f"{order.argv[0]}: {len(said)} bytes of options")
+        try:
+            socket.send_fds(self._door, [said], fds)
+        except OSError as why:
+            raise ServiceFault(f"what was to be started is gone: {why}") from why
+        finally:
+            self._be_told()
+            self._door.close()
+
+    def _be_told(self) -> None:
+        """Take the zygote's answer: the process id, or a negative error number."""
+        if not self._pid:
+            try:
+                (self._pid,) = struct.unpack("i", self._door.recv(4))
+            except (OSError, struct.error):
+                raise ServiceFault("who starts bots does not answer") from None
 
     def poll(self) -> int | None:
         """Return its code as ``subprocess`` has it, or None while it runs."""
@@ -78,6 +110,14 @@ class Child:
         assert code is not None
         return code
 
+    def drop(self) -> None:
+        """End it: it has no order, or one that is not to be followed."""
+        with contextlib.suppress(ServiceFault):  # then it was not born
+            if self.poll() is None:
+                os.kill(self.pid, signal.SIGKILL)
+                self.wait()
+        self._door.close()
+
     def _wait(self, how: int) -> int | None:
         if self._code is None:
             pid, status = os.waitpid(self.pid, how)
@@ -87,26 +127,32 @@ class Child:
 
 
 class Spawner:
-    """Starts programs, from any number of threads of this process."""
+    """Has processes born, for any number of threads of this process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._door: socket.socket | None = None
         self._owner = 0
 
-    def spawn(self, order: Order, fds: Sequence[int]) -> Child:
-        """Start a program. Raises ServiceFault if that fails; it may yet fail to run.
+    def bear(
+        self, common: Mapping[str, Any] | None, doors: Sequence[int], *, placed: bool
+    ) -> Child:
+        """Have a process born, and do not wait for it. Raises ServiceFault.
 
-        A program that could not be run says why on its stderr, and ends with 127.
+        ``common`` says what all boxes are made of, if it is to be born in one
+        (``namespaces.prepare``). If it is ``placed``, the first of the doors is the
+        folder of its control group of version 2; the others are files of groups of
+        version 1, which it writes itself into.
         """
-        said = json.dumps({name: getattr(order, name) for name in _FIELDS}).encode()
-        if len(said) > ORDER_BYTES:
-            raise ServiceFault(f"{order.argv[0]}: {len(said)} bytes of options")
-        with self._lock:
-            answer = self._ask(said, fds)
-        if answer < 0:
-            raise ServiceFault(f"no process could be made: {os.strerror(-answer)}")
-        return Child(answer)
+        said = json.dumps({"common": common, "placed": placed}).encode()
+        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.settimeout(_START_S)
+        with contextlib.ExitStack() as failing:
+            failing.callback(ours.close)
+            with its, self._lock:
+                self._send(said, (its.fileno(), *doors))
+            failing.pop_all()
+        return Child(ours)
 
     def close(self) -> None:
         """Let the zygote go."""
@@ -116,18 +162,17 @@ class Spawner:
     def __del__(self) -> None:
         self._hang_up()
 
-    def _ask(self, said: bytes, fds: Sequence[int]) -> int:
+    def _send(self, said: bytes, fds: Sequence[int]) -> None:
         for _ in range(2):  # a zygote that somebody killed is replaced
             if self._door is None or self._owner != os.getpid():
                 self._door, self._owner = _zygote(), os.getpid()
             try:
                 socket.send_fds(self._door, [said], fds)
-                if answer := self._door.recv(4):
-                    return int(struct.unpack("i", answer)[0])
             except OSError:
-                pass
-            self._hang_up()
-        raise ServiceFault("the process that starts bots does not answer")
+                self._hang_up()
+            else:
+                return
+        raise ServiceFault("who starts bots does not answer")
 
     def _hang_up(self) -> None:
         if self._door is not None:

@@ -2,8 +2,7 @@
 
 The root that all boxes have in common is put together once, in a mount namespace of
 the zygote's own. A bot is born in a copy of that; what is its own is mounted there, the
-rest of the host is let go, and its user id has no name in the box. Its network and the
-like are made before it is ordered: until then the zygote itself lives in them.
+rest of the host is let go, and its user id has no name in the box.
 """
 
 import contextlib
@@ -17,10 +16,8 @@ from ladder.bots.zygote.calls import mount
 
 _NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC = 0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000
 _NEWUSER, _NEWPID, _NEWNET = 0x1000_0000, 0x2000_0000, 0x4000_0000
-BORN_IN = _NEWNS | _NEWPID
+BORN_IN = _NEWNS | _NEWUTS | _NEWIPC | _NEWPID | _NEWNET
 """The namespaces that a bot is cloned into."""
-_AHEAD = _NEWUTS | _NEWIPC | _NEWNET
-"""Those that are made ahead: a network takes the kernel longer than all the others."""
 _RDONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT = 1, 2, 4, 8, 32
 _BIND, _REC, _SLAVE = 1 << 12, 1 << 14, 1 << 19
 _MOUNT_SETATTR, _HERE, _RECURSIVE = 442, -100, 0x8000
@@ -31,32 +28,16 @@ _NOBODY = 65_534
 _NEEDLESS = ("/sys", "/dev")
 
 _made: set[str] = set()
-_ready = False
 
 
 def prepare(root: str, devices: Sequence[str]) -> None:
-    """Make what can be made before a bot is cloned, as far as it is not there.
+    """Put the common root together, in this process's own mount namespace, once.
 
     ``root`` is a folder with all that is to be mounted on; /usr and the ``devices`` of
     the host are put into it.
     """
-    global _ready  # noqa: PLW0603 - what a process lives in is its own, there is one
-    if root not in _made:
-        _put_together(root, devices)
-    if not _ready:
-        calls.unshare(_AHEAD)
-        socket.sethostname("box")
-        _ready = True
-
-
-def taken() -> None:
-    """Note that a bot was cloned: the next one must have others than this one."""
-    global _ready  # noqa: PLW0603
-    _ready = False
-
-
-def _put_together(root: str, devices: Sequence[str]) -> None:
-    """Make the common root, in this process's own mount namespace."""
+    if root in _made:
+        return
     if not _made:
         calls.unshare(_NEWNS)
         # What the host mounts later is seen here, and nothing of ours is seen there.
@@ -88,6 +69,7 @@ def furnish(root: str, box: str, scratch: Mapping[str, int]) -> None:
     mount(box, f"{root}/box", None, _BIND)
     mount(None, f"{root}/box", None, _BIND | _REMOUNT | _RDONLY | _NOSUID | _NODEV)
     calls.pivot(root)
+    socket.sethostname("box")
     calls.unshare(_NEWCGROUP)
     calls.bound_capabilities()
 

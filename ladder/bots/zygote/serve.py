@@ -1,13 +1,14 @@
 """The process that bots are forked from: small and with one thread.
 
-``spawner`` starts it and sends orders over a socket; it knows nothing of this project
-and needs only the standard library. Forking the worker itself would cost 20 ms for
-its size, and run our code in a copy of a process with many threads.
+``spawner`` starts it and asks for births over a socket; it knows nothing of this
+project and needs only the standard library. Forking the worker itself would cost 20 ms
+for its size, and run our code in a copy of a process with many threads.
 
-What it starts is a child of the worker (``CLONE_PARENT``), and dies with it. It is born
+Who is born is a child of the worker (``CLONE_PARENT``), and dies with it. It is born
 in its control group of version 2 (``CLONE_INTO_CGROUP``) and enters those of version 1
 by itself: moving another process makes the kernel wait for all its processors (an RCU
-grace period, some 15 ms).
+grace period, some 15 ms). Then it waits, at a socket of its own, for the order that
+says what it is to become.
 """
 
 import contextlib
@@ -60,24 +61,28 @@ def main() -> None:
 
 
 def _serve(door: socket.socket) -> None:
-    """Serve orders until one is empty. Raises ConnectionError if the worker is gone."""
+    """Serve until a message is empty. Raises ConnectionError if the worker is gone."""
     worker = _Parent(os.getppid())
     while True:
-        said, fds, _, _ = socket.recv_fds(door, ORDER_BYTES, MOST_FDS)
-        if not said:
+        birth, fds = _receive(door)
+        if birth is None:
             raise ConnectionError
-        if not (order := json.loads(said)):
+        if not birth:
             return
         try:
-            answer = _spawn(order, fds, worker)
+            answer = _bear(birth, fds, worker)
         except OSError as why:
             answer = -(why.errno or 1)
-        door.send(struct.pack("i", answer))
-        for fd in fds:
+        for fd in fds[1:]:
             os.close(fd)
-        if order["common"] is not None:
-            with contextlib.suppress(OSError):  # then the next order says why
-                namespaces.prepare(**order["common"])
+        with socket.socket(fileno=fds[0]) as its, contextlib.suppress(OSError):
+            its.send(struct.pack("i", answer))
+
+
+def _receive(door: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
+    """Return a message with its descriptors; None if nobody is there any more."""
+    said, fds, _, _ = socket.recv_fds(door, ORDER_BYTES, MOST_FDS)
+    return (json.loads(said) if said else None), fds
 
 
 def _sweep() -> None:
@@ -111,32 +116,45 @@ class _Parent:
             os._exit(_NOT_STARTED)
 
 
-def _spawn(order: dict[str, Any], fds: list[int], worker: _Parent) -> int:
-    """Start what is ordered and return its process id."""
+def _bear(birth: dict[str, Any], fds: list[int], worker: _Parent) -> int:
+    """Fork a process that waits for its order, and return its id."""
     flags = 0
-    if order["common"] is not None:
-        namespaces.prepare(**order["common"])
+    if birth["common"] is not None:
+        namespaces.prepare(**birth["common"])
         flags = namespaces.BORN_IN
-    files, groups = fds[: order["files"]], fds[order["files"] :]
-    place = groups.pop(0) if order["born"] else None
+    door, *groups = fds
+    place = groups.pop(0) if birth["placed"] else None
     pid, born = _fork(place, flags)
     if pid:
-        namespaces.taken()
         return pid
     try:
         if place is not None and not born:
             write("cgroup.procs", b"0", place)
         for file in groups:
             os.write(file, b"0")
-        for number, fd in enumerate(files):
-            os.dup2(fd, number)
-        for fd in fds:
+        for fd in fds[1:]:
             os.close(fd)
-        _become(order, worker)
+        worker.take_along()
+        _live(socket.socket(fileno=door), worker)
     except BaseException as why:  # noqa: BLE001 - a copy of this process must not live
-        os.write(2, f"{order['argv'][0]} was not started: {why}\n".encode())
+        os.write(2, f"nothing was started: {why}\n".encode())
     finally:
         os._exit(_NOT_STARTED)
+
+
+def _live(door: socket.socket, worker: _Parent) -> None:
+    """Wait for the order, and become what it says. Returns if there is none."""
+    order, files = _receive(door)
+    if order is None:
+        return
+    door.close()
+    for number, fd in enumerate(files):
+        os.dup2(fd, number)
+        os.close(fd)
+    try:
+        _become(order, worker)
+    except OSError as why:
+        os.write(2, f"{order['argv'][0]} was not started: {why}\n".encode())
 
 
 def _become(order: dict[str, Any], worker: _Parent) -> NoReturn:
