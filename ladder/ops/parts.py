@@ -1,57 +1,70 @@
-"""The parts of a service in one process: a web server, a worker, a dispatcher.
+"""The parts of the embedded service: a web server, a worker, a dispatcher.
 
-Each runs in a thread that the main one starts and stops; only the main thread hears
-signals.
+The main thread starts and stops them, and hears all signals. The web server is a
+process, the others are threads.
 """
 
+import socket
+import subprocess
+import sys
 import threading
-from contextlib import suppress
 from typing import Any
 
 import structlog
-import waitress
 from celery import Celery
 from celery.worker import WorkController
 from django.conf import settings
-from django.core.wsgi import get_wsgi_application
 
 from ladder.dispatch import Dispatcher
 
-CONNECTIONS = 1000
+AT_THE_DOOR = 1024
+"""So many may wait while the web server starts."""
 
 log = structlog.get_logger()
 
 
-class Web(threading.Thread):
-    """Serves pages and REST; `port` is the one it got, when 0 was asked for.
+class Web:
+    """Serves pages and REST from a process of its own, which ends with this one.
 
-    Raises OSError where the port is taken or not allowed.
+    Readers and players then do not wait for the same interpreter's lock. `port` is the
+    one it got, when 0 was asked for. Raises OSError where the port is taken or not
+    allowed.
     """
 
-    def __init__(self, host: str, port: int, threads: int = 8) -> None:
-        super().__init__(name="web", daemon=True)
-        self._server: Any = waitress.create_server(
-            get_wsgi_application(),
-            host=host,
-            port=port,
-            threads=threads,
-            # A reader keeps its connection for minutes: by default the 101st waits.
-            connection_limit=CONNECTIONS,
-            asyncore_use_poll=True,
+    def __init__(self, host: str, port: int) -> None:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        self._door = socket.create_server(
+            address[:2], family=family, backlog=AT_THE_DOOR
         )
-        self.host, self.port = host, int(self._server.effective_port)
+        self.host, self.port = host, int(self._door.getsockname()[1])
+        self._child: subprocess.Popen[bytes] | None = None
 
     @property
     def address(self) -> str:
         return f"http://{self.host}:{self.port}"
 
-    def run(self) -> None:
-        # Closing it from another thread makes its select fail: that is how it ends.
-        with suppress(OSError):
-            self._server.run()
+    def start(self) -> None:
+        """Start it, or start it again if it has ended; else do nothing.
+
+        Whoever comes before it listens waits at the door, which stays open here.
+        """
+        if self._child is not None:
+            if self._child.poll() is None:
+                return
+            log.error("the web server ended: it is started again")
+        door = self._door.fileno()
+        self._child = subprocess.Popen(
+            [sys.executable, settings.BASE_DIR / "manage.py", "serve", str(door)],
+            stdin=subprocess.PIPE,
+            pass_fds=[door],
+            process_group=0,  # Ctrl-C is for this process alone
+        )
 
     def close(self) -> None:
-        self._server.close()
+        if self._child is not None:
+            self._child.terminate()
+            self._child.communicate()
+        self._door.close()
 
 
 class Worker(threading.Thread):

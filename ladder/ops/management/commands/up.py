@@ -28,7 +28,7 @@ BOARD_EVERY = 10
 
 
 class Command(BaseCommand):
-    help = "Run web server, scheduler and workers in one process, until Ctrl-C."
+    help = "Run web server, scheduler and workers until Ctrl-C."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
@@ -66,7 +66,7 @@ class Command(BaseCommand):
             live.say(f"TOKEN={bots.token_for('demo')}")
         try:
             wanted = options["games"] if options["once"] else None
-            _show(ladder, stop, wanted)
+            _show(ladder, web, stop, wanted)
         finally:
             for part in reversed(parts):
                 part.close()
@@ -115,7 +115,7 @@ def _stop_on_signals() -> threading.Event:
     return stop
 
 
-def _show(ladder: Ladder, stop: threading.Event, wanted: int | None) -> None:
+def _show(ladder: Ladder, web: Web, stop: threading.Event, wanted: int | None) -> None:
     """Print games as they finish, and the leaderboard now and then."""
     seen = set(_finished())
     start = len(seen)
@@ -128,6 +128,7 @@ def _show(ladder: Ladder, stop: threading.Event, wanted: int | None) -> None:
                 for line in live.leaderboard_lines(ladder.seasons.latest("number")):
                     live.say(line)
         connection.close()
+        web.start()
         if wanted is not None and len(seen) - start >= wanted:
             return
         stop.wait(LOOK_S)
