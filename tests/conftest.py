@@ -28,9 +28,10 @@ def data_dir(settings: Settings, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _forget() -> None:
-    """No test sees what another left in the cache: counts, kept pages, trends."""
+def _forget(settings: Settings) -> None:
+    """No test sees what another left in the cache: counts, trends; nor an old page."""
     cache.clear()
+    settings.TORRES_FRESH_SECONDS = 0
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The leaderboard, and what it says of one bot or of two.
 
-Whole tables are kept as they were rendered: for two seconds a leaderboard, and what is
-said of a bot until an entry of the ledger moves it.
+Whole tables are kept as they were rendered: for two seconds a leaderboard, and for half
+a minute what is said of all games of a bot.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ ROWS = 50
 FRESH = 2
 """A leaderboard may be so many seconds old, here as in the API."""
 KEEP = 30
-"""So many seconds, what is said of a bot, if no entry moves it meanwhile."""
+"""So many seconds, what is said of all games of a bot: it takes to read them all."""
 MOST_MET = 20
 """So many opponents are listed on a bot's page."""
 
@@ -128,8 +128,8 @@ def _standing(rating: Rating) -> Standing:
 
 
 def _facts(season: Season, rating: Rating) -> dict[str, Any]:
-    """Keep what takes all games of a bot to say; its opponents move without it."""
-    key = f"facts:{season.pk}:{rating.bot_id}:{rating.seq}:{rating.rating!r}"
+    """Keep what takes all games of a bot to say."""
+    key = f"facts:{season.pk}:{rating.bot_id}"
     kept: dict[str, Any] | None = cache.get(key)
     if kept is None:
         kept = {

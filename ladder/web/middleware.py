@@ -1,8 +1,19 @@
-"""Headers that keep a hostile name, log or note harmless even where escaping failed."""
+"""What every answer passes: headers that keep it harmless, and a short memory.
 
+The headers are for a hostile name, log or note, even where escaping failed.
+"""
+
+import time
 from collections.abc import Callable
+from hashlib import sha256
+from http import HTTPStatus
+from threading import Lock
+from typing import NamedTuple
 
+from django.conf import settings
+from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import get_conditional_response
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -13,6 +24,18 @@ POLICY = (
 )
 # Swagger UI sets styles inline; it runs no script but its own.
 LOOSE = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+LOCKS = 64
+"""So many different pages can be made at once for the first time."""
+STALE = 3
+"""A page is kept so many times as long as it is fresh, for those who ask together."""
+
+
+class Page(NamedTuple):
+    """What was answered, and until when that is fresh."""
+
+    until: float
+    body: bytes
+    headers: dict[str, str]
 
 
 class ContentSecurityPolicy:
@@ -27,3 +50,60 @@ class ContentSecurityPolicy:
             "Permissions-Policy", "camera=(), microphone=(), geolocation=()"
         )
         return response
+
+
+class Kept:
+    """Keeps what anybody reads for a moment, so that a crowd costs as much as one.
+
+    Not for who signs in or brings a token or any cookie, nor what sets one, nor what
+    says itself how long it may be kept.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self._get_response = get_response
+        self._pages = caches["pages"]
+        self._locks = [Lock() for _ in range(LOCKS)]
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        told = request.META
+        if (
+            request.method != "GET"
+            or not settings.TORRES_FRESH_SECONDS
+            or told.get("HTTP_COOKIE")
+            or told.get("HTTP_AUTHORIZATION")
+        ):
+            return self._get_response(request)
+        host = f"{request.scheme}://{told.get('HTTP_HOST')}"
+        key = sha256(f"{host}{request.get_full_path()}".encode()).hexdigest()
+        page: Page | None = self._pages.get(key)
+        if page is None:
+            # A crowd at a cold start: one makes it, the others wait.
+            with self._locks[hash(key) % LOCKS]:
+                page = self._pages.get(key)
+                if page is None:
+                    return self._make(request, key)
+        elif time.monotonic() > page.until:
+            # Whoever comes while it is made anew gets this one, and nobody waits.
+            self._keep(key, page.body, page.headers)
+            return self._make(request, key)
+        response = HttpResponse(page.body, headers=page.headers)
+        etag = page.headers.get("ETag")
+        return (
+            get_conditional_response(request, etag=etag, response=response) or response
+        )
+
+    def _make(self, request: HttpRequest, key: str) -> HttpResponse:
+        response = self._get_response(request)
+        if (
+            response.status_code == HTTPStatus.OK
+            and not response.streaming
+            and not response.cookies
+            and not response.has_header("Cache-Control")
+        ):
+            self._keep(key, response.content, dict(response.items()))
+        return response
+
+    def _keep(self, key: str, body: bytes, headers: dict[str, str]) -> None:
+        fresh_s = settings.TORRES_FRESH_SECONDS
+        page = Page(time.monotonic() + fresh_s, body, headers)
+        self._pages.set(key, page, STALE * fresh_s)
