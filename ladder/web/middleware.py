@@ -26,6 +26,9 @@ POLICY = (
 LOOSE = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
 LOCKS = 64
 """So many different pages can be made at once for the first time."""
+PATIENCE, LONGEST_S = 20, 30.0
+"""A page is fresh so many times as long as it took to make, and at most so long: where
+the machine is busy pages become older, instead of readers waiting."""
 STALE = 3
 """A page is kept so many times as long as it is fresh, for those who ask together."""
 
@@ -84,7 +87,7 @@ class Kept:
                     return self._make(request, key)
         elif time.monotonic() > page.until:
             # Whoever comes while it is made anew gets this one, and nobody waits.
-            self._keep(key, page.body, page.headers)
+            self._keep(key, page.body, page.headers, settings.TORRES_FRESH_SECONDS)
             return self._make(request, key)
         response = HttpResponse(page.body, headers=page.headers)
         etag = page.headers.get("ETag")
@@ -93,6 +96,7 @@ class Kept:
         )
 
     def _make(self, request: HttpRequest, key: str) -> HttpResponse:
+        began = time.monotonic()
         response = self._get_response(request)
         if (
             response.status_code == HTTPStatus.OK
@@ -100,10 +104,13 @@ class Kept:
             and not response.cookies
             and not response.has_header("Cache-Control")
         ):
-            self._keep(key, response.content, dict(response.items()))
+            slow_s = min(PATIENCE * (time.monotonic() - began), LONGEST_S)
+            fresh_s = max(settings.TORRES_FRESH_SECONDS, slow_s)
+            self._keep(key, response.content, dict(response.items()), fresh_s)
         return response
 
-    def _keep(self, key: str, body: bytes, headers: dict[str, str]) -> None:
-        fresh_s = settings.TORRES_FRESH_SECONDS
+    def _keep(
+        self, key: str, body: bytes, headers: dict[str, str], fresh_s: float
+    ) -> None:
         page = Page(time.monotonic() + fresh_s, body, headers)
         self._pages.set(key, page, STALE * fresh_s)
