@@ -45,7 +45,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "ladder.web.middleware.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "ladder.web.middleware.Kept",
+    "ladder.web.middleware.Shared",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -143,7 +143,7 @@ CACHES = {"default": env.cache("CACHE_URL", default="locmemcache://")}
 if CACHES["default"]["BACKEND"].endswith("LocMemCache"):
     # With the default of 300 it forgets how often somebody has tried to sign in.
     CACHES["default"]["OPTIONS"] = {"MAX_ENTRIES": 20_000}
-# What anybody reads may be so old; each process keeps a few pages for so long.
+# A page that anybody reads may be so old; 0: each is made anew for each reader.
 TORRES_FRESH_SECONDS = env.float("TORRES_FRESH_SECONDS", default=2.0)
 CACHES["pages"] = {
     "BACKEND": "django.core.cache.backends.locmem.LocMemCache",

@@ -25,16 +25,16 @@ POLICY = (
 # Swagger UI sets styles inline; it runs no script but its own.
 LOOSE = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
 LOCKS = 64
-"""So many different pages can be made at once for the first time."""
-PATIENCE, LONGEST_S = 20, 30.0
-"""A page is fresh so many times as long as it took to make, and at most so long: where
-the machine is busy pages become older, instead of readers waiting."""
-STALE = 3
-"""A page is kept so many times as long as it is fresh, for those who ask together."""
+"""So many different answers can be made at once."""
+PATIENCE, LONGEST_S = 20, 5.0
+"""A page may be so many times as old as it took to make, and at most so old: where the
+machine is busy pages become older, instead of readers waiting."""
+KEPT_S = 60
+"""After so long without a reader an answer is forgotten."""
 
 
-class Page(NamedTuple):
-    """What was answered, and until when that is fresh."""
+class Kept(NamedTuple):
+    """What was answered, and who may have it: those who asked before ``until``."""
 
     until: float
     body: bytes
@@ -55,16 +55,18 @@ class ContentSecurityPolicy:
         return response
 
 
-class Kept:
-    """Keeps what anybody reads for a moment, so that a crowd costs as much as one.
+class Shared:
+    """Makes an answer once for all who may have it: a crowd costs as much as one.
 
-    Not for who signs in or brings a token or any cookie, nor what sets one, nor what
-    says itself how long it may be kept.
+    What a program reads (JSON) is shared by those who asked before it was begun, so it
+    is never older than the question; a page may be older, by TORRES_FRESH_SECONDS.
+    Nothing is shared by who signs in or brings a token or any cookie, nor what sets
+    one, nor what says itself how long it may be kept.
     """
 
     def __init__(self, get_response: Handler) -> None:
         self._get_response = get_response
-        self._pages = caches["pages"]
+        self._answers = caches["pages"]
         self._locks = [Lock() for _ in range(LOCKS)]
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -76,27 +78,28 @@ class Kept:
             or told.get("HTTP_AUTHORIZATION")
         ):
             return self._get_response(request)
+        asked = time.monotonic()
         host = f"{request.scheme}://{told.get('HTTP_HOST')}"
-        key = sha256(f"{host}{request.get_full_path()}".encode()).hexdigest()
-        page: Page | None = self._pages.get(key)
-        if page is None:
-            # A crowd at a cold start: one makes it, the others wait.
+        name = f"{host}{request.get_full_path()} {told.get('HTTP_ACCEPT')}"
+        key = sha256(name.encode()).hexdigest()
+        kept = self._kept(key, asked)
+        if kept is None:
             with self._locks[hash(key) % LOCKS]:
-                page = self._pages.get(key)
-                if page is None:
+                kept = self._kept(key, asked)  # another may have made it meanwhile
+                if kept is None:
                     return self._make(request, key)
-        elif time.monotonic() > page.until:
-            # Whoever comes while it is made anew gets this one, and nobody waits.
-            self._keep(key, page.body, page.headers, settings.TORRES_FRESH_SECONDS)
-            return self._make(request, key)
-        response = HttpResponse(page.body, headers=page.headers)
-        etag = page.headers.get("ETag")
+        response = HttpResponse(kept.body, headers=kept.headers)
+        etag = kept.headers.get("ETag")
         return (
             get_conditional_response(request, etag=etag, response=response) or response
         )
 
+    def _kept(self, key: str, asked: float) -> Kept | None:
+        kept: Kept | None = self._answers.get(key)
+        return kept if kept is not None and asked <= kept.until else None
+
     def _make(self, request: HttpRequest, key: str) -> HttpResponse:
-        began = time.monotonic()
+        until = time.monotonic()
         response = self._get_response(request)
         if (
             response.status_code == HTTPStatus.OK
@@ -104,13 +107,9 @@ class Kept:
             and not response.cookies
             and not response.has_header("Cache-Control")
         ):
-            slow_s = min(PATIENCE * (time.monotonic() - began), LONGEST_S)
-            fresh_s = max(settings.TORRES_FRESH_SECONDS, slow_s)
-            self._keep(key, response.content, dict(response.items()), fresh_s)
+            if response["Content-Type"].startswith("text/html"):
+                slow_s = min(PATIENCE * (time.monotonic() - until), LONGEST_S)
+                until += max(settings.TORRES_FRESH_SECONDS, slow_s)
+            kept = Kept(until, response.content, dict(response.items()))
+            self._answers.set(key, kept, KEPT_S)
         return response
-
-    def _keep(
-        self, key: str, body: bytes, headers: dict[str, str], fresh_s: float
-    ) -> None:
-        page = Page(time.monotonic() + fresh_s, body, headers)
-        self._pages.set(key, page, STALE * fresh_s)
