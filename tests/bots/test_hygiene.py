@@ -78,6 +78,21 @@ def test_a_box_that_cannot_be_made_is_our_fault_and_leaves_nothing(full) -> None
     assert groups_left() == []
 
 
+TAKEN = """
+from ladder.bots.sandbox.cgroups import Cgroups
+for _ in range(150): Cgroups.open().close()
+"""
+
+
+def test_workers_that_come_and_go_are_not_in_each_other_s_way(full) -> None:
+    """The last to go removes the folder that the next is about to use."""
+    argv = [sys.executable, "-c", TAKEN]
+    coming = [subprocess.Popen(argv, cwd=ROOT, stderr=-1) for _ in range(3)]
+    said = [process.communicate()[1] for process in coming]
+
+    assert [process.returncode for process in coming] == [0, 0, 0], said
+
+
 def test_two_workers_never_share_a_slot(tmp_path) -> None:
     host = Host(tmp_path / "run", range(7000, 7002))
     first, second = Slots(host), Slots(host)

@@ -27,6 +27,8 @@ _WORKER = "torres-worker"
 _GONE_S = 5.0
 """How long a killed bot may take to be gone."""
 _MIB = 1 << 20
+_TRIES = 20
+"""So often another process may be in the way when a place is made."""
 
 
 class NoCgroups(Exception):
@@ -60,9 +62,9 @@ class Cgroups:
         self._places: dict[Path, Path] = {}
         try:
             for hierarchy in {h.here: h for h in jobs.values()}.values():
-                place = _settle(hierarchy, token)
+                place, lock = _settle(hierarchy, token)
                 self._places[hierarchy.here] = place
-                self._locks.append(_lock(place))
+                self._locks.append(lock)
         except OSError as why:
             self.close()
             raise NoCgroups(f"{why.strerror}: {why.filename}") from why
@@ -241,7 +243,21 @@ class Cgroup:
             _write_if_there(memory / "memory.memsw.limit_in_bytes", most)
 
 
-def _settle(hierarchy: Hierarchy, token: str) -> Path:
+def _settle(hierarchy: Hierarchy, token: str) -> tuple[Path, int]:
+    """Make this process's folder in a hierarchy, and lock it. Raises OSError."""
+    for _ in range(_TRIES):
+        # Another of our processes may tidy up, or sweep what it takes for a dead one's.
+        with contextlib.suppress(FileNotFoundError, BlockingIOError):
+            place = _make_place(hierarchy, token)
+            lock = _lock(place)
+            if place.exists():
+                return place, lock
+            os.close(lock)
+    place = _make_place(hierarchy, token)
+    return place, _lock(place)
+
+
+def _make_place(hierarchy: Hierarchy, token: str) -> Path:
     """Make this process's folder in a hierarchy, dead workers' folders swept."""
     here = hierarchy.here
     if here.name == _WORKER:  # another of our processes moved in before us
@@ -254,10 +270,7 @@ def _settle(hierarchy: Hierarchy, token: str) -> Path:
         _hand_down(here, wanted)
         _hand_down(ours, wanted)
     place = ours / token
-    try:
-        place.mkdir()
-    except FileNotFoundError:  # the last of our processes has just tidied up
-        place.mkdir(parents=True)
+    place.mkdir(exist_ok=True)
     if hierarchy.version == 2:  # noqa: PLR2004
         _hand_down(place, wanted)
     return place

@@ -76,6 +76,9 @@ class Child:
             raise ServiceFault(f"no process could be made: {os.strerror(-self._pid)}")
         return self._pid
 
+    def __del__(self) -> None:
+        self._door.close()
+
     def start(self, order: Order, fds: Sequence[int]) -> None:
         """Let it become a program. Raises ServiceFault if it is gone.
 
