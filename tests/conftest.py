@@ -9,7 +9,7 @@ from django.core.cache import cache
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from ladder.bots import services
+from ladder.bots import tokens
 
 Person = Callable[[str], APIClient]
 
@@ -42,7 +42,7 @@ def api(db: None, data_dir: Path) -> Person:
     def client(name: str) -> APIClient:
         client = APIClient(raise_request_exception=False)
         if name:
-            token = services.token_for(name)
+            token = tokens.token_for(name)
             client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
         return client
 

@@ -7,7 +7,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from ladder.bots import services
+from ladder.bots import tokens
 from ladder.bots.models import ApiToken
 
 
@@ -18,7 +18,7 @@ class TokenAuthentication(BaseAuthentication):
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        token = services.use_token(text.strip())
+        token = tokens.use_token(text.strip())
         if token is None:
             raise AuthenticationFailed("This token is unknown or has expired.")
         return token.user, token
@@ -35,7 +35,7 @@ class TokenBackend(BaseBackend):
         self, request: HttpRequest | None, *, token: str = "", **_: object
     ) -> User | None:
         del request
-        found = services.use_token(token)
+        found = tokens.use_token(token)
         return found.user if found else None
 
     def get_user(self, user_id: int) -> User | None:

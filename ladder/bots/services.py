@@ -1,9 +1,8 @@
-"""What may happen to bots, submissions and tokens; one function for each event.
+"""What may happen to bots and submissions; one function for each event.
 
 Services write rows and files and send nothing: whoever calls `submit` sends the build.
 """
 
-import hashlib
 import secrets
 import shutil
 import tempfile
@@ -18,20 +17,18 @@ from django.contrib.auth.models import User
 from django.core.files.base import File
 from django.core.files.storage import storages
 from django.db import transaction
-from django.db.models import F, Max, Q
+from django.db.models import F, Max
 from django.db.models.functions import Now
-from django.utils import timezone
 from django.utils.text import slugify
 
 from ladder.bots import archive, runtimes, selectors
-from ladder.bots.models import OPEN, ApiToken, Bot, Submission
+from ladder.bots.models import OPEN, Bot, Submission
 from ladder.bots.sandbox import Box
 from ladder.errors import LadderError, TooMany
 
 HOUSE = Path(__file__).parent / "house"
 HOUSE_PREFIX = "house-"
 RESERVED = {"new", "house"}
-TOUCH = timedelta(hours=1)
 LEASE = timedelta(seconds=90)
 """Longer than any step of a trial that says nothing: a start, or one thought."""
 
@@ -50,45 +47,6 @@ class NotActive(LadderError):
 
 class LostClaim(Exception):
     """Somebody else tries the submission, or it was settled: stop, write nothing."""
-
-
-# Tokens
-
-
-def new_token(user: User, name: str = "default") -> str:
-    """Make a token and return its text, which is not kept."""
-    text = f"torres_{secrets.token_urlsafe(32)}"
-    ApiToken.objects.create(
-        user=user,
-        name=name,
-        prefix=text[:12],
-        digest=hashlib.sha256(text.encode()).hexdigest(),
-    )
-    return text
-
-
-def token_for(name: str) -> str:
-    """Make the user if there is none, without a password, and return a new token."""
-    user, created = User.objects.get_or_create(username=name)
-    if created:
-        user.set_unusable_password()
-        user.save(update_fields=["password"])
-    return new_token(user)
-
-
-def use_token(text: str) -> ApiToken | None:
-    """Find a valid token, and note now and then that it was used."""
-    token = selectors.token_of(text)
-    if token is not None:
-        now = timezone.now()
-        stale = Q(last_used_at=None) | Q(last_used_at__lt=now - TOUCH)
-        if token.last_used_at is None or token.last_used_at < now - TOUCH:
-            ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
-    return token
-
-
-def revoke_token(user: User, token_id: int) -> None:
-    ApiToken.objects.filter(user=user, pk=token_id).delete()
 
 
 # Bots

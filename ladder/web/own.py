@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views import View
 
-from ladder.bots import rollback, selectors as bots, services, tasks
+from ladder.bots import rollback, selectors as bots, services, tasks, tokens
 from ladder.bots.models import Bot, Submission
 from ladder.errors import LadderError
 from ladder.ratings import challenges, shown as ratings
@@ -193,12 +193,12 @@ class CreateToken(Me):
         if not form.is_valid():
             return redirect("me")
         return self.page(
-            request, services.new_token(self.person(), form.cleaned_data["name"])
+            request, tokens.new_token(self.person(), form.cleaned_data["name"])
         )
 
 
 class RevokeToken(Signed):
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
         del request
-        services.revoke_token(self.person(), pk)
+        tokens.revoke_token(self.person(), pk)
         return redirect("me")

@@ -14,7 +14,7 @@ from django.db import connection
 from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
-from ladder.bots import selectors, services
+from ladder.bots import selectors, services, tokens
 from ladder.bots.models import ApiToken, Bot, Submission
 
 BOT = b"print('ready')\n"
@@ -286,12 +286,12 @@ def test_a_log_is_shown_to_its_owner_and_nowhere_else(
 
 @pytest.mark.django_db
 def test_tokens_are_kept_as_digests_only() -> None:
-    text = services.token_for("ana")
+    text = tokens.token_for("ana")
 
     token = ApiToken.objects.get()
     assert text not in str(vars(token))
-    assert services.use_token(text) == token
-    assert services.use_token(text + "x") is None
+    assert tokens.use_token(text) == token
+    assert tokens.use_token(text + "x") is None
 
 
 def test_a_token_of_somebody_who_was_switched_off_is_worth_nothing(

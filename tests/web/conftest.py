@@ -1,7 +1,7 @@
 import pytest
 from django.test import Client
 
-from ladder.bots import services
+from ladder.bots import tokens
 from tests import showcase
 
 
@@ -13,7 +13,7 @@ def visit(db: None, data_dir):
     def browser(name: str) -> Client:
         client = Client()
         if name:
-            token = services.token_for(name)
+            token = tokens.token_for(name)
             assert client.post("/sign-in/", {"token": token}).status_code == 302
         return client
 

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
-from ladder.bots import services
+from ladder.bots import tokens
 from ladder.bots.models import ApiToken, Bot, Submission
 from ladder.games.models import Game
 from ladder.ratings.models import Action, Challenge, Checkpoint
@@ -34,7 +34,7 @@ def act(client: Client, name: str, action: str, *rows: int):
 @pytest.fixture
 def full(show: Show) -> Show:
     """A row of every model that has pages here."""
-    services.token_for("ana")
+    tokens.token_for("ana")
     ladder, match = show.season.ladder, show.waiting
     Challenge.objects.create(match=match, ladder=ladder, by=show.anas.bot.owner)
     Checkpoint.objects.create(season=show.season, seq=1, state={})

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from ladder.bots import services
+from ladder.bots import tokens
 from ladder.bots.models import Bot
 from tests import showcase
 from tests.web.test_watching import begin, end, go_on
@@ -131,7 +131,7 @@ def test_without_scripts_the_moves_are_listed(chromium: Browser, live_server) ->
 
 
 def test_ana_signs_in_makes_a_bot_and_uploads_it(page: Page, tmp_path: Path) -> None:
-    token = services.token_for("ana")
+    token = tokens.token_for("ana")
     (tmp_path / "bot.py").write_text("import sys")
     page.goto("/me/")
     page.get_by_label("Your API token").fill(token)

@@ -17,7 +17,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.schemas import BaseSchema
 
-from ladder.bots import services
+from ladder.bots import tokens
 from tests import showcase
 
 load_all_checks()
@@ -55,7 +55,7 @@ def headers(
         transaction.atomic(),
     ):
         showcase.everything()
-        yield {"Authorization": f"Bearer {services.token_for('ana')}"}
+        yield {"Authorization": f"Bearer {tokens.token_for('ana')}"}
         transaction.set_rollback(True)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ladder.bots import services
+from ladder.bots import tokens
 
 
 class Command(BaseCommand):
@@ -20,4 +20,4 @@ class Command(BaseCommand):
             User.username_validator(name)
         except ValueError as bad:
             raise CommandError(f"{name!r} is no user name: {bad}") from bad
-        self.stdout.write(services.token_for(name))
+        self.stdout.write(tokens.token_for(name))

@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from ladder.bots import services as bots
+from ladder.bots import services as bots, tokens
 from ladder.celery import app
 from ladder.dispatch import locked
 from ladder.games import selectors as games, workers
@@ -63,7 +63,7 @@ class Command(BaseCommand):
             part.start()
         live.say(f"LADDER={web.address}")
         if options["demo"]:
-            live.say(f"TOKEN={bots.token_for('demo')}")
+            live.say(f"TOKEN={tokens.token_for('demo')}")
         try:
             wanted = options["games"] if options["once"] else None
             _show(ladder, web, stop, wanted)
