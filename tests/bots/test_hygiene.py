@@ -84,7 +84,7 @@ for _ in range(150): Cgroups.open().close()
 """
 
 
-def test_workers_that_come_and_go_are_not_in_each_other_s_way(full) -> None:
+def test_workers_that_come_and_go_are_not_in_each_other_s_way() -> None:
     """The last to go removes the folder that the next is about to use."""
     argv = [sys.executable, "-c", TAKEN]
     coming = [subprocess.Popen(argv, cwd=ROOT, stderr=-1) for _ in range(3)]

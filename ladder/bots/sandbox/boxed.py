@@ -16,7 +16,8 @@ from typing import Any
 from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
 from ladder.bots.sandbox.base import Box, Exit, Level
-from ladder.bots.sandbox.cgroups import Cgroup, Cgroups
+from ladder.bots.sandbox.cgroup import Cgroup
+from ladder.bots.sandbox.cgroups import Cgroups
 from ladder.bots.sandbox.host import Host, Slots, closing
 from ladder.bots.sandbox.kernel import holds, unread, wait_for_exit
 from ladder.bots.sandbox.launch import Pipes, open_pipes

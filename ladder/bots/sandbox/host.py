@@ -75,9 +75,13 @@ class Slots:
         )
 
 
-def lock(path: Path) -> int:
-    """Return a descriptor that holds ``path`` locked. BlockingIOError if it is."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+def lock(path: Path, *, folder: bool = False) -> int:
+    """Return a descriptor that holds a file, made if need be, or a folder locked.
+
+    Raises BlockingIOError if somebody else holds it.
+    """
+    how = os.O_DIRECTORY if folder else os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+    fd = os.open(path, how | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
