@@ -6,6 +6,7 @@ when `close` is called. PostgreSQL refuses to run as root: there it runs as `pos
 
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import socket
@@ -13,11 +14,14 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
 USER = "torres"
-DEADLINE_S = 30.0
+DEADLINE_S = 60.0
+_FIRST_PORT, _PORTS = 10_000, 20_000
+"""Below 32768, from where the kernel takes the ports of connections."""
 
 
 class Absent(Exception):
@@ -25,10 +29,15 @@ class Absent(Exception):
 
 
 def free_port(address: str = "127.0.0.1") -> int:
-    """Return a port that nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind((address, 0))
-        return int(probe.getsockname()[1])
+    """Return a port that nobody uses now, nor gets for a connection to elsewhere.
+
+    A client could else have it by chance while its server is restarted.
+    """
+    while True:
+        port = secrets.randbelow(_PORTS) + _FIRST_PORT
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind((address, port))
+            return port
 
 
 def find(program: str) -> str:
@@ -58,8 +67,19 @@ class _Process:
 
     def start(self) -> None:
         """Start it and wait until it takes connections. Safe to call when it runs."""
-        if self._child is not None and self._child.poll() is None:
-            return
+        until, pause = time.monotonic() + DEADLINE_S, threading.Event()
+        while not (self._runs() and self.answers()):
+            if time.monotonic() > until:
+                name = type(self).__name__
+                raise RuntimeError(f"{name} did not start: see {self.folder}/log")
+            if not self._runs():  # or no longer: what is left of the last may hinder it
+                self._launch()
+            pause.wait(0.05)
+
+    def _runs(self) -> bool:
+        return self._child is not None and self._child.poll() is None
+
+    def _launch(self) -> None:
         with (self.folder / "log").open("ab") as log:
             self._child = subprocess.Popen(
                 [*self._prefix, *mortal(), *self.command()],
@@ -67,30 +87,19 @@ class _Process:
                 stderr=log,
                 start_new_session=True,
             )
-        self._wait()
-
-    def _wait(self) -> None:
-        until, pause = time.monotonic() + DEADLINE_S, threading.Event()
-        while time.monotonic() < until:
-            if self.answers():
-                return
-            pause.wait(0.05)
-        raise TimeoutError(
-            f"{type(self).__name__} did not start: see {self.folder}/log"
-        )
 
     def answers(self) -> bool:
         raise NotImplementedError
 
     def kill(self) -> None:
         """Take its power away."""
-        if self._child is not None and self._child.poll() is None:
+        if self._child is not None and self._runs():
             os.killpg(self._child.pid, signal.SIGKILL)
             self._child.wait()
 
     def send(self, number: signal.Signals) -> None:
         """Stop the world for it (SIGSTOP), or let it go on (SIGCONT)."""
-        if self._child is not None and self._child.poll() is None:
+        if self._child is not None and self._runs():
             os.killpg(self._child.pid, number)
 
     def close(self) -> None:
