@@ -13,7 +13,8 @@ mount -t tmpfs over /over
 mkdir /over/upper /over/work
 mount -t overlay -o lowerdir=/host,upperdir=/over/upper,workdir=/over/work all /root
 
-for place in run tmp dev/shm; do
+# Not /tmp: the checkout may lie there.
+for place in run dev/shm; do
   case $place in dev/shm) mount -t devtmpfs dev /root/dev; mkdir -p /root/dev/shm ;; esac
   mount -t tmpfs -o mode=1777 tmpfs "/root/$place"
 done
