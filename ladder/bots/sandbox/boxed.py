@@ -153,9 +153,9 @@ class _Berth:
 
     def clear(self) -> None:
         """Let go of what no bot came into."""
+        self.child.drop()  # first: it may still be on its way into the group
         if self.group is not None:
             self.group.remove()
-        self.child.drop()
 
 
 class BoxedBot:

@@ -81,7 +81,10 @@ def _serve(door: socket.socket) -> None:
 
 def _receive(door: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
     """Return a message with its descriptors; None if nobody is there any more."""
-    said, fds, _, _ = socket.recv_fds(door, ORDER_BYTES, MOST_FDS)
+    try:
+        said, fds, _, _ = socket.recv_fds(door, ORDER_BYTES, MOST_FDS)
+    except ConnectionError:  # gone, with what we said still unread
+        return None, []
     return (json.loads(said) if said else None), fds
 
 

@@ -5,14 +5,25 @@ Without pytest, whose start takes minutes where the processor is emulated.
 
 import json
 import os
+import sys
 
+from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
-from ladder.bots.sandbox import open_sandbox
-from tests.bots.games import HELLO, PROGRAMS, contest, groups_left, player, survivors
+from ladder.bots.sandbox import Sandbox, open_sandbox
+from tests.bots.games import (
+    HELLO,
+    PROGRAMS,
+    Game,
+    contest,
+    groups_left,
+    player,
+    survivors,
+)
 
 ATTACKS = PROGRAMS.parent / "attacks"
 NAMES = sorted(p.stem for p in ATTACKS.glob("*.py") if p.stem[:4] in {"mem_", "fork"})
 LIMITS = Limits(memory_mb=96, start_ms=120_000)
+TRIES = 3
 SLOW = 10
 """So much more time than in the suite."""
 
@@ -21,12 +32,7 @@ def main() -> None:
     os.environ["TORRES_SLOT_UIDS"] = "61000-61999"
     sandbox = open_sandbox("full")
     for name in NAMES:
-        bot = player(ATTACKS / f"{name}.py", sandbox, LIMITS)
-        opponent = player(PROGRAMS / "first.py", sandbox, LIMITS)
-        opponent.start({**HELLO, "seat": 1})
-        move_ms = 1_500 if "fork" in name else 15_000 * SLOW
-        game = contest(bot, sandbox, move_ms=move_ms, against=opponent)
-        opponent.end([0, 1], [2, 1], "completed")
+        game = judged(name, sandbox)
         seen = {
             "name": name,
             "reason": game.fault and game.fault.reason,
@@ -39,6 +45,25 @@ def main() -> None:
         }
         print(json.dumps(seen), flush=True)
     sandbox.close()
+
+
+def judged(name: str, sandbox: Sandbox) -> Game:
+    """Play one game; again if the machine was too busy to judge, as a worker does."""
+    move_ms = 1_500 if "fork" in name else 15_000 * SLOW
+    for _ in range(TRIES):
+        bot = player(ATTACKS / f"{name}.py", sandbox, LIMITS)
+        opponent = player(PROGRAMS / "first.py", sandbox, LIMITS)
+        opponent.start({**HELLO, "seat": 1})
+        try:
+            game = contest(bot, sandbox, move_ms=move_ms, against=opponent)
+        except ServiceFault as ours:
+            print(f"{name}: {ours}", file=sys.stderr, flush=True)
+            bot.kill()
+            opponent.kill()
+        else:
+            opponent.end([0, 1], [2, 1], "completed")
+            return game
+    raise ServiceFault(f"{name} could not be judged in {TRIES} games")
 
 
 if __name__ == "__main__":
