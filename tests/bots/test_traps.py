@@ -101,7 +101,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     )
 
     pids = [int(word) for word in done.stdout.split()]
-    assert len(pids) >= 6, done.stderr
+    assert len(pids) >= 3, done.stderr  # one for each bot, and what they started
     for _ in range(200):  # the kernel takes its time
         if not any(alive(pid) for pid in pids):
             break
