@@ -1,9 +1,14 @@
 """The fair clock: what a bot is charged for a decision (design.md, section 6).
 
 Charged is the larger of the processor time of the whole bot and of the wall time less
-the longest time that one of its threads waited for a processor. Threads of its own do
-not cheat the clock, because their processor time counts; a busy machine does not
-punish the bot, because waiting for a processor does not.
+the time for which it was kept from the processors. Threads of its own do not cheat the
+clock, because their processor time counts; a busy machine does not punish the bot,
+because waiting for a processor does not.
+
+It was kept from them as long as its threads waited, one after the other, and the host
+of a virtual machine took them away. Nobody knows which waits were one after the other:
+so all are added, but no thread waits where a processor has nothing to do, and what the
+busiest one did bounds the sum. The longest wait of one thread counts in any case.
 
 How long a thread waited is lost when it ends. What was seen of it before counts; where
 the rest could have decided, the clock says that it cannot judge (``unsure``).
@@ -13,7 +18,7 @@ import time
 from dataclasses import dataclass
 
 from ladder.bots.sandbox.base import Running
-from ladder.bots.sandbox.kernel import OwnDelay, runnable, schedstat
+from ladder.bots.sandbox.kernel import OwnDelay, Processors, runnable, schedstat
 
 _LOOK_NS = 2_000_000
 """Wall time may exceed processor time by so much before the waiting is looked at."""
@@ -21,6 +26,12 @@ _UNSEEN_NS = 1_000_000
 """Processor time of ended threads above which they may have waited for one, too."""
 _STARVED = 0.05
 """The part of the wall time that was waiting, from which a worker counts as starved."""
+_STALE_NS = 5_000_000
+"""How old what is known of the processors may be when a thought begins."""
+_COARSE_NS = 20_000_000
+"""So much more than it is said to, the busiest processor may have done: it is counted
+in ticks of 10 ms, and from before the thought."""
+_PROCESSORS = Processors()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +42,18 @@ class Charge:
     cpu_ms: float
     wall_ms: float
     waited_ms: float
-    """The longest time that one of its threads waited for a processor."""
+    """How long it was kept from the processors."""
 
 
 class _Threads:
     """What is seen of a bot's threads in one thought, also of those that end in it."""
 
     def __init__(self, waited_before: dict[int, int]) -> None:
-        self.longest = 0
-        """The longest time that one of them waited for a processor, in ns."""
+        self.longest = self.together = 0
+        """How long one of them waited for a processor at most, and all together, ns."""
         self.waits = waited_before
         """How long each that lives had waited in all when it was last seen."""
+        self._waited: dict[int, int] = {}
         self._before = waited_before
         self._first: tuple[int, dict[int, int]] | None = None
         self._pressed = 0
@@ -53,7 +65,10 @@ class _Threads:
         self._ran |= {tid: ran for tid, (ran, _) in seen.items()}
         self.waits = {tid: waited for tid, (_, waited) in seen.items()}
         for tid, waited in self.waits.items():
-            self.longest = max(self.longest, waited - self._before.get(tid, 0))
+            more = waited - self._before.get(tid, 0)
+            self._waited[tid] = max(more, self._waited.get(tid, 0))
+        self.longest = max(self._waited.values(), default=0)
+        self.together = sum(self._waited.values())
         if self._first is None:
             self._first = (cpu, dict(self._ran))
             self._pressed = bot.pressure_ns()
@@ -89,6 +104,7 @@ class Stopwatch:
         self._delay = OwnDelay()
         self._own = self._delay.read()
         self._held = 0
+        self._before = _PROCESSORS.read(_STALE_NS)
         self._threads = _Threads({})
         self._waiting: dict[int, int] | None = None
         self.last = Charge(0, 0, 0, 0)
@@ -97,6 +113,7 @@ class Stopwatch:
     def start(self) -> None:
         """Begin a thought now."""
         self._own = self._delay.read()
+        self._before = _PROCESSORS.read(_STALE_NS)
         self._started = time.monotonic_ns()
         self._held = 0
         self._waiting = None
@@ -120,9 +137,15 @@ class Stopwatch:
             # since the last look.
             own, before = self._delay.read(), self._own
             self._own = own
-            waited = self._threads.longest + self._held + own - before
+            waited = min(wall, self._kept(wall) + self._held + own - before)
         charged = max(cpu, wall - waited)
         return Charge(charged / 1e6, cpu / 1e6, wall / 1e6, waited / 1e6)
+
+    def _kept(self, wall: int) -> int:
+        """Return for how long it was kept from the processors, in ns."""
+        idle, stolen = _PROCESSORS.read().since(self._before)
+        busy = wall - idle + _COARSE_NS
+        return max(self._threads.longest, min(self._threads.together + stolen, busy))
 
     def unsure(self, charge: Charge) -> bool:
         """Return whether threads that have ended may have waited longer than was seen.

@@ -3,13 +3,18 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from engine.referee import Answer, PlayerFault, ServiceFault
+from ladder.bots import clock
 from ladder.bots.clock import Stopwatch
 from ladder.bots.sandbox import Sandbox
+from ladder.bots.sandbox.kernel import Processed, Processors
 from tests.bots.games import HELLO, PROGRAMS, ask, player
 
 pytestmark = pytest.mark.sandbox
@@ -113,6 +118,56 @@ def test_a_waiting_thread_is_not_judged_before_it_has_run(full, busy) -> None:
     for _ in range(5):
         assert bot.decide(ask(move_ms=76)).ms < 76
     bot.kill()
+
+
+def test_work_handed_from_thread_to_thread_costs_the_same(full, busy) -> None:
+    """So Go may work: each thread waits for a part of the time, none for all of it."""
+    bot = player(PROGRAMS / "relay.py", full)
+    bot.start(HELLO)
+    found = [bot.decide(ask(move_ms=110)) for _ in range(5)]
+    bot.kill()
+
+    assert all(answer.cpu_ms > 47 for answer in found)
+
+
+def test_no_thread_waits_where_a_processor_has_nothing_to_do(
+    full, busy, monkeypatch
+) -> None:
+    """Else the waits of many threads at the same time would pay for a long sleep."""
+    monkeypatch.setattr(clock, "_PROCESSORS", Idle())
+    found = [answer.ms for answer in answers("relay", full)]
+
+    assert middle(found) > 100
+
+
+class Idle(Processors):
+    """Processors that never do anything."""
+
+    def read(self, stale_ns: int = 0) -> Processed:
+        return Processed((time.monotonic_ns(),) * 2, (0, 0))
+
+
+def test_what_the_host_takes_from_its_virtual_machine_is_no_thinking(
+    full, tmp_path: Path, monkeypatch
+) -> None:
+    def stat(stolen: int) -> None:
+        line = f"cpu0 900 0 90 9 0 0 0 {stolen} 0 0\n"
+        new = tmp_path / "new"
+        new.write_text(f"cpu  0 0 0 0 0 0 0 0 0 0\n{line}intr 5 5 5\n")
+        new.rename(tmp_path / "stat")
+
+    stat(stolen=5)
+    monkeypatch.setattr(clock, "_PROCESSORS", Processors(tmp_path / "stat"))
+    bot = player(PROGRAMS / "nap.py", full)
+    bot.start(HELLO)
+    taking = threading.Timer(0.1, stat, (30,))
+    taking.start()
+    answer = bot.decide(ask(move_ms=200))
+    taking.join()
+    bot.kill()
+
+    assert answer.wall_ms > 299
+    assert answer.ms < 200
 
 
 def test_threads_that_ended_while_starved_are_never_the_bot_s_fault(full, busy) -> None:

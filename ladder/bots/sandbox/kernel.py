@@ -6,7 +6,15 @@ import os
 import select
 import sys
 import termios
+import time
+from dataclasses import dataclass
 from pathlib import Path
+
+_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+_STAT_BYTES = 1 << 16
+"""Some hundreds of processors fit."""
+_IDLE, _STOLEN = 4, 8
+"""The words of a processor's line; after idle comes idle and waiting for a disk."""
 
 
 def schedstat(tid: int) -> tuple[int, int]:
@@ -33,6 +41,49 @@ def pressure(*paths: str) -> int:
         if some := _read(path).partition(b"\n")[0]:
             return int(some.rpartition(b"=")[2]) * 1_000
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """What each processor of the machine did until a moment, in ns."""
+
+    idle: tuple[int, ...]
+    stolen: tuple[int, ...]
+
+    def since(self, before: "Processed") -> tuple[int, int]:
+        """Return how long the busiest was idle, and the most that one was stolen."""
+        idle = [now - then for now, then in zip(self.idle, before.idle, strict=False)]
+        stolen = zip(self.stolen, before.stolen, strict=False)
+        return (
+            min(idle, default=0),
+            max((now - then for now, then in stolen), default=0),
+        )
+
+
+class Processors:
+    """The machine's processors. ``stat`` is the kernel's file of that name.
+
+    The kernel counts in ticks of 10 ms. On a virtual machine it tells what the host
+    took, if the host tells it; while that lasts no thread runs, and none waits.
+    """
+
+    def __init__(self, stat: Path = Path("/proc/stat")) -> None:
+        self._stat = str(stat)
+        self._read, self._last = 0, Processed((), ())
+
+    def read(self, stale_ns: int = 0) -> Processed:
+        """Return what they did until now, or until ``stale_ns`` ago at most."""
+        now = time.monotonic_ns()
+        if now - self._read >= stale_ns:
+            lines = _read(self._stat, _STAT_BYTES).split(b"\nintr", 1)[0].splitlines()
+            fields = [line.split() for line in lines[1:]]
+            told = [words for words in fields if len(words) > _STOLEN]
+            self._last = Processed(
+                tuple((int(w[_IDLE]) + int(w[_IDLE + 1])) * _TICK_NS for w in told),
+                tuple(int(w[_STOLEN]) * _TICK_NS for w in told),
+            )
+            self._read = now
+        return self._last
 
 
 class OwnDelay:
@@ -109,13 +160,13 @@ def unread(fd: int) -> int:
     return int.from_bytes(count, sys.byteorder)
 
 
-def _read(path: str) -> bytes:
+def _read(path: str, most: int = 1024) -> bytes:
     try:
         fd = os.open(path, os.O_RDONLY)
     except OSError:
         return b""
     try:
-        return os.read(fd, 1024)
+        return os.read(fd, most)
     except OSError:
         return b""
     finally:
