@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.files.storage import storages
 
 from engine.referee import Answer, Ask, ServiceFault
-from ladder.bots import archive, building, runtimes, services
+from ladder.bots import archive, building, refusals, runtimes, services
 from ladder.bots.building import Built
 from ladder.bots.models import Submission
 from ladder.bots.process import BotProcess
@@ -30,7 +30,7 @@ from ladder.bots.store import Store
 from ladder.bots.verdict import Verdict
 
 KEPT = 64 << 10
-STORED = archive.Limits(packed=1 << 40)  # judged when it came
+STORED = refusals.Limits(packed=1 << 40)  # judged when it came
 _opening = threading.Lock()
 _open: dict[Level, Sandbox] = {}
 

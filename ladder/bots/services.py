@@ -21,7 +21,7 @@ from django.db.models import F, Max
 from django.db.models.functions import Now
 from django.utils.text import slugify
 
-from ladder.bots import archive, runtimes, selectors
+from ladder.bots import archive, refusals, runtimes, selectors
 from ladder.bots.models import OPEN, Bot, Submission
 from ladder.bots.sandbox import Box
 from ladder.errors import LadderError, TooMany
@@ -105,7 +105,7 @@ def _change(bot: Bot, before: Iterable[Bot.Status], after: Bot.Status) -> Bot:
 def submit(bot: Bot, upload: BinaryIO, filename: str) -> Submission:
     """Judge, store and number an upload; the same files give the same submission."""
     _check_quota(bot)
-    limits = archive.Limits(packed=settings.TORRES_UPLOAD_BYTES)
+    limits = refusals.Limits(packed=settings.TORRES_UPLOAD_BYTES)
     with tempfile.TemporaryDirectory(dir=scratch()) as box:
         folder = Path(box) / "bot"
         source = archive.unpack(
@@ -166,9 +166,9 @@ def _box(folder: Path) -> Box:
         return runtimes.locate(folder)
     except runtimes.NoBot as why:
         if (folder / runtimes.MANIFEST).is_file():
-            raise archive.NoEntry(str(why)) from why
+            raise refusals.NoEntry(str(why)) from why
         known = ", ".join(f"bot{suffix}" for suffix in runtimes.suffixes())
-        raise archive.NoEntry(
+        raise refusals.NoEntry(
             f"There is no entry that runs here. Name the main file one of: {known}."
         ) from None
 

@@ -12,7 +12,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from ladder.bots import archive, selectors, services, trials
+from ladder.bots import refusals, selectors, services, trials
 from ladder.bots.models import Bot, Submission
 from ladder.bots.players import box_of
 from ladder.bots.protocol import Limits
@@ -176,7 +176,7 @@ def test_a_manifest_names_the_entry(bot: Bot, manifest: str, said: str) -> None:
     content = packed(bot_toml=manifest, main_py=GOOD)
 
     if said:
-        with pytest.raises(archive.NoEntry, match=said):
+        with pytest.raises(refusals.NoEntry, match=said):
             services.submit(bot, content, "bot.zip")
     else:
         assert tried(services.submit(bot, content, "bot.zip")).status == Status.READY
