@@ -15,7 +15,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.games import replays, services as games
 from ladder.games.models import Game, GameStatus
 from ladder.games.services import NotNow
-from ladder.ratings import rater, seasons
+from ladder.ratings import pages, rater, seasons
 from ladder.ratings.models import Action, Entry, Ladder, Season
 
 Kind = Action.Kind
@@ -116,7 +116,7 @@ def merge(order: Order, gone: Bot, kept: Bot) -> Action:
     inputs = {"gone": gone.pk, "kept": kept.pk}
     merged = []
     for season in living.filter(pk__in=kept.ratings.values("season")):
-        rater.append(season, lambda page: page.add(Entry.Kind.MERGE, inputs))
+        pages.append(season, lambda page: page.add(Entry.Kind.MERGE, inputs))
         merged.append(season.pk)
     return order.note(Kind.MERGE, f"bot {gone.slug}", into=kept.slug, seasons=merged)
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from ladder.ratings import ledger
 from ladder.ratings.ledger import State
 from ladder.ratings.models import Checkpoint, Entry, Rating, Season
-from ladder.ratings.rater import lines, stored_state
+from ladder.ratings.pages import lines, stored_state
 
 
 @dataclass(slots=True)

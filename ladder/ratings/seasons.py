@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from ladder.games import services as games
 from ladder.games.models import Game
 from ladder.games.services import NotNow
-from ladder.ratings import finals, rater, selectors
+from ladder.ratings import finals, pages, rater, selectors
 from ladder.ratings.models import Entry, Ladder, Season
 from ladder.ratings.skill import Parameters
 
@@ -28,7 +28,7 @@ def start_season(ladder: Ladder) -> Season:
             ladder=ladder, number=last.number + 1 if last else 1
         )
         inputs = {"parameters": asdict(parameters(ladder))}
-        rater.append(season, lambda page: page.add(Entry.Kind.SEASON_START, inputs))
+        pages.append(season, lambda page: page.add(Entry.Kind.SEASON_START, inputs))
     season.refresh_from_db()
     return season
 
@@ -70,7 +70,7 @@ def change_parameters(season: Season, new: Parameters) -> None:
     """Put other constants in force from now on, by an entry of the ledger."""
     season.refresh_from_db()
     inputs = {"parameters": asdict(new)}
-    rater.append(season, lambda page: page.add(Entry.Kind.PARAMETERS, inputs))
+    pages.append(season, lambda page: page.add(Entry.Kind.PARAMETERS, inputs))
 
 
 def finalists(season: Season) -> set[int]:

@@ -16,7 +16,7 @@ django.setup()
 from ladder.games import attempts, workers  # noqa: E402
 from ladder.games.play import play  # noqa: E402
 from ladder.ops.scripted import Scripted  # noqa: E402
-from ladder.ratings import rater  # noqa: E402
+from ladder.ratings import pages, rater  # noqa: E402
 from ladder.ratings.models import Season  # noqa: E402
 
 POINT = sys.argv[1]
@@ -63,7 +63,7 @@ if __name__ == "__main__":
         before="before the finish transaction",
         after="after the finish transaction",
     )
-    rater._store = dying(rater._store, after="while the rating is written")
+    pages._store = dying(pages._store, after="while the rating is written")
     play(int(sys.argv[2]), workers.here())
     wait_for_death("before the rating")
     rater.fold(Season.objects.get().pk)

@@ -11,7 +11,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.games import attempts, services as games
 from ladder.games.attempts import Place, Result
 from ladder.games.models import Game
-from ladder.ratings import rater, rebuild, selectors, services
+from ladder.ratings import pages, rater, rebuild, selectors, services
 from ladder.ratings.models import Checkpoint, Entry, Pairing, Rating, Season
 from tests.games import cast
 
@@ -169,13 +169,13 @@ def test_voids_in_any_order_give_what_would_have_been_without_these_games(season
     cast.bots(5)
     rater.welcome(season.pk)
     play_some(season)
-    rater.keep_checkpoint(season.pk)
+    pages.keep_checkpoint(season.pk)
     rated = list(Entry.objects.filter(kind="game").order_by("seq"))
     for entry in (rated[-1], rated[1], rated[6]):
         games.void(entry.game_id, "", replay_again=False)
         rater.fold(season.pk)
         play_some(season, 1)
-        rater.keep_checkpoint(season.pk)
+        pages.keep_checkpoint(season.pk)
 
     assert Checkpoint.objects.exists()
     assert_the_ledger_says_the_same(season)
