@@ -1,52 +1,25 @@
 """Replay files, `torres-replay/1`: written, verified, traced (contract.md, section 7).
 
-What is verified was written by others: everything about it may be wrong, and each fault
-is an InvalidReplay with the place where it was found first.
+``reading`` judges what a file says before a move is played; here it is played again.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
-from engine.errors import BadSwitch, EngineError, IllegalAction
+from engine.errors import EngineError, IllegalAction
 from engine.game import Game
-from engine.rulesets import CARDS, MASTERS, Rules, resolve
-from engine.setup import Setup
+from engine.reading import (
+    FORMAT,
+    InvalidReplay,
+    all_are,
+    as_list,
+    as_object,
+    forfeits_of,
+    open_game,
+)
 
-FORMAT = "torres-replay/1"
 VERSION = "1"  # of the rules: grows when a rule is mended
-REASONS = ("protocol", "illegal_action", "timeout", "crash", "memory", "output")
 _SCORED = ("phase", "castles", "king", "master", "scores")
-
-
-class InvalidReplay(EngineError):
-    """The first fault of a replay.
-
-    `where` is `setup`, `move 17` (counted from 0), `scoring 2` (the phase) or `result`.
-    """
-
-    def __init__(self, where: str, why: str) -> None:
-        super().__init__(f"{where}: {why}")
-        self.where, self.why = where, why
-
-
-class NotJson(EngineError):
-    """Bytes that cannot be read as JSON."""
-
-
-def load(data: bytes) -> object:
-    """Return the JSON value of a file's bytes.
-
-    Raises NotJson, or InvalidReplay for JSON that only a hostile author writes.
-    """
-    try:
-        return json.loads(data.decode())
-    except RecursionError:
-        raise InvalidReplay("setup", "it is nested too deeply") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise NotJson(str(error)) from None
-    except ValueError:  # more digits than Python turns into a number
-        raise InvalidReplay("setup", "it has a number of thousands of digits") from None
 
 
 def document(
@@ -140,40 +113,13 @@ def trace(document: object) -> Iterator[dict[str, object]]:
     return iter([*lines, last | {"result": game.result}])
 
 
-def open_game(document: object) -> Game:
-    """Return the game of a replay before its first move, or raise InvalidReplay."""
-    replay = _object(document, "setup", "the replay")
-    if replay.get("format") != FORMAT:
-        raise InvalidReplay("setup", f"format is not {FORMAT}")
-    for key in (
-        "ruleset",
-        "switches",
-        "seats",
-        "setup",
-        "players",
-        "moves",
-        "forfeits",
-    ):
-        if key not in replay:
-            raise InvalidReplay("setup", f"{key} is missing")
-    rules = _rules(replay)
-    game = Game(rules, _setup(replay["setup"], rules))
-    players = _list(replay["players"], "setup", "players")
-    if len(players) != rules.seats:
-        raise InvalidReplay("setup", "players has not one entry a seat")
-    for player in players:
-        if type(_object(player, "setup", "a player").get("name")) is not str:
-            raise InvalidReplay("setup", "a player has no name")
-    return game
-
-
 def _play_again(document: object, watch: Callable[[Game, str], None] | None) -> Game:
     """Check everything, and let `watch` see the game before each action."""
     game = open_game(document)
     replay = cast(dict[str, object], document)
-    moves = _list(replay["moves"], "setup", "moves")
-    forfeits = _forfeits(replay["forfeits"], len(moves), game.rules.seats)
-    claimed = _list(replay.get("scoring"), "setup", "scoring")
+    moves = as_list(replay["moves"], "setup", "moves")
+    forfeits = forfeits_of(replay["forfeits"], len(moves), game.rules.seats)
+    claimed = as_list(replay.get("scoring"), "setup", "scoring")
     scored = 0
     for number, entry in enumerate(moves):
         if forfeits:
@@ -207,60 +153,6 @@ def _play_answer(
         raise InvalidReplay(f"move {number}", f"{shown}: {error.why}") from None
 
 
-def _rules(replay: Mapping[str, object]) -> Rules:
-    switches = _object(replay["switches"], "setup", "switches")
-    ruleset, seats = replay["ruleset"], replay["seats"]
-    if not isinstance(ruleset, str):
-        raise InvalidReplay("setup", "ruleset is no string")
-    try:
-        return resolve(ruleset, cast(int, seats), switches)
-    except BadSwitch as error:
-        raise InvalidReplay("setup", str(error)) from None
-
-
-def _setup(value: object, rules: Rules) -> Setup:
-    setup = _object(value, "setup", "setup")
-    first, master = setup.get("first"), setup.get("master")
-    if type(first) is not int or not 0 <= first < rules.seats:
-        raise InvalidReplay("setup", "first is no seat")
-    if rules.start_player == "seat0" and first != 0:
-        raise InvalidReplay("setup", "first is not 0, though seat 0 starts (rule 16)")
-    decks = _list(setup.get("decks"), "setup", "decks")
-    if len(decks) != rules.deck_count:
-        raise InvalidReplay(
-            "setup", f"decks has not {rules.deck_count} decks (rule 20)"
-        )
-    cards = sorted(CARDS * rules.copies)
-    for deck in decks:
-        if not _all_are(deck, str) or sorted(cast(list[str], deck)) != cards:
-            raise InvalidReplay("setup", "a deck is not made of its cards (rule 20)")
-    if "master" not in setup or (master in MASTERS) != rules.master_card:
-        raise InvalidReplay("setup", "master is not as the rules have it (rule 69)")
-    if not rules.master_card and master is not None:
-        raise InvalidReplay("setup", "master is not null without a master card")
-    stacked = tuple(tuple(cast(list[str], deck)) for deck in decks)
-    return Setup(first, stacked, cast("str | None", master))
-
-
-def _forfeits(value: object, moves: int, seats: int) -> list[tuple[int, int, str]]:
-    """Forfeits as (before_move, seat, reason), latest first."""
-    found: list[tuple[int, int, str]] = []
-    for entry in _list(value, "setup", "forfeits"):
-        forfeit = _object(entry, "setup", "a forfeit")
-        seat, before = forfeit.get("seat"), forfeit.get("before_move")
-        reason = forfeit.get("reason")
-        if type(seat) is not int or not 0 <= seat < seats:
-            raise InvalidReplay("setup", "a forfeit's seat is no seat")
-        if type(before) is not int or not 0 <= before <= moves:
-            raise InvalidReplay("setup", "a forfeit's before_move is no move")
-        if type(reason) is not str or reason not in REASONS:
-            raise InvalidReplay("setup", "a forfeit's reason is none of the words")
-        if found and before < found[-1][0]:
-            raise InvalidReplay("setup", "forfeits are not in the order of time")
-        found.append((before, seat, reason))
-    return found[::-1]
-
-
 def _forfeit_due(game: Game, forfeits: list[tuple[int, int, str]], number: int) -> None:
     while forfeits and forfeits[-1][0] == number:
         _, seat, reason = forfeits.pop()
@@ -275,7 +167,7 @@ def _answer(game: Game, entry: object, number: int) -> tuple[list[str], bool]:
     if not isinstance(entry, dict):
         raise InvalidReplay(f"move {number}", "the entry is no JSON object")
     answer, seat = entry.get("actions"), entry.get("seat")
-    if not _all_are(answer, str) or not answer:
+    if not all_are(answer, str) or not answer:
         raise InvalidReplay(f"move {number}", "actions is no list of strings")
     if game.result is not None:
         raise InvalidReplay(f"move {number}", "the game is over")
@@ -318,7 +210,7 @@ def _check_scoring(
     where = f"scoring {index + 1}"
     if index >= len(claimed):
         raise InvalidReplay(where, "it is missing")
-    record = _object(claimed[index], where, "the record")
+    record = as_object(claimed[index], where, "the record")
     for key in _SCORED:
         if not _same(record.get(key), actual[key]):
             raise InvalidReplay(where, f"{key} is not {actual[key]}")
@@ -331,7 +223,7 @@ def _check_result(replay: Mapping[str, object], game: Game) -> None:
         return
     if "result" not in replay:
         raise InvalidReplay("result", "it is missing though the game is over")
-    result = _object(replay["result"], "result", "it")
+    result = as_object(replay["result"], "result", "it")
     for key, actual in game.result.items():
         if not _same(result.get(key), actual):
             raise InvalidReplay("result", f"{key} is not {actual}")
@@ -342,26 +234,5 @@ def _same(claimed: object, actual: object) -> bool:
     if type(claimed) is not type(actual):
         return False
     if isinstance(claimed, list):
-        return _all_are(claimed, int) and claimed == actual
+        return all_are(claimed, int) and claimed == actual
     return claimed == actual
-
-
-def _all_are(value: object, kind: type) -> bool:
-    if not isinstance(value, list):
-        return False
-    for item in value:  # noqa: SIM110 - half the time of all() with a generator
-        if type(item) is not kind:
-            return False
-    return True
-
-
-def _object(value: object, where: str, what: str) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise InvalidReplay(where, f"{what} is no JSON object")
-    return value
-
-
-def _list(value: object, where: str, what: str) -> list[object]:
-    if not isinstance(value, list):
-        raise InvalidReplay(where, f"{what} is no list")
-    return value

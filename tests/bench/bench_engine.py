@@ -22,7 +22,8 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 import engine  # noqa: E402 - found by the line above
-from engine.replay import document, load, verify  # noqa: E402
+from engine.reading import load  # noqa: E402
+from engine.replay import document, verify  # noqa: E402
 
 ROUNDS = 5
 SECONDS = 0.4  # of each measurement

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.replay import InvalidReplay, trace, verify
+from engine.reading import InvalidReplay
+from engine.replay import trace, verify
 
 VECTORS = Path(__file__).parents[3] / "shared" / "vectors"
 pytestmark = pytest.mark.skipif(not VECTORS.is_dir(), reason="no ../shared/vectors")

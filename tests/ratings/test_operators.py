@@ -156,7 +156,7 @@ def test_after_a_mended_rule_only_what_comes_out_otherwise_is_played_again(
     assert list(operators.misjudged(season)) == []
 
     def refuse(_document: object) -> None:
-        raise operators.replay.InvalidReplay("move 3", "this knight may not climb")
+        raise operators.reading.InvalidReplay("move 3", "this knight may not climb")
 
     monkeypatch.setattr(operators.replay, "verify", refuse)
     out = StringIO()
