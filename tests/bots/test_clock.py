@@ -61,9 +61,11 @@ def test_work_on_a_busy_machine_costs_the_same(full, busy) -> None:
 
 
 def test_a_nap_is_charged_as_wall_time(full) -> None:
-    for answer in answers("nap", full, rounds=3):
-        assert answer.cpu_ms < 20
-        assert 250 < answer.ms < 400
+    found = answers("nap", full)
+
+    assert all(answer.cpu_ms < 20 for answer in found)
+    # What a host takes from its virtual machine meanwhile is not charged.
+    assert 250 < middle([answer.ms for answer in found]) < 400
 
 
 def test_threads_and_children_do_not_cheat_the_clock(full) -> None:
@@ -192,7 +194,7 @@ def test_who_sleeps_on_a_starved_worker_still_forfeits(full, busy) -> None:
     bot.start(HELLO)
 
     with pytest.raises(PlayerFault, match="timeout"):
-        bot.decide(ask(move_ms=100))
+        bot.decide(ask(move_ms=50))
     bot.kill()
 
 
