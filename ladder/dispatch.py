@@ -23,6 +23,7 @@ from kombu.exceptions import InconsistencyError, OperationalError
 
 from ladder.bots import selectors as bots
 from ladder.bots.tasks import build_submission
+from ladder.errors import LadderError
 from ladder.games import attempts, health, selectors as games, services
 from ladder.games.abilities import Roster
 from ladder.games.selectors import Due
@@ -42,6 +43,7 @@ DEPTH = 2
 """Hints out for each slot: a shallow queue lets what is urgent pass."""
 STOCK = 3
 """Open games for each slot that a ladder keeps."""
+_ADDRESS = ("host", "port", "user", "password", "dbname")
 LOCK = 0x70_72_72_65_73
 """The advisory lock's number: all dispatchers of one database ask for the same."""
 
@@ -103,6 +105,19 @@ class Plan:
     def _add(self, queue: str, game: int) -> None:
         self._out[queue] += 1
         self.hints.append((queue, game))
+
+
+class Pooled(LadderError):
+    """The database is reached through a pooler: a lock would outlive who took it."""
+
+    code, http_status = "pooled", 503
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The dispatcher's lock needs PostgreSQL itself, and DATABASE_URL leads to a"
+            " pooler such as PgBouncer. Say DATABASE_DIRECT_URL=postgres://… beside it,"
+            " for all processes."
+        )
 
 
 class Dispatcher:
@@ -237,15 +252,20 @@ def leading() -> Iterator[bool]:
     """Be the one dispatcher of this database while inside; False if there is one.
 
     On PostgreSQL an advisory lock, which ends with its connection; on SQLite a file's.
+    Raises Pooled where that connection would not be ours alone.
     """
     if connection.vendor == "sqlite":
         with locked("dispatch.lock") as mine:
             yield mine
         return
     params: dict[str, Any] = connection.get_connection_params()
-    params.pop("pool", None)
-    params.pop("server_side_binding", None)
-    with psycopg.connect(**params, autocommit=True) as session:
+    direct = settings.DATABASE_DIRECT_URL
+    for name in ("pool", "server_side_binding", *(_ADDRESS if direct else ())):
+        params.pop(name, None)
+    with psycopg.connect(direct, **params, autocommit=True) as session:
+        pid = session.execute("SELECT pg_backend_pid()").fetchone()
+        if pid != (session.info.backend_pid,):
+            raise Pooled
         row = session.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone()
         yield bool(row and row[0])
 

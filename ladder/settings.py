@@ -77,6 +77,9 @@ SQLITE_OPTIONS = {
         "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA foreign_keys=ON;"
     ),
 }
+# PostgreSQL itself, where DATABASE_URL leads to a pooler that gives each transaction
+# another session (PgBouncer).
+DATABASE_DIRECT_URL = env("DATABASE_DIRECT_URL", default="")
 # tcp_user_timeout makes a query fail inside an outage instead of hanging for minutes;
 # the tasks survive that.
 # The options are the server's side of the same: else a session whose host was cut off
@@ -84,8 +87,8 @@ SQLITE_OPTIONS = {
 # PgBouncer has to be told to ignore them (ignore_startup_parameters = options).
 # One pool a process: processes x max_size has to stay below max_connections. A game
 # gives its connection back while its bots think.
-# The statements of the hot path are prepared; PgBouncer keeps them from 1.22 on, with
-# max_prepared_statements. Behind an older one say DB_PREPARE=0.
+# The statements of the hot path are prepared, not so behind a pooler, if it is not said
+# that it keeps them: PgBouncer does from 1.22 on, with max_prepared_statements.
 POSTGRES_OPTIONS = {
     "connect_timeout": 3,
     "tcp_user_timeout": 5000,
@@ -97,7 +100,9 @@ POSTGRES_OPTIONS = {
         " -c tcp_keepalives_count=3 -c tcp_user_timeout=10000"
         " -c idle_in_transaction_session_timeout=30000"
     ),
-    "prepare_threshold": 5 if env.bool("DB_PREPARE", default=True) else None,
+    "prepare_threshold": 5
+    if env.bool("DB_PREPARE", default=not DATABASE_DIRECT_URL)
+    else None,
     "pool": {
         "min_size": 1,
         "max_size": env.int("DB_POOL", default=16),
@@ -115,6 +120,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.db")}
 else:
     DATABASES["default"].setdefault("OPTIONS", {}).update(POSTGRES_OPTIONS)
+    # A cursor of the server's would be looked for in another session.
+    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = bool(DATABASE_DIRECT_URL)
     # Asked before use, so that a restarted server costs nobody a failed query.
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

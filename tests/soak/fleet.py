@@ -50,6 +50,8 @@ class Fleet:
     player: str = "tests.soak.players.open_slow"
     workers: list[Process] = field(default_factory=list)
     scheduler: Process | None = None
+    env: dict[str, str] = field(default_factory=dict)
+    """What its processes are told beside, or instead."""
 
     def environ(self, **more: str) -> dict[str, str]:
         return os.environ | {
@@ -60,6 +62,7 @@ class Fleet:
             "TORRES_DATA": str(self.folder / "data"),
             "FLEET_EAR": str(self.folder / "deaf"),
             "DB_POOL": "8",
+            **self.env,
             **more,
         }
 

@@ -7,10 +7,11 @@ import signal
 import threading
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from ladder.celery import app
 from ladder.dispatch import Dispatcher
+from ladder.errors import LadderError
 
 
 class Command(BaseCommand):
@@ -22,4 +23,7 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
-        Dispatcher().run(stop)
+        try:
+            Dispatcher().run(stop)
+        except LadderError as why:
+            raise CommandError(str(why)) from why

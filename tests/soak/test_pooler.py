@@ -1,0 +1,86 @@
+"""The service behind PgBouncer, which gives each transaction another session."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from ladder.ops import servers
+from tests.soak.fleet import Fleet, fleet
+
+pytestmark = pytest.mark.usefixtures("_servers")
+SESSIONS = 3
+"""Fewer than there are connections, so that they are really shared."""
+INI = """
+[databases]
+torres = host={postgres.address} port={postgres.port} user=torres
+[pgbouncer]
+listen_addr = {address}
+listen_port = {port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = {sessions}
+max_client_conn = 200
+ignore_startup_parameters = options
+"""
+
+
+class Pooler(servers._Process):
+    """PgBouncer in front of a PostgreSQL; it refuses to run as root."""
+
+    def __init__(self, folder: Path, postgres: servers.Postgres) -> None:
+        folder.mkdir()
+        super().__init__(folder, "127.0.0.1", ())
+        self.url = f"postgres://torres@{self.address}:{self.port}/torres"
+        words = {"postgres": postgres, "sessions": SESSIONS, "port": self.port}
+        (folder / "ini").write_text(INI.format(address=self.address, **words))
+
+    def command(self) -> list[str]:
+        ini = str(self.folder / "ini")
+        return [*servers.Postgres._become(), *servers.mortal(), "pgbouncer", ini]
+
+    def answers(self) -> bool:
+        ready = [servers.find("pg_isready"), "-q", "-d", self.url]
+        return subprocess.run(ready, check=False).returncode == 0
+
+
+@pytest.fixture
+def service() -> Iterator[Fleet]:
+    try:
+        servers.find("pgbouncer")
+    except servers.Absent as why:
+        pytest.skip(str(why))
+    with fleet(player="ladder.ops.scripted.open_player") as service:
+        pooler = Pooler(service.folder / "pooler", service.postgres)
+        service.env = {"DATABASE_URL": pooler.url}
+        with pooler:
+            yield service
+
+
+def test_every_invariant_holds_behind_a_pooler(service: Fleet) -> None:
+    service.env["DATABASE_DIRECT_URL"] = service.postgres.url
+    service.open([(), ()])
+    played = "SELECT 1 FROM games_game WHERE status = 'finished' OFFSET 300 LIMIT 1"
+    took = service.until(lambda: bool(service.ask(played)), 120)
+    print(f"300 games after {took:.0f} s", flush=True)
+
+    assert service.settle().count(": yes") == 8
+
+
+def test_a_dispatcher_that_cannot_hold_its_lock_says_so(service: Fleet) -> None:
+    service.manage("migrate", "--verbosity", "0")
+    done = subprocess.run(
+        [sys.executable, str(settings.BASE_DIR / "manage.py"), "schedule"],
+        env=service.environ(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert "DATABASE_DIRECT_URL" in done.stderr
