@@ -70,9 +70,14 @@ def awake() -> Iterator[None]:
     A virtual one that sleeps is woken by its host, which takes up to 20 us: the host's
     time, and on a server with more bots than processors none of them sleeps.
     """
-    spin = "import os; os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\n"
-    argv = (sys.executable, "-I", "-S", "-c", spin + "while True: pass")
-    spinners = [subprocess.Popen(argv) for _ in range(os.cpu_count() or 1)]
+    spin = (
+        "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\n"
+        "os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\n"
+        "while True: pass"
+    )
+    argv = (sys.executable, "-I", "-S", "-c", spin)
+    mine = os.sched_getaffinity(0)
+    spinners = [subprocess.Popen([*argv, str(cpu)]) for cpu in mine]
     try:
         yield
     finally:
