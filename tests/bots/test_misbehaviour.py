@@ -50,6 +50,7 @@ FAULTS = {
     "exit_at_answer": ("crash", "exit code 7, at turn at ply 0"),
     "exit_after_answer": ("crash", "exit code 0, at turn at ply 1"),
     "segfault": ("crash", "killed by signal 11, at turn at ply 0"),
+    "abort": ("crash", "killed by signal 6, at turn at ply 0"),
 }
 ONLY_FULL = {
     # Without namespaces a child outlives its parent and holds the pipes: a timeout.
@@ -106,6 +107,14 @@ def test_unknown_messages_keys_and_notes_are_no_fault(sandbox: Sandbox) -> None:
     bot.end([0, 1], [2, 1], "completed")
 
     assert (answer.index, answer.note) == (0, "legal False")
+
+
+def test_orphans_are_reaped_as_everywhere(sandbox: Sandbox) -> None:
+    bot = player(PROGRAMS / "orphans.py", sandbox)
+
+    game = contest(bot, sandbox)
+
+    assert (game.fault, game.answers) == (None, 3)
 
 
 def test_a_deaf_bot_is_gone_a_second_after_the_end(sandbox: Sandbox) -> None:

@@ -44,6 +44,8 @@ RLIMITS = (
     (resource.RLIMIT_MEMLOCK, 0),
     (resource.RLIMIT_NOFILE, 256),
 )
+_BETWEEN = 1
+"""The process that stands between the worker and the bot; it ends as the bot does."""
 _REAP_MS = 1_000
 """How long who reaps a bot may take to see that it is dead."""
 
@@ -54,8 +56,11 @@ class BoxSandbox(ABC):
     level: Level
     sockets: bool
     """Whether a bot may make sockets, which reach no further than its box."""
-    between = True
-    """Whether a process of the sandbox's own stands between the worker and the bot."""
+    first = False
+    """Whether who stands between the worker and the bot is the first of its namespace.
+
+    Then all of it ends at once with that one, which keeps none of the bot's pipes.
+    """
 
     def __init__(self, host: Host, cgroups: Cgroups | None) -> None:
         self._cgroups = cgroups
@@ -81,13 +86,13 @@ class BoxSandbox(ABC):
             berth = self._berth()
             failing.callback(berth.clear)
             if berth.group is not None:
-                berth.group.limit(limits, limits.pids + self.between)
+                berth.group.limit(limits, limits.pids + _BETWEEN)
             pipes, began = self._start(berth.child, replace(order, uid=uid))
             failing.pop_all()
         self._lay_in()
         reins = berth.group or Tree(berth.child.pid, limits)
-        between = self.between
-        return BoxedBot(berth.child, pipes, began, reins, slot, between=between)
+        first = self.first
+        return BoxedBot(berth.child, pipes, began, reins, slot, first=first)
 
     def close(self) -> None:
         if self._owner != os.getpid():
@@ -169,9 +174,9 @@ class BoxedBot:
         reins: Cgroup | Tree,
         slot: int | None,
         *,
-        between: bool,
+        first: bool,
     ) -> None:
-        self._between = between
+        self._first = first
         self._child, self._began, self._reins = child, began, reins
         self._slot = slot
         self.pid = child.pid
@@ -184,7 +189,7 @@ class BoxedBot:
 
     def closed_stdout(self) -> bool:
         """Look whether anybody has the pipe but who stands between: bwrap keeps it."""
-        if not self._between:
+        if self._first:
             return False
         pids = {pid for pid in self._reins.processes() if pid != self.pid}
         return bool(pids) and not any(holds(pid, self.stdout) for pid in pids)
@@ -196,25 +201,25 @@ class BoxedBot:
     def kill(self) -> Exit:
         if self._exit is None:
             code = self._child.poll()
-            if code is None and self._between:
+            if code is None and not self._first:
                 # The bot first, so that its parent reaps it: nobody else may be there.
                 self._reins.strike(spare=self.pid)
                 wait_for_exit(self.pid, _REAP_MS)
             self._reins.remove()
             ended = self._child.wait()
             ended = ended if code is None else code
-            self._exit = _exit(ended, told=self._between)
+            self._exit = _exit(ended)
             os.close(self._began)
             if self._slot is not None:
                 os.close(self._slot)
         return self._exit
 
 
-def _exit(code: int, *, told: bool) -> Exit:
-    """Return how it ended; if its parent ``told`` it, 128 + n is signal n."""
+def _exit(code: int) -> Exit:
+    """Return how it ended, as who stood between told it: 128 + n is signal n."""
     if code < 0:
         return Exit(None, -code)
-    if told and code > 128:  # noqa: PLR2004
+    if code > 128:  # noqa: PLR2004
         return Exit(None, code - 128)
     return Exit(code, None)
 

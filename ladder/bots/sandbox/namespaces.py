@@ -23,7 +23,7 @@ class NamespaceSandbox(BoxSandbox):
 
     level: Level = "full"
     sockets = True
-    between = False
+    first = True
 
     def __init__(self, host: Host, cgroups: Cgroups) -> None:
         super().__init__(host, cgroups)

@@ -9,6 +9,8 @@ NO_NEW_PRIVS, DIE_WITH, DUMPABLE, SUBREAPER = 38, 1, 4, 36
 """Numbers of ``prctl``."""
 _SET_SECCOMP, _FILTER = 22, 2
 _DETACH = 2
+_ARGUMENTS = 45
+"""Two words of /proc/PID/stat, after the name: where its command line is."""
 _BOUND_DROP, _MOST_CAPABILITIES = 24, 64
 _libc = ctypes.PyDLL(None, use_errno=True)  # holds the interpreter's lock
 
@@ -69,6 +71,19 @@ def load_filter(fd: int) -> None:
     kept = ctypes.create_string_buffer(code, len(code))
     program = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(kept))
     prctl(_SET_SECCOMP, _FILTER, program)
+
+
+def rename(name: bytes) -> None:
+    """Show ``name`` as this process's command line: the true one has paths of the host.
+
+    Whoever is forked from it shows the same.
+    """
+    with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 - pathlib is slow to load
+        words = file.read().rpartition(b")")[2].split()
+    start, end = int(words[_ARGUMENTS]), int(words[_ARGUMENTS + 1])
+    if start < end:
+        ctypes.memset(start, 0, end - start)
+        ctypes.memmove(start, name, min(len(name), end - start - 1))
 
 
 def write(path: str, content: bytes, folder: int | None = None) -> None:

@@ -1,6 +1,7 @@
-"""A process between the worker and a bot that has no process namespace.
+"""A process between the worker and a bot, which ends as the bot does.
 
-All that the bot leaves behind falls to the keeper (it is a subreaper), which ends it.
+All that the bot leaves behind falls to it. Of a process namespace it is the first
+process, with which the others end; without one it is a subreaper, and ends them.
 """
 
 import contextlib
@@ -9,7 +10,9 @@ import signal
 from pathlib import Path
 from typing import NoReturn
 
-from ladder.bots.zygote.calls import DIE_WITH, SUBREAPER, prctl
+from ladder.bots.zygote.calls import DIE_WITH, DUMPABLE, SUBREAPER, prctl
+
+_PIPES, _ALL_FDS = 3, 1 << 16
 
 
 class _Enough(BaseException):
@@ -35,17 +38,43 @@ def keep(worker: int, fds: int) -> int:
     return keeper
 
 
+def stand_in_front(argv: list[str], env: dict[str, str]) -> NoReturn:
+    """Start the bot and end as it ends, held as it is held.
+
+    A bot that was the first process of its namespace would be deaf to each signal that
+    it does not handle: one that aborts would seem to have hit a wrong address.
+    """
+    # The bot may look into /proc as soon as it runs; here it is to find nothing.
+    os.closerange(_PIPES, _ALL_FDS)
+    prctl(DUMPABLE, 0)
+    bot = os.posix_spawn(argv[0], argv, env)
+    os.closerange(0, _PIPES)  # else they would never end
+    os._exit(_told(_reap(bot)))
+
+
+def _reap(bot: int) -> int:
+    """Reap what ends until the bot has; return how that ended, as ``waitpid`` does."""
+    while (ended := os.waitpid(-1, 0))[0] != bot:
+        pass
+    return ended[1]
+
+
+def _told(status: int) -> int:
+    """Return the exit code that tells how a bot ended: 128 + n is signal n."""
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
 def _stop(*_: object) -> NoReturn:
     raise _Enough
 
 
 def _wait_for(bot: int, fds: int) -> NoReturn:
     """Wait for the bot, end what it leaves behind, and exit as it did."""
-    pid, status = 0, int(signal.SIGKILL)
+    status = int(signal.SIGKILL)
     try:
         os.closerange(0, fds)
-        while pid != bot:
-            pid, status = os.waitpid(-1, 0)
+        status = _reap(bot)
     except _Enough:
         pass
     finally:
@@ -57,8 +86,7 @@ def _wait_for(bot: int, fds: int) -> NoReturn:
             with contextlib.suppress(OSError):
                 while os.waitpid(-1, os.WNOHANG)[0]:
                     pass
-        code = os.waitstatus_to_exitcode(status)
-        os._exit(code if code >= 0 else 128 - code)
+        os._exit(_told(status))
 
 
 def _descendants(root: int) -> list[int]:

@@ -30,6 +30,7 @@ from ladder.bots.zygote.calls import (
     call,
     load_filter,
     prctl,
+    rename,
     write,
 )
 
@@ -49,6 +50,7 @@ def main() -> None:
     """Serve orders as long as the worker wants; clear up if it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()  # what it makes has no cycles, and a child must not look for any
+    rename(b"torres-zygote")
     door = socket.socket(fileno=int(sys.argv[1]))
     door.set_inheritable(False)
     while (spare := os.open("/dev/null", os.O_RDWR)) < _FIRST_FREE:
@@ -178,6 +180,8 @@ def _become(order: dict[str, Any], worker: _Parent) -> NoReturn:
         landlock.confine(**confined)
     if order["filtered"]:
         _filter()
+    if boxed is not None:
+        keeper.stand_in_front(order["argv"], order["env"])
     os.execve(order["argv"][0], order["argv"], order["env"])  # noqa: S606
 
 
