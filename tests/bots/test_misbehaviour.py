@@ -48,9 +48,10 @@ FAULTS = {
     "close_stdout": ("crash", "it closed its stdout"),
     "close_all": ("crash", "it closed its stdout"),
     "exit_at_answer": ("crash", "exit code 7, at turn at ply 0"),
+    "exit_minus_one": ("crash", "exit code 255, at turn at ply 0"),
     "exit_after_answer": ("crash", "exit code 0, at turn at ply 1"),
-    "segfault": ("crash", "killed by signal 11, at turn at ply 0"),
-    "abort": ("crash", "killed by signal 6, at turn at ply 0"),
+    "segfault": ("crash", "killed by signal 11 (Segmentation fault), at turn at ply 0"),
+    "abort": ("crash", "killed by signal 6 (Aborted), at turn at ply 0"),
 }
 ONLY_FULL = {
     # Without namespaces a child outlives its parent and holds the pipes: a timeout.

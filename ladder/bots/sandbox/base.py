@@ -5,6 +5,7 @@ A level says what holds a bot: ``full`` (namespaces, seccomp, cgroups, an own ui
 own bots on that person's own machine).
 """
 
+import signal as signals
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,7 +84,8 @@ class Exit:
 
     def __str__(self) -> str:
         if self.signal is not None:
-            return f"killed by signal {self.signal}"
+            what = signals.strsignal(self.signal) or "unknown"
+            return f"killed by signal {self.signal} ({what})"
         return f"exit code {self.code}"
 
 

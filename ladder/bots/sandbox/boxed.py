@@ -7,6 +7,7 @@ that it starts is born in the group, whoever dies meanwhile.
 import contextlib
 import os
 import resource
+import signal
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
@@ -46,6 +47,7 @@ RLIMITS = (
 )
 _BETWEEN = 1
 """The process that stands between the worker and the bot; it ends as the bot does."""
+_TOLD = 128
 _REAP_MS = 1_000
 """How long who reaps a bot may take to see that it is dead."""
 
@@ -216,11 +218,14 @@ class BoxedBot:
 
 
 def _exit(code: int) -> Exit:
-    """Return how it ended, as who stood between told it: 128 + n is signal n."""
+    """Return how it ended, as who stood between told it: 128 + n is signal n.
+
+    An exit code of the bot's own in that range cannot be told from it.
+    """
     if code < 0:
         return Exit(None, -code)
-    if code > 128:  # noqa: PLR2004
-        return Exit(None, code - 128)
+    if 0 < code - _TOLD < signal.NSIG:
+        return Exit(None, code - _TOLD)
     return Exit(code, None)
 
 
