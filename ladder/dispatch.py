@@ -17,13 +17,13 @@ from typing import Any
 import psycopg
 import structlog
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 from kombu import Producer
 from kombu.exceptions import InconsistencyError, OperationalError
 
 from ladder.bots import selectors as bots
 from ladder.bots.tasks import build_submission
-from ladder.errors import LadderError
 from ladder.games import attempts, health, selectors as games, services
 from ladder.games.abilities import Roster
 from ladder.games.selectors import Due
@@ -43,6 +43,11 @@ DEPTH = 2
 """Hints out for each slot: a shallow queue lets what is urgent pass."""
 STOCK = 3
 """Open games for each slot that a ladder keeps."""
+_POOLED = (
+    "The dispatcher's lock needs PostgreSQL itself, and DATABASE_URL leads to a pooler"
+    " such as PgBouncer. Say DATABASE_DIRECT_URL=postgres://… beside it, for all"
+    " processes."
+)
 _ADDRESS = ("host", "port", "user", "password", "dbname")
 LOCK = 0x70_72_72_65_73
 """The advisory lock's number: all dispatchers of one database ask for the same."""
@@ -105,19 +110,6 @@ class Plan:
     def _add(self, queue: str, game: int) -> None:
         self._out[queue] += 1
         self.hints.append((queue, game))
-
-
-class Pooled(LadderError):
-    """The database is reached through a pooler: a lock would outlive who took it."""
-
-    code, http_status = "pooled", 503
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The dispatcher's lock needs PostgreSQL itself, and DATABASE_URL leads to a"
-            " pooler such as PgBouncer. Say DATABASE_DIRECT_URL=postgres://… beside it,"
-            " for all processes."
-        )
 
 
 class Dispatcher:
@@ -252,7 +244,7 @@ def leading() -> Iterator[bool]:
     """Be the one dispatcher of this database while inside; False if there is one.
 
     On PostgreSQL an advisory lock, which ends with its connection; on SQLite a file's.
-    Raises Pooled where that connection would not be ours alone.
+    Raises ImproperlyConfigured behind a pooler: there a lock outlives who took it.
     """
     if connection.vendor == "sqlite":
         with locked("dispatch.lock") as mine:
@@ -265,7 +257,7 @@ def leading() -> Iterator[bool]:
     with psycopg.connect(direct, **params, autocommit=True) as session:
         pid = session.execute("SELECT pg_backend_pid()").fetchone()
         if pid != (session.info.backend_pid,):
-            raise Pooled
+            raise ImproperlyConfigured(_POOLED)
         row = session.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone()
         yield bool(row and row[0])
 

@@ -7,11 +7,11 @@ import signal
 import threading
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 
 from ladder.celery import app
 from ladder.dispatch import Dispatcher
-from ladder.errors import LadderError
 
 
 class Command(BaseCommand):
@@ -25,5 +25,5 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         try:
             Dispatcher().run(stop)
-        except LadderError as why:
+        except ImproperlyConfigured as why:
             raise CommandError(str(why)) from why
