@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.referee import Ask
@@ -24,7 +24,7 @@ from ladder.bots.sandbox import Box, Running, Sandbox, open_sandbox
 PROGRAMS = Path(__file__).parents[1] / "bots" / "programs"
 HELLO = {"type": "hello", "protocol": "torres/1", "seat": 0, "seats": 2}
 STARTS = 100
-BATCHES, IN_A_BATCH = 150, 40
+BATCHES, IN_A_BATCH = 60, 40
 BARE = {"LANG": "C.UTF-8"}  # as in the box: without it, printf does less
 PYTHON = ("/usr/bin/python3", "-I", "-u", "-c", "print()")
 
@@ -56,9 +56,13 @@ def middle(values: list[float]) -> float:
 def rows() -> list[Row]:
     sandbox = open_sandbox("full")
     try:
-        rows = [*starts(sandbox), *controls(sandbox)]
-        with awake():
-            return [*rows, *decisions(sandbox)]
+        spent = Spent()
+        decide(sandbox, spent)
+        rows = starts(sandbox)
+        decide(sandbox, spent)
+        rows += controls(sandbox)
+        decide(sandbox, spent)
+        return [*rows, *spent.rows()]
     finally:
         sandbox.close()
 
@@ -155,35 +159,49 @@ def controls(sandbox: Sandbox) -> list[Row]:
     ]
 
 
-def decisions(sandbox: Sandbox) -> list[Row]:
-    """Processor time of our thread, the sandbox's controls counted apart.
+@dataclass(slots=True)
+class Spent:
+    """Processor time of our thread in decisions, in seconds each; of raw pipes, too."""
+
+    whole: list[float] = field(default_factory=list)
+    inside: list[float] = field(default_factory=list)
+    """Of it in the sandbox's controls."""
+    floor: list[float] = field(default_factory=list)
+
+    def rows(self) -> list[Row]:
+        controls = quick(self.inside)
+        return [
+            Row(
+                "referee's side of a decision, processor time",
+                (quick(self.whole) - controls) * 1e6,
+                20.0,
+                "us",
+                f"raw pipe {quick(self.floor) * 1e6:.1f} us",
+            ),
+            Row("sandbox controls, processor time", controls * 1e6, 200.0, "us"),
+        ]
+
+
+def decide(sandbox: Sandbox, spent: Spent) -> None:
+    """Clock decisions, the sandbox's controls apart, and then the raw pipe.
 
     The controls are clocked in real decisions: to thaw a bot that has something to do
-    costs more than to thaw one that has not.
+    costs more than to thaw one that has not. To be called some seconds apart: a shared
+    machine is slow for seconds at a time.
     """
     player = BotProcess(locate(PROGRAMS / "first.py"), sandbox)
     player.start(HELLO)
     ask = Ask("turn", 9, state_of_2_kb(), [], ["end"], 5_000, 5_000)
-    for _ in range(200):
-        player.decide(ask)
-    whole, inside = [], []
-    for _ in range(BATCHES):
-        whole.append(batch(lambda: player.decide(ask)))
-        with clocked(player) as spent:
-            batch(lambda: player.decide(ask))
-        inside.append(spent[0] / IN_A_BATCH / 1e9)
-    player.kill()
-    floor, ours = round_trip(), quick(inside)
-    return [
-        Row(
-            "referee's side of a decision, processor time",
-            (quick(whole) - ours) * 1e6,
-            20.0,
-            "us",
-            f"raw pipe {floor * 1e6:.1f} us",
-        ),
-        Row("sandbox controls, processor time", ours * 1e6, 200.0, "us"),
-    ]
+    with awake():
+        for _ in range(200):
+            player.decide(ask)
+        for _ in range(BATCHES):
+            spent.whole.append(batch(lambda: player.decide(ask)))
+            with clocked(player) as inside:
+                batch(lambda: player.decide(ask))
+            spent.inside.append(inside[0] / IN_A_BATCH / 1e9)
+        player.kill()
+        spent.floor += round_trips()
 
 
 @contextmanager
@@ -226,7 +244,7 @@ def state_of_2_kb() -> dict[str, object]:
     return state
 
 
-def round_trip() -> float:
+def round_trips() -> list[float]:
     """Return the processor time of a line there and back over bare pipes."""
     argv = ("/usr/bin/cat", "-u")
     with subprocess.Popen(argv, stdin=-1, stdout=-1, bufsize=0) as cat:
@@ -238,14 +256,9 @@ def round_trip() -> float:
             os.write(into, b"x" * 2_000)
             os.read(out, 65_536)
 
-        spent = cpu_of(once)
+        spent = [batch(once) for _ in range(BATCHES)]
         cat.kill()
     return spent
-
-
-def cpu_of(call: Callable[[], object]) -> float:
-    """Return the processor time of one call, the quickest tenth of many batches."""
-    return quick([batch(call) for _ in range(BATCHES)])
 
 
 def batch(call: Callable[[], object]) -> float:
