@@ -7,8 +7,10 @@ because waiting for a processor does not.
 
 It was kept from them as long as its threads waited, one after the other, and the host
 of a virtual machine took them away. Nobody knows which waits were one after the other:
-so all are added, but no thread waits where a processor has nothing to do, and what the
-busiest one did bounds the sum. The longest wait of one thread counts in any case.
+so all are added. But no thread waits where a processor has nothing to do, and who
+mostly wants to compute gets a share of a processor on any machine: what the busiest
+one did, and a multiple of the bot's processor time, bound the sum. The longest wait of
+one thread counts in any case.
 
 How long a thread waited is lost when it ends. What was seen of it before counts; where
 the rest could have decided, the clock says that it cannot judge (``unsure``).
@@ -29,8 +31,11 @@ _STARVED = 0.05
 _STALE_NS = 5_000_000
 """How old what is known of the processors may be when a thought begins."""
 _COARSE_NS = 20_000_000
-"""So much more than it is said to, the busiest processor may have done: it is counted
-in ticks of 10 ms, and from before the thought."""
+"""What is said of processors is so coarse: in ticks of 10 ms, and from before."""
+_LOAD = 10
+"""So many times as long as it ran a bot may have waited in several threads. On a busier
+machine only the longest wait counts; without it, threads that wake now and then on a
+busy machine would pay for any sleep."""
 _PROCESSORS = Processors()
 
 
@@ -137,15 +142,16 @@ class Stopwatch:
             # since the last look.
             own, before = self._delay.read(), self._own
             self._own = own
-            waited = min(wall, self._kept(wall) + self._held + own - before)
+            kept = self._kept(wall, cpu)
+            waited = min(wall, kept + self._held + own - before)
         charged = max(cpu, wall - waited)
         return Charge(charged / 1e6, cpu / 1e6, wall / 1e6, waited / 1e6)
 
-    def _kept(self, wall: int) -> int:
+    def _kept(self, wall: int, cpu: int) -> int:
         """Return for how long it was kept from the processors, in ns."""
         idle, stolen = _PROCESSORS.read().since(self._before)
-        busy = wall - idle + _COARSE_NS
-        return max(self._threads.longest, min(self._threads.together + stolen, busy))
+        most = min(wall - idle, _LOAD * cpu) + _COARSE_NS
+        return max(self._threads.longest, min(self._threads.together + stolen, most))
 
     def unsure(self, charge: Charge) -> bool:
         """Return whether threads that have ended may have waited longer than was seen.

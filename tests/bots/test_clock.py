@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -149,27 +148,48 @@ class Idle(Processors):
         return Processed((time.monotonic_ns(),) * 2, (0, 0))
 
 
-def test_what_the_host_takes_from_its_virtual_machine_is_no_thinking(
-    full, tmp_path: Path, monkeypatch
-) -> None:
-    def stat(stolen: int) -> None:
-        line = f"cpu0 900 0 90 9 0 0 0 {stolen} 0 0\n"
-        new = tmp_path / "new"
-        new.write_text(f"cpu  0 0 0 0 0 0 0 0 0 0\n{line}intr 5 5 5\n")
-        new.rename(tmp_path / "stat")
+class Robbed(Processors):
+    """Processors of which the host takes four fifths."""
 
-    stat(stolen=5)
-    monkeypatch.setattr(clock, "_PROCESSORS", Processors(tmp_path / "stat"))
-    bot = player(PROGRAMS / "nap.py", full)
+    def read(self, stale_ns: int = 0) -> Processed:
+        return Processed((0,), (time.monotonic_ns() * 4 // 5,))
+
+
+def test_what_the_host_takes_from_its_virtual_machine_is_no_thinking(
+    full, monkeypatch
+) -> None:
+    monkeypatch.setattr(clock, "_PROCESSORS", Robbed())
+    bot = player(PROGRAMS / "tired.py", full)
     bot.start(HELLO)
-    taking = threading.Timer(0.1, stat, (30,))
-    taking.start()
     answer = bot.decide(ask(move_ms=200))
-    taking.join()
     bot.kill()
 
-    assert answer.wall_ms > 299
+    assert answer.wall_ms > 340
     assert answer.ms < 200
+
+
+def test_what_processors_did_is_read_from_the_kernel_s_file(tmp_path: Path) -> None:
+    stat = tmp_path / "stat"
+    stat.write_text(
+        "cpu  9 9 9 9 9 9 9 9 0 0\n"
+        "cpu0 90 0 9 100 5 0 0 7 0 0\n"
+        "cpu1 90 0 9 300 5 0 0 8 0 0\n"
+        "intr 5 5 5 5 5 5 5 5 5 5 5\n"
+    )
+    before = Processors(stat).read()
+    stat.write_text(stat.read_text().replace("300 5 0 0 8", "303 7 0 0 19"))
+
+    assert Processors(stat).read().since(before) == (0, 110_000_000)
+    assert Processors(tmp_path / "none").read().since(before) == (0, 0)
+    assert Processors().read().since(Processors().read()) >= (0, 0)
+
+
+def test_who_hardly_computes_is_hardly_kept_from_it(full, monkeypatch) -> None:
+    """Else what wakes now and then, on a busy machine, would pay for any sleep."""
+    monkeypatch.setattr(clock, "_PROCESSORS", Robbed())
+    found = answers("nap", full)
+
+    assert middle([answer.ms for answer in found]) > 200
 
 
 def test_threads_that_ended_while_starved_are_never_the_bot_s_fault(full, busy) -> None:
