@@ -12,7 +12,9 @@ from typing import NoReturn
 
 from ladder.bots.zygote.calls import DIE_WITH, DUMPABLE, SUBREAPER, prctl
 
-_PIPES, _ALL_FDS = 3, 1 << 16
+_PIPES, _ALL_FDS = 3, 256
+"""Descriptors below these: the bot's pipes, and all that a zygote may have open. They
+are few, because some Pythons close one after the other."""
 
 
 class _Enough(BaseException):
