@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import os
 import struct
+from functools import cache
 
 NO_NEW_PRIVS, DIE_WITH, DUMPABLE, SUBREAPER = 38, 1, 4, 36
 """Numbers of ``prctl``."""
@@ -78,12 +79,18 @@ def rename(name: bytes) -> None:
 
     Whoever is forked from it shows the same.
     """
-    with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 - pathlib is slow to load
-        words = file.read().rpartition(b")")[2].split()
-    start, end = int(words[_ARGUMENTS]), int(words[_ARGUMENTS + 1])
+    start, end = _command_line()
     if start < end:
         ctypes.memset(start, 0, end - start)
         ctypes.memmove(start, name, min(len(name), end - start - 1))
+
+
+@cache
+def _command_line() -> tuple[int, int]:
+    """Return where in memory the command line begins and ends; a fork has it there."""
+    with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 - pathlib is slow to load
+        words = file.read().rpartition(b")")[2].split()
+    return int(words[_ARGUMENTS]), int(words[_ARGUMENTS + 1])
 
 
 def write(path: str, content: bytes, folder: int | None = None) -> None:

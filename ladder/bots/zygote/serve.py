@@ -139,6 +139,7 @@ def _bear(birth: dict[str, Any], fds: list[int], worker: _Parent) -> int:
             os.write(file, b"0")
         for fd in fds[1:]:
             os.close(fd)
+        rename(b"torres-bot")
         worker.take_along()
         _live(socket.socket(fileno=door), worker)
     except BaseException as why:  # noqa: BLE001 - a copy of this process must not live
