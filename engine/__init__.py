@@ -17,10 +17,11 @@ if os.environ.get("TORRES_PURE") == "1":  # pragma: no branch - coverage is of t
         )
 
 from engine import kernel
+from engine.editions import PRESETS
 from engine.errors import BadSwitch, EngineError, IllegalAction
 from engine.game import Game, seen_by
 from engine.kernel import Position
-from engine.rulesets import PRESETS, Rules, resolve
+from engine.rulesets import Rules, resolve
 from engine.setup import Setup, derive, derive_seed
 
 __all__ = [

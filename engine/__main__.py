@@ -2,8 +2,9 @@
 
 import sys
 
+from engine.editions import DEFAULT
 from engine.kernel import Position, start
-from engine.rulesets import DEFAULT, resolve
+from engine.rulesets import resolve
 from engine.setup import derive
 
 

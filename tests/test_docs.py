@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from engine import codes
+from engine.editions import PRESETS
 from engine.game import Game
 from engine.referee import REASONS
-from engine.rulesets import PRESETS, resolve
+from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots.protocol import Limits
 

@@ -5,7 +5,8 @@ from textwrap import fill
 
 import click
 
-from engine.rulesets import DEFAULT, MAX_SEATS, MIN_SEATS, PRESETS, SWITCHES, resolve
+from engine.editions import DEFAULT, PRESETS
+from engine.rulesets import MAX_SEATS, MIN_SEATS, SWITCHES, resolve
 
 _SEATS = range(MIN_SEATS, MAX_SEATS + 1)
 _WIDTH = 88

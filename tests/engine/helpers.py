@@ -5,10 +5,11 @@ from random import Random
 from typing import Any
 
 from engine.codes import CARD_IDS, NUMBERS
+from engine.editions import PRESETS
 from engine.game import Game
 from engine.kernel import Position
 from engine.notation import move_of, texts
-from engine.rulesets import PRESETS, resolve
+from engine.rulesets import resolve
 from engine.search import position_of
 from engine.setup import derive
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from engine.rulesets import PRESETS, SWITCHES
+from engine.editions import PRESETS
+from engine.rulesets import SWITCHES
 from ladder.cli import boards, replays
 from ladder.cli.replays import printable, show, trace, verify
 from ladder.cli.rulesets import rulesets

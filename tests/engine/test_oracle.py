@@ -5,9 +5,10 @@ import random
 
 import pytest
 
+from engine.editions import PRESETS
 from engine.errors import EngineError
 from engine.game import Game
-from engine.rulesets import PRESETS, resolve
+from engine.rulesets import resolve
 from engine.setup import derive
 from tests.engine.oracle import Oracle
 

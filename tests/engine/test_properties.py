@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from engine.editions import PRESETS
 from engine.errors import IllegalAction
 from engine.game import Game
 from engine.notation import move_of, text
-from engine.rulesets import BLOCKS, PRESETS
+from engine.rulesets import BLOCKS
 from tests.engine.helpers import TABLES, game, play_on
 
 NEAR = [(0, 1), (1, 0), (0, -1), (-1, 0)]

@@ -6,9 +6,10 @@ from random import Random
 
 import pytest
 
+from engine.editions import PRESETS
 from engine.game import Game
 from engine.replay import document, verify
-from engine.rulesets import CARDS, MASTERS, PRESETS, SWITCHES, resolve
+from engine.rulesets import CARDS, MASTERS, SWITCHES, resolve
 from engine.setup import derive
 from tests.engine.helpers import TABLES
 

@@ -4,8 +4,9 @@ from random import Random
 
 import pytest
 
+from engine.editions import PHASE_CARDS, PRESETS
 from engine.errors import BadSwitch
-from engine.rulesets import PHASE_CARDS, PRESETS, SWITCHES, resolve
+from engine.rulesets import SWITCHES, resolve
 from engine.setup import Stream, derive, derive_seed
 from tests.engine.helpers import allows, game, legal, play_on, position
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import zstandard
 
-from engine.rulesets import PRESETS
+from engine.editions import PRESETS
 from ladder.games import replays
 from ladder.ops.management.commands.train_dictionary import replay
 

@@ -13,8 +13,9 @@ import zstandard
 from django.core.management.base import BaseCommand, CommandError
 
 from engine import referee
+from engine.editions import PRESETS
 from engine.game import Game
-from engine.rulesets import PRESETS, resolve
+from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.games import replays
 from ladder.games.models import MAX_SEATS
