@@ -5,7 +5,6 @@ new submissions welcomed, matches made; then hints are sent for what is due. Nob
 waits for it: everything it does may be done twice, and may be late.
 """
 
-import fcntl
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,6 +23,7 @@ from kombu.exceptions import InconsistencyError, OperationalError
 
 from ladder.bots import selectors as bots
 from ladder.bots.tasks import build_submission
+from ladder.common.locks import locked
 from ladder.games import attempts, health, selectors as games, services
 from ladder.games.abilities import Roster
 from ladder.games.selectors import Due
@@ -247,7 +247,7 @@ def leading() -> Iterator[bool]:
     Raises ImproperlyConfigured behind a pooler: there a lock outlives who took it.
     """
     if connection.vendor == "sqlite":
-        with locked("dispatch.lock") as mine:
+        with locked(settings.DATA_DIR / "dispatch.lock") as mine:
             yield mine
         return
     params: dict[str, Any] = connection.get_connection_params()
@@ -260,16 +260,3 @@ def leading() -> Iterator[bool]:
             raise ImproperlyConfigured(_POOLED)
         row = session.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone()
         yield bool(row and row[0])
-
-
-@contextmanager
-def locked(name: str) -> Iterator[bool]:
-    """Hold a lock file of the data folder while inside; False if somebody does."""
-    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
-    with (settings.DATA_DIR / name).open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        yield True

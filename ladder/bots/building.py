@@ -21,7 +21,7 @@ from engine.referee import ServiceFault
 from ladder.bots.protocol import Limits
 from ladder.bots.sandbox.base import Box, Running, Sandbox, SandboxUnavailable
 from ladder.bots.sandbox.kernel import wait_for_exit
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 
 LIMITS = Limits(memory_mb=1_536, pids=256, tmp_mb=512)
 """What one compiler may use; its /tmp counts as memory."""

@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import IO
 
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 
 
 class BadArchive(LadderError):

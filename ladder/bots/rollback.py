@@ -5,7 +5,7 @@ from django.db import transaction
 
 from ladder.bots.models import Bot, Submission
 from ladder.bots.services import NotActive
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 
 
 class CannotPlay(LadderError):

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from ladder.bots.sandbox.base import Box
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 
 PYTHON = "/usr/bin/python3"
 MANIFEST = "bot.toml"

@@ -24,7 +24,7 @@ from django.utils.text import slugify
 from ladder.bots import archive, refusals, runtimes, selectors
 from ladder.bots.models import OPEN, Bot, Submission
 from ladder.bots.sandbox import Box
-from ladder.errors import LadderError, TooMany
+from ladder.common.errors import LadderError, TooMany
 
 HOUSE = Path(__file__).parent / "house"
 HOUSE_PREFIX = "house-"

@@ -23,7 +23,7 @@ from ladder.bots.models import Submission
 from ladder.bots.protocol import Limits
 from ladder.bots.sandbox import SandboxUnavailable
 from ladder.bots.services import LostClaim
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 
 RULESET, SEATS = "yucata", 2
 DEFAULT = Limits()

@@ -24,7 +24,7 @@ from engine.rulesets import resolve
 from ladder.bots.protocol import Limits
 from ladder.bots.sandbox import Sandbox
 from ladder.cli.play import Entrant as Bot, Files, Hall, entrant
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 from ladder.tournaments.config import BadConfig, Config, read
 from ladder.tournaments.plan import plan
 from ladder.tournaments.ranking import Standings

@@ -12,7 +12,7 @@ from ladder.cli.play import play
 from ladder.cli.replays import show, trace, verify
 from ladder.cli.rulesets import rulesets
 from ladder.cli.tournament import tournament
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 
 FAILED = 1
 BAD_ARGUMENT = 2

@@ -6,8 +6,8 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from ladder.bots.admin import ReadOnly
-from ladder.errors import LadderError
+from ladder.common.admin import ReadOnly
+from ladder.common.errors import LadderError
 from ladder.games import attempts, services, workers
 from ladder.games.models import Attempt, Game, Match, Seat, SeatLog, Worker
 

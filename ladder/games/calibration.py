@@ -18,7 +18,7 @@ from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots.models import Submission
 from ladder.bots.protocol import Limits
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 from ladder.games.attempts import Journal
 from ladder.games.models import Worker
 

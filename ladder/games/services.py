@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import F
 
 from ladder.bots.models import Submission
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 from ladder.games import abilities, statements
 from ladder.games.models import Game, GameStatus, Match, Seat
 

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
 from ladder.bots.models import Bot
 from ladder.bots.selectors import Person, owns
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 from ladder.games import replays
 from ladder.games.models import OPEN, Answer, Game, GameStatus, Match, Seat, SeatLog
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView, ListAPIView, RetrieveAPIView
@@ -10,6 +10,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ladder.common.http import conditional
 from ladder.games import shown
 from ladder.games.filters import GameFilter, MatchFilter
 from ladder.games.models import Game, Match
@@ -89,14 +90,3 @@ class Logs(GenericAPIView[Game]):
     def get(self, request: Request, **_: int) -> Response:
         rows = shown.logs(self.get_object(), request.user)
         return Response(SeatLogSerializer(rows, many=True).data)
-
-
-def conditional(request: Request | HttpRequest, etag: str, body: bytes) -> HttpResponse:
-    """Answer with the body, or with 304 where the client has it."""
-    known = request.headers.get("If-None-Match", "")
-    if known == "*" or etag in [k.strip().removeprefix("W/") for k in known.split(",")]:
-        answer: HttpResponse = HttpResponseNotModified()
-    else:
-        answer = HttpResponse(body, content_type="application/json")
-    answer["ETag"] = etag
-    return answer

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from ladder.bots.admin import ReadOnly
+from ladder.common.admin import ReadOnly
 from ladder.ratings.models import (
     Action,
     Challenge,

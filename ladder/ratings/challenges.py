@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
-from ladder.errors import LadderError, TooMany
+from ladder.common.errors import LadderError, TooMany
 from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import Terms

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 from ladder.ratings import ledger
 from ladder.ratings.ledger import Line, Standing, State
 from ladder.ratings.models import Checkpoint, Entry, Rating, Season

@@ -20,6 +20,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from ladder.bots.models import Bot
+from ladder.common.http import conditional
 from ladder.games import shown as games, views
 from ladder.ratings import shown
 from ladder.ratings.filters import LadderGameFilter, LadderMatchFilter
@@ -66,7 +67,7 @@ class Leaderboard(APIView):
             body = msgspec.json.encode(_leaderboard(slug, here, **wanted))
             kept = f'"{sha256(body).hexdigest()[:32]}"', body
             cache.set(key, kept, FRESH)
-        answer = views.conditional(request, *kept)
+        answer = conditional(request, *kept)
         answer["Cache-Control"] = f"public, max-age={FRESH}"
         return answer
 

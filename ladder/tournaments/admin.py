@@ -7,8 +7,8 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from ladder.bots.admin import ReadOnly
-from ladder.errors import LadderError
+from ladder.common.admin import ReadOnly
+from ladder.common.errors import LadderError
 from ladder.tournaments import services
 from ladder.tournaments.models import Entrant, Fixture, Tournament
 

@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from engine.errors import EngineError
 from engine.rulesets import resolve
 from ladder.bots.models import Bot, Submission
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 from ladder.games import services as games
 from ladder.games.models import Game
 from ladder.ratings.models import Rating, Season

@@ -13,7 +13,7 @@ from django.views import View
 
 from ladder.bots import rollback, selectors as bots, services, tasks, tokens
 from ladder.bots.models import Bot, Submission
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 from ladder.ratings import challenges, shown as ratings
 from ladder.ratings.models import Ladder
 from ladder.tournaments import services as entries, shown as tournaments

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
 from ladder.bots.selectors import Person
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 from ladder.games import shown as games
 from ladder.games.models import OPEN, Game, GameStatus, Match
 from ladder.tournaments import shown as tournaments

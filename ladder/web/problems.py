@@ -17,7 +17,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from ladder.errors import LadderError, TooMany
+from ladder.common.errors import LadderError, TooMany
 
 MEDIA_TYPE = "application/problem+json"
 NEXT = {

@@ -16,10 +16,10 @@ from django.views.decorators.http import conditional_page
 from ladder import bots as bots_room
 from ladder.bots import rollback, selectors as bots
 from ladder.bots.models import Bot
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
+from ladder.common.http import conditional
 from ladder.games import shown as games
 from ladder.games.models import OPEN, Game, GameStatus, Match
-from ladder.games.views import conditional
 from ladder.ratings import shown as ratings
 from ladder.tournaments import shown as tournaments
 from ladder.web import (

@@ -7,7 +7,7 @@ from pathlib import Path
 from rest_framework import exceptions
 
 import ladder
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 from ladder.web import explained, problems
 
 SOURCES = Path(ladder.__file__).parent

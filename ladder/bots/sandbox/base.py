@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from ladder.bots.protocol import Limits
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 
 Level = Literal["full", "reduced", "none"]
 LEVELS: tuple[Level, ...] = ("none", "reduced", "full")

@@ -24,7 +24,7 @@ from ladder.bots.sandbox.cgroup import (
     write_if_there,
 )
 from ladder.bots.sandbox.hierarchies import JOBS, Hierarchy, assign, find
-from ladder.bots.sandbox.host import lock
+from ladder.common.locks import lock
 
 _OURS = "torres"
 _WORKER = "torres-worker"

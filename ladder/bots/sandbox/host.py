@@ -1,7 +1,6 @@
 """What the operator says about this host; everything has a working default."""
 
 import contextlib
-import fcntl
 import os
 import stat
 import tempfile
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.bots.sandbox.base import SandboxUnavailable
+from ladder.common.locks import lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +73,6 @@ class Slots:
         raise ServiceFault(
             f"all {len(self._uids)} slots are in use; widen TORRES_SLOT_UIDS"
         )
-
-
-def lock(path: Path, *, folder: bool = False) -> int:
-    """Return a descriptor that holds a file, made if need be, or a folder locked.
-
-    Raises BlockingIOError if somebody else holds it.
-    """
-    how = os.O_DIRECTORY if folder else os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
-    fd = os.open(path, how | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        raise
-    return fd
 
 
 @contextlib.contextmanager

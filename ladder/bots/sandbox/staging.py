@@ -16,7 +16,8 @@ from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.bots.sandbox.base import Box
-from ladder.bots.sandbox.host import Host, lock
+from ladder.bots.sandbox.host import Host
+from ladder.common.locks import lock
 
 _STREAMS = ("stdin", "stdout", "stderr")
 PYTHON_PATH = "opt/torres"

@@ -4,10 +4,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from ladder.dispatch import locked
+from ladder.common.locks import locked
 from ladder.games import selectors
 from ladder.ops import safe
 from ladder.ops.live import say
@@ -24,7 +25,7 @@ class Command(BaseCommand):
         folder: Path = options["folder"]
         if not folder.is_dir():
             raise CommandError(f"{folder} is no folder. Name one that backup made.")
-        with locked("up.lock") as mine:
+        with locked(settings.DATA_DIR / "up.lock") as mine:
             if not mine:
                 raise CommandError("The service runs. Stop it, then restore.")
             missing = safe.bring_back(folder)

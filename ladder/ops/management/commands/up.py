@@ -8,13 +8,14 @@ import threading
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from ladder.bots import services as bots, tokens
 from ladder.celery import app
-from ladder.dispatch import locked
+from ladder.common.locks import locked
 from ladder.games import selectors as games, workers
 from ladder.games.models import Game, GameStatus
 from ladder.ops import live
@@ -42,7 +43,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         del args
-        with locked("up.lock") as mine:
+        with locked(settings.DATA_DIR / "up.lock") as mine:
             if not mine:
                 raise CommandError("It is already running with this data folder.")
             self._run(options)

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
 from ladder.bots.models import Bot
-from ladder.errors import LadderError
+from ladder.common.errors import LadderError
 from ladder.ratings import operators
 from ladder.ratings.models import Action, Ladder, Season
 from ladder.ratings.operators import Order
