@@ -13,7 +13,7 @@ module, and most of this is one class over the same sets: hence the length.
 try:
     import cython
 except ImportError:  # pragma: no cover - depends on what is installed
-    from engine.stand_in import cython
+    from engine.cython_fallback import cython
 
 _ONE = 1
 _ALL = 0xFFFFFFFFFFFFFFFF
@@ -93,7 +93,7 @@ _fill_tables()
 
 
 class MoveList:
-    """Moves as numbers (codes.py) in the order in which they were added."""
+    """Moves as numbers (moves.py) in the order in which they were added."""
 
     def __init__(self) -> None:
         self.count = 0

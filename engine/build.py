@@ -14,7 +14,7 @@ from pathlib import Path
 from setuptools import Extension
 from setuptools.command.build_ext import build_ext
 
-MODULES = ("board", "cards", "stock", "track", "table", "options", "kernel")
+MODULES = ("board", "cards", "stock", "track", "state", "legal", "kernel")
 _LIMITED_API = "0x030B0000"
 _DIRECTIVES = {
     "language_level": 3,

@@ -8,7 +8,7 @@ that it lies there, because they put it there: what a search may rely on.
 try:
     import cython
 except ImportError:  # pragma: no cover - depends on what is installed
-    from engine.stand_in import cython
+    from engine.cython_fallback import cython
 
 _SEATS = 4
 _CARDS = 10

@@ -8,8 +8,8 @@ the prescribed answers of forfeited seats, and the result (contract.md, sections
 from typing import TypedDict
 
 from engine import kernel, notation, refusals, view
-from engine.codes import DECISIONS, END, KING_DUE, OVER, STACK
 from engine.errors import EngineError, IllegalAction
+from engine.moves import DECISIONS, END, KING_DUE, OVER, STACK
 from engine.rulesets import Rules
 from engine.setup import Setup
 

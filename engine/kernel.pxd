@@ -2,7 +2,7 @@ cimport cython
 from libc.stdint cimport uint64_t
 
 from engine.board cimport Board
-from engine.options cimport Options
+from engine.legal cimport LegalMoves
 
 cdef int ADD, AP6, AP7, BLOCK, BUY, CURRENT, END, ENTERING, EXTRA_BLOCK
 cdef int FIRST_DUE, FOUNDING, KEEPING, KING_DUE, MOVE, MOVE_BLOCK, OVER, PLAY
@@ -13,7 +13,7 @@ cdef uint64_t _ALL, _SCRAMBLE
 
 
 @cython.final
-cdef class Position(Options):
+cdef class Position(LegalMoves):
     cdef public bint remember
     cdef public list past
 

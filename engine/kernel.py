@@ -2,13 +2,15 @@
 
 It carries a game from the set-up to the last scoring (rules 14-29, 60-70). It knows no
 forfeits, strings or JSON: those are the coat over it, game.py. How a move is a number
-stands in codes.py. Position stands on Options, and that on Table; it is long because a
-compiled class has to stand in one module.
+stands in moves.py. Position stands on LegalMoves, and that on State; it is long
+because a compiled class has to stand in one module.
 """
 
 from collections.abc import Callable
 
-from engine.codes import (
+from engine.errors import IllegalAction
+from engine.legal import LegalMoves
+from engine.moves import (
     ADD,
     AP6,
     AP7,
@@ -35,8 +37,6 @@ from engine.codes import (
     TURN,
     UNDER_KNIGHT,
 )
-from engine.errors import IllegalAction
-from engine.options import Options
 from engine.rulesets import BLOCKS, MASTERS, Rules
 from engine.setup import Setup
 
@@ -55,7 +55,7 @@ _SCRAMBLE = 0x2545F4914F6CDD1D  # of xorshift64*
 _FIXED, _LEADER, _DESCENDING = range(3)
 
 
-class Position(Options):
+class Position(LegalMoves):
     """One game, from the first decision to the last scoring. Made by `start`.
 
     With `remember` set, `apply` can be undone; that costs a copy for each move.

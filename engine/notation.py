@@ -4,7 +4,8 @@
 the position; every other string always means the same move, and is remembered once met.
 """
 
-from engine.codes import (
+from engine.kernel import Position
+from engine.moves import (
     ADD,
     AP6,
     AP7,
@@ -32,7 +33,6 @@ from engine.codes import (
     TOP,
     UNDER_KNIGHT,
 )
-from engine.kernel import Position
 
 _WORDS = {
     ADD: "add",

@@ -8,7 +8,8 @@ knows.
 from collections.abc import Iterator
 
 from engine import notation
-from engine.codes import (
+from engine.kernel import Position
+from engine.moves import (
     ADD,
     BLOCK,
     BUY,
@@ -36,7 +37,6 @@ from engine.codes import (
     UNDER_KNIGHT,
     UP2,
 )
-from engine.kernel import Position
 
 _DUE = {FOUND: "found", ENTER: "enter", KING: "king", FIRST: "first", KEEP: "keep"}
 _CARDS = range(PLAY, PLAY + 10)

@@ -1,6 +1,7 @@
 """Replay files, `torres-replay/1`: written, verified, traced (contract.md, section 7).
 
-``reading`` judges what a file says before a move is played; here it is played again.
+``replay_format`` judges what a file says before a move is played; here it is played
+again.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,7 +9,7 @@ from typing import cast
 
 from engine.errors import EngineError, IllegalAction
 from engine.game import Game
-from engine.reading import (
+from engine.replay_format import (
     FORMAT,
     InvalidReplay,
     all_are,

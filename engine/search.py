@@ -11,15 +11,8 @@ from typing import Any
 
 from engine import view
 from engine.board import Board
-from engine.codes import (
-    CARD_COUNT,
-    CARD_IDS,
-    DECISIONS,
-    KEEPING,
-    NUMBERS,
-    TURN,
-)
 from engine.kernel import Position
+from engine.moves import CARD_COUNT, CARD_IDS, DECISIONS, KEEPING, NUMBERS, TURN
 from engine.rulesets import CARDS, Rules
 from engine.setup import Setup
 

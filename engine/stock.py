@@ -8,7 +8,7 @@ of their sizes ("3,3,2"), descending.
 try:
     import cython
 except ImportError:  # pragma: no cover - depends on what is installed
-    from engine.stand_in import cython
+    from engine.cython_fallback import cython
 
 _SEATS = 4
 _SIZES = 64  # sizes are below 42: two seats share 84 blocks, less one for each extra

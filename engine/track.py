@@ -3,18 +3,10 @@
 try:
     import cython
 except ImportError:  # pragma: no cover - depends on what is installed
-    from engine.stand_in import cython
+    from engine.cython_fallback import cython
 
 from engine.board import Board
-from engine.codes import (
-    ADJACENT,
-    ALL_LEVELS,
-    BORDER,
-    CASTLES,
-    DIAGONALS,
-    ROW,
-    SQUARE,
-)
+from engine.moves import ADJACENT, ALL_LEVELS, BORDER, CASTLES, DIAGONALS, ROW, SQUARE
 
 _SEATS = 4
 _PHASES = 3

@@ -1,7 +1,7 @@
 """A position as the contract's `state`: one seat's view, or everything."""
 
-from engine.codes import CARD_COUNT, CARD_NAMES, MASTER_NAMES, SPACES
 from engine.kernel import Position
+from engine.moves import CARD_COUNT, CARD_NAMES, MASTER_NAMES, SPACES
 from engine.rulesets import Rules
 
 _DECK = 40  # places for a deck in the kernel's arrays

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import codes
+from engine import moves
 from engine.editions import PRESETS
 from engine.game import Game
 from engine.referee import REASONS
@@ -29,13 +29,13 @@ def test_every_reason_to_forfeit_is_explained(reason: str) -> None:
     assert f"| `{reason}` |" in PROTOCOL
 
 
-@pytest.mark.parametrize("decision", codes.DECISIONS)
+@pytest.mark.parametrize("decision", moves.DECISIONS)
 def test_every_decision_is_explained(decision: str) -> None:
     if decision != "over":
         assert f"| `{decision}` |" in PROTOCOL
 
 
-@pytest.mark.parametrize("card", codes.CARDS)
+@pytest.mark.parametrize("card", moves.CARDS)
 def test_every_card_is_explained(card: str) -> None:
     assert f"`play {card}" in PROTOCOL
 

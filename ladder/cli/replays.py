@@ -13,8 +13,8 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from engine.reading import InvalidReplay, NotJson, load
 from engine.replay import trace as trace_lines, verify as verify_replay
+from engine.replay_format import InvalidReplay, NotJson, load
 from ladder.cli.boards import frames
 
 MAX_BYTES = 64 * 1024 * 1024  # of one replay file; a long game has some 20 KB

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
-from engine import reading, replay
+from engine import replay, replay_format
 from ladder.games import replays, selectors
 from ladder.games.models import Attempt, Game, GameStatus, Seat
 from ladder.ratings import rebuild
@@ -81,10 +81,10 @@ def _replays() -> str:
     wrong = 0
     played = Game.objects.filter(status__in=PLAYED).prefetch_related("seats")
     for game in played.iterator(chunk_size=500):
-        document = reading.load(replays.unpack(bytes(game.replay or b"")))
+        document = replay_format.load(replays.unpack(bytes(game.replay or b"")))
         try:
             replay.verify(document)
-        except reading.InvalidReplay:
+        except replay_format.InvalidReplay:
             wrong += 1
             continue
         seats = sorted(game.seats.all(), key=lambda seat: seat.number)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from engine import reading, replay
+from engine import replay, replay_format
 from ladder.bots.models import Bot, Submission
 from ladder.games import replays, services as games
 from ladder.games.models import Game, GameStatus
@@ -151,8 +151,8 @@ def misjudged(season: Season, engine: str = "") -> Iterator[tuple[int, str]]:
         rated = rated.filter(engine=engine)
     for game, stored in rated.values_list("pk", "replay").iterator(chunk_size=100):
         try:
-            replay.verify(reading.load(replays.unpack(bytes(stored or b""))))
-        except reading.InvalidReplay as fault:
+            replay.verify(replay_format.load(replays.unpack(bytes(stored or b""))))
+        except replay_format.InvalidReplay as fault:
             yield game, str(fault)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.game import Game as Torres
-from engine.reading import open_game
+from engine.replay_format import open_game
 
 SHOWN = (
     "phase",

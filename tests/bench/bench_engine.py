@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 import engine  # noqa: E402 - found by the line above
-from engine.reading import load  # noqa: E402
 from engine.replay import document, verify  # noqa: E402
+from engine.replay_format import load  # noqa: E402
 
 ROUNDS = 5
 SECONDS = 0.4  # of each measurement

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from engine.codes import CARD_IDS, NUMBERS
 from engine.editions import PRESETS
 from engine.game import Game
 from engine.kernel import Position
+from engine.moves import CARD_IDS, NUMBERS
 from engine.notation import move_of, texts
 from engine.rulesets import resolve
 from engine.search import position_of

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.codes import CARD_IDS
+from engine.moves import CARD_IDS
 from engine.refusals import reason
 from tests.engine.helpers import allows, position
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from engine.errors import EngineError
 from engine.game import Game
-from engine.reading import InvalidReplay, NotJson, load
 from engine.replay import document, trace, verify
+from engine.replay_format import InvalidReplay, NotJson, load
 from tests.engine.helpers import TABLES, game
 
 

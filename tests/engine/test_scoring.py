@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.codes import MASTER_NAMES
+from engine.moves import MASTER_NAMES
 from engine.track import Track
 from tests.engine.helpers import position
 

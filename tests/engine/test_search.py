@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from engine.codes import DECISIONS
+from engine.moves import DECISIONS
 from engine.search import determinize, position_of
 from engine.view import state
 from tests.engine.helpers import TABLES, game, legal, play_on, position

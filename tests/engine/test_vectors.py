@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.reading import InvalidReplay
 from engine.replay import trace, verify
+from engine.replay_format import InvalidReplay
 
 VECTORS = Path(__file__).parents[3] / "shared" / "vectors"
 pytestmark = pytest.mark.skipif(not VECTORS.is_dir(), reason="no ../shared/vectors")

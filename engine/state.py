@@ -1,17 +1,17 @@
-"""The table: everything that a game consists of, and how it is copied.
+"""The state: everything that a game consists of, and how it is copied.
 
-Rules are not here. `options.Options` adds what the seat that decides may do, and
+Rules are not here. `legal.LegalMoves` adds what the seat that decides may do, and
 `kernel.Position` adds doing it.
 """
 
 try:
     import cython
 except ImportError:  # pragma: no cover - depends on what is installed
-    from engine.stand_in import cython
+    from engine.cython_fallback import cython
 
 from engine.board import SHARED, Board
 from engine.cards import Cards
-from engine.codes import OVER
+from engine.moves import OVER
 from engine.stock import Stock
 from engine.track import Track
 
@@ -20,7 +20,7 @@ _PHASES = 3
 _PHASE_CARD = 64
 
 
-class Table:
+class State:
     """Board, scoring track, blocks and cards, and whose decision is due."""
 
     def __init__(self) -> None:  # noqa: PLR0915 - one line a field
@@ -59,8 +59,8 @@ class Table:
             self.rounds = [0] * _PHASES
             self.phase_card = [0] * (_PHASES * _PHASE_CARD)
 
-    def assign(self, other: "Table") -> None:  # noqa: PLR0915 - one line a field
-        """Become a copy of another table."""
+    def assign(self, other: "State") -> None:  # noqa: PLR0915 - one line a field
+        """Become a copy of another state."""
         self.board.assign(other.board)
         self.track.assign(other.track)
         self.stock.assign(other.stock)

@@ -6,7 +6,7 @@ from engine.track cimport Track
 cdef int OVER, _SEATS, _PHASES, _PHASE_CARD
 
 
-cdef class Table:
+cdef class State:
     cdef public Board board
     cdef public Track track
     cdef public Stock stock
@@ -21,4 +21,4 @@ cdef class Table:
     cdef public int[3] rounds
     cdef public int[192] phase_card
 
-    cpdef void assign(self, Table other) noexcept
+    cpdef void assign(self, State other) noexcept

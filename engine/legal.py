@@ -7,10 +7,10 @@ kind may name first, and then second. So each rule is written once.
 try:
     import cython
 except ImportError:  # pragma: no cover - depends on what is installed
-    from engine.stand_in import cython
+    from engine.cython_fallback import cython
 
 from engine.board import MoveList
-from engine.codes import (
+from engine.moves import (
     ADD,
     AP6,
     AP7,
@@ -45,14 +45,14 @@ from engine.codes import (
     UNDER_KNIGHT,
     UP2,
 )
-from engine.table import Table
+from engine.state import State
 
 _CARDS = 10
 _ADD_COST = 2
 
 
-class Options(Table):
-    """A table, and what is legal on it."""
+class LegalMoves(State):
+    """A state, and what is legal in it."""
 
     def allows(self, move: int) -> bool:
         """Whether a move is legal now. Any number may be asked."""

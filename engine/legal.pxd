@@ -1,7 +1,7 @@
 from libc.stdint cimport uint64_t
 
 from engine.board cimport Board, MoveList
-from engine.table cimport Table
+from engine.state cimport State
 
 cdef int AP6, AP7, ADD, BLOCK, BUY, CURRENT, DIAGONAL, DOOR_UP, END, ENTER, ENTERING
 cdef int EXTRA_BLOCK, FIRST, FIRST_DUE, FOUND, FOUNDING, JUMP, KEEP, KEEPING, KING
@@ -10,7 +10,7 @@ cdef int STOCK_DUE, TURN, UNDER_KNIGHT, UP2
 cdef int _CARDS, _ADD_COST
 
 
-cdef class Options(Table):
+cdef class LegalMoves(State):
     cpdef bint allows(self, long long move) noexcept
     cdef bint _allows_pair(self, int kind, int a, int b) noexcept
     cdef bint _allows_single(self, int kind, int a) noexcept
