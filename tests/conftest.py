@@ -1,6 +1,7 @@
 """The cast: Ana owns, Ben rivals, Cleo is a stranger, and anybody has no token."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from ladder.bots import tokens
+from ladder.runner.sandbox import Level, Sandbox, SandboxUnavailable, open_sandbox
 
 Person = Callable[[str], APIClient]
 
@@ -73,3 +75,38 @@ def anybody(api: Person) -> APIClient:
 def user(db: None) -> Callable[[str], User]:
     del db
     return lambda name: User.objects.get_or_create(username=name)[0]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_slots() -> None:
+    """Give each pytest worker its own user ids, so that it can look for survivors."""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first = 62_000 + 50 * number
+    os.environ["TORRES_SLOT_UIDS"] = f"{first}-{first + 49}"
+
+
+def part_missing(why: str) -> None:
+    """Skip, or fail where CI says that every part must be there."""
+    if os.environ.get("TORRES_REQUIRE_ALL") == "1":
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+def opened(level: Level) -> Iterator[Sandbox]:
+    try:
+        sandbox = open_sandbox(level)
+    except SandboxUnavailable as why:
+        part_missing(str(why))
+    else:
+        yield sandbox
+        sandbox.close()
+
+
+@pytest.fixture(scope="module")
+def full() -> Iterator[Sandbox]:
+    yield from opened("full")
+
+
+@pytest.fixture(scope="module")
+def none() -> Iterator[Sandbox]:
+    yield from opened("none")

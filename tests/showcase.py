@@ -20,10 +20,10 @@ from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots import services
 from ladder.bots.models import Bot, Submission
-from ladder.bots.protocol import Limits
 from ladder.games import replays
 from ladder.games.models import Attempt, Game, GameStatus, Match, Seat, SeatLog, Worker
 from ladder.ratings.models import Entry, Ladder, Pairing, Rating, Season
+from ladder.runner.protocol import Limits
 
 LIMITS = Limits().as_dict()
 

@@ -15,11 +15,11 @@ from engine.game import Game
 from engine.referee import REASONS
 from engine.rulesets import resolve
 from engine.setup import derive
-from ladder.bots.protocol import Limits
+from ladder.runner.protocol import Limits
 
 TORRES = Path(sys.executable).with_name("torres")
 ROOT = Path(__file__).resolve().parent.parent
-PROTOCOL = (ROOT / "ladder/bots/PROTOCOL.md").read_text()
+PROTOCOL = (ROOT / "docs/protocol.md").read_text()
 README = (ROOT / "README.md").read_text()
 STATE = Game(resolve("yucata", 2), derive(resolve("yucata", 2), "x")).state(0)
 

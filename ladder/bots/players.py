@@ -13,12 +13,14 @@ from django.conf import settings
 from django.core.files.storage import storages
 
 from engine.referee import Answer, Ask, ServiceFault
-from ladder.bots import archive, building, refusals, runtimes, services
-from ladder.bots.building import Built
+from ladder.bots import archive, refusals, services
 from ladder.bots.models import Submission
-from ladder.bots.process import BotProcess
-from ladder.bots.protocol import Limits
-from ladder.bots.sandbox import (
+from ladder.runner import compiler, languages
+from ladder.runner.cache import Store
+from ladder.runner.compiler import Built
+from ladder.runner.process import BotProcess
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import (
     Box,
     Level,
     Sandbox,
@@ -26,8 +28,7 @@ from ladder.bots.sandbox import (
     open_sandbox,
     probe,
 )
-from ladder.bots.store import Store
-from ladder.bots.verdict import Verdict
+from ladder.runner.verdict import Verdict
 
 KEPT = 64 << 10
 STORED = refusals.Limits(packed=1 << 40)  # judged when it came
@@ -75,7 +76,7 @@ def box_of(submission: Submission, held: ExitStack) -> Box:
     """
     entry = _store("bots").take(_name(submission), partial(_unpack, submission))
     held.callback(entry.close)
-    return runtimes.locate(entry.files)
+    return languages.locate(entry.files)
 
 
 def built(submission: Submission, sandbox: Sandbox, held: ExitStack) -> Built:
@@ -86,7 +87,7 @@ def built(submission: Submission, sandbox: Sandbox, held: ExitStack) -> Built:
     SandboxUnavailable where a compiler is missing.
     """
     box = box_of(submission, held)
-    if packages := runtimes.missing(runtimes.BY_NAME[box.language]):
+    if packages := languages.missing(languages.BY_NAME[box.language]):
         raise SandboxUnavailable(
             f"This worker cannot run {box.language}. Say"
             f" apt-get install {' '.join(packages)} there."
@@ -96,7 +97,7 @@ def built(submission: Submission, sandbox: Sandbox, held: ExitStack) -> Built:
     logs = [""]
 
     def make(target: Path) -> None:
-        logs.append(building.build(box, sandbox, target).log)
+        logs.append(compiler.build(box, sandbox, target).log)
 
     entry = _store("built").take(_name(submission), make)
     held.callback(entry.close)
@@ -115,13 +116,13 @@ def _name(submission: Submission) -> str:
 def _unpack(submission: Submission, folder: Path) -> None:
     with storages["bots"].open(submission.package) as package:
         source = archive.unpack(
-            package, "bot.zip", folder, suffixes=runtimes.suffixes(), limits=STORED
+            package, "bot.zip", folder, suffixes=languages.suffixes(), limits=STORED
         )
     if source.digest != submission.digest:
         raise ServiceFault(f"the stored package of {submission} is not what was sent")
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    box = runtimes.locate(folder)
+    box = languages.locate(folder)
     if box.language == "executable":
         (folder / box.entry).chmod(0o755)  # modes are not part of an upload
 

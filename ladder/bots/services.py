@@ -21,10 +21,11 @@ from django.db.models import F, Max
 from django.db.models.functions import Now
 from django.utils.text import slugify
 
-from ladder.bots import archive, refusals, runtimes, selectors
+from ladder.bots import archive, refusals, selectors
 from ladder.bots.models import OPEN, Bot, Submission
-from ladder.bots.sandbox import Box
 from ladder.common.errors import LadderError, TooMany
+from ladder.runner import languages
+from ladder.runner.sandbox import Box
 
 HOUSE = Path(__file__).parent / "house"
 HOUSE_PREFIX = "house-"
@@ -109,7 +110,7 @@ def submit(bot: Bot, upload: BinaryIO, filename: str) -> Submission:
     with tempfile.TemporaryDirectory(dir=scratch()) as box:
         folder = Path(box) / "bot"
         source = archive.unpack(
-            upload, filename, folder, suffixes=runtimes.suffixes(), limits=limits
+            upload, filename, folder, suffixes=languages.suffixes(), limits=limits
         )
         known = bot.submissions.filter(digest=source.digest).first()
         if known is not None:
@@ -163,11 +164,11 @@ def _enter(bot: Bot, folder: Path, source: archive.Source) -> Submission:
 
 def _box(folder: Path) -> Box:
     try:
-        return runtimes.locate(folder)
-    except runtimes.NoBot as why:
-        if (folder / runtimes.MANIFEST).is_file():
+        return languages.locate(folder)
+    except languages.NoBot as why:
+        if (folder / languages.MANIFEST).is_file():
             raise refusals.NoEntry(str(why)) from why
-        known = ", ".join(f"bot{suffix}" for suffix in runtimes.suffixes())
+        known = ", ".join(f"bot{suffix}" for suffix in languages.suffixes())
         raise refusals.NoEntry(
             f"There is no entry that runs here. Name the main file one of: {known}."
         ) from None

@@ -18,12 +18,12 @@ from engine.referee import Forfeit, Move, Outcome, ServiceFault, play
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots import players, services
-from ladder.bots.building import SECONDS, BuildFailed
 from ladder.bots.models import Submission
-from ladder.bots.protocol import Limits
-from ladder.bots.sandbox import SandboxUnavailable
 from ladder.bots.services import LostClaim
 from ladder.common.errors import LadderError
+from ladder.runner.compiler import SECONDS, BuildFailed
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import SandboxUnavailable
 
 RULESET, SEATS = "yucata", 2
 DEFAULT = Limits()

@@ -21,10 +21,10 @@ import click
 from engine.errors import EngineError
 from engine.referee import ServiceFault
 from engine.rulesets import resolve
-from ladder.bots.protocol import Limits
-from ladder.bots.sandbox import Sandbox
 from ladder.cli.play import Entrant as Bot, Files, Hall, entrant
 from ladder.common.errors import LadderError
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import Sandbox
 from ladder.tournaments.config import BadConfig, Config, read
 from ladder.tournaments.plan import plan
 from ladder.tournaments.ranking import Standings

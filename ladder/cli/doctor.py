@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ladder.bots.runtimes import RUNTIMES, missing
-from ladder.bots.sandbox import LEVELS, Capabilities, Level, probe
+from ladder.runner.languages import RUNTIMES, missing
+from ladder.runner.sandbox import LEVELS, Capabilities, Level, probe
 
 
 @click.command()

@@ -15,12 +15,12 @@ from engine.game import Game
 from engine.referee import Outcome, ServiceFault, play as referee
 from engine.rulesets import Rules, resolve
 from engine.setup import derive
-from ladder.bots.building import home_cache, prepared
-from ladder.bots.process import BotProcess, Direction, ProtocolLog
-from ladder.bots.protocol import Limits
-from ladder.bots.runtimes import locate
-from ladder.bots.sandbox import LEVELS, Box, Level, Sandbox, open_sandbox
 from ladder.cli.result import Standing, game_lines, json_line, standing_table
+from ladder.runner.compiler import home_cache, prepared
+from ladder.runner.languages import locate
+from ladder.runner.process import BotProcess, Direction, ProtocolLog
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import LEVELS, Box, Level, Sandbox, open_sandbox
 
 HOUSE = Path(__file__).resolve().parent.parent / "bots" / "house"
 MIN_SEATS, MAX_SEATS = 2, 4

@@ -12,9 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from ladder.bots.sandbox import LEVELS, Level, open_sandbox
 from ladder.cli import cup
 from ladder.cli.cup import Folder
+from ladder.runner.sandbox import LEVELS, Level, open_sandbox
 from ladder.tournaments.standings import shown
 
 MOST_AT_ONCE = 64

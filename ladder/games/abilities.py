@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from engine.replay import VERSION
-from ladder.bots.runtimes import BY_NAME
-from ladder.bots.sandbox import LEVELS
+from ladder.runner.languages import BY_NAME
+from ladder.runner.sandbox import LEVELS
 
 Words = frozenset[str]
 _RULES = "rules-"

@@ -17,10 +17,10 @@ from engine.referee import ServiceFault
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots.models import Submission
-from ladder.bots.protocol import Limits
 from ladder.common.errors import LadderError
 from ladder.games.attempts import Journal
 from ladder.games.models import Worker
+from ladder.runner.protocol import Limits
 
 BOT = "house-greedy"
 SEED = "00" * 16

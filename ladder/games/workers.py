@@ -13,10 +13,10 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from engine.replay import VERSION as RULES
-from ladder.bots.runtimes import RUNTIMES, missing
-from ladder.bots.sandbox import LEVELS, probe
 from ladder.games import abilities, attempts
 from ladder.games.models import Game, GameStatus, Worker
+from ladder.runner.languages import RUNTIMES, missing
+from ladder.runner.sandbox import LEVELS, probe
 
 PROCESSES = "ladder.bots.players.open_player"
 

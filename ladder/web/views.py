@@ -1,6 +1,5 @@
 """The pages that anybody sees: each joins what the rooms show."""
 
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -13,7 +12,6 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 from django.views.decorators.http import conditional_page
 
-from ladder import bots as bots_room
 from ladder.bots import rollback, selectors as bots
 from ladder.bots.models import Bot
 from ladder.common.errors import LadderError
@@ -35,7 +33,7 @@ from ladder.web import (
 
 NOT_BEGUN = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
 LATEST = 10
-PROTOCOL = Path(bots_room.__file__).parent / "PROTOCOL.md"
+PROTOCOL = settings.BASE_DIR / "docs" / "protocol.md"
 
 
 def _number(request: HttpRequest, name: str) -> int | None:

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.referee import Ask
-from ladder.bots.process import BotProcess
-from ladder.bots.protocol import Limits
-from ladder.bots.runtimes import locate
-from ladder.bots.sandbox import Box, Running, Sandbox, open_sandbox
+from ladder.runner.languages import locate
+from ladder.runner.process import BotProcess
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import Box, Running, Sandbox, open_sandbox
 
 PROGRAMS = Path(__file__).parents[1] / "bots" / "programs"
 HELLO = {"type": "hello", "protocol": "torres/1", "seat": 0, "seats": 2}

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bots.conftest import part_missing
-from tests.bots.test_attacks import FORFEITS
+from tests.conftest import part_missing
+from tests.runner.test_attacks import FORFEITS
 from tests.soak.vm.attacks import NAMES
 from tests.soak.vm.machine import HERE, PartMissing, boot, parts
 

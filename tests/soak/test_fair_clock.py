@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from engine.referee import Answer, PlayerFault, ServiceFault
-from ladder.bots import building, runtimes
-from ladder.bots.process import BotProcess
-from ladder.bots.protocol import Limits
-from ladder.bots.runtimes import locate
-from ladder.bots.sandbox import Box, Sandbox, SandboxUnavailable, open_sandbox
-from tests.bots.games import HELLO, PROGRAMS, ask
+from ladder.runner import compiler, languages
+from ladder.runner.languages import locate
+from ladder.runner.process import BotProcess
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import Box, Sandbox, SandboxUnavailable, open_sandbox
+from tests.runner.games import HELLO, PROGRAMS, ask
 
 DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
 BUDGET_MS = 100.0  # each burns 50
@@ -62,14 +62,14 @@ def decided(box: Box, sandbox: Sandbox) -> list[Answer]:
 @pytest.mark.soak
 @pytest.mark.parametrize("language", ["python", "javascript", "go", "java"])
 def test_half_of_the_budget_is_never_a_forfeit(language, busy, tmp_path: Path) -> None:
-    if packages := runtimes.missing(runtimes.BY_NAME[language]):
+    if packages := languages.missing(languages.BY_NAME[language]):
         pytest.skip(f"{language} needs {', '.join(packages)}")
     try:
         sandbox = open_sandbox("full")
     except SandboxUnavailable as why:
         pytest.skip(str(why))
     source = locate(PROGRAMS / "burn" / language)
-    box = building.prepared(source, sandbox, tmp_path)
+    box = compiler.prepared(source, sandbox, tmp_path)
     try:
         answers = decided(box, sandbox)
     finally:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from ladder.bots.protocol import Limits
-from ladder.bots.sandbox import SandboxUnavailable, open_sandbox
-from ladder.bots.sandbox.hierarchies import find
-from ladder.bots.sandbox.host import Host
-from tests.bots.games import PROGRAMS, contest, player
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import SandboxUnavailable, open_sandbox
+from ladder.runner.sandbox.cgroup_mounts import find
+from ladder.runner.sandbox.host import Host
+from tests.runner.games import PROGRAMS, contest, player
 
 GAMES = int(os.environ.get("TORRES_SOAK_GAMES", "1000"))
 PLAYERS = ("first", "first", "first", "exit_at_answer", "spin_threads")
@@ -124,8 +124,8 @@ def test_a_thousand_games_leave_nothing(slots) -> None:
 
 WORKER = """
 import sys, threading
-from tests.bots.games import *
-from ladder.bots.sandbox import open_sandbox
+from tests.runner.games import *
+from ladder.runner.sandbox import open_sandbox
 full = open_sandbox("full")
 print("ready", flush=True)
 def games():

@@ -22,9 +22,9 @@ from django.utils import timezone
 
 from ladder.bots import services as bots
 from ladder.bots.models import Bot, Submission
-from ladder.bots.sandbox import SandboxUnavailable, open_sandbox
 from ladder.games import attempts
 from ladder.games.models import Game, GameStatus
+from ladder.runner.sandbox import SandboxUnavailable, open_sandbox
 from ladder.tournaments import services
 from ladder.tournaments.models import Status, Tournament
 from tests.tournaments.cast import play_out, tournament

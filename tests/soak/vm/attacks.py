@@ -8,9 +8,9 @@ import os
 import sys
 
 from engine.referee import ServiceFault
-from ladder.bots.protocol import Limits
-from ladder.bots.sandbox import Sandbox, open_sandbox
-from tests.bots.games import (
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import Sandbox, open_sandbox
+from tests.runner.games import (
     HELLO,
     PROGRAMS,
     Game,

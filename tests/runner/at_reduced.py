@@ -1,0 +1,72 @@
+"""Plays attack programs at level reduced, as whoever runs it; one JSON line each.
+
+Run by test_reduced.py; the first argument says in what the bots are boxed.
+"""
+
+import json
+import os
+import socket
+import sys
+import tempfile
+from pathlib import Path
+
+from engine.referee import ServiceFault
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
+from ladder.runner.sandbox.host import Host
+from ladder.runner.sandbox.landlock import LandlockSandbox
+from tests.runner.games import HELLO, contest, player
+
+ATTACKS = Path(__file__).parent / "attacks"
+
+
+def main() -> None:
+    place = Path(tempfile.mkdtemp(prefix="torres-reduced-"))
+    (place / "secret").write_text("the queue's password")
+    os.environ["SECRET_KEY"] = "sesame-whole"
+    host_of = Host.from_environment()
+    makers = {
+        "bubblewrap": lambda: BubblewrapSandbox(host_of, None),
+        "landlock": lambda: LandlockSandbox(host_of),
+    }
+    sandbox = makers[sys.argv[1]]()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as tcp,
+        socket.socket(socket.AF_UNIX) as unix,
+        socket.socket(socket.AF_UNIX) as nameless,
+    ):
+        unix.bind(str(place / "socket"))
+        nameless.bind(f"\0torres-reduced-{os.getpid()}")
+        unix.listen()
+        nameless.listen()
+        host = {
+            "HOST_PID": str(os.getpid()),
+            "HOST_PORT": str(tcp.getsockname()[1]),
+            "HOST_SOCKET": str(place / "socket"),
+            "HOST_ABSTRACT": f"torres-reduced-{os.getpid()}",
+            "HOST_SECRET_FILE": str(place / "secret"),
+            "HOST_SECRET_PART": "sesame",
+            "HOST_USER_HOME": "/home/somebody",
+            "HOST_OTHER_BOT": str(ATTACKS.parent / "programs"),
+        }
+        opponent = player(ATTACKS.parent / "programs" / "first.py", sandbox)
+        opponent.start({**HELLO, "seat": 1})
+        for name in sys.argv[2:]:
+            bot = player(ATTACKS / f"{name}.py", sandbox, Limits(memory_mb=96), host)
+            try:
+                game = contest(bot, sandbox, move_ms=2_000, against=opponent)
+            except ServiceFault as ours:
+                print(json.dumps({"name": name, "ours": str(ours)}), flush=True)
+                continue
+            report = {
+                "name": name,
+                "fault": game.fault.reason if game.fault else None,
+                "said": game.stderr[-300:],
+                "opponent": game.opponent_answers,
+            }
+            print(json.dumps(report), flush=True)
+        opponent.end([0, 1], [2, 1], "completed")
+    sandbox.close()
+
+
+main()

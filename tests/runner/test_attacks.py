@@ -1,0 +1,128 @@
+"""Attack programs against level full: each is held, and the opponent plays on."""
+
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import Sandbox
+from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
+from ladder.runner.sandbox.cgroup_manager import Cgroups
+from ladder.runner.sandbox.host import Host
+from tests.runner.games import contest, groups_left, player, survivors
+
+pytestmark = pytest.mark.sandbox
+ATTACKS = Path(__file__).parent / "attacks"
+FORFEITS = {
+    "mem_heap": {"memory"},
+    "mem_mmap_private": {"memory"},
+    "mem_mmap_shared": {"memory"},
+    "mem_memfd": {"memory"},
+    "mem_children": {"memory"},
+    "fork_bomb": {"timeout", "memory"},
+    "fork_sessions": {"timeout", "memory"},
+}
+"""The attacks that cost the attacker its seat; all others only come to nothing."""
+NAMES = sorted(p.stem for p in ATTACKS.glob("*.py") if p.stem != "kit")
+LIMITS = Limits(memory_mb=96)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """What there is to steal on the host, and how an attack may know of it."""
+    place = tmp_path_factory.mktemp("host")
+    place.chmod(0o755)
+    secret = place / "secret"
+    secret.write_text("the queue's password")
+    secret.chmod(0o644)
+    abstract = f"torres-test-{os.getpid()}"
+    os.environ["SECRET_KEY"] = "sesame-whole"
+    with (
+        socket.create_server(("127.0.0.1", 0)) as tcp,
+        socket.socket(socket.AF_UNIX) as unix,
+        socket.socket(socket.AF_UNIX) as nameless,
+    ):
+        unix.bind(str(place / "socket"))
+        (place / "socket").chmod(0o777)
+        nameless.bind("\0" + abstract)
+        unix.listen()
+        nameless.listen()
+        yield {
+            "HOST_PID": str(os.getpid()),
+            "HOST_PORT": str(tcp.getsockname()[1]),
+            "HOST_SOCKET": str(place / "socket"),
+            "HOST_ABSTRACT": abstract,
+            "HOST_SECRET_FILE": str(secret),
+            "HOST_SECRET_PART": "sesame",
+            "HOST_USER_HOME": str(Path.home()),
+            "HOST_OTHER_BOT": str(Path(__file__).parent / "programs"),
+        }
+    del os.environ["SECRET_KEY"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, host: dict[str, str]) -> Path:
+    """The attacks as an uploaded folder, with a link that leads out of it."""
+    copied = tmp_path_factory.mktemp("upload") / "attacks"
+    shutil.copytree(ATTACKS, copied)
+    (copied / "link-to-the-secret").symlink_to(host["HOST_SECRET_FILE"])
+    return copied
+
+
+@pytest.fixture(scope="module")
+def bubblewrap(full: Sandbox) -> Iterator[Sandbox]:
+    """Level full as a user has it to whom control groups are delegated."""
+    if isinstance(full, BubblewrapSandbox):
+        pytest.skip("that is what level full is here")
+    made = BubblewrapSandbox(Host.from_environment(), Cgroups.open())
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_attack_is_held(
+    name: str, full: Sandbox, folder: Path, host: dict[str, str]
+) -> None:
+    assert_held(name, full, folder, host)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_attack_is_held_in_bubblewrap(
+    name: str, bubblewrap: Sandbox, folder: Path, host: dict[str, str]
+) -> None:
+    assert_held(name, bubblewrap, folder, host)
+
+
+def assert_held(name: str, box: Sandbox, folder: Path, host: dict[str, str]) -> None:
+    bot = player(folder / f"{name}.py", box, LIMITS, host)
+
+    game = contest(bot, box, move_ms=1_500 if "fork" in name else 15_000)
+
+    expected = FORFEITS.get(name)
+    if name == "mem_many_files" and isinstance(box, BubblewrapSandbox):
+        expected = {"memory"}  # it cannot limit how many files there are
+    if expected:
+        assert game.fault is not None
+        assert game.fault.reason in expected, game.fault
+    else:
+        assert game.fault is None, f"{game.fault} {game.stderr}"
+        assert game.stderr.startswith("HELD"), game.stderr
+        assert game.answers == 3
+    assert game.opponent_answers == 3
+    assert survivors() == []
+    assert groups_left() == []
+
+
+def test_a_second_game_finds_nothing_of_the_first(full, folder, host) -> None:
+    for _ in range(2):
+        bot = player(folder / "state_between_games.py", full, LIMITS, host)
+        assert contest(bot, full).stderr.startswith("HELD")
+
+
+def test_there_are_at_least_sixty() -> None:
+    assert len(NAMES) >= 60

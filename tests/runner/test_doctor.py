@@ -1,0 +1,147 @@
+"""`torres doctor` tries the controls; levels are refused with what to do about it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from ladder.cli.doctor import doctor
+from ladder.runner.sandbox import (
+    Capabilities,
+    Control,
+    SandboxUnavailable,
+    open_sandbox,
+)
+from ladder.runner.sandbox.landlock import LEAST
+from ladder.runner.sandbox.opening import _judge, probe
+from ladder.runner.zygote.landlock import version as landlock_version
+
+CONTROLS = {
+    "python3", "seccomp", "control groups", "own namespaces",
+    "network", "sockets",
+    "other processes", "environment", "files of the host", "write protection",
+    "privileges", "user namespaces", "system calls", "process limit", "memory limit",
+    "processor time", "freezing", "ending",
+}  # fmt: skip
+
+
+@pytest.mark.sandbox
+def test_every_control_is_tried_and_held_at_level_full(full) -> None:
+    found = probe()
+
+    assert {control.name for control in found.controls} == CONTROLS
+    assert [control for control in found.controls if not control.held] == []
+    assert found.level == "full"
+
+
+def test_the_exit_code_says_whether_the_configured_level_is_reached(
+    monkeypatch,
+) -> None:
+    levels = ["none", "reduced", "full"]
+    codes = []
+    for level in levels:
+        monkeypatch.setenv("TORRES_SANDBOX", level)
+        result = CliRunner().invoke(doctor, ["--json"])
+        report = json.loads(result.stdout)
+        assert result.exit_code == (not report["enough"])
+        codes.append(result.exit_code)
+
+    assert codes == sorted(codes)
+    assert codes[0] == 0
+
+
+def test_a_level_that_nobody_knows_is_refused(monkeypatch) -> None:
+    monkeypatch.setenv("TORRES_SANDBOX", "thick")
+
+    result = CliRunner().invoke(doctor)
+
+    assert result.exit_code == 2
+    assert "'thick'" in result.output
+
+
+def test_the_level_is_what_the_controls_allow() -> None:
+    def held(**names: bool) -> tuple[Control, ...]:
+        return tuple(
+            Control(name.replace("_", " "), held=ok, how="")
+            for name, ok in names.items()
+        )
+
+    assert _judge(held(network=True, freezing=True)) == "full"
+    assert _judge(held(network=True, freezing=False, memory_limit=False)) == "reduced"
+    assert _judge(held(own_namespaces=False, bwrap=False)) == "reduced"
+    assert _judge(held(network=False, freezing=True)) == "none"
+
+
+def test_what_is_missing_is_named_with_its_cure() -> None:
+    network = Control("network", held=False, how="connected", cure="do this")
+
+    assert Capabilities("none", (network,)).reasons() == "network: connected (do this)"
+
+
+HIDE = "mount --bind /dev/null /usr/bin/bwrap"
+NO_BWRAP = ("unshare", "--mount", "sh", "-c", f'{HIDE} && exec "$@"', "sh")
+
+
+def as_a_stranger(
+    code: str, around: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Run Python code as a user who owns nothing here and has no control groups."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    path = [p for p in sys.path if p.startswith("/") and os.access(p, os.X_OK)]
+    argv = [
+        *around,
+        *("setpriv", "--reuid", "60901", "--regid", "60901", "--clear-groups", "--"),
+        *("/usr/bin/python3", "-B", "-c", code),
+    ]
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "PYTHONPATH": ":".join(path)}
+    return subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+
+
+def test_an_ordinary_user_reaches_level_reduced_and_is_told_why_not_more() -> None:
+    done = as_a_stranger("from ladder.cli.doctor import doctor; doctor(['--json'])")
+    if "Permission denied" in done.stderr or "ModuleNotFoundError" in done.stderr:
+        pytest.skip("an ordinary user cannot read this checkout")
+    report = json.loads(done.stdout)
+
+    missing = {c["name"]: c["cure"] for c in report["controls"] if not c["held"]}
+    assert report["level"] == "reduced", report
+    assert set(missing) <= {"control groups", "memory limit"}
+    assert all("Delegate=yes" in cure for cure in missing.values())
+    assert done.returncode == 1
+
+
+def test_without_bubblewrap_landlock_reaches_level_reduced() -> None:
+    if landlock_version() < LEAST:
+        pytest.skip(f"this kernel has no Landlock of version {LEAST} (Linux 6.12)")
+    done = as_a_stranger(
+        "from ladder.cli.doctor import doctor; doctor(['--json'])", NO_BWRAP
+    )
+    if "Permission denied" in done.stderr or "ModuleNotFoundError" in done.stderr:
+        pytest.skip("an ordinary user cannot read this checkout")
+    report = json.loads(done.stdout)
+
+    missing = {c["name"]: c["how"] for c in report["controls"] if not c["held"]}
+    assert report["level"] == "reduced", report
+    assert "Landlock" in missing["own namespaces"]
+    assert set(missing) <= {"bwrap", "own namespaces", "control groups", "memory limit"}
+
+
+def test_a_level_that_is_not_reached_is_refused_with_the_reason() -> None:
+    done = as_a_stranger(
+        "from ladder.runner.sandbox import open_sandbox\n"
+        "try: open_sandbox('full')\n"
+        "except Exception as why: print(type(why).__name__, why)"
+    )
+    if "Permission denied" in done.stderr or "ModuleNotFoundError" in done.stderr:
+        pytest.skip("an ordinary user cannot read this checkout")
+
+    assert done.stdout.startswith(f"{SandboxUnavailable.__name__} The sandbox reaches")
+    assert "control groups" in done.stdout
+
+
+def test_level_none_needs_nothing() -> None:
+    assert open_sandbox("none").level == "none"

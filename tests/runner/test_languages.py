@@ -1,0 +1,282 @@
+"""Each language's starter builds in the sandbox and plays a whole game."""
+
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.game import Game
+from engine.referee import play
+from engine.rulesets import resolve
+from engine.setup import derive
+from ladder.runner import compiler, languages
+from ladder.runner.compiler import BuildFailed
+from ladder.runner.languages import NoBot, locate
+from ladder.runner.process import BotProcess
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import Box, Sandbox, SandboxUnavailable, landlock
+from ladder.runner.sandbox.host import Host
+from ladder.runner.sandbox.landlock import LandlockSandbox
+from tests.conftest import part_missing
+from tests.runner.games import PROGRAMS, contest, groups_left, player
+
+KITS = Path(__file__).parents[2] / "ladder/bots/kits"
+LANGUAGES = sorted(folder.name for folder in KITS.iterdir() if folder.is_dir())
+LIMITS = Limits(memory_mb=384)
+
+
+def need(language: str) -> None:
+    if packages := languages.missing(languages.BY_NAME[language]):
+        part_missing(f"{language} needs apt-get install {' '.join(packages)}")
+
+
+def whole_game(box: Box, sandbox: Sandbox) -> list[int]:
+    """Play a game of the box against itself; return the moves each seat made."""
+    seats = [BotProcess(box, sandbox, LIMITS) for _ in range(2)]
+    rules = resolve("yucata", 2)
+    game = Game(rules, derive(rules, "languages"))
+    outcome = play(game, seats, seed="languages", limits=LIMITS.as_dict())
+    assert outcome.forfeits == []
+    return [move.seat for move in outcome.moves]
+
+
+def test_every_row_but_the_bare_executable_has_a_starter() -> None:
+    rows = {runtime.name for runtime in languages.RUNTIMES}
+
+    assert set(LANGUAGES) == rows - {"executable"}
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_starter_plays_a_game_at_level_full(language, full, tmp_path) -> None:
+    need(language)
+    box = compiler.prepared(locate(KITS / language), full, tmp_path)
+
+    assert set(whole_game(box, full)) == {0, 1}
+    assert groups_left() == []
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("language", ["python", "javascript", "go", "java"])
+def test_what_was_built_plays_where_landlock_holds_it(language, full, tmp_path) -> None:
+    need(language)
+    if not landlock.enough():
+        pytest.skip("this kernel has no Landlock, or one that is too old")
+    box = compiler.prepared(locate(PROGRAMS / "burn" / language), full, tmp_path)
+    reduced = LandlockSandbox(Host.from_environment())
+
+    with pytest.raises(SandboxUnavailable, match="Compilers need"):
+        compiler.build(replace(box, compile=("true",)), reduced, tmp_path / "again")
+    game = contest(BotProcess(box, reduced, LIMITS), reduced)
+    reduced.close()
+
+    assert (game.fault, game.answers) == (None, 3)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_starter_plays_at_home(language, none, tmp_path) -> None:
+    need(language)
+    box = compiler.prepared(locate(KITS / language), none, tmp_path)
+
+    assert set(whole_game(box, none)) == {0, 1}
+
+
+@pytest.mark.sandbox
+def test_a_static_executable_needs_no_language(full, tmp_path) -> None:
+    need("c")
+    argv = ["gcc", "-static", "-O1", "-o", tmp_path / "bot", KITS / "c" / "bot.c"]
+    subprocess.run(argv, check=True)
+    (tmp_path / "bot").chmod(0o755)
+    box = locate(tmp_path)
+    (tmp_path / "bot").chmod(0o644)  # as archives leave it
+
+    assert box.language == "executable"
+    assert set(whole_game(box, full)) == {0, 1}
+
+
+# --- what is made is kept, and judged
+
+
+@pytest.mark.sandbox
+def test_a_bot_is_built_once(full, tmp_path) -> None:
+    need("c")
+    first = compiler.prepared(locate(KITS / "c"), full, tmp_path)
+    made = (first.folder / "bot").stat()
+    again = compiler.prepared(locate(KITS / "c"), full, tmp_path)
+
+    assert again == first
+    assert (first.folder / "bot").stat().st_mtime_ns == made.st_mtime_ns
+    assert (first.folder / "bot.c").is_file()
+
+
+@pytest.mark.sandbox
+def test_the_compiler_s_words_are_kept_for_the_owner(full, tmp_path) -> None:
+    need("c")
+    (tmp_path / "bot.c").write_text("int main(void) { return nothing; }\n")
+
+    with pytest.raises(BuildFailed, match="ended with exit code 1") as caught:
+        compiler.build(locate(tmp_path), full, tmp_path / "built")
+
+    assert "undeclared" in caught.value.log
+    assert not (tmp_path / "built").exists()
+
+
+ATTACKS = {
+    "reads_a_secret": ('#include "/etc/shadow"', "No such file"),
+    "reads_zeros": ('#include "/dev/zero"', ""),
+    "giant_array": ("int x[1u << 31] = {1};\nint main(void) {}", ""),
+    "includes_itself": ("#include __FILE__\n#include __FILE__", ""),
+}
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_on_the_compiler_is_a_failed_build(
+    name, full, tmp_path, monkeypatch
+) -> None:
+    need("c")
+    monkeypatch.setattr(compiler, "SECONDS", 2)
+    code, said = ATTACKS[name]
+    (tmp_path / "bot.c").write_text(code + "\n")
+
+    with pytest.raises(BuildFailed) as caught:
+        compiler.build(locate(tmp_path), full, tmp_path / "built")
+
+    assert said in caught.value.log
+    assert len(caught.value.log) <= compiler.LOG_BYTES
+    assert groups_left() == []
+
+
+def made_by(script: str, sandbox: Sandbox, folder: Path) -> Path:
+    """Build with a compiler that is a shell script of the attacker."""
+    (folder / "bot.c").write_text("")
+    box = replace(locate(folder), compile=("/bin/sh", "-c", script))
+    compiler.build(box, sandbox, folder / "built")
+    return folder / "built"
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    "script",
+    [
+        "ln -s /etc/passwd /out/bot",
+        "ln -s /etc /out/folder && tar -cf - -C /tmp . > /dev/null",
+        "mkdir /out/a && ln /usr/bin/env /out/a/bot",
+        "(setsid sh -c 'sleep 60' &) ; true",
+    ],
+)
+def test_links_and_daemons_of_a_compiler_come_to_nothing(
+    script, full, tmp_path
+) -> None:
+    try:
+        built = made_by(script, full, tmp_path)
+    except BuildFailed:
+        pass
+    else:
+        links = [p for p in built.rglob("*") if p.is_symlink()]
+        assert links == []
+    assert groups_left() == []
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("dd if=/dev/zero of=/out/x bs=1M count=100", "exit code"),
+        ("exec dd if=/dev/zero bs=1M count=200", "it made more than 64 MiB"),
+        ("awk 'BEGIN { s = \"x\"; while (1) s = s s }'", "more than"),
+        ("cd /out; for i in $(seq 3000); do : > $i; done", "more than 2000 files"),
+        ("echo this is no tar >&3; exit 3", "exit code"),
+        ("while :; do :; done", "more than 2 s"),
+        ("yes 'a warning' >&2", "more than 2 s"),
+    ],
+)
+def test_a_compiler_bomb_is_a_rejected_build(
+    script, why, full, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(compiler, "SECONDS", 2)
+    if script.startswith("exec dd"):
+        script = "exec dd if=/dev/zero bs=1M count=200 >&9"  # 9: stdout of the box
+        monkeypatch.setattr(compiler, "_SHELL", 'exec 9>&1; "$@" >&2')
+
+    with pytest.raises(BuildFailed, match=why):
+        made_by(script, full, tmp_path)
+
+    assert groups_left() == []
+
+
+# --- what is a bot
+
+
+def test_the_entry_is_found_in_the_only_top_folder(tmp_path) -> None:
+    (tmp_path / "__MACOSX").mkdir()
+    (tmp_path / ".git").mkdir()
+    shutil.copytree(KITS / "javascript", tmp_path / "mine")
+
+    box = locate(tmp_path)
+
+    assert (box.folder, box.entry, box.language) == (
+        tmp_path / "mine",
+        "bot.js",
+        "javascript",
+    )
+
+
+def test_all_sources_in_the_entry_s_folder_are_compiled(tmp_path) -> None:
+    for name in ("bot.cpp", "search.cpp", "notes.txt"):
+        (tmp_path / name).write_text("")
+
+    assert "search.cpp" in locate(tmp_path).compile
+    assert "notes.txt" not in locate(tmp_path).compile
+
+
+def test_a_manifest_can_say_otherwise(tmp_path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "main.py").write_bytes((PROGRAMS / "first.py").read_bytes())
+    said = 'language = "python"\nentry = "src/main.py"\n'
+    (tmp_path / "bot.toml").write_text(said)
+
+    box = locate(tmp_path)
+
+    assert box.argv[-1] == "src/main.py"
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("language = 'cobol'\nentry = 'x'", "no language 'cobol'"),
+        ("language = 'c'\nentry = '../x.c'", "does not stay"),
+        ("language = 'c'\nentry = '/etc/passwd'", "does not stay"),
+        ("language = 'c'\nentry = '-wrapper.c'", "does not stay"),
+        ("language = 'c'\nentry = 'nothing.c'", "no file"),
+        ("entry = 'x'", "language"),
+        ("language = 'c'\nentry = 'x'\nrun = 'rm -rf /'", "run"),
+        ("[" * 5000, "not as it should be"),
+        ("x = 1\n" * 5000, "longer than"),
+    ],
+)
+def test_a_wrong_manifest_is_refused_with_the_reason(said, why, tmp_path) -> None:
+    (tmp_path / "bot.toml").write_text(said)
+
+    with pytest.raises(NoBot, match=why):
+        locate(tmp_path)
+
+
+def test_a_folder_without_a_bot_names_what_would_have_been_one(tmp_path) -> None:
+    (tmp_path / "main.py").write_text("")
+    with pytest.raises(NoBot, match=r"bot\.py, bot\.js"):
+        locate(tmp_path)
+
+
+def test_a_language_without_its_tools_says_what_to_install() -> None:
+    row = languages.Runtime("brainfuck", (".bf",), ("bf",), needs=(("bf", "bf-tools"),))
+
+    assert languages.missing(row) == ["bf-tools"]
+
+
+def test_a_python_bot_may_import_the_engine(sandbox) -> None:
+    game = contest(player(PROGRAMS / "imports_engine.py", sandbox), sandbox)
+
+    assert game.fault is None, game.stderr

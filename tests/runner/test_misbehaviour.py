@@ -1,0 +1,194 @@
+"""Real bots that misbehave: each forfeits for the right reason and says why."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from engine.referee import PlayerFault
+from ladder.runner.process import BotProcess
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import Sandbox
+from ladder.runner.verdict import Verdict
+from tests.runner.games import HELLO, PROGRAMS, ask, contest, groups_left, player
+
+FAULTS = {
+    # at the start
+    "crash_at_start": ("crash", "exit code 1, at start"),
+    "not_a_program": ("crash", "exit code 1, at start"),
+    "exit_zero": ("crash", "exit code 0, at start"),
+    "mute": ("timeout", "its start took"),
+    # wrong shapes
+    "nonsense": ("protocol", "I would like to end my turn"),
+    "both": ("protocol", 'both "actions" and "index"'),
+    "deep": ("protocol", "nested too deeply"),
+    "huge_number": ("protocol", "out of range"),
+    "not_utf8": ("protocol", "invalid UTF-8"),
+    "nan": ("protocol", "malformed"),
+    "nul": ("protocol", "trailing characters"),
+    # at the wrong time
+    # (whether the line lies there before the question or comes before it is read is
+    # chance: both are told)
+    "twice": ("protocol", "before"),
+    "unread": ("protocol", "before"),
+    "early": ("protocol", "before"),
+    # too much
+    "long_line": ("output", "a line of more than 65536 bytes"),
+    "flood_lines": ("output", "more than 1048576 bytes in all on stdout"),
+    "flood_stderr": ("output", "more than 16777216 bytes on stderr"),
+    # too long
+    "never_reads": ("timeout", "the decision turn at ply 0 took"),
+    "half_line": ("timeout", "the decision turn at ply 0 took"),
+    "slow_bytes": ("timeout", "the decision turn at ply 0 took"),
+    "stop_itself": ("timeout", "the decision turn at ply 0 took"),
+    "spin": ("timeout", "the decision turn at ply 0 took"),
+    "spin_threads": ("timeout", "the decision turn at ply 0 took"),
+    "sleep": ("timeout", "the decision turn at ply 0 took"),
+    # gone
+    "close_stdout": ("crash", "it closed its stdout"),
+    "close_all": ("crash", "it closed its stdout"),
+    "exit_at_answer": ("crash", "exit code 7, at turn at ply 0"),
+    "exit_minus_one": ("crash", "exit code 255, at turn at ply 0"),
+    "exit_after_answer": ("crash", "exit code 0, at turn at ply 1"),
+    "segfault": ("crash", "killed by signal 11 (Segmentation fault), at turn at ply 0"),
+    "abort": ("crash", "killed by signal 6 (Aborted), at turn at ply 0"),
+}
+ONLY_FULL = {
+    # Without namespaces a child outlives its parent and holds the pipes: a timeout.
+    "child_keeps_stdout": ("crash", "exit code 3, at turn at ply 0"),
+}
+LIMITS = Limits(start_ms=1_500)
+
+
+def check(name: str, sandbox: Sandbox, reason: str, detail: str) -> Verdict:
+    bot = player(PROGRAMS / f"{name}.py", sandbox, LIMITS)
+
+    slow = reason != "timeout"  # only what shall run out of time gets little of it
+    game = contest(bot, sandbox, move_ms=20_000 if slow else 300)
+
+    assert game.fault is not None
+    assert (game.fault.reason, detail in game.fault.detail) == (reason, True), (
+        game.fault
+    )
+    assert game.opponent_answers == 3
+    assert bot.verdict is not None
+    assert bot.verdict.reason == reason
+    return bot.verdict
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_fault_is_found_and_named(name: str, sandbox: Sandbox) -> None:
+    check(name, sandbox, *FAULTS[name])
+
+    assert groups_left() == []
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("name", ONLY_FULL)
+def test_the_fault_is_found_at_level_full(name: str, full: Sandbox) -> None:
+    check(name, full, *ONLY_FULL[name])
+
+
+@pytest.mark.sandbox
+def test_a_bot_that_answers_twice_is_always_caught_at_the_same_decision(full) -> None:
+    details = set()
+    for _ in range(10):
+        game = contest(player(PROGRAMS / "twice.py", full), full)
+        assert game.fault is not None
+        details.add((game.answers, game.fault.reason))
+
+    assert details == {(1, "protocol")}
+
+
+def test_unknown_messages_keys_and_notes_are_no_fault(sandbox: Sandbox) -> None:
+    bot = player(PROGRAMS / "talkative.py", sandbox)
+    bot.start(HELLO)
+
+    answer = bot.decide(ask())
+    bot.end([0, 1], [2, 1], "completed")
+
+    assert (answer.index, answer.note) == (0, "legal False")
+
+
+def test_orphans_are_reaped_as_everywhere(sandbox: Sandbox) -> None:
+    bot = player(PROGRAMS / "orphans.py", sandbox)
+
+    game = contest(bot, sandbox)
+
+    assert (game.fault, game.answers) == (None, 3)
+
+
+def test_a_deaf_bot_is_gone_a_second_after_the_end(sandbox: Sandbox) -> None:
+    bot = player(PROGRAMS / "deaf.py", sandbox)
+
+    game = contest(bot, sandbox)
+
+    assert game.fault is None
+    assert bot._exit is not None
+
+
+def test_kill_may_be_called_twice_and_before_the_start(sandbox: Sandbox) -> None:
+    bot = player(PROGRAMS / "first.py", sandbox)
+    bot.kill()
+    bot.start(HELLO)
+    bot.kill()
+    bot.kill()
+    bot.forfeit("timeout", "late")
+    bot.end([0], [1], "completed")
+
+
+def test_the_verdict_tells_the_owner_everything(sandbox: Sandbox) -> None:
+    verdict = check("log_much", sandbox, "crash", "exit code 1, at turn at ply 0")
+
+    assert (verdict.decision, verdict.ply, verdict.move_ms) == ("turn", 0, 20_000)
+    assert verdict.sent.startswith(b'{"type":"decide","decision":"turn","ply":0,')
+    assert str(verdict.exit) == "exit code 1"
+    assert verdict.charge is not None
+    assert verdict.charge.ms > 0
+    assert len(verdict.stderr) == 65_536
+    assert verdict.stderr.endswith(b"last words\n")
+
+
+def test_the_verdict_quotes_what_was_received(sandbox: Sandbox) -> None:
+    verdict = check("nonsense", sandbox, "protocol", "I would like")
+
+    assert verdict.received == b"I would like to end my turn"
+
+
+def test_stderr_is_kept_byte_for_byte(sandbox: Sandbox, tmp_path: Path) -> None:
+    log = tmp_path / "seat-0.log"
+    bot = BotProcess(player(PROGRAMS / "log_html.py", sandbox)._box, sandbox, log=log)
+    bot.start(HELLO)
+    with pytest.raises(PlayerFault, match="crash"):
+        bot.decide(ask())
+
+    expected = "<script>alert(1)</script>\x1b[2J\x00\xff\n".encode()
+    assert log.read_bytes() == expected
+    assert bot.verdict is not None
+    assert bot.verdict.stderr == expected
+
+
+def test_the_protocol_log_has_every_raw_line(sandbox: Sandbox) -> None:
+    lines: list[tuple[str, int, bytes]] = []
+    box = player(PROGRAMS / "first.py", sandbox)._box
+    bot = BotProcess(box, sandbox, protocol_log=lambda *line: lines.append(line))
+    bot.start({**HELLO, "seat": 1})
+    bot.decide(ask())
+    bot.end([0, 1], [2, 1], "completed")
+
+    said = [(way, seat, line.split(b",")[0]) for way, seat, line in lines]
+    assert said == [
+        ("sent", 1, b'{"type":"hello"'),
+        ("received", 1, b'{"type":"ready"}'),
+        ("sent", 1, b'{"type":"decide"'),
+        ("received", 1, b'{"index":0}'),
+        ("sent", 1, b'{"type":"end"'),
+    ]
+
+
+def test_a_missing_program_is_the_service_s_fault(none: Sandbox) -> None:
+    box = player(PROGRAMS / "first.py", none)._box
+    odd = dataclasses.replace(box, argv=("no-such-interpreter", "x"))
+
+    with pytest.raises(Exception, match="is not installed"):
+        BotProcess(odd, none).start(HELLO)

@@ -1,0 +1,191 @@
+"""A test for each trap that was measured before (research: T1 ... T15).
+
+T1, T2, T5, T7, T11, T12 are also attack programs; here is what those cannot show.
+T9 and T13 are about what is not used: crun, and RLIMIT_AS as a limit of memory.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ladder.runner.languages import locate
+from ladder.runner.process import BotProcess
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import Box
+from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
+from ladder.runner.sandbox.host import Host
+from ladder.runner.sandbox.landlock import LEAST_OWN_UID
+from ladder.runner.sandbox.staging import Stage
+from ladder.runner.zygote.landlock import version as landlock_version
+from tests.runner.games import HELLO, PROGRAMS, ask, contest, player
+
+pytestmark = pytest.mark.sandbox
+
+
+def started(bot: BotProcess) -> list[int]:
+    """Start a bot, and return the ids of all processes of its box."""
+    bot.start(HELLO)
+    return bot._bot.threads()
+
+
+def test_t1_no_process_of_the_box_has_the_worker_s_environment(full, bot) -> None:
+    os.environ["SECRET_KEY"] = "sesame"
+    try:
+        pids = started(bot("first.py", full))
+    finally:
+        del os.environ["SECRET_KEY"]
+
+    for pid in pids:
+        assert b"sesame" not in Path(f"/proc/{pid}/environ").read_bytes()
+
+
+def test_t3_processor_time_of_children_that_are_gone_is_counted(full) -> None:
+    bot = player(PROGRAMS / "many_threads.py", full)
+    bot.start(HELLO)
+    assert bot.decide(ask()).cpu_ms > 199
+    bot.kill()
+
+
+def test_t5_each_bot_has_a_user_id_of_its_own_on_the_host(full, bot) -> None:
+    pids = [pid for _ in range(3) for pid in started(bot("first.py", full))]
+
+    uids = [Path(f"/proc/{pid}").stat().st_uid for pid in pids]
+    assert 0 not in uids
+    assert len(set(uids)) == 3
+
+
+def test_t6_one_child_over_memory_ends_the_whole_bot(full) -> None:
+    """The kernel may kill the child alone; the bot would live on and answer."""
+    bot = player(PROGRAMS / "child_over_memory.py", full, Limits(memory_mb=64))
+
+    game = contest(bot, full)
+
+    assert game.fault is not None
+    assert game.fault.reason == "memory"
+
+
+SANDBOXES = {
+    "full": "from ladder.runner.sandbox import open_sandbox;"
+    " box = open_sandbox('full')",
+    "bubblewrap": "from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox;"
+    " from ladder.runner.sandbox.host import Host;"
+    " box = BubblewrapSandbox(Host.from_environment(), None)",
+    "landlock": "from ladder.runner.sandbox.landlock import LandlockSandbox;"
+    " from ladder.runner.sandbox.host import Host;"
+    " box = LandlockSandbox(Host.from_environment())",
+}
+
+
+@pytest.mark.parametrize("way", SANDBOXES)
+def test_t8_a_killed_worker_leaves_no_process(full, way: str) -> None:
+    if way == "landlock" and landlock_version() < LEAST_OWN_UID:
+        pytest.skip(f"this kernel has no Landlock of version {LEAST_OWN_UID}")
+    code = f"""
+from tests.runner.games import *
+{SANDBOXES[way]}
+bots = [player(PROGRAMS / name, box) for name in ("first.py", "wakers.py", "deaf.py")]
+for bot in bots: bot.start(HELLO)
+for bot in bots: bot.decide(ask())
+print(*(pid for bot in bots for pid in bot._bot.threads()), flush=True)
+import os, signal
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    pids = [int(word) for word in done.stdout.split()]
+    assert len(pids) >= 3, done.stderr  # one for each bot, and what they started
+    for _ in range(200):  # the kernel takes its time
+        if not any(alive(pid) for pid in pids):
+            break
+        subprocess.run(["sleep", "0.05"], check=True)
+    assert [pid for pid in pids if alive(pid)] == []
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][1] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_t10_a_box_without_proc_runs_python() -> None:
+    box = BubblewrapSandbox(Host.from_environment(), None, proc=False)
+    try:
+        assert contest(player(PROGRAMS / "first.py", box), box).answers == 3
+    finally:
+        box.close()
+
+
+def test_t11_threads_start(full) -> None:
+    game = contest(player(PROGRAMS / "ponder.py", full), full)
+
+    assert game.fault is None
+
+
+def test_t14_a_bot_in_a_private_folder_is_copied_to_where_it_can_be_read(
+    full, tmp_path
+) -> None:
+    folder = tmp_path / "private"
+    folder.mkdir(mode=0o700)
+    (folder / "bot.py").write_bytes((PROGRAMS / "first.py").read_bytes())
+    (folder / "bot.py").chmod(0o600)
+
+    assert contest(player(folder, full), full).answers == 3
+    assert oct(folder.stat().st_mode & 0o777) == "0o700"
+
+
+def test_t14_a_changed_bot_is_copied_again(tmp_path) -> None:
+    folder = tmp_path / "bot"
+    folder.mkdir(mode=0o700)
+    (folder / "bot.py").write_text("1")
+    stage = Stage(Host(tmp_path / "run", range(1)))
+
+    box = locate(folder)
+    first = stage.box(box)
+    (folder / "bot.py").write_text("22")
+    os.utime(folder / "bot.py", ns=(1, 1 << 62))
+    second = stage.box(box)
+    stage.close()
+
+    assert first != second
+    assert list((tmp_path / "run" / "stage").iterdir()) == []
+
+
+def test_t15_threads_count_as_processes(full) -> None:
+    """Java has about 20 threads: a limit of processes must count them, and allow it."""
+    box = Box(PROGRAMS, "x", "python", ("/usr/bin/python3", "-c", THREADS))
+    bot = full.start(box, Limits(pids=20))
+    for _ in range(200):
+        try:
+            said = os.read(bot.stdout, 100)
+        except BlockingIOError:
+            subprocess.run(["sleep", "0.02"], check=True)
+        else:
+            break
+    bot.kill()
+    for fd in (bot.stdin, bot.stdout, bot.stderr):
+        os.close(fd)
+
+    assert int(said) == 19  # and the main thread
+
+
+THREADS = """
+import threading
+n = 0
+try:
+    while True:
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+        n += 1
+except RuntimeError:
+    print(n, flush=True)
+    import os; os._exit(0)
+"""
