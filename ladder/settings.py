@@ -34,8 +34,10 @@ INSTALLED_APPS = [
     "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "ladder.accounts",
     "ladder.bots",
     "ladder.games",
+    "ladder.moderation",
     "ladder.ratings",
     "ladder.tournaments",
     "ladder.web",
@@ -161,7 +163,7 @@ CACHES["pages"] = {
 # The doors: accounts, sessions, headers.
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
-    "ladder.bots.authentication.TokenBackend",
+    "ladder.accounts.authentication.TokenBackend",
 ]
 LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/me/"
@@ -198,7 +200,7 @@ TORRES_RATE_ANONYMOUS = env.int("TORRES_RATE_ANONYMOUS", default=1200)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "ladder.bots.authentication.TokenAuthentication"
+        "ladder.accounts.authentication.TokenAuthentication"
     ],
     "DEFAULT_PERMISSION_CLASSES": [
         "rest_framework.permissions.IsAuthenticatedOrReadOnly"

@@ -10,7 +10,7 @@ from django.core.cache import cache
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from ladder.bots import tokens
+from ladder.accounts import tokens
 from ladder.runner.sandbox import Level, Sandbox, SandboxUnavailable, open_sandbox
 
 Person = Callable[[str], APIClient]

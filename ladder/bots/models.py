@@ -1,4 +1,4 @@
-"""Bots, their immutable submissions, and the tokens of their owners."""
+"""Bots and their immutable submissions."""
 
 from django.conf import settings
 from django.db import models
@@ -104,23 +104,3 @@ OPEN = (
     Submission.Status.VALIDATING,
     Submission.Status.WAITING,
 )
-
-
-class ApiToken(models.Model):
-    """A bearer token; only its SHA-256 is kept, the text is shown once."""
-
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="tokens"
-    )
-    name = models.CharField(max_length=64, default="default")
-    prefix = models.CharField(max_length=12, help_text="To tell tokens apart.")
-    digest = models.CharField(max_length=64, unique=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    expires_at = models.DateTimeField(null=True, blank=True)
-    last_used_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        verbose_name = "API token"
-
-    def __str__(self) -> str:
-        return f"{self.prefix}… of {self.user}"

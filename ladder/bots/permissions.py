@@ -1,20 +1,11 @@
 """Whose door it is."""
 
-from django.contrib.auth.models import User
-from rest_framework.exceptions import NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from ladder.bots import selectors
 from ladder.bots.models import Bot, Submission
-
-
-def person(request: Request) -> User:
-    """Who asks, where somebody must."""
-    if not isinstance(request.user, User):
-        raise NotAuthenticated
-    return request.user
 
 
 class IsOwner(BasePermission):

@@ -1,16 +1,14 @@
-"""What is read of bots, submissions and tokens."""
+"""Queries on bots and submissions."""
 
-import hashlib
 from datetime import datetime, timedelta
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.contrib.auth.models import User
 from django.db.models import Prefetch, Q, QuerySet, Sum
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from ladder.bots.models import OPEN, ApiToken, Bot, Submission
-
-Person = AbstractBaseUser | AnonymousUser
+from ladder.accounts.permissions import Person
+from ladder.bots.models import OPEN, Bot, Submission
 
 
 def bots() -> QuerySet[Bot]:
@@ -40,17 +38,6 @@ def playing() -> QuerySet[Submission]:
 def owns(person: Person, bot: Bot) -> bool:
     """Say who may read a bot's private things and change it: its owner alone."""
     return person.is_authenticated and bot.owner_id == person.pk
-
-
-def token_of(text: str) -> ApiToken | None:
-    """Find a token that is valid now by its text."""
-    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
-    return (
-        ApiToken.objects.select_related("user")
-        .filter(digest=digest, user__is_active=True)
-        .filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
-        .first()
-    )
 
 
 def is_due() -> Q:

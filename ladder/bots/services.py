@@ -86,11 +86,6 @@ def bring_back(bot: Bot) -> Bot:
     return _change(bot, (Bot.Status.WITHDRAWN, Bot.Status.BENCHED), Bot.Status.ACTIVE)
 
 
-def set_status(bot: Bot, status: Bot.Status) -> None:
-    """Set what an operator decided, whatever it was."""
-    Bot.objects.filter(pk=bot.pk).update(status=status)
-
-
 def _change(bot: Bot, before: Iterable[Bot.Status], after: Bot.Status) -> Bot:
     """Change a status once; asking again for what is already so is no fault."""
     Bot.objects.filter(pk=bot.pk, status__in=before).update(status=after)

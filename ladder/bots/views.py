@@ -20,10 +20,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
+from ladder.accounts.permissions import person
 from ladder.bots import rollback, selectors, services, tasks
 from ladder.bots.filters import BotFilter, SubmissionFilter
 from ladder.bots.models import Bot, Submission
-from ladder.bots.permissions import IsOwner, person
+from ladder.bots.permissions import IsOwner
 from ladder.bots.serializers import (
     BotSerializer,
     LogSerializer,

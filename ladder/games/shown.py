@@ -11,8 +11,9 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
+from ladder.accounts.permissions import Person
 from ladder.bots.models import Bot
-from ladder.bots.selectors import Person, owns
+from ladder.bots.selectors import owns
 from ladder.common.errors import LadderError
 from ladder.games import replays
 from ladder.games.models import OPEN, Answer, Game, GameStatus, Match, Seat, SeatLog

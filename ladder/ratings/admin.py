@@ -7,7 +7,6 @@ from django.http import HttpRequest
 
 from ladder.common.admin import ReadOnly
 from ladder.ratings.models import (
-    Action,
     Challenge,
     Checkpoint,
     Entry,
@@ -68,14 +67,6 @@ class CheckpointAdmin(ReadOnly):
     list_display = ("season", "seq", "created_at")
     list_filter = ("season",)
     list_select_related = ("season__ladder",)
-
-
-@admin.register(Action)
-class ActionAdmin(ReadOnly):
-    list_display = ("at", "kind", "target", "by", "why")
-    list_filter = ("kind", "at")
-    search_fields = ("target", "why")
-    list_select_related = ("by",)
 
 
 @admin.register(Challenge)

@@ -10,7 +10,7 @@ from rest_framework.generics import GenericAPIView, get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ladder.bots.permissions import person
+from ladder.accounts.permissions import person
 from ladder.games.serializers import MatchSerializer
 from ladder.ratings import challenges, shown, statistics
 from ladder.ratings.models import Ladder, Rating, Season

@@ -12,9 +12,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 from ladder.bots.models import Bot, Submission
 from ladder.games import services as games
 from ladder.games.models import OPEN, Game, GameStatus, Seat
+from ladder.moderation.bots import bench, end_bench
 from ladder.ratings import ledger
 from ladder.ratings.ledger import State
-from ladder.ratings.models import Action, Checkpoint, Entry, Pairing, Rating, Season
+from ladder.ratings.models import Checkpoint, Entry, Pairing, Rating, Season
 from ladder.ratings.pages import Overtaken, Page, append, lines, voided
 
 BATCH = 50
@@ -157,9 +158,7 @@ def welcome(season: int) -> int:
         return 0
     for submission_id in replaced:
         games.cancel_games_of(submission_id, "another version plays now")
-    Bot.objects.filter(pk__in=arrived, status=Bot.Status.BENCHED).update(
-        status=Bot.Status.ACTIVE
-    )
+    end_bench(arrived)
     return written
 
 
@@ -183,13 +182,7 @@ def _bench(season: int, bots: set[int]) -> None:
     """Let no bot eat the queue that forfeits again and again."""
     failing = Rating.objects.filter(
         season=season, bot__in=bots, streak__gte=BENCH_AFTER, bot__house=False
-    ).values("bot")
-    for bot in Bot.objects.filter(pk__in=failing, status=Bot.Status.ACTIVE):
-        Bot.objects.filter(pk=bot.pk).update(status=Bot.Status.BENCHED)
-        Action.objects.create(
-            kind=Action.Kind.BENCH,
-            target=f"bot {bot.slug}",
-            why=f"{BENCH_AFTER} forfeits in a row, by its own fault",
-            details={"season": season},
-        )
+    ).values_list("bot", flat=True)
+    why = f"{BENCH_AFTER} forfeits in a row, by its own fault"
+    for bot in bench(failing, why, season=season):
         log.warning("bot benched", season=season, bot=bot.slug)

@@ -15,8 +15,8 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ladder.accounts.permissions import person
 from ladder.bots.models import Bot
-from ladder.bots.permissions import person
 from ladder.games.models import Game
 from ladder.games.serializers import GameSerializer
 from ladder.tournaments import services, shown

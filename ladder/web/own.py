@@ -11,7 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views import View
 
-from ladder.bots import rollback, selectors as bots, services, tasks, tokens
+from ladder.accounts import tokens
+from ladder.bots import rollback, selectors as bots, services, tasks
 from ladder.bots.models import Bot, Submission
 from ladder.common.errors import LadderError
 from ladder.ratings import challenges, shown as ratings

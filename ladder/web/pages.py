@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from ladder.accounts.permissions import Person
 from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
-from ladder.bots.selectors import Person
 from ladder.common.errors import LadderError
 from ladder.games import shown as games
 from ladder.games.models import OPEN, Game, GameStatus, Match

@@ -44,7 +44,7 @@ class Schema(AutoSchema):
 
 
 class BearerToken(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    target_class = "ladder.bots.authentication.TokenAuthentication"
+    target_class = "ladder.accounts.authentication.TokenAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:

@@ -14,8 +14,10 @@ from django.db import connection
 from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
-from ladder.bots import selectors, services, tokens
-from ladder.bots.models import ApiToken, Bot, Submission
+from ladder.accounts import tokens
+from ladder.accounts.models import ApiToken
+from ladder.bots import selectors, services
+from ladder.bots.models import Bot, Submission
 
 BOT = b"print('ready')\n"
 

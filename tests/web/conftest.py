@@ -1,7 +1,7 @@
 import pytest
 from django.test import Client
 
-from ladder.bots import tokens
+from ladder.accounts import tokens
 from tests import showcase
 
 

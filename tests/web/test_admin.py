@@ -8,10 +8,12 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
-from ladder.bots import tokens
-from ladder.bots.models import ApiToken, Bot, Submission
+from ladder.accounts import tokens
+from ladder.accounts.models import ApiToken
+from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game
-from ladder.ratings.models import Action, Challenge, Checkpoint
+from ladder.moderation.models import AuditEntry
+from ladder.ratings.models import Challenge, Checkpoint
 from ladder.tournaments.models import Entrant, Fixture, Tournament
 from tests.showcase import Show
 
@@ -38,7 +40,7 @@ def full(show: Show) -> Show:
     ladder, match = show.season.ladder, show.waiting
     Challenge.objects.create(match=match, ladder=ladder, by=show.anas.bot.owner)
     Checkpoint.objects.create(season=show.season, seq=1, state={})
-    Action.objects.create(kind="bench", target="bot a", why="five forfeits")
+    AuditEntry.objects.create(kind="bench", target="bot a", why="five forfeits")
     cup = Tournament.objects.create(slug="cup", name="Cup", limits={})
     Entrant.objects.create(tournament=cup, bot=show.anas.bot, seed=1)
     Fixture.objects.create(tournament=cup, round=1, table=0, match=match)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from ladder.bots import tokens
+from ladder.accounts import tokens
 from ladder.bots.models import Bot
 from tests import showcase
 from tests.web.test_watching import begin, end, go_on

@@ -9,7 +9,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from ladder.bots.models import ApiToken, Bot, Submission
+from ladder.accounts.models import ApiToken
+from ladder.bots.models import Bot, Submission
 from tests.showcase import HOSTILE, Show
 
 GOOD = "<code>"

@@ -17,7 +17,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.schemas import BaseSchema
 
-from ladder.bots import tokens
+from ladder.accounts import tokens
 from tests import showcase
 
 load_all_checks()

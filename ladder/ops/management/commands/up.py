@@ -13,7 +13,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from ladder.bots import services as bots, tokens
+from ladder.accounts import tokens
+from ladder.bots import services as bots
 from ladder.celery import app
 from ladder.common.locks import locked
 from ladder.games import selectors as games, workers

@@ -8,8 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
-from ladder.bots import selectors
-from ladder.bots.models import ApiToken
+from ladder.accounts.models import ApiToken
 
 TOUCH = timedelta(hours=1)
 """How exactly it is known when a token was used last."""
@@ -38,13 +37,24 @@ def token_for(name: str) -> str:
 
 def use_token(text: str) -> ApiToken | None:
     """Find a valid token, and note now and then that it was used."""
-    token = selectors.token_of(text)
+    token = token_of(text)
     if token is not None:
         now = timezone.now()
         stale = Q(last_used_at=None) | Q(last_used_at__lt=now - TOUCH)
         if token.last_used_at is None or token.last_used_at < now - TOUCH:
             ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
     return token
+
+
+def token_of(text: str) -> ApiToken | None:
+    """Find a token that is valid now by its text."""
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    return (
+        ApiToken.objects.select_related("user")
+        .filter(digest=digest, user__is_active=True)
+        .filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
+        .first()
+    )
 
 
 def revoke_token(user: User, token_id: int) -> None:

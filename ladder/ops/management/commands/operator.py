@@ -9,12 +9,14 @@ from django.db.models import Model
 
 from ladder.bots.models import Bot
 from ladder.common.errors import LadderError
-from ladder.ratings import operators
-from ladder.ratings.models import Action, Ladder, Season
-from ladder.ratings.operators import Order
+from ladder.moderation import bots, games
+from ladder.moderation.audit import Operator
+from ladder.moderation.models import AuditEntry
+from ladder.ratings import operations
+from ladder.ratings.models import Ladder, Season
 
 M = TypeVar("M", bound=Model)
-Kind = Action.Kind
+Kind = AuditEntry.Kind
 ASIDE = (Kind.BENCH, Kind.BAN, Kind.WITHDRAW)
 SEASON = (Kind.FREEZE, Kind.REOPEN, Kind.FINALS, Kind.ARCHIVE)
 KINDS = (
@@ -48,54 +50,58 @@ class Command(BaseCommand):
         del args
         kind, target = options["kind"], options["target"]
         if kind == "log":
-            for action in Action.objects.select_related("by")[:50]:
+            for action in AuditEntry.objects.select_related("by")[:50]:
                 who = action.by or "the service"
                 self.stdout.write(f"{action.at:%F %T} {action} by {who}: {action.why}")
             return
         if not options["why"] and kind != "misjudged":
             raise CommandError("Say --why; it stands in the audit log.")
         by = _one(User, username=options["by"]) if options["by"] else None
-        order = Order(by, options["why"] or "judged otherwise by the present engine")
+        operator = Operator(
+            by, options["why"] or "judged otherwise by the present engine"
+        )
         try:
             if kind == "misjudged":
-                self._misjudged(order, options)
+                self._misjudged(operator, options)
             else:
-                self.stdout.write(str(_act(order, Kind(kind), target, options)))
+                self.stdout.write(str(_act(operator, Kind(kind), target, options)))
         except LadderError as refusal:
             raise CommandError(str(refusal)) from refusal
 
-    def _misjudged(self, order: Order, options: dict[str, Any]) -> None:
+    def _misjudged(self, operator: Operator, options: dict[str, Any]) -> None:
         season = _season(options["target"])
-        for game, fault in operators.misjudged(season, options["engine"]):
+        for game, fault in operations.misjudged(season, options["engine"]):
             self.stdout.write(f"game {game}: {fault}")
             if options["void"]:
-                operators.void(order, game)
+                games.void(operator, game)
 
 
 def _act(
-    order: Order, kind: Action.Kind, target: str, options: dict[str, Any]
-) -> Action:
+    operator: Operator, kind: AuditEntry.Kind, target: str, options: dict[str, Any]
+) -> AuditEntry:
     if kind in ASIDE:
-        return operators.set_aside(order, _one(Bot, slug=target), kind)
+        return bots.set_aside(operator, _one(Bot, slug=target), kind)
     if kind in SEASON:
         season = _season(target)
         season.prizes = options["prizes"] or season.prizes
-        return operators.move_season(order, season, kind)
+        return operations.move_season(operator, season, kind)
     if kind == Kind.START:
-        return operators.start(order, _one(Ladder, slug=target))
+        return operations.start(operator, _one(Ladder, slug=target))
     if kind in (Kind.VOID, Kind.RERUN):
-        act = operators.void if kind == Kind.VOID else operators.rerun
-        return act(order, int(target))
-    return _about_people(order, kind, target, options["into"])
+        act = games.void if kind == Kind.VOID else games.rerun
+        return act(operator, int(target))
+    return _about_people(operator, kind, target, options["into"])
 
 
-def _about_people(order: Order, kind: Action.Kind, target: str, into: str) -> Action:
+def _about_people(
+    operator: Operator, kind: AuditEntry.Kind, target: str, into: str
+) -> AuditEntry:
     if kind == Kind.DELETE_ACCOUNT:
-        return operators.delete_account(order, _one(User, username=target))
+        return bots.delete_account(operator, _one(User, username=target))
     bot = _one(Bot, slug=target)
     if kind == Kind.MERGE:
-        return operators.merge(order, bot, _one(Bot, slug=into))
-    return operators.reinstate(order, bot)
+        return operations.merge(operator, bot, _one(Bot, slug=into))
+    return bots.reinstate(operator, bot)
 
 
 def _season(ladder: str) -> Season:

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ladder.bots import tokens
+from ladder.accounts import tokens
 
 
 class Command(BaseCommand):

@@ -9,15 +9,17 @@ from django.core.management import CommandError, call_command
 from ladder.bots.models import Bot
 from ladder.games.models import Game
 from ladder.games.services import NotNow
-from ladder.ratings import operators, rater, rebuild, services
-from ladder.ratings.models import Action, Entry, Rating, Season
-from ladder.ratings.operators import Order
+from ladder.moderation import bots, games
+from ladder.moderation.audit import Operator
+from ladder.moderation.models import AuditEntry
+from ladder.ratings import operations, rater, rebuild, services
+from ladder.ratings.models import Entry, Rating, Season
 from tests.games import cast
 from tests.ratings.test_simulation import finish
 from tests.showcase import make_bot, make_match
 
 pytestmark = pytest.mark.django_db
-Kind = Action.Kind
+Kind = AuditEntry.Kind
 
 
 @pytest.fixture
@@ -29,8 +31,8 @@ def season() -> Season:
 
 
 @pytest.fixture
-def order() -> Order:
-    return Order(cast.person("olga"), "because")
+def operator() -> Operator:
+    return Operator(cast.person("olga"), "because")
 
 
 def play(season: Season, matches: int = 6) -> list[Game]:
@@ -52,26 +54,26 @@ def assert_it_folds(season: Season) -> None:
 
 
 @pytest.mark.parametrize("kind", [Kind.BENCH, Kind.BAN, Kind.WITHDRAW])
-def test_a_bot_that_is_set_aside_plays_no_more(season, order, kind):
+def test_a_bot_that_is_set_aside_plays_no_more(season, operator, kind):
     services.pair(season, 8)
 
-    action = operators.set_aside(order, bot(1), kind)
+    action = bots.set_aside(operator, bot(1), kind)
 
     assert (action.by.username, action.target) == ("olga", "bot bot-1")
     waiting = Game.objects.filter(status="scheduled")
     assert not waiting.filter(seats__submission__bot=bot(1)).exists()
     services.pair(season, 8)
     assert not waiting.filter(seats__submission__bot=bot(1)).exists()
-    operators.reinstate(order, bot(1))
+    bots.reinstate(operator, bot(1))
     services.pair(season, 8)
     assert waiting.filter(seats__submission__bot=bot(1)).exists()
 
 
-def test_a_void_and_a_rerun_leave_the_ledger_sound(season, order):
+def test_a_void_and_a_rerun_leave_the_ledger_sound(season, operator):
     one, two, *_ = play(season)
 
-    operators.void(order, one.pk, again=False)
-    again = operators.rerun(order, two.pk)
+    games.void(operator, one.pk, again=False)
+    again = games.rerun(operator, two.pk)
     while rater.fold(season.pk):
         pass
 
@@ -84,11 +86,11 @@ def test_a_void_and_a_rerun_leave_the_ledger_sound(season, order):
     assert_it_folds(season)
 
 
-def test_a_merged_bot_goes_on_as_the_better_known_one(season, order):
+def test_a_merged_bot_goes_on_as_the_better_known_one(season, operator):
     play(season)
     gone, kept = Rating.objects.get(bot=bot(0)), Rating.objects.get(bot=bot(1))
 
-    operators.merge(order, bot(0), bot(1))
+    operations.merge(operator, bot(0), bot(1))
 
     now = Rating.objects.get(bot=bot(1))
     assert now.games == gone.games + kept.games
@@ -98,10 +100,10 @@ def test_a_merged_bot_goes_on_as_the_better_known_one(season, order):
     assert_it_folds(season)
 
 
-def test_a_game_of_a_merged_bot_that_is_played_again_stops_nobody(season, order):
+def test_a_game_of_a_merged_bot_that_is_played_again_stops_nobody(season, operator):
     game = next(g for g in play(season) if g.seats.filter(submission__bot=bot(0)))
-    operators.merge(order, bot(0), bot(1))
-    again = operators.rerun(order, game.pk)
+    operations.merge(operator, bot(0), bot(1))
+    again = games.rerun(operator, game.pk)
     finish(
         Game.objects.get(pk=again.details["replacement"]),
         [1, 2, 3, 4][: game.match.seats],
@@ -113,23 +115,23 @@ def test_a_game_of_a_merged_bot_that_is_played_again_stops_nobody(season, order)
     assert_it_folds(season)
 
 
-def test_nothing_is_merged_while_games_of_it_wait_to_be_rated(season, order):
+def test_nothing_is_merged_while_games_of_it_wait_to_be_rated(season, operator):
     services.pair(season, 8)
     game = Game.objects.filter(seats__submission__bot=bot(0)).first()
     finish(game, [1, 2, 3, 4][: game.match.seats])
 
     with pytest.raises(NotNow):
-        operators.merge(order, bot(0), bot(1))
+        operations.merge(operator, bot(0), bot(1))
     assert bot(0).status == Bot.Status.ACTIVE
 
 
-def test_a_deleted_account_leaves_results_without_a_name(season, order):
+def test_a_deleted_account_leaves_results_without_a_name(season, operator):
     play(season)
     before = list(Rating.objects.order_by("bot").values_list("bot", "mu", "games"))
     owner = bot(2).owner
     number = bot(2).pk
 
-    action = operators.delete_account(order, owner)
+    action = bots.delete_account(operator, owner)
 
     assert not User.objects.filter(username="owner-of-bot-2").exists()
     left = Bot.objects.get(pk=number)
@@ -145,7 +147,7 @@ def test_a_deleted_account_leaves_results_without_a_name(season, order):
 
 
 def test_after_a_mended_rule_only_what_comes_out_otherwise_is_played_again(
-    season, order, data_dir, monkeypatch
+    season, operator, data_dir, monkeypatch
 ):
     del data_dir
     one, two = make_bot("one", "ana"), make_bot("two", "ben")
@@ -153,12 +155,14 @@ def test_after_a_mended_rule_only_what_comes_out_otherwise_is_played_again(
     match = make_match(one, two)
     season.pairings.create(match=match, why={})
     rater.fold(season.pk)
-    assert list(operators.misjudged(season)) == []
+    assert list(operations.misjudged(season)) == []
 
     def refuse(_document: object) -> None:
-        raise operators.reading.InvalidReplay("move 3", "this knight may not climb")
+        raise operations.replay_format.InvalidReplay(
+            "move 3", "this knight may not climb"
+        )
 
-    monkeypatch.setattr(operators.replay, "verify", refuse)
+    monkeypatch.setattr(operations.replay, "verify", refuse)
     out = StringIO()
     call_command("operator", "misjudged", "main", "--void", stdout=out)
 

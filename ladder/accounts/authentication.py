@@ -7,8 +7,8 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from ladder.bots import tokens
-from ladder.bots.models import ApiToken
+from ladder.accounts import tokens
+from ladder.accounts.models import ApiToken
 
 
 class TokenAuthentication(BaseAuthentication):

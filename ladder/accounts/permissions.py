@@ -1,0 +1,14 @@
+"""The user behind a request."""
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from rest_framework.exceptions import NotAuthenticated
+from rest_framework.request import Request
+
+Person = AbstractBaseUser | AnonymousUser
+
+
+def person(request: Request) -> User:
+    """Who asks, where somebody must."""
+    if not isinstance(request.user, User):
+        raise NotAuthenticated
+    return request.user

@@ -1,0 +1,75 @@
+"""The admin pages of bots, whose actions are operators' actions, and the audit log."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from ladder.bots.models import Bot, Submission
+from ladder.common.admin import ReadOnly
+from ladder.moderation.audit import Operator
+from ladder.moderation.bots import reinstate, set_aside
+from ladder.moderation.models import AuditEntry
+
+Kind = AuditEntry.Kind
+
+
+def _operator(request: HttpRequest) -> Operator:
+    """Return the signed-in person as an operator for the audit log."""
+    person = request.user
+    return Operator(person if isinstance(person, User) else None, "in the admin")
+
+
+class Uploads(admin.TabularInline[Submission, Bot]):
+    model = Submission
+    fields = readonly_fields = ("number", "status", "language", "size", "created_at")
+    show_change_link = True
+    can_delete = False
+    extra = 0
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        del request, obj
+        return False
+
+
+@admin.register(Bot)
+class BotAdmin(ReadOnly):
+    list_display = ("slug", "name", "owner", "house", "status", "created_at")
+    list_filter = ("status", "house", "created_at")
+    search_fields = ("slug", "name", "owner__username")
+    list_select_related = ("owner",)
+    inlines = (Uploads,)
+    actions = ("ban", "bench", "let_play")
+
+    @admin.action(description="Ban")
+    def ban(self, request: HttpRequest, rows: QuerySet[Bot]) -> None:
+        self._set_aside(request, rows, Kind.BAN)
+
+    @admin.action(description="Bench")
+    def bench(self, request: HttpRequest, rows: QuerySet[Bot]) -> None:
+        self._set_aside(request, rows, Kind.BENCH)
+
+    @admin.action(description="Let play again")
+    def let_play(self, request: HttpRequest, rows: QuerySet[Bot]) -> None:
+        for bot in rows:
+            reinstate(_operator(request), bot)
+            self.log_change(request, bot, "reinstated")
+        self.message_user(request, f"{len(rows)} bots play again.")
+
+    def _set_aside(
+        self, request: HttpRequest, rows: QuerySet[Bot], kind: AuditEntry.Kind
+    ) -> None:
+        for bot in rows:
+            set_aside(_operator(request), bot, kind)
+            self.log_change(request, bot, kind.label)
+        self.message_user(request, f"{kind.label}: {len(rows)} bots.")
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnly):
+    list_display = ("at", "kind", "target", "by", "why")
+    list_filter = ("kind", "at")
+    search_fields = ("target", "why")
+    list_select_related = ("by",)

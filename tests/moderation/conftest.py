@@ -1,0 +1,10 @@
+import pytest
+from django.conf import settings
+
+
+@pytest.fixture(autouse=True)
+def _scripted(monkeypatch):
+    """Games are played without processes here."""
+    monkeypatch.setattr(
+        settings, "TORRES_OPEN_PLAYER", "ladder.ops.scripted.open_player"
+    )
