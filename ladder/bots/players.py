@@ -13,8 +13,9 @@ from django.conf import settings
 from django.core.files.storage import storages
 
 from engine.referee import Answer, Ask, ServiceFault
-from ladder.bots import archive, refusals, services
+from ladder.bots import services
 from ladder.bots.models import Submission
+from ladder.bots.upload import archive, checks
 from ladder.runner import compiler, languages
 from ladder.runner.cache import Store
 from ladder.runner.compiler import Built
@@ -31,7 +32,7 @@ from ladder.runner.sandbox import (
 from ladder.runner.verdict import Verdict
 
 KEPT = 64 << 10
-STORED = refusals.Limits(packed=1 << 40)  # judged when it came
+STORED = checks.Limits(packed=1 << 40)  # judged when it came
 _opening = threading.Lock()
 _open: dict[Level, Sandbox] = {}
 

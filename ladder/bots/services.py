@@ -21,8 +21,9 @@ from django.db.models import F, Max
 from django.db.models.functions import Now
 from django.utils.text import slugify
 
-from ladder.bots import archive, refusals, selectors
+from ladder.bots import selectors
 from ladder.bots.models import OPEN, Bot, Submission
+from ladder.bots.upload import archive, checks
 from ladder.common.errors import LadderError, TooMany
 from ladder.runner import languages
 from ladder.runner.sandbox import Box
@@ -101,7 +102,7 @@ def _change(bot: Bot, before: Iterable[Bot.Status], after: Bot.Status) -> Bot:
 def submit(bot: Bot, upload: BinaryIO, filename: str) -> Submission:
     """Judge, store and number an upload; the same files give the same submission."""
     _check_quota(bot)
-    limits = refusals.Limits(packed=settings.TORRES_UPLOAD_BYTES)
+    limits = checks.Limits(packed=settings.TORRES_UPLOAD_BYTES)
     with tempfile.TemporaryDirectory(dir=scratch()) as box:
         folder = Path(box) / "bot"
         source = archive.unpack(
@@ -162,9 +163,9 @@ def _box(folder: Path) -> Box:
         return languages.locate(folder)
     except languages.NoBot as why:
         if (folder / languages.MANIFEST).is_file():
-            raise refusals.NoEntry(str(why)) from why
+            raise checks.NoEntry(str(why)) from why
         known = ", ".join(f"bot{suffix}" for suffix in languages.suffixes())
-        raise refusals.NoEntry(
+        raise checks.NoEntry(
             f"There is no entry that runs here. Name the main file one of: {known}."
         ) from None
 

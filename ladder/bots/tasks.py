@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from ladder.bots import trials
+from ladder.bots import validation
 
 
 def send(submission_id: int) -> None:
@@ -13,4 +13,4 @@ def send(submission_id: int) -> None:
 @shared_task(name="bots.build")
 def build_submission(submission_id: int) -> None:
     """Build and try a submission. Safe to deliver twice, late, or never."""
-    trials.run(submission_id)
+    validation.run(submission_id)

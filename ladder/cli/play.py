@@ -15,7 +15,7 @@ from engine.game import Game
 from engine.referee import Outcome, ServiceFault, play as referee
 from engine.rulesets import Rules, resolve
 from engine.setup import derive
-from ladder.cli.result import Standing, game_lines, json_line, standing_table
+from ladder.cli.report import Standing, game_lines, json_line, standing_table
 from ladder.runner.compiler import home_cache, prepared
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess, Direction, ProtocolLog

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from engine.replay import trace as trace_lines, verify as verify_replay
 from engine.replay_format import InvalidReplay, NotJson, load
-from ladder.cli.boards import frames
+from ladder.cli.board_text import frames
 
 MAX_BYTES = 64 * 1024 * 1024  # of one replay file; a long game has some 20 KB
 VALID, INVALID, UNREADABLE = range(3)  # which are also the exit codes

@@ -12,10 +12,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from ladder.cli import cup
-from ladder.cli.cup import Folder
+from ladder.cli import tournament_folder
+from ladder.cli.tournament_folder import Folder
 from ladder.runner.sandbox import LEVELS, Level, open_sandbox
-from ladder.tournaments.standings import shown
+from ladder.tournaments.formats.tiebreaks import shown
 
 MOST_AT_ONCE = 64
 PathArgument = click.Path(path_type=Path, dir_okay=True)
@@ -62,7 +62,7 @@ def tournament(
     gives the same tournament; a finished one is only printed. All words of the
     format are explained in ladder/tournaments/README.md.
     """
-    folder = Folder(replays or file.with_suffix(""), cup.load(file))
+    folder = Folder(replays or file.with_suffix(""), tournament_folder.load(file))
     folder.open()
     with closing(open_sandbox(level)) as sandbox:
         if level == "none" and not as_json:
@@ -74,7 +74,7 @@ def tournament(
                 told = partial(
                     progress.advance, progress.add_task(text, total=len(todo))
                 )
-                cup.play(folder, todo, sandbox, at_once=jobs, done=told)
+                tournament_folder.play(folder, todo, sandbox, at_once=jobs, done=told)
     if as_json:
         click.echo(json.dumps(document(folder)))
         return

@@ -8,8 +8,9 @@ from django.http import HttpRequest
 
 from ladder.common.admin import ReadOnly
 from ladder.common.errors import LadderError
-from ladder.games import attempts, services, workers
+from ladder.games import attempts, services
 from ladder.games.models import Attempt, Game, Match, Seat, SeatLog, Worker
+from ladder.games.worker import registry
 
 
 class Look(admin.TabularInline[Any, Any]):
@@ -167,11 +168,11 @@ class WorkerAdmin(ReadOnly):
     @admin.action(description="Drain: no more games")
     def drain(self, request: HttpRequest, rows: QuerySet[Worker]) -> None:
         for worker in rows:
-            workers.drain(worker.pk, f"by {request.user}")
+            registry.drain(worker.pk, f"by {request.user}")
             self.log_change(request, worker, "drained")
 
     @admin.action(description="Let its station take games again")
     def undrain(self, request: HttpRequest, rows: QuerySet[Worker]) -> None:
         for worker in rows:
-            workers.undrain(worker.pk)
+            registry.undrain(worker.pk)
             self.log_change(request, worker, "undrained")

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
-from ladder.games import statements
+from ladder.games import sql
 from ladder.games.models import Answer, Attempt, Game, GameStatus, Worker
 
 LEASE = timedelta(seconds=settings.TORRES_LEASE_SECONDS)
@@ -100,10 +100,10 @@ def claim(game: int, worker: int) -> Claim | None:
     game that is over takes nothing.
     """
     with transaction.atomic():
-        fence = statements.take(game, worker, LEASE.total_seconds())
+        fence = sql.take(game, worker, LEASE.total_seconds())
         if fence is None:
             return None
-        attempt = statements.open_attempt(game, fence, worker)
+        attempt = sql.open_attempt(game, fence, worker)
     return Claim(game, fence, attempt, worker)
 
 
@@ -142,16 +142,12 @@ def finish(claim: Claim, result: Result, journals: Sequence[Journal] = ()) -> bo
         "fault": [place.fault for place in places],
         "fault_detail": [storable(place.detail) for place in places],
     }
-    written = statements.run(
-        statements.end(
-            claim.game, claim.fence, result.reason, result.engine, result.replay
-        ),
-        statements.place(claim.game, columns),
-        statements.close_attempt(
-            claim.game, claim.fence, Attempt.Outcome.FINISHED, reason=""
-        ),
-        statements.drop_answers(claim.attempt),  # the replay holds them now
-        *statements.keep_logs(_logs(claim, journals)),
+    written = sql.run(
+        sql.end(claim.game, claim.fence, result.reason, result.engine, result.replay),
+        sql.place(claim.game, columns),
+        sql.close_attempt(claim.game, claim.fence, Attempt.Outcome.FINISHED, reason=""),
+        sql.drop_answers(claim.attempt),  # the replay holds them now
+        *sql.keep_logs(_logs(claim, journals)),
     )
     return written or _has_finished(claim.attempt)
 
@@ -161,8 +157,8 @@ def fail(claim: Claim, reason: str, journals: Sequence[Journal] = ()) -> bool:
     with transaction.atomic():
         if not _give_up(claim.game, claim.fence, reason):
             return False
-        for part in statements.keep_logs(_logs(claim, journals)):
-            statements.run(part)
+        for part in sql.keep_logs(_logs(claim, journals)):
+            sql.run(part)
     return True
 
 
@@ -241,7 +237,7 @@ def _is_hopeless(game: int) -> bool:
 
 
 def _close(game: int, fence: int, outcome: Attempt.Outcome, reason: str) -> None:
-    statements.run(statements.close_attempt(game, fence, outcome, reason[:200]))
+    sql.run(sql.close_attempt(game, fence, outcome, reason[:200]))
 
 
 def _logs(

@@ -20,8 +20,8 @@ from django.db.models import (
 )
 from django.db.models.functions import Now
 
-from ladder.games import abilities, statements
-from ladder.games.abilities import Crew, Roster, Words
+from ladder.games import capabilities, sql
+from ladder.games.capabilities import Crew, Roster, Words
 from ladder.games.models import Attempt, Game, GameStatus, Match, Worker
 
 HINT_LIFE = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 2 / 3)
@@ -122,7 +122,7 @@ def offered(worker: Worker) -> Words | None:
     if not worker.languages:
         return None
     rules = worker.versions.get("rules", "1")
-    return abilities.offers(worker.languages, worker.sandbox, rules)
+    return capabilities.offers(worker.languages, worker.sandbox, rules)
 
 
 class Due(NamedTuple):
@@ -139,14 +139,12 @@ def due(limit: int, without: Collection[str] = ()) -> list[Due]:
 
     Leaves out those with the needs that `without` names.
     """
-    return [
-        Due(*row) for row in statements.due(limit, HINT_LIFE.total_seconds(), without)
-    ]
+    return [Due(*row) for row in sql.due(limit, HINT_LIFE.total_seconds(), without)]
 
 
 def in_flight() -> Counter[str]:
     """Count the games whose hint is out and that nobody has claimed, by its queue."""
-    return Counter(dict(statements.in_flight(HINT_LIFE.total_seconds())))
+    return Counter(dict(sql.in_flight(HINT_LIFE.total_seconds())))
 
 
 def waiting() -> Counter[str]:

@@ -14,7 +14,7 @@ from django.db.models import F
 
 from ladder.bots.models import Submission
 from ladder.common.errors import LadderError
-from ladder.games import abilities, statements
+from ladder.games import capabilities, sql
 from ladder.games.models import Game, GameStatus, Match, Seat
 
 
@@ -75,7 +75,7 @@ def schedule_match(
 def _needs(seats: Sequence[Submission]) -> str:
     bots = Submission.objects.filter(pk__in=[seat.pk for seat in seats])
     table = bots.values_list("language", "bot__house")
-    return abilities.needs(table, settings.TORRES_SANDBOX)
+    return capabilities.needs(table, settings.TORRES_SANDBOX)
 
 
 def _seat(game: Game, submissions: Sequence[Submission]) -> None:
@@ -148,7 +148,7 @@ def revive(game: int) -> bool:
 
 def mark_sent(games: Sequence[int], queue: str) -> None:
     """Note that hints go out for these games now (before they do: a hint is cheap)."""
-    statements.run(statements.mark_sent(games, queue))
+    sql.run(sql.mark_sent(games, queue))
 
 
 def mark_unsent(games: Sequence[int]) -> None:

@@ -2,11 +2,11 @@
 
 from celery import shared_task
 
-from ladder.games import workers
-from ladder.games.play import play
+from ladder.games.worker import registry
+from ladder.games.worker.play import play
 
 
 @shared_task(name="games.play")
 def play_game(game: int) -> str:
     """Safe to deliver late, many times or in any order: a claim decides."""
-    return play(game, workers.here())
+    return play(game, registry.here())

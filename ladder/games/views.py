@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ladder.common.http import conditional
-from ladder.games import shown
+from ladder.games import visibility
 from ladder.games.filters import GameFilter, MatchFilter
 from ladder.games.models import Game, Match
 from ladder.games.serializers import (
@@ -23,37 +23,37 @@ from ladder.games.serializers import (
 
 
 class Matches(ListAPIView[Match]):
-    queryset = shown.matches()
+    queryset = visibility.matches()
     serializer_class: Any = MatchSerializer
     filterset_class = MatchFilter
 
 
 class OneMatch(RetrieveAPIView[Match]):
-    queryset = shown.matches()
+    queryset = visibility.matches()
     serializer_class: Any = MatchSerializer
 
 
 class Games(ListAPIView[Game]):
-    queryset = shown.games()
+    queryset = visibility.games()
     serializer_class: Any = GameSerializer
     filterset_class = GameFilter
 
 
 class OneGame(RetrieveAPIView[Game]):
-    queryset = shown.games()
+    queryset = visibility.games()
     serializer_class: Any = GameSerializer
 
 
 class Replay(GenericAPIView[Game]):
     """The replay, `torres-replay/1`, once the match is over. It never changes."""
 
-    queryset = shown.games()
+    queryset = visibility.games()
     serializer_class = GameSerializer
 
     @extend_schema(responses={(200, "application/json"): OpenApiTypes.OBJECT})
     def get(self, request: Request, **_: int) -> HttpResponse:
         game = self.get_object()
-        text = shown.replay(game)
+        text = visibility.replay(game)
         answer = conditional(request, f'"{game.pk}-{game.fence}"', text)
         answer["Cache-Control"] = "public, max-age=3600"
         answer["Content-Disposition"] = f'inline; filename="game-{game.pk}.json"'
@@ -67,14 +67,14 @@ class Moves(GenericAPIView[Game]):
     and not while results are held back.
     """
 
-    queryset = shown.games()
+    queryset = visibility.games()
     serializer_class = MovesSerializer
     pagination_class = None
 
     @extend_schema(responses=MovesSerializer)
     def get(self, _request: Request, **_: int) -> Response:
         game = self.get_object()
-        found = shown.so_far(game)
+        found = visibility.so_far(game)
         told = {"status": game.status, "attempt": found.attempt, "moves": found.moves}
         return Response(told)
 
@@ -82,11 +82,11 @@ class Moves(GenericAPIView[Game]):
 class Logs(GenericAPIView[Game]):
     """What your own seats in this game left behind."""
 
-    queryset = shown.games()
+    queryset = visibility.games()
     permission_classes = [IsAuthenticated]
     serializer_class = SeatLogSerializer
 
     @extend_schema(responses=SeatLogSerializer(many=True))
     def get(self, request: Request, **_: int) -> Response:
-        rows = shown.logs(self.get_object(), request.user)
+        rows = visibility.logs(self.get_object(), request.user)
         return Response(SeatLogSerializer(rows, many=True).data)

@@ -19,11 +19,11 @@ from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import Terms as GameTerms
 from ladder.ratings import selectors
-from ladder.ratings.field import Candidate
+from ladder.ratings.core.pairing import Matchmaker, Table, Terms
+from ladder.ratings.core.pool import Candidate
+from ladder.ratings.core.trueskill import Parameters
 from ladder.ratings.models import Pairing, Season
-from ladder.ratings.pairing import Matchmaker, Table, Terms
 from ladder.ratings.seasons import finalists
-from ladder.ratings.skill import Parameters
 
 RELOAD_S, FINALS_S = 60.0, 5.0
 """So often everything is read again: bans, voids, names, and who still contends."""

@@ -15,7 +15,7 @@ from ladder.games.services import NotNow
 from ladder.moderation.audit import Operator
 from ladder.moderation.bots import retire
 from ladder.moderation.models import AuditEntry
-from ladder.ratings import pages, rater, seasons
+from ladder.ratings import ledger_writer, rater, seasons
 from ladder.ratings.models import Entry, Ladder, Season
 
 Kind = AuditEntry.Kind
@@ -68,7 +68,7 @@ def merge(operator: Operator, gone: Bot, kept: Bot) -> AuditEntry:
     inputs = {"gone": gone.pk, "kept": kept.pk}
     merged = []
     for season in living.filter(pk__in=kept.ratings.values("season")):
-        pages.append(season, lambda page: page.add(Entry.Kind.MERGE, inputs))
+        ledger_writer.append(season, lambda page: page.add(Entry.Kind.MERGE, inputs))
         merged.append(season.pk)
     return operator.record(
         Kind.MERGE, f"bot {gone.slug}", into=kept.slug, seasons=merged

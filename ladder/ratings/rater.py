@@ -13,10 +13,10 @@ from ladder.bots.models import Bot, Submission
 from ladder.games import services as games
 from ladder.games.models import OPEN, Game, GameStatus, Seat
 from ladder.moderation.bots import bench, end_bench
-from ladder.ratings import ledger
-from ladder.ratings.ledger import State
+from ladder.ratings.core import ledger
+from ladder.ratings.core.ledger import State
+from ladder.ratings.ledger_writer import Overtaken, Page, append, lines, voided
 from ladder.ratings.models import Checkpoint, Entry, Pairing, Rating, Season
-from ladder.ratings.pages import Overtaken, Page, append, lines, voided
 
 BATCH = 50
 BENCH_AFTER = 5

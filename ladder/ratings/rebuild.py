@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from ladder.ratings import ledger
-from ladder.ratings.ledger import State
+from ladder.ratings.core import ledger
+from ladder.ratings.core.ledger import State
+from ladder.ratings.ledger_writer import lines, stored_state
 from ladder.ratings.models import Checkpoint, Entry, Rating, Season
-from ladder.ratings.pages import lines, stored_state
 
 
 @dataclass(slots=True)

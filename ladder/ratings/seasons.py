@@ -11,9 +11,10 @@ from django.db.models.functions import Now
 from ladder.games import services as games
 from ladder.games.models import Game
 from ladder.games.services import NotNow
-from ladder.ratings import finals, pages, rater, selectors
+from ladder.ratings import ledger_writer, rater, selectors
+from ladder.ratings.core import stopping_rule
+from ladder.ratings.core.trueskill import Parameters
 from ladder.ratings.models import Entry, Ladder, Season
-from ladder.ratings.skill import Parameters
 
 Status = Season.Status
 
@@ -28,7 +29,9 @@ def start_season(ladder: Ladder) -> Season:
             ladder=ladder, number=last.number + 1 if last else 1
         )
         inputs = {"parameters": asdict(parameters(ladder))}
-        pages.append(season, lambda page: page.add(Entry.Kind.SEASON_START, inputs))
+        ledger_writer.append(
+            season, lambda page: page.add(Entry.Kind.SEASON_START, inputs)
+        )
     season.refresh_from_db()
     return season
 
@@ -70,7 +73,7 @@ def change_parameters(season: Season, new: Parameters) -> None:
     """Put other constants in force from now on, by an entry of the ledger."""
     season.refresh_from_db()
     inputs = {"parameters": asdict(new)}
-    pages.append(season, lambda page: page.add(Entry.Kind.PARAMETERS, inputs))
+    ledger_writer.append(season, lambda page: page.add(Entry.Kind.PARAMETERS, inputs))
 
 
 def finalists(season: Season) -> set[int]:
@@ -81,8 +84,8 @@ def finalists(season: Season) -> set[int]:
     before = dict(season.outcome.get("games_before", ()))
     return {
         rows[place][0]
-        for place in finals.contenders(board, season.prizes, least=least)
-        if rows[place][2] - before.get(rows[place][0], 0) < finals.MOST_GAMES
+        for place in stopping_rule.contenders(board, season.prizes, least=least)
+        if rows[place][2] - before.get(rows[place][0], 0) < stopping_rule.MOST_GAMES
     }
 
 
@@ -92,7 +95,7 @@ def settle(season: Season) -> bool:
         return False
     doubt = _doubt(season)
     fewest = min(int(seats) for seats in season.ladder.tables)
-    if doubt > finals.DOUBT and len(finalists(season)) >= fewest:
+    if doubt > stopping_rule.DOUBT and len(finalists(season)) >= fewest:
         return False
     freeze(season)
     return True
@@ -112,7 +115,7 @@ def archive(season: Season) -> None:
     outcome = {
         "places": [row.bot.slug for row in first],
         "doubt": doubt,
-        "settled": doubt <= finals.DOUBT,
+        "settled": doubt <= stopping_rule.DOUBT,
         "finals": bool(season.outcome),
     }
     with transaction.atomic():
@@ -123,7 +126,7 @@ def archive(season: Season) -> None:
 
 def _doubt(season: Season) -> float:
     board = [skill for _, skill, _ in selectors.standings(season)]
-    return finals.doubt(board, season.prizes)
+    return stopping_rule.doubt(board, season.prizes)
 
 
 def _move(season: Season, before: tuple[str, ...], after: str) -> None:

@@ -8,9 +8,9 @@ from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import OPEN, Game, Seat
-from ladder.ratings.field import Candidate
+from ladder.ratings.core.pool import Candidate
+from ladder.ratings.core.trueskill import Skill
 from ladder.ratings.models import Pairing, Rating, Season
-from ladder.ratings.skill import Skill
 
 LATELY = 500
 """So many last matches a new matchmaker remembers: who met, and who sat where."""

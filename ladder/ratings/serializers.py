@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from ladder.games.models import Game, Match
 from ladder.games.serializers import GameSerializer, MatchSerializer
-from ladder.ratings import shown
+from ladder.ratings import leaderboard
 from ladder.ratings.models import Ladder, Season
 
 
@@ -46,7 +46,7 @@ class LadderSerializer(serializers.ModelSerializer[Ladder]):
 
     @extend_schema_field(SeasonSerializer(allow_null=True))
     def get_season(self, ladder: Ladder) -> dict[str, Any] | None:
-        season = shown.current(ladder)
+        season = leaderboard.current(ladder)
         return dict(SeasonSerializer(season).data) if season else None
 
 

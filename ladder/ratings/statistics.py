@@ -12,9 +12,10 @@ from django.db.models import QuerySet
 
 from ladder.bots.models import Bot
 from ladder.games.models import GameStatus, Seat
-from ladder.ratings import finals, shown
+from ladder.ratings import leaderboard
+from ladder.ratings.core import stopping_rule
+from ladder.ratings.core.trueskill import Parameters, Skill, chance
 from ladder.ratings.models import Entry, Rating, Season
-from ladder.ratings.skill import Parameters, Skill, chance
 
 CERTAIN = 0.95
 KEEP = 3600
@@ -49,16 +50,16 @@ def numbers(season: Season, rating: Rating) -> dict[str, Any]:
     """Return what is known of a bot without going through all its games."""
     return {
         "bot": rating.bot.slug,
-        "rank": shown.rank(season, rating),
+        "rank": leaderboard.rank(season, rating),
         "mu": rating.mu,
         "sigma": rating.sigma,
         "rating": rating.rating,
-        "low": rating.mu - shown.INTERVAL * rating.sigma,
-        "high": rating.mu + shown.INTERVAL * rating.sigma,
+        "low": rating.mu - leaderboard.INTERVAL * rating.sigma,
+        "high": rating.mu + leaderboard.INTERVAL * rating.sigma,
         "games": rating.games,
         "forfeits": rating.forfeits,
         "fresh": rating.fresh,
-        "settling": rating.fresh < shown.SETTLING,
+        "settling": rating.fresh < leaderboard.SETTLING,
         "trend": trend(season, rating),
     }
 
@@ -140,7 +141,7 @@ def meeting(
     """
     known = tally or _together(season, one.bot, other.bot)
     a, b = Skill(one.mu, one.sigma), Skill(other.mu, other.sigma)
-    apart, spread = a.mu - b.mu, shown.INTERVAL * math.hypot(a.sigma, b.sigma)
+    apart, spread = a.mu - b.mu, leaderboard.INTERVAL * math.hypot(a.sigma, b.sigma)
     return {
         "bot": one.bot.slug,
         "other": other.bot.slug,
@@ -148,7 +149,7 @@ def meeting(
         "before": known.before,
         "ties": known.ties,
         "chance": chance(a, b, Parameters(**season.parameters)),
-        "better": finals.better(a, b),
+        "better": stopping_rule.better(a, b),
         "apart": apart,
         "low": apart - spread,
         "high": apart + spread,
@@ -164,7 +165,7 @@ def bands(season: Season, first: int = 1, last: int = 1000) -> list[dict[str, An
     found: list[dict[str, Any]] = []
     head: Skill | None = None
     for place, skill in enumerate(_skills(season), start=1):
-        if head is None or finals.better(head, skill) >= CERTAIN:
+        if head is None or stopping_rule.better(head, skill) >= CERTAIN:
             if place > last:
                 break
             head = skill

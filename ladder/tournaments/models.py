@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Match
 from ladder.ratings.models import Ladder
-from ladder.tournaments.values import How
+from ladder.tournaments.formats.values import How
 
 
 class Status(models.TextChoices):

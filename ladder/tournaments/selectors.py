@@ -5,10 +5,10 @@ from fractions import Fraction
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
-from ladder.tournaments import values
-from ladder.tournaments.config import Config, read
+from ladder.tournaments.formats import values
+from ladder.tournaments.formats.config import Config, read
+from ladder.tournaments.formats.values import GameResult, How, Outcome, Place
 from ladder.tournaments.models import Chair, Entrant, Fixture, Status, Tournament
-from ladder.tournaments.values import GameResult, How, Outcome, Place
 
 
 def config(tournament: Tournament) -> Config:

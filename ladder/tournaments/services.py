@@ -17,9 +17,9 @@ from ladder.common.errors import LadderError
 from ladder.games import services as games
 from ladder.games.models import Game
 from ladder.ratings.models import Rating, Season
-from ladder.tournaments.config import BadConfig, read
+from ladder.tournaments.formats.config import BadConfig, read
+from ladder.tournaments.formats.values import How
 from ladder.tournaments.models import Entrant, Status, Tournament
-from ladder.tournaments.values import How
 
 FEWEST = 2
 

@@ -19,7 +19,7 @@ from ladder.accounts.permissions import person
 from ladder.bots.models import Bot
 from ladder.games.models import Game
 from ladder.games.serializers import GameSerializer
-from ladder.tournaments import services, shown
+from ladder.tournaments import services, visibility
 from ladder.tournaments.models import Entrant, Tournament
 from ladder.tournaments.serializers import (
     ComparisonSerializer,
@@ -33,12 +33,12 @@ from ladder.tournaments.serializers import (
 
 
 class Tournaments(ListAPIView[Tournament]):
-    queryset = shown.tournaments()
+    queryset = visibility.tournaments()
     serializer_class = TournamentSerializer
 
 
 class OneTournament(RetrieveAPIView[Tournament]):
-    queryset = shown.tournaments()
+    queryset = visibility.tournaments()
     serializer_class = TournamentSerializer
     lookup_field = "slug"
 
@@ -46,7 +46,7 @@ class OneTournament(RetrieveAPIView[Tournament]):
 class _Part(GenericAPIView[Tournament]):
     """Something of one tournament."""
 
-    queryset = shown.tournaments()
+    queryset = visibility.tournaments()
     lookup_field = "slug"
     serializer_class: Any = TournamentSerializer
 
@@ -61,7 +61,7 @@ class Entrants(_Part):
 
     @extend_schema(responses=EntrantSerializer(many=True))
     def get(self, _request: Request, **_: str) -> Response:
-        rows: QuerySet[Entrant] = shown.entrants(self.get_object())
+        rows: QuerySet[Entrant] = visibility.entrants(self.get_object())
         return Response(EntrantSerializer(rows, many=True).data)
 
     @extend_schema(request=NewEntrantSerializer, responses={201: EntrantSerializer})
@@ -106,7 +106,7 @@ class Rounds(_Part):
     @extend_schema(responses=RoundSerializer(many=True))
     def get(self, _request: Request, **_: str) -> Response:
         return Response(
-            RoundSerializer(shown.rounds(self.get_object()), many=True).data
+            RoundSerializer(visibility.rounds(self.get_object()), many=True).data
         )
 
 
@@ -115,7 +115,7 @@ class Bracket(_Part):
 
     @extend_schema(responses=ContestSerializer(many=True))
     def get(self, _request: Request, **_: str) -> Response:
-        rows = shown.bracket(self.get_object())
+        rows = visibility.bracket(self.get_object())
         return Response(ContestSerializer(rows, many=True).data)
 
 
@@ -125,7 +125,10 @@ class Standings(_Part):
     @extend_schema(responses=StandingsSerializer)
     def get(self, _request: Request, **_: str) -> Response:
         tournament = self.get_object()
-        told = {"standings": shown.lines(tournament), "ties": shown.ties(tournament)}
+        told = {
+            "standings": visibility.lines(tournament),
+            "ties": visibility.ties(tournament),
+        }
         return Response(StandingsSerializer(told).data)
 
 
@@ -139,7 +142,7 @@ class Comparison(_Part):
             get_object_or_404(tournament.entrants, bot__slug=slug)
             for slug in (first, second)
         )
-        why = shown.compared(tournament, one, two)
+        why = visibility.compared(tournament, one, two)
         told = {"first": first, "second": second, "why": why}
         return Response(ComparisonSerializer(told).data)
 
@@ -154,4 +157,6 @@ class Games(ListAPIView[Game]):
         if getattr(self, "swagger_fake_view", False):
             return self.queryset
         slug = self.kwargs["slug"]
-        return shown.its_games(get_object_or_404(shown.tournaments(), slug=slug))
+        return visibility.its_games(
+            get_object_or_404(visibility.tournaments(), slug=slug)
+        )

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 
 from ladder.bots.models import Bot
 from ladder.games.models import MAX_SEATS
-from ladder.ratings import shown as ratings, statistics
+from ladder.ratings import leaderboard as ratings, statistics
 from ladder.ratings.models import Ladder, Rating, Season
 from ladder.web.charts import Chart, chart
 

@@ -9,12 +9,12 @@ from ladder.accounts.permissions import Person
 from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
 from ladder.common.errors import LadderError
-from ladder.games import shown as games
+from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus, Match
-from ladder.tournaments import shown as tournaments
+from ladder.tournaments import visibility as tournaments
 from ladder.tournaments.models import Tournament
 from ladder.web import boards
-from ladder.web.templatetags.shown import spaced
+from ladder.web.templatetags.formatting import spaced
 
 ROWS = 50
 PARTS = ("castles", "king")

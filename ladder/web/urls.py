@@ -1,19 +1,27 @@
 from django.urls import path
 
-from ladder.web import own, views
+from ladder.web import account_views, views
 
 urlpatterns = [
     path("", views.Home.as_view(), name="home"),
     path("ladders/<slug:slug>/", views.LadderPage.as_view(), name="ladder-page"),
     path("ladders/<slug:slug>/compare/", views.Compare.as_view(), name="compare"),
-    path("ladders/<slug:slug>/challenge/", own.Challenge.as_view(), name="challenge"),
+    path(
+        "ladders/<slug:slug>/challenge/",
+        account_views.Challenge.as_view(),
+        name="challenge",
+    ),
     path("bots/", views.Bots.as_view(), name="bots-page"),
     path("bots/<slug:slug>/", views.BotPage.as_view(), name="bot-page"),
-    path("bots/<slug:slug>/upload/", own.Upload.as_view(), name="upload"),
-    path("bots/<slug:slug>/withdraw/", own.Withdraw.as_view(), name="bot-withdraw"),
+    path("bots/<slug:slug>/upload/", account_views.Upload.as_view(), name="upload"),
+    path(
+        "bots/<slug:slug>/withdraw/",
+        account_views.Withdraw.as_view(),
+        name="bot-withdraw",
+    ),
     path(
         "bots/<slug:slug>/bring-back/",
-        own.BringBack.as_view(),
+        account_views.BringBack.as_view(),
         name="bot-bring-back",
     ),
     path(
@@ -21,7 +29,7 @@ urlpatterns = [
     ),
     path(
         "submissions/<int:pk>/activate/",
-        own.Activate.as_view(),
+        account_views.Activate.as_view(),
         name="submission-activate",
     ),
     path("games/", views.Games.as_view(), name="games-page"),
@@ -37,7 +45,7 @@ urlpatterns = [
     *(
         path(
             f"tournaments/<slug:slug>/{what}/",
-            own.TournamentEntry.as_view(),
+            account_views.TournamentEntry.as_view(),
             {"what": what},
             name=f"tournament-{what}",
         )
@@ -47,8 +55,12 @@ urlpatterns = [
     path("docs/problems/", views.Problems.as_view(), name="problems"),
     path("sign-in/", views.SignIn.as_view(), name="sign-in"),
     path("sign-out/", views.SignOut.as_view(), name="sign-out"),
-    path("me/", own.Me.as_view(), name="me"),
-    path("me/bots/", own.CreateBot.as_view(), name="create-bot"),
-    path("me/tokens/", own.CreateToken.as_view(), name="create-token"),
-    path("me/tokens/<int:pk>/revoke/", own.RevokeToken.as_view(), name="revoke-token"),
+    path("me/", account_views.Me.as_view(), name="me"),
+    path("me/bots/", account_views.CreateBot.as_view(), name="create-bot"),
+    path("me/tokens/", account_views.CreateToken.as_view(), name="create-token"),
+    path(
+        "me/tokens/<int:pk>/revoke/",
+        account_views.RevokeToken.as_view(),
+        name="revoke-token",
+    ),
 ]

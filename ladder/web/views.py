@@ -16,16 +16,16 @@ from ladder.bots import rollback, selectors as bots
 from ladder.bots.models import Bot
 from ladder.common.errors import LadderError
 from ladder.common.http import conditional
-from ladder.games import shown as games
+from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus, Match
-from ladder.ratings import shown as ratings
-from ladder.tournaments import shown as tournaments
+from ladder.ratings import leaderboard as ratings
+from ladder.tournaments import visibility as tournaments
 from ladder.web import (
     boards,
-    explained,
     forms,
-    markup,
+    markdown,
     pages,
+    problem_texts,
     problems,
     throttles,
     watching,
@@ -174,13 +174,13 @@ class TournamentPage(View):
 
 class Protocol(View):
     def get(self, request: HttpRequest) -> HttpResponse:
-        context = {"title": "Write a bot", "text": markup.page(PROTOCOL)}
+        context = {"title": "Write a bot", "text": markdown.page(PROTOCOL)}
         return render(request, "web/docs.html", context)
 
 
 class Problems(View):
     def get(self, request: HttpRequest) -> HttpResponse:
-        context = {"problems": explained.PROBLEMS}
+        context = {"problems": problem_texts.PROBLEMS}
         return render(request, "web/problems.html", context)
 
 

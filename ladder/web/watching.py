@@ -6,8 +6,9 @@ from typing import Any
 from django.core.cache import cache
 
 from engine.errors import EngineError
-from ladder.games import shown as games, table
+from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus
+from ladder.games.worker import engine_adapter
 from ladder.web import frames
 
 KEEP = 60
@@ -26,7 +27,7 @@ def frames_json(game: Game) -> tuple[str, bytes]:
     tag = f'"live-{game.pk}-{so_far.attempt}-{len(so_far.moves)}"'
     kept: bytes | None = cache.get(f"frames:{tag}")
     if kept is None:
-        played = frames.frames(table.start(game.match), so_far.moves)
+        played = frames.frames(engine_adapter.start(game.match), so_far.moves)
         kept = _told(game, played, over=False)
         cache.set(f"frames:{tag}", kept, KEEP)
     return tag, kept

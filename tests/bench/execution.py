@@ -58,7 +58,7 @@ def measure() -> list[tuple[str, float, str, bool]]:
 
 @contextmanager
 def _servers() -> Iterator[None]:
-    from ladder.ops import servers
+    from ladder.ops.chaos import servers
 
     with tempfile.TemporaryDirectory(prefix="torres-bench-") as name:
         folder = Path(name)
@@ -113,9 +113,9 @@ def _cpu() -> float:
 def _finishing(finish: Callable[..., object], games: int) -> float:
     """Return the milliseconds of CPU that finishing one 4-player game takes."""
     from ladder.games import attempts
-    from tests.games import cast
+    from tests.games import factories
 
-    worker = cast.worker()
+    worker = factories.worker()
     claims = [attempts.claim(_game(4), worker) for _ in range(games)]
     began = _cpu()
     for claim in claims:
@@ -147,12 +147,12 @@ def _empty_task() -> None:
 
 def _game(seats: int) -> int:
     from ladder.bots.models import Bot
-    from tests.games import cast
+    from tests.games import factories
 
     players = list(Bot.objects.order_by("pk")[:seats])
     while len(players) < seats:
-        players.append(cast.bot(f"bot-{Bot.objects.count()}"))
-    return cast.match(players).games.get().pk
+        players.append(factories.bot(f"bot-{Bot.objects.count()}"))
+    return factories.match(players).games.get().pk
 
 
 def _finish(claim: object) -> None:
@@ -198,7 +198,7 @@ def _save_each(claim: object) -> None:
 def _queueing() -> float:
     """Return the milliseconds of CPU from a due game to its message in Redis."""
     from ladder.celery import app
-    from ladder.dispatch import Dispatcher, Done
+    from ladder.dispatch.dispatcher import Dispatcher, Done
     from ladder.games.models import Game
 
     app.set_default()
@@ -221,7 +221,7 @@ def _queueing() -> float:
 
 
 def _roster(slots: int) -> object:
-    from ladder.games.abilities import Crew, Roster
+    from ladder.games.capabilities import Crew, Roster
 
     return Roster([Crew(None, slots)])
 
@@ -237,10 +237,10 @@ def _replay_bytes() -> float:
 
 def _games_a_second(workers: int) -> float:
     """Return how many games of bots that answer at once end in a second."""
-    from tests.soak.fleet import fleet
+    from tests.soak.factories import fleet
 
     ended = "SELECT count(*) FROM games_game WHERE status = 'finished'"
-    with fleet(player="ladder.ops.scripted.open_player") as service:
+    with fleet(player="ladder.ops.chaos.scripted_player.open_player") as service:
         service.open([()] * workers)
         service.until(lambda: service.ask(ended)[0][0] > 10 * workers, 120)
         ((before,),), began = service.ask(ended), time.monotonic()

@@ -102,7 +102,7 @@ def _service() -> Iterator[Callable[..., tuple[bytes, dict[str, str]]]]:
 def _fill() -> None:
     from ladder.bots.models import Bot, Submission
     from ladder.ratings.models import Rating
-    from tests.showcase import make_ladder
+    from tests.factories import make_ladder
 
     season = make_ladder()
     Bot.objects.bulk_create(Bot(slug=f"b{k}", name=f"Bot {k}") for k in range(ROWS))

@@ -9,8 +9,8 @@ import time
 from dataclasses import replace
 from random import Random
 
-from ladder.ratings.field import Candidate
-from ladder.ratings.pairing import Matchmaker, Terms
+from ladder.ratings.core.pairing import Matchmaker, Terms
+from ladder.ratings.core.pool import Candidate
 
 BOTS, MATCHES, LIMIT_MS = 10_000, 1_000, 5.0
 

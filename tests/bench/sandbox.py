@@ -21,7 +21,7 @@ from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Box, Running, Sandbox, open_sandbox
 
-PROGRAMS = Path(__file__).parents[1] / "bots" / "programs"
+PROGRAMS = Path(__file__).parents[1] / "runner" / "programs"
 HELLO = {"type": "hello", "protocol": "torres/1", "seat": 0, "seats": 2}
 STARTS = 100
 BATCHES, IN_A_BATCH = 60, 40

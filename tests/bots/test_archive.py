@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from ladder.bots import archive, refusals
-from ladder.bots.archive import unpack
-from ladder.bots.refusals import Limits
+from ladder.bots.upload import archive, checks
+from ladder.bots.upload.archive import unpack
+from ladder.bots.upload.checks import Limits
 
 BOT = b"print('ready')\n"
 SUFFIXES = (".py", ".js")
@@ -194,7 +194,7 @@ def test_a_broken_upload_is_told_what_to_do(case: str, tmp_path: Path) -> None:
     box = tmp_path / "inner" / "box"
     box.parent.mkdir()
 
-    with pytest.raises(refusals.BadArchive) as refusal:
+    with pytest.raises(checks.BadArchive) as refusal:
         unpacked(upload, box)
 
     assert refusal.value.code == code
@@ -211,7 +211,7 @@ def test_the_same_name_twice_is_refused(tmp_path: Path) -> None:
         target.writestr("bot.py", BOT)
         target.writestr("bot.py", b"another")
 
-    with pytest.raises(refusals.DuplicateName):
+    with pytest.raises(checks.DuplicateName):
         unpacked(packed.getvalue(), tmp_path)
 
 
@@ -221,7 +221,7 @@ def test_a_zip_that_lies_about_its_sizes_is_stopped_by_the_real_bytes(
     honest = zipped({"bot.py": BOT, "x": bytes(5 << 20)})
     liar = honest.replace((5 << 20).to_bytes(4, "little"), (5).to_bytes(4, "little"))
 
-    with pytest.raises(refusals.BadArchive):
+    with pytest.raises(checks.BadArchive):
         unpacked(liar, tmp_path)
 
     written = sum(p.stat().st_size for p in tmp_path.iterdir())
@@ -233,7 +233,7 @@ def test_a_password_is_refused(tmp_path: Path) -> None:
     for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         upload[upload.index(mark) + offset] |= 1
 
-    with pytest.raises(refusals.BadArchive, match="encrypted"):
+    with pytest.raises(checks.BadArchive, match="encrypted"):
         unpacked(bytes(upload), tmp_path)
 
 
@@ -242,7 +242,7 @@ def test_unusual_packing_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_LZMA) as target:
         target.writestr("bot.py", BOT)
 
-    with pytest.raises(refusals.BadArchive, match="unusual"):
+    with pytest.raises(checks.BadArchive, match="unusual"):
         unpacked(packed.getvalue(), tmp_path)
 
 
@@ -251,12 +251,12 @@ def test_a_tar_header_that_wants_our_memory_is_refused(tmp_path: Path) -> None:
     info.size = 3 << 20
     tape = info.tobuf(tarfile.GNU_FORMAT) + bytes(3 << 20)
 
-    with pytest.raises(refusals.BadArchive, match="header"):
+    with pytest.raises(checks.BadArchive, match="header"):
         unpacked(gzip.compress(tape), tmp_path)
 
 
 def test_a_gzip_bomb_is_stopped_while_it_unpacks(tmp_path: Path) -> None:
-    with pytest.raises(refusals.TooBig):
+    with pytest.raises(checks.TooBig):
         unpacked(gzip.compress(bytes(50 << 20)), tmp_path)
 
 
@@ -289,7 +289,7 @@ def test_damage_of_any_kind_is_a_refusal_and_never_a_crash(
 
     try:
         source = unpacked(bytes(upload), folder)
-    except refusals.BadArchive:
+    except checks.BadArchive:
         return
     assert all(folder in (folder / path).resolve().parents for path in source.files)
 
@@ -308,6 +308,6 @@ def test_a_damaged_tape_inside_a_whole_gzip_is_survived(
 
     try:
         source = unpacked(gzip.compress(bytes(tape)), folder)
-    except refusals.BadArchive:
+    except checks.BadArchive:
         return
     assert all(folder in (folder / path).resolve().parents for path in source.files)

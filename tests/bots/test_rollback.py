@@ -4,9 +4,10 @@ import pytest
 from rest_framework.test import APIClient
 
 from ladder.bots.models import Bot, Submission
-from ladder.ratings import rater, services as ladders
+from ladder.ratings import rater
+from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Rating
-from tests.showcase import make_bot, upload
+from tests.factories import make_bot, upload
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
 
@@ -83,7 +84,7 @@ def test_a_bot_that_does_not_play_stays_as_it_is(ana, first, status: str) -> Non
 
 
 def test_a_ladder_takes_it_for_a_new_version(ana, first: Submission) -> None:
-    season = ladders.ensure_default_ladder().seasons.get()
+    season = ensure_default_ladder().seasons.get()
     assert rater.welcome(season.pk) == 1
     settled = Rating.objects.filter(bot=first.bot)
     settled.update(mu=30.0, sigma=1.0, games=40, fresh=40)
@@ -98,7 +99,7 @@ def test_a_ladder_takes_it_for_a_new_version(ana, first: Submission) -> None:
 
 
 def test_where_the_ladder_never_saw_the_newer_one_nothing_moves(ana) -> None:
-    season = ladders.ensure_default_ladder().seasons.get()
+    season = ensure_default_ladder().seasons.get()
     first = make_bot("Grendel", "ana")
     rater.welcome(season.pk)
     upload(first.bot, b"the second")

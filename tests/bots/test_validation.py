@@ -12,9 +12,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from ladder.bots import refusals, selectors, services, trials
+from ladder.bots import selectors, services, validation
 from ladder.bots.models import Bot, Submission
 from ladder.bots.players import box_of
+from ladder.bots.upload import checks
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import SandboxUnavailable
 
@@ -65,7 +66,7 @@ def upload(bot: Bot, source: str) -> Submission:
 
 
 def tried(submission: Submission) -> Submission:
-    trials.run(submission.pk, HASTE)
+    validation.run(submission.pk, HASTE)
     submission.refresh_from_db()
     return submission
 
@@ -176,7 +177,7 @@ def test_a_manifest_names_the_entry(bot: Bot, manifest: str, said: str) -> None:
     content = packed(bot_toml=manifest, main_py=GOOD)
 
     if said:
-        with pytest.raises(refusals.NoEntry, match=said):
+        with pytest.raises(checks.NoEntry, match=said):
             services.submit(bot, content, "bot.zip")
     else:
         assert tried(services.submit(bot, content, "bot.zip")).status == Status.READY

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.engine.helpers import allows, legal, position
+from tests.engine.factories import allows, legal, position
 
 C12 = "a4 a5 a6 c2 c3 c4 d4=4 e1 f1 e3 f3"
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.moves import END
-from tests.engine.helpers import allows, game, legal, position
+from tests.engine.factories import allows, game, legal, position
 
 SEVEN = "h1 h3 h5 h7 f8 d8"  # one-block castles far from what a test builds
 

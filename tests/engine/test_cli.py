@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from engine.editions import PRESETS
 from engine.rulesets import SWITCHES
-from ladder.cli import boards, replays
+from ladder.cli import board_text, replays
 from ladder.cli.replays import printable, show, trace, verify
 from ladder.cli.rulesets import rulesets
 from tests.engine.test_replays import record
@@ -168,7 +168,7 @@ def test_keys_turn_the_pages(valid: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("click.getchar", lambda: next(keys))
     shown = run(show, valid).stdout
 
-    pages = len(list(boards.frames(json.loads(valid.read_text()))))
+    pages = len(list(board_text.frames(json.loads(valid.read_text()))))
     seen = [line for line in shown.splitlines() if line.endswith("space, b or q")]
     assert [line.split()[0] for line in seen] == ["1", "2", "1", "2", "1"]
     assert seen[0].startswith(f"1 of {pages}")

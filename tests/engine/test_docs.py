@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import engine
-from tests.engine.helpers import game
+from tests.engine.factories import game
 
 FOLDER = Path(engine.__file__).parent
 PAGE = (FOLDER / "README.md").read_text()

@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import EngineError, IllegalAction
 from engine.game import seen_by
-from tests.engine.helpers import TABLES, game, play_on
+from tests.engine.factories import TABLES, game, play_on
 
 
 def test_the_last_seat_standing_wins_at_once() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine.replay import trace
-from tests.engine.helpers import TABLES
+from tests.engine.factories import TABLES
 from tests.engine.test_replays import record
 
 FOLDER = Path(__file__).parent / "golden"

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.notation import move_of
-from tests.engine.helpers import allows, legal, position
+from tests.engine.factories import allows, legal, position
 
 C14 = (
     "f6 e6=2 e5=2 g6=3 e7 d8 c8 b8 a8 a7 a6 a4 c6 h5 c3 f3 e1",

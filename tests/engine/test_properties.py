@@ -11,7 +11,7 @@ from engine.errors import IllegalAction
 from engine.game import Game
 from engine.notation import move_of, text
 from engine.rulesets import BLOCKS
-from tests.engine.helpers import TABLES, game, play_on
+from tests.engine.factories import TABLES, game, play_on
 
 NEAR = [(0, 1), (1, 0), (0, -1), (-1, 0)]
 games = st.tuples(st.sampled_from(TABLES), st.integers(0, 2**32), st.integers(0, 250))

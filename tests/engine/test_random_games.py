@@ -11,7 +11,7 @@ from engine.game import Game
 from engine.replay import document, verify
 from engine.rulesets import CARDS, MASTERS, SWITCHES, resolve
 from engine.setup import derive
-from tests.engine.helpers import TABLES
+from tests.engine.factories import TABLES
 
 GAMES = int(os.environ.get("TORRES_GAMES", "200"))
 WORDS = [

@@ -6,7 +6,7 @@ import pytest
 
 from engine.moves import CARD_IDS
 from engine.refusals import reason
-from tests.engine.helpers import allows, position
+from tests.engine.factories import allows, position
 
 FREE = "rio-grande-1999"  # stacks are chosen, at most three blocks a turn
 MASTER = "rio-grande-1999-master"

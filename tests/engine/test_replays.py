@@ -13,7 +13,7 @@ from engine.errors import EngineError
 from engine.game import Game
 from engine.replay import document, trace, verify
 from engine.replay_format import InvalidReplay, NotJson, load
-from tests.engine.helpers import TABLES, game
+from tests.engine.factories import TABLES, game
 
 
 def record(

@@ -4,7 +4,7 @@ import pytest
 
 from engine.moves import MASTER_NAMES
 from engine.track import Track
-from tests.engine.helpers import position
+from tests.engine.factories import position
 
 C09 = ("a3=2 a4=1 a5=1 c2 c3 c4=3 d4=4 d1=2 e1 e3 f3 g3", "a3 d4 e3", "a4 c4 d1")
 

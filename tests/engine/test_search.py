@@ -7,7 +7,7 @@ import pytest
 from engine.moves import DECISIONS
 from engine.search import determinize, position_of
 from engine.view import state
-from tests.engine.helpers import TABLES, game, legal, play_on, position
+from tests.engine.factories import TABLES, game, legal, play_on, position
 
 
 def bought_of(log: list[dict[str, object]]) -> list[str]:

@@ -8,7 +8,7 @@ from engine.editions import PHASE_CARDS, PRESETS
 from engine.errors import BadSwitch
 from engine.rulesets import SWITCHES, resolve
 from engine.setup import Stream, derive, derive_seed
-from tests.engine.helpers import allows, game, legal, play_on, position
+from tests.engine.factories import allows, game, legal, play_on, position
 
 
 @pytest.mark.parametrize(

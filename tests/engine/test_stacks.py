@@ -3,7 +3,7 @@
 import pytest
 
 from engine.notation import move_of
-from tests.engine.helpers import allows, game, legal, position
+from tests.engine.factories import allows, game, legal, position
 
 FREE = "rio-grande-own-decks"
 

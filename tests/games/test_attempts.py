@@ -8,10 +8,11 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
 
-from ladder.games import attempts, selectors, services, workers
+from ladder.games import attempts, selectors, services
 from ladder.games.attempts import Journal, Place, Result, Said
 from ladder.games.models import Answer, Attempt, Game, GameStatus, Seat, SeatLog, Worker
-from tests.games import cast
+from ladder.games.worker import registry
+from tests.games import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +29,7 @@ def expire(game: int) -> None:
 
 
 def test_a_claim_takes_a_scheduled_game_once():
-    game, ana, ben = cast.game(), cast.worker("ana"), cast.worker("ben")
+    game, ana, ben = factories.game(), factories.worker("ana"), factories.worker("ben")
 
     first = attempts.claim(game.pk, ana)
     second = attempts.claim(game.pk, ben)
@@ -40,15 +41,15 @@ def test_a_claim_takes_a_scheduled_game_once():
 
 
 def test_a_drained_worker_takes_nothing():
-    game, ana = cast.game(), cast.worker("ana")
-    workers.drain(ana, "its bots time out")
+    game, ana = factories.game(), factories.worker("ana")
+    registry.drain(ana, "its bots time out")
 
     assert attempts.claim(game.pk, ana) is None
 
 
 def test_a_result_is_written_whole():
-    game = cast.game()
-    claim = attempts.claim(game.pk, cast.worker())
+    game = factories.game()
+    claim = attempts.claim(game.pk, factories.worker())
     attempts.store(claim, [Said(0, 0, ["enter d4"], 1.5)])
 
     written = attempts.finish(claim, RESULT, [Journal(stderr="hm"), Journal()])
@@ -67,19 +68,19 @@ def test_a_result_is_written_whole():
 
 
 def test_a_result_may_be_posted_again_when_the_commits_fate_is_unknown():
-    claim = attempts.claim(cast.game().pk, cast.worker())
+    claim = attempts.claim(factories.game().pk, factories.worker())
 
     assert attempts.finish(claim, RESULT)
     assert attempts.finish(claim, RESULT)
 
 
 def test_a_result_that_comes_after_the_lease_was_given_away_is_refused():
-    game = cast.game()
-    late = attempts.claim(game.pk, cast.worker("ana"))
+    game = factories.game()
+    late = attempts.claim(game.pk, factories.worker("ana"))
     attempts.store(late, [Said(0, 0, ["enter d4"], 1.5)])
     expire(game.pk)
     attempts.reap()
-    now = attempts.claim(game.pk, cast.worker("ben"))
+    now = attempts.claim(game.pk, factories.worker("ben"))
 
     assert not attempts.finish(late, RESULT, [Journal(stderr="hm")])
     assert not attempts.beat(late)
@@ -94,8 +95,8 @@ def test_a_result_that_comes_after_the_lease_was_given_away_is_refused():
 
 @pytest.mark.django_db(transaction=True)
 def test_a_result_of_which_a_part_is_refused_leaves_nothing():
-    game = cast.game()
-    claim = attempts.claim(game.pk, cast.worker())
+    game = factories.game()
+    claim = attempts.claim(game.pk, factories.worker())
     places = [Place(0, 41, 1), Place(1, 40, rank=9)]
 
     with pytest.raises(IntegrityError):
@@ -110,8 +111,8 @@ def test_a_result_of_which_a_part_is_refused_leaves_nothing():
 @pytest.mark.django_db(transaction=True)
 def test_the_hot_path_goes_on_when_its_statements_are_prepared():
     """PostgreSQL is told them after five times, and plans them once after ten."""
-    me = cast.worker()
-    games = [cast.game(seats=2 + k % 2) for k in range(24)]
+    me = factories.worker()
+    games = [factories.game(seats=2 + k % 2) for k in range(24)]
     for k, game in enumerate(games):
         places = [Place(seat, 40 - seat, seat + 1) for seat in range(2 + k % 2)]
         claim = attempts.claim(game.pk, me)
@@ -125,8 +126,8 @@ def test_the_hot_path_goes_on_when_its_statements_are_prepared():
 
 
 def test_a_heartbeat_lengthens_the_lease():
-    game = cast.game()
-    claim = attempts.claim(game.pk, cast.worker())
+    game = factories.game()
+    claim = attempts.claim(game.pk, factories.worker())
     expire(game.pk)
 
     assert attempts.beat(claim)
@@ -134,7 +135,7 @@ def test_a_heartbeat_lengthens_the_lease():
 
 
 def test_answers_told_twice_are_kept_once():
-    claim = attempts.claim(cast.game().pk, cast.worker())
+    claim = attempts.claim(factories.game().pk, factories.worker())
     said = [Said(0, 0, ["enter d4"], 1.5), Said(1, 1, ["enter a4"], 0.1)]
 
     attempts.store(claim, said)
@@ -147,9 +148,9 @@ def test_answers_told_twice_are_kept_once():
 
 
 def test_the_reaper_ends_only_attempts_whose_lease_is_over():
-    lost, fine = cast.game(), cast.game()
-    attempts.claim(lost.pk, cast.worker())
-    attempts.claim(fine.pk, cast.worker())
+    lost, fine = factories.game(), factories.game()
+    attempts.claim(lost.pk, factories.worker())
+    attempts.claim(fine.pk, factories.worker())
     expire(lost.pk)
 
     assert attempts.reap() == [lost.pk]
@@ -158,14 +159,14 @@ def test_the_reaper_ends_only_attempts_whose_lease_is_over():
 
 
 def fail_once(game: Game, name: str) -> str:
-    claim = attempts.claim(game.pk, cast.worker(name))
+    claim = attempts.claim(game.pk, factories.worker(name))
     assert attempts.fail(claim, "the disk is full")
     game.refresh_from_db()
     return game.status
 
 
 def test_three_failed_attempts_end_a_game_with_the_same_seed_and_seats():
-    game = cast.game()
+    game = factories.game()
     seats = list(game.seats.values_list("submission", flat=True))
 
     ends = [fail_once(game, name) for name in ("ana", "ben", "ana")]
@@ -177,8 +178,8 @@ def test_three_failed_attempts_end_a_game_with_the_same_seed_and_seats():
 
 
 def test_a_game_dies_on_two_workers_where_there_are_two():
-    game = cast.game()
-    cast.worker("ben")
+    game = factories.game()
+    factories.worker("ben")
 
     ends = [fail_once(game, "ana") for _ in range(3)]
 
@@ -187,34 +188,34 @@ def test_a_game_dies_on_two_workers_where_there_are_two():
 
 
 def test_on_a_single_worker_three_failures_are_enough():
-    game = cast.game()
+    game = factories.game()
 
     assert [fail_once(game, "ana") for _ in range(3)][-1] == "dead"
 
 
 def test_a_worker_that_leaves_hands_its_games_back_uncounted():
-    game, ana = cast.game(), cast.worker("ana")
+    game, ana = factories.game(), factories.worker("ana")
     attempts.claim(game.pk, ana)
 
-    assert workers.leave(ana, "deploy") == 1
-    assert workers.leave(ana, "deploy") == 0
+    assert registry.leave(ana, "deploy") == 1
+    assert registry.leave(ana, "deploy") == 0
     game.refresh_from_db()
     assert (game.status, game.failures) == ("scheduled", 0)
     assert Attempt.objects.get().outcome == "released"
 
 
 def test_dead_predecessors_are_buried_at_once():
-    game = cast.game()
-    attempts.claim(game.pk, cast.worker("ana"))
-    me = workers.here()
+    game = factories.game()
+    attempts.claim(game.pk, factories.worker("ana"))
+    me = registry.here()
 
-    assert workers.bury_predecessors() == 1
+    assert registry.bury_predecessors() == 1
     assert Worker.objects.get(pk=me).gone_at is None
 
 
 def test_cancelling_and_voiding_count_and_replace():
-    waiting, done = cast.game(), cast.game()
-    attempts.finish(attempts.claim(done.pk, cast.worker()), RESULT)
+    waiting, done = factories.game(), factories.game()
+    attempts.finish(attempts.claim(done.pk, factories.worker()), RESULT)
 
     assert services.cancel(waiting.pk, "a newer version is ready")
     assert not services.cancel(done.pk, "too late")
@@ -230,11 +231,11 @@ def test_cancelling_and_voiding_count_and_replace():
 
 
 def test_the_sum_comes_out_and_a_lost_game_is_missed():
-    games = [cast.game() for _ in range(4)]
-    attempts.finish(attempts.claim(games[0].pk, cast.worker()), RESULT)
+    games = [factories.game() for _ in range(4)]
+    attempts.finish(attempts.claim(games[0].pk, factories.worker()), RESULT)
     services.void(games[0].pk, "our fault")
     services.cancel(games[1].pk, "")
-    attempts.claim(games[2].pk, cast.worker())
+    attempts.claim(games[2].pk, factories.worker())
 
     tally = selectors.tally()
 
@@ -260,14 +261,14 @@ def test_an_empty_database_comes_out_too():
     ],
 )
 def test_the_database_refuses_states_that_make_no_sense(values):
-    game = cast.game()
+    game = factories.game()
 
     with pytest.raises(IntegrityError), transaction.atomic():
         Game.objects.filter(pk=game.pk).update(**values)
 
 
 def test_what_postgresql_refuses_is_made_storable():
-    claim = attempts.claim(cast.game().pk, cast.worker())
+    claim = attempts.claim(factories.game().pk, factories.worker())
     nasty = Journal(stderr="a\0b\ud800", notes=[{"note": "\0\udfff"}])
 
     assert attempts.finish(claim, RESULT, [nasty])
@@ -275,8 +276,8 @@ def test_what_postgresql_refuses_is_made_storable():
 
 
 def test_duplicates_share_the_seed_and_rotate_the_seats():
-    players = cast.bots(3)
-    match = cast.match(players, duplicate=True)
+    players = factories.bots(3)
+    match = factories.match(players, duplicate=True)
 
     tables = [
         [seat.submission.bot_id for seat in game.seats.all()]
@@ -290,8 +291,8 @@ def test_duplicates_share_the_seed_and_rotate_the_seats():
 
 @pytest.mark.django_db(transaction=True)
 def test_of_many_workers_at_the_same_moment_one_gets_the_game():
-    game = cast.game()
-    crew = [cast.worker(f"worker {k}") for k in range(8)]
+    game = factories.game()
+    crew = [factories.worker(f"worker {k}") for k in range(8)]
     won, start = [], threading.Barrier(8)
 
     def race(worker: int) -> None:

@@ -8,8 +8,8 @@ from rest_framework.test import APIClient
 from engine.replay import verify
 from ladder.bots.models import Submission
 from ladder.games.models import Game, GameStatus, Seat
-from tests import showcase
-from tests.showcase import make_bot, make_ladder, make_match, pair
+from tests import factories
+from tests.factories import make_bot, make_ladder, make_match, pair
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
 SEED = "5eedba5e" * 4
@@ -131,8 +131,8 @@ def test_without_a_result_there_is_no_replay(
     game = make_match(*bots, finished=0).games.get()
     values = {"lease_until": game.created_at} if status == "running" else {}
     if status == "running":
-        showcase.Worker.objects.get_or_create(name="w:1:1", host="w")
-        values["owner"] = showcase.Worker.objects.get()
+        factories.Worker.objects.get_or_create(name="w:1:1", host="w")
+        values["owner"] = factories.Worker.objects.get()
         values["started_at"] = game.created_at
     Game.objects.filter(pk=game.pk).update(status=status, **values)
 
@@ -161,7 +161,7 @@ def test_the_seed_and_the_decks_stay_secret_until_the_match_is_over(
         assert SEED not in answer.content.decode()
         assert "decks" not in answer.json()
 
-    showcase.play(match.games.get(index=1))
+    factories.play(match.games.get(index=1))
     assert client.get(f"/api/v1/games/{first.pk}/replay/").status_code == 200
     assert client.get(f"/api/v1/matches/{match.pk}/").json()["seed"] == SEED
 
@@ -183,7 +183,7 @@ def test_logs_and_notes_are_for_the_owner_of_the_seat(api, bots) -> None:
 
 def test_a_bot_that_said_nothing_has_a_log_too(ana: APIClient, bots) -> None:
     game = make_match(*bots).games.get()
-    showcase.SeatLog.objects.all().delete()
+    factories.SeatLog.objects.all().delete()
 
     log = ana.get(f"/api/v1/games/{game.pk}/logs/").json()[0]
 

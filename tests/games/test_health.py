@@ -2,11 +2,12 @@
 
 import pytest
 
-from ladder.games import attempts, health, workers
+from ladder.games import attempts, worker_health
 from ladder.games.attempts import Place, Result
-from ladder.games.health import BLAME, Record, surprise
 from ladder.games.models import Game, Worker
-from tests.games import cast
+from ladder.games.worker import registry
+from ladder.games.worker_health import BLAME, Record, surprise
+from tests.games import factories
 
 
 def test_bots_that_fail_everywhere_blame_nobody():
@@ -33,7 +34,7 @@ def test_a_bot_that_played_nowhere_else_says_nothing():
 
 
 def play(bots, worker: int, fault: str = "") -> Game:
-    game = cast.match(bots).games.get()
+    game = factories.match(bots).games.get()
     places = [Place(0, 40, 1, fault), Place(1, 30, 2, fault)]
     result = Result("completed", "1", b"r", places)
     assert attempts.finish(attempts.claim(game.pk, worker), result)
@@ -42,14 +43,14 @@ def play(bots, worker: int, fault: str = "") -> Game:
 
 @pytest.mark.django_db
 def test_a_sick_worker_is_drained_and_its_games_are_played_again():
-    bots = cast.bots(2)
+    bots = factories.bots(2)
     ill = Worker.objects.create(name="ill#1", host="ill").pk
     fine = Worker.objects.create(name="fine#1", host="fine").pk
     before = play(bots, ill)
     bad = [play(bots, ill, "timeout") for _ in range(10)]
     good = [play(bots, fine) for _ in range(20)]
 
-    voided = health.look()
+    voided = worker_health.look()
 
     assert sorted(voided) == [game.pk for game in bad]
     assert Worker.objects.get(pk=ill).drained
@@ -57,6 +58,6 @@ def test_a_sick_worker_is_drained_and_its_games_are_played_again():
     assert Game.objects.filter(replaces__in=bad, status="scheduled").count() == 10
     left = Game.objects.filter(pk__in=[before.pk, *(game.pk for game in good)])
     assert set(left.values_list("status", flat=True)) == {"finished"}
-    workers.undrain(ill)
-    assert health.look() == []
+    registry.undrain(ill)
+    assert worker_health.look() == []
     assert not Worker.objects.get(pk=ill).drained

@@ -11,12 +11,15 @@ from django.conf import settings
 from django.db import connection
 from django.db.models.functions import Now
 
-from ladder.games import attempts, selectors, workers
+from ladder.games import attempts, selectors
 from ladder.games.models import Attempt, Game
-from ladder.games.play import play
-from ladder.ratings import rater, rebuild, services
+from ladder.games.worker import registry
+from ladder.games.worker.play import play
+from ladder.ratings import rater, rebuild
+from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry
-from tests.games import cast
+from tests.games import factories
+from tests.ratings.factories import make_matches
 
 pytestmark = pytest.mark.django_db(transaction=True)
 VICTIM = Path(__file__).with_name("victim.py")
@@ -61,10 +64,10 @@ def kill_at(point: str, game: int) -> None:
     ],
 )
 def test_a_worker_may_die_at_any_point(point, left):
-    season = services.ensure_default_ladder().seasons.get()
-    cast.bots(3)
+    season = ensure_default_ladder().seasons.get()
+    factories.bots(3)
     rater.welcome(season.pk)
-    services.pair(season, 1)
+    make_matches(season, 1)
     game = Game.objects.get()
 
     kill_at(point, game.pk)
@@ -76,7 +79,7 @@ def test_a_worker_may_die_at_any_point(point, left):
         past = Now() - timedelta(seconds=1)
         Game.objects.filter(pk=game.pk).update(lease_until=past)
         assert attempts.reap() == [game.pk]
-        assert play(game.pk, workers.here()) == "finished"
+        assert play(game.pk, registry.here()) == "finished"
     rater.fold(season.pk)
     outcomes = list(Attempt.objects.order_by("fence").values_list("outcome", flat=True))
     assert outcomes == (["failed"] if left == "running" else []) + ["finished"]
@@ -87,7 +90,7 @@ def test_a_worker_may_die_at_any_point(point, left):
 
 def test_a_game_that_is_played_again_gives_the_same_result():
     """Same seed, same seats, the same bots: whoever plays it."""
-    game = cast.game(3)
+    game = factories.game(3)
     kill_at("before the finish transaction", game.pk)
     Game.objects.update(lease_until=Now() - timedelta(seconds=1))
     attempts.reap()
@@ -95,8 +98,8 @@ def test_a_game_that_is_played_again_gives_the_same_result():
     for seat in game.seats.all():
         twin.seats.create(number=seat.number, submission=seat.submission)
 
-    play(game.pk, workers.here())
-    play(twin.pk, workers.here())
+    play(game.pk, registry.here())
+    play(twin.pk, registry.here())
 
     first, second = Game.objects.filter(match=game.match).order_by("index")
     assert bytes(first.replay) == bytes(second.replay)

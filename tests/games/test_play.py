@@ -8,11 +8,12 @@ from django.db import OperationalError, connection
 
 from engine import replay
 from engine.referee import PlayerFault, ServiceFault
-from ladder.games import attempts, replays, workers
+from ladder.games import attempts, replays
 from ladder.games.models import Answer, Attempt, Game, Seat, SeatLog
-from ladder.games.play import End, Floor, play
-from ladder.ops.scripted import Scripted
-from tests.games import cast
+from ladder.games.worker import registry
+from ladder.games.worker.play import End, Floor, play
+from ladder.ops.chaos.scripted_player import Scripted
+from tests.games import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,13 +56,13 @@ def _nasty(settings):
 
 
 def one(*slugs: str) -> Game:
-    return cast.match([cast.bot(slug) for slug in slugs]).games.get()
+    return factories.match([factories.bot(slug) for slug in slugs]).games.get()
 
 
 def test_a_game_is_played_stored_and_can_be_verified():
     game = one("ana", "ben", "cleo")
 
-    assert play(game.pk, workers.here()) == End.FINISHED
+    assert play(game.pk, registry.here()) == End.FINISHED
 
     game.refresh_from_db()
     text = replays.unpack(bytes(game.replay))
@@ -77,7 +78,7 @@ def test_a_game_is_played_stored_and_can_be_verified():
 def test_the_same_message_again_plays_nothing():
     game = one("ana", "ben")
 
-    ends = [play(game.pk, workers.here()) for _ in range(5)]
+    ends = [play(game.pk, registry.here()) for _ in range(5)]
 
     assert ends == [End.FINISHED] + [End.NOT_TAKEN] * 4
 
@@ -85,7 +86,7 @@ def test_the_same_message_again_plays_nothing():
 def test_a_fault_is_the_seats_and_its_detail_the_owners():
     game = one("mute", "ben")
 
-    play(game.pk, workers.here())
+    play(game.pk, registry.here())
 
     seat = Seat.objects.get(game=game, number=0)
     assert (seat.fault, seat.rank) == ("timeout", 2)
@@ -97,7 +98,7 @@ def test_a_fault_is_the_seats_and_its_detail_the_owners():
 def test_our_own_fault_is_nobodys_and_the_game_is_played_again(name):
     game = one(name, "ben")
 
-    assert play(game.pk, workers.here()) == End.FAILED
+    assert play(game.pk, registry.here()) == End.FAILED
 
     game.refresh_from_db()
     assert (game.status, game.failures) == ("scheduled", 1)
@@ -108,7 +109,7 @@ def in_thread(game: Game, floor: Floor) -> tuple[threading.Thread, list[End]]:
     ends: list[End] = []
 
     def run() -> None:
-        ends.append(play(game.pk, workers.here(), floor))
+        ends.append(play(game.pk, registry.here(), floor))
         connection.close()
 
     thread = threading.Thread(target=run, daemon=True)
@@ -140,7 +141,7 @@ def test_answers_can_be_watched_while_a_bot_thinks():
 
 
 def test_a_lost_lease_ends_the_bots_and_the_result_is_never_written(monkeypatch):
-    monkeypatch.setattr("ladder.games.heart.BEAT_S", 0.1)
+    monkeypatch.setattr("ladder.games.worker.heartbeat.BEAT_S", 0.1)
     game = one("ana", "thinker")
     thread, ends = in_thread(game, Floor())
     wait_until(Attempt.objects.exists)
@@ -157,7 +158,7 @@ def test_the_deadline_fails_the_attempt_and_not_the_bot(settings):
     settings.TORRES_MAX_GAME_SECONDS = 0
     game = one("ana", "thinker")
 
-    assert play(game.pk, workers.here()) == End.FAILED
+    assert play(game.pk, registry.here()) == End.FAILED
     assert "too long" in Attempt.objects.get().reason
 
 
@@ -180,9 +181,9 @@ def test_a_result_waits_for_a_database_that_comes_back(monkeypatch):
         return real(*args)
 
     monkeypatch.setattr(attempts, "finish", finish)
-    monkeypatch.setattr("ladder.games.play.RETRY_S", 0.01)
+    monkeypatch.setattr("ladder.games.worker.play.RETRY_S", 0.01)
 
-    assert play(one("ana", "ben").pk, workers.here()) == End.FINISHED
+    assert play(one("ana", "ben").pk, registry.here()) == End.FINISHED
     assert len(tries) == 3
 
 
@@ -196,6 +197,6 @@ def test_no_transaction_is_open_while_a_bot_thinks(monkeypatch):
         ),
     )
 
-    play(one("ana", "ben").pk, workers.here())
+    play(one("ana", "ben").pk, registry.here())
 
     assert all(seen)

@@ -3,24 +3,25 @@
 import pytest
 from django.core.management import call_command
 
-from ladder.dispatch import Plan
-from ladder.games import abilities, attempts, selectors, services, workers
-from ladder.games.abilities import Crew, Roster
+from ladder.dispatch.dispatcher import Plan
+from ladder.games import attempts, capabilities, selectors, services
+from ladder.games.capabilities import Crew, Roster
 from ladder.games.models import Attempt, Game, Worker
-from ladder.games.play import End, Floor, play
-from tests.games import cast
+from ladder.games.worker import registry
+from ladder.games.worker.play import End, Floor, play
+from tests.games import factories
 from tests.games.test_attempts import RESULT
 
 EVERYTHING = ["python", "go", "java"]
 
 
 def crew(*languages: str, level: str = "full", rules: str = "1", slots: int = 1):
-    return Crew(abilities.offers(languages, level, rules), slots)
+    return Crew(capabilities.offers(languages, level, rules), slots)
 
 
 def test_a_game_needs_its_languages_the_level_and_the_rules():
-    uploaded = abilities.needs([("go", False), ("python", True)], "full")
-    house = abilities.needs([("python", True), ("python", True)], "full")
+    uploaded = capabilities.needs([("go", False), ("python", True)], "full")
+    house = capabilities.needs([("python", True), ("python", True)], "full")
 
     assert uploaded == "full go python rules-1"
     assert house == "python rules-1"
@@ -38,12 +39,12 @@ def test_a_game_needs_its_languages_the_level_and_the_rules():
     ],
 )
 def test_a_worker_is_able_if_it_offers_every_word(who, able):
-    assert abilities.fit("go python reduced rules-1", who.offered) is able
+    assert capabilities.fit("go python reduced rules-1", who.offered) is able
 
 
 def test_a_higher_level_holds_for_lower_ones():
-    assert abilities.fit("reduced", crew(level="full").offered)
-    assert not abilities.fit("full", crew(level="reduced").offered)
+    assert capabilities.fit("reduced", crew(level="full").offered)
+    assert not capabilities.fit("full", crew(level="reduced").offered)
 
 
 def test_what_is_lacking_is_that_of_the_nearest_worker_and_has_a_cure():
@@ -52,17 +53,17 @@ def test_what_is_lacking_is_that_of_the_nearest_worker_and_has_a_cure():
     lacking = roster.lacks("full go python rules-1")
 
     assert lacking == ["go"]
-    assert "apt-get install golang-go" in abilities.cure(lacking)
-    assert "torres doctor" in abilities.cure(["full"])
-    assert "update it" in abilities.cure(["rules-7"])
+    assert "apt-get install golang-go" in capabilities.cure(lacking)
+    assert "torres doctor" in capabilities.cure(["full"])
+    assert "update it" in capabilities.cure(["rules-7"])
 
 
 def make(language: str, k: int = 0, **values: object) -> Game:
     """Schedule a game of two new bots in a language."""
-    bots = [cast.bot(f"{language}-{k}-{seat}") for seat in range(2)]
+    bots = [factories.bot(f"{language}-{k}-{seat}") for seat in range(2)]
     for bot in bots:
         bot.submissions.update(language=language)
-    made = cast.match(bots).games.get()
+    made = factories.match(bots).games.get()
     Game.objects.filter(pk=made.pk).update(**values or {"priority": 0})
     return made
 
@@ -146,32 +147,32 @@ def test_a_hint_that_went_astray_fails_nothing():
     one, floor = make("go", 1), Floor()
     floor.open(crew("python").offered)
 
-    assert play(one.pk, workers.here(), floor) == End.NOT_TAKEN
+    assert play(one.pk, registry.here(), floor) == End.NOT_TAKEN
 
     one.refresh_from_db()
     assert (one.status, one.failures) == ("scheduled", 0)
     assert Attempt.objects.get().outcome == "released"
     floor.open(crew("go").offered)
-    assert play(one.pk, workers.here(), floor) == End.FINISHED
+    assert play(one.pk, registry.here(), floor) == End.FINISHED
 
 
 @pytest.mark.django_db
 def test_a_replacement_needs_what_the_voided_game_needed(settings):
     one = make("go")
-    attempts.finish(attempts.claim(one.pk, workers.here()), RESULT)
+    attempts.finish(attempts.claim(one.pk, registry.here()), RESULT)
 
     assert services.void(one.pk, "our fault").needs == "full go rules-1"
 
 
 @pytest.mark.django_db
 def test_a_drain_outlives_a_restart_until_it_is_undone():
-    me = workers.here()
-    workers.drain(me, "bots fail here")
-    Worker.objects.filter(pk=me).update(name=f"{workers.station()}#before")
+    me = registry.here()
+    registry.drain(me, "bots fail here")
+    Worker.objects.filter(pk=me).update(name=f"{registry.station()}#before")
 
-    again = workers.here()
+    again = registry.here()
 
     assert again != me
     assert Worker.objects.get(pk=again).drained
-    call_command("drain", workers.station(), "--undo")
+    call_command("drain", registry.station(), "--undo")
     assert not Worker.objects.filter(drained=True).exists()

@@ -2,11 +2,12 @@
 
 import pytest
 
-from ladder.games import attempts, services, station, workers
+from ladder.games import attempts, services
 from ladder.games.models import Worker
-from ladder.games.play import Floor
-from ladder.games.station import Station
-from tests.games import cast
+from ladder.games.worker import lifecycle, registry
+from ladder.games.worker.lifecycle import Station
+from ladder.games.worker.play import Floor
+from tests.games import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -14,14 +15,14 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def deaf(monkeypatch) -> list[str]:
     """A station finds itself deaf at the second look; the list says how often."""
-    monkeypatch.setattr(station, "DEAF_S", -1)
+    monkeypatch.setattr(lifecycle, "DEAF_S", -1)
     monkeypatch.setattr(Station, "_calibrate", lambda self, worker: None)
     return []
 
 
 def at_work(deaf: list[str], *queues: str) -> Station:
     return Station(
-        workers.survey(slots=2),
+        registry.survey(slots=2),
         queues or ("play", "again"),
         when_deaf=lambda: deaf.append("deaf"),
         floor=Floor(),
@@ -29,7 +30,7 @@ def at_work(deaf: list[str], *queues: str) -> Station:
 
 
 def hint(queue: str = "play"):
-    game = cast.game()
+    game = factories.game()
     services.mark_sent([game.pk], queue)
     return game
 
@@ -45,7 +46,7 @@ def test_hints_that_nobody_takes_are_the_evidence(deaf):
 
 def test_without_hints_nobody_is_deaf(deaf):
     mine = at_work(deaf)
-    cast.game()
+    factories.game()
 
     mine.report()
     mine.report()
@@ -75,7 +76,7 @@ def test_a_worker_that_plays_or_took_something_hears(deaf):
 def test_a_drained_worker_is_not_deaf(deaf):
     mine = at_work(deaf)
     hint()
-    workers.drain(workers.register(mine.card), "by hand")
+    registry.drain(registry.register(mine.card), "by hand")
 
     mine.report()
 
@@ -83,7 +84,7 @@ def test_a_drained_worker_is_not_deaf(deaf):
 
 
 def test_evidence_has_to_last_longer_than_a_lost_hint_lives(deaf, monkeypatch):
-    monkeypatch.setattr(station, "DEAF_S", 30)
+    monkeypatch.setattr(lifecycle, "DEAF_S", 30)
     mine = at_work(deaf)
     hint()
 
@@ -96,7 +97,7 @@ def test_evidence_has_to_last_longer_than_a_lost_hint_lives(deaf, monkeypatch):
 def test_a_worker_says_what_it_can(deaf):
     at_work(deaf).report()
 
-    row = Worker.objects.get(pk=workers.here())
+    row = Worker.objects.get(pk=registry.here())
     assert row.slots == 2
     assert "python" in row.languages
     assert set(row.versions) == {"python", "service", "celery", "rules"}
@@ -107,6 +108,6 @@ def test_a_game_does_not_make_a_worker_forget_what_it_can(deaf):
     mine = at_work(deaf)
     mine.report()
 
-    assert attempts.claim(cast.game().pk, workers.here())
+    assert attempts.claim(factories.game().pk, registry.here())
 
-    assert Worker.objects.get(pk=workers.here()).slots == 2
+    assert Worker.objects.get(pk=registry.here()).slots == 2

@@ -13,10 +13,11 @@ import django
 
 django.setup()
 
-from ladder.games import attempts, workers  # noqa: E402
-from ladder.games.play import play  # noqa: E402
-from ladder.ops.scripted import Scripted  # noqa: E402
-from ladder.ratings import pages, rater  # noqa: E402
+from ladder.games import attempts  # noqa: E402
+from ladder.games.worker import registry  # noqa: E402
+from ladder.games.worker.play import play  # noqa: E402
+from ladder.ops.chaos.scripted_player import Scripted  # noqa: E402
+from ladder.ratings import ledger_writer, rater  # noqa: E402
 from ladder.ratings.models import Season  # noqa: E402
 
 POINT = sys.argv[1]
@@ -63,8 +64,10 @@ if __name__ == "__main__":
         before="before the finish transaction",
         after="after the finish transaction",
     )
-    pages._store = dying(pages._store, after="while the rating is written")
-    play(int(sys.argv[2]), workers.here())
+    ledger_writer._store = dying(
+        ledger_writer._store, after="while the rating is written"
+    )
+    play(int(sys.argv[2]), registry.here())
     wait_for_death("before the rating")
     rater.fold(Season.objects.get().pk)
     wait_for_death("after the rating")

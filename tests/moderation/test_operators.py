@@ -12,11 +12,13 @@ from ladder.games.services import NotNow
 from ladder.moderation import bots, games
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
-from ladder.ratings import operations, rater, rebuild, services
+from ladder.ratings import operations, rater, rebuild
+from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry, Rating, Season
-from tests.games import cast
+from tests.factories import make_bot, make_match
+from tests.games import factories
+from tests.ratings.factories import make_matches
 from tests.ratings.test_simulation import finish
-from tests.showcase import make_bot, make_match
 
 pytestmark = pytest.mark.django_db
 Kind = AuditEntry.Kind
@@ -24,19 +26,19 @@ Kind = AuditEntry.Kind
 
 @pytest.fixture
 def season() -> Season:
-    season = services.ensure_default_ladder().seasons.get()
-    cast.bots(5)
+    season = ensure_default_ladder().seasons.get()
+    factories.bots(5)
     rater.welcome(season.pk)
     return season
 
 
 @pytest.fixture
 def operator() -> Operator:
-    return Operator(cast.person("olga"), "because")
+    return Operator(factories.person("olga"), "because")
 
 
 def play(season: Season, matches: int = 6) -> list[Game]:
-    services.pair(season, matches)
+    make_matches(season, matches)
     played = list(Game.objects.filter(status="scheduled"))
     for game in played:
         finish(game, list(range(1, game.match.seats + 1)))
@@ -55,17 +57,17 @@ def assert_it_folds(season: Season) -> None:
 
 @pytest.mark.parametrize("kind", [Kind.BENCH, Kind.BAN, Kind.WITHDRAW])
 def test_a_bot_that_is_set_aside_plays_no_more(season, operator, kind):
-    services.pair(season, 8)
+    make_matches(season, 8)
 
     action = bots.set_aside(operator, bot(1), kind)
 
     assert (action.by.username, action.target) == ("olga", "bot bot-1")
     waiting = Game.objects.filter(status="scheduled")
     assert not waiting.filter(seats__submission__bot=bot(1)).exists()
-    services.pair(season, 8)
+    make_matches(season, 8)
     assert not waiting.filter(seats__submission__bot=bot(1)).exists()
     bots.reinstate(operator, bot(1))
-    services.pair(season, 8)
+    make_matches(season, 8)
     assert waiting.filter(seats__submission__bot=bot(1)).exists()
 
 
@@ -116,7 +118,7 @@ def test_a_game_of_a_merged_bot_that_is_played_again_stops_nobody(season, operat
 
 
 def test_nothing_is_merged_while_games_of_it_wait_to_be_rated(season, operator):
-    services.pair(season, 8)
+    make_matches(season, 8)
     game = Game.objects.filter(seats__submission__bot=bot(0)).first()
     finish(game, [1, 2, 3, 4][: game.match.seats])
 

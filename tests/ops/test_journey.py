@@ -19,7 +19,7 @@ import httpx
 import pytest
 from django.conf import settings
 
-from ladder.ops import servers
+from ladder.ops.chaos import servers
 
 pytestmark = [
     pytest.mark.servers,

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from django.conf import settings
 
-from ladder.ops import servers
+from ladder.ops.chaos import servers
 
 pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
 AGAIN = ["tests/games", "tests/ratings", "tests/ops/test_safe.py"]

@@ -11,11 +11,13 @@ from ladder.bots import services as bots
 from ladder.bots.models import Submission
 from ladder.games import attempts
 from ladder.games.models import Game
-from ladder.games.play import play
-from ladder.ops import safe
-from ladder.ratings import rater, rebuild, services
+from ladder.games.worker.play import play
+from ladder.ops import backup
+from ladder.ratings import rater, rebuild
+from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Season
-from tests.games import cast
+from tests.games import factories
+from tests.ratings.factories import make_matches
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,12 +29,12 @@ def storages(settings, tmp_path):
     stores["bots"]["OPTIONS"] = {"location": place}
     settings.STORAGES = stores
     settings.DATA_DIR = tmp_path / "data"
-    settings.TORRES_OPEN_PLAYER = "ladder.ops.scripted.open_player"
+    settings.TORRES_OPEN_PLAYER = "ladder.ops.chaos.scripted_player.open_player"
     return place
 
 
 def upload(name: str) -> Submission:
-    bot = bots.create_bot(cast.person(f"owner-of-{name}"), name)
+    bot = bots.create_bot(factories.person(f"owner-of-{name}"), name)
     source = io.BytesIO(f"print({name!r})".encode())
     submission = bots.submit(bot, source, "bot.py")
     Submission.objects.filter(pk=submission.pk).update(status="ready")
@@ -41,14 +43,14 @@ def upload(name: str) -> Submission:
 
 def play_some(season: Season, count: int) -> None:
     for _ in range(count):
-        services.pair(season, 1)
+        make_matches(season, 1)
         game = Game.objects.filter(status="scheduled").earliest("pk")
-        assert play(game.pk, cast.worker()) == "finished"
+        assert play(game.pk, factories.worker()) == "finished"
         rater.fold(season.pk)
 
 
 def start() -> Season:
-    season = services.ensure_default_ladder().seasons.get()
+    season = ensure_default_ladder().seasons.get()
     for name in ("ana", "ben", "cleo"):
         upload(name)
     rater.welcome(season.pk)
@@ -71,11 +73,11 @@ def test_a_backup_brings_everything_back(storages, tmp_path):
 
 def test_a_running_game_is_played_again_after_a_restore(storages, tmp_path):
     season = start()
-    services.pair(season, 1)
-    attempts.claim(Game.objects.get().pk, cast.worker())
+    make_matches(season, 1)
+    attempts.claim(Game.objects.get().pk, factories.worker())
 
-    safe.save(tmp_path / "backup")
-    missing = safe.bring_back(tmp_path / "backup")
+    backup.save(tmp_path / "backup")
+    missing = backup.bring_back(tmp_path / "backup")
 
     assert missing.games_given_back == 1
     assert Game.objects.get().status == "scheduled"
@@ -86,7 +88,7 @@ def test_todays_rows_with_yesterdays_uploads_say_what_is_missing(
 ):
     start()
     upload("dora")
-    safe.save(tmp_path / "backup")
+    backup.save(tmp_path / "backup")
     gone = Submission.objects.get(bot__slug="dora")
     (tmp_path / "backup" / "uploads" / gone.package).unlink()
     shutil.rmtree(storages)
@@ -102,10 +104,10 @@ def test_todays_rows_with_yesterdays_uploads_say_what_is_missing(
 
 def test_yesterdays_rows_with_todays_uploads_are_whole(storages, tmp_path):
     season = start()
-    safe.save(tmp_path / "backup")
+    backup.save(tmp_path / "backup")
     upload("dora")
 
-    missing = safe.bring_back(tmp_path / "backup")
+    missing = backup.bring_back(tmp_path / "backup")
 
     assert missing.packages == []
     assert not Submission.objects.filter(bot__slug="dora").exists()

@@ -23,7 +23,7 @@ def data(tmp_path) -> dict[str, str]:
     """Stand for an installation with a data folder of its own."""
     home = os.environ | {
         "TORRES_DATA": str(tmp_path / "data"),
-        "TORRES_OPEN_PLAYER": "ladder.ops.scripted.open_player",
+        "TORRES_OPEN_PLAYER": "ladder.ops.chaos.scripted_player.open_player",
     }
     for name in ("DATABASE_URL", "BROKER_URL"):
         home.pop(name, None)

@@ -6,5 +6,5 @@ from django.conf import settings
 def _scripted(monkeypatch):
     """Games are played without processes here."""
     monkeypatch.setattr(
-        settings, "TORRES_OPEN_PLAYER", "ladder.ops.scripted.open_player"
+        settings, "TORRES_OPEN_PLAYER", "ladder.ops.chaos.scripted_player.open_player"
     )

@@ -4,9 +4,11 @@ import pytest
 
 from ladder.bots.models import Bot
 from ladder.games.models import Game, Match, Seat
-from ladder.ratings import challenges, rater, services
+from ladder.ratings import challenges, rater
+from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry, Rating, Season
-from tests.games import cast
+from tests.games import factories
+from tests.ratings.factories import make_matches
 from tests.ratings.test_simulation import finish
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
@@ -16,14 +18,14 @@ MAIN = "/api/v1/ladders/main"
 @pytest.fixture
 def season() -> Season:
     """Five bots; the one with the lower number always comes before the others."""
-    season = services.ensure_default_ladder().seasons.get()
-    cast.bot("a-1", "ana")
-    cast.bot("b-2", "ben")
+    season = ensure_default_ladder().seasons.get()
+    factories.bot("a-1", "ana")
+    factories.bot("b-2", "ben")
     for name in ("c-3", "d-4", "e-5"):
-        cast.bot(name)
+        factories.bot(name)
     rater.welcome(season.pk)
     for _ in range(6):
-        services.pair(season, 4)
+        make_matches(season, 4)
         for game in Game.objects.filter(status="scheduled"):
             bots = [seat.submission.bot_id for seat in game.seats.all()]
             finish(game, [sorted(bots).index(bot) + 1 for bot in bots])
@@ -78,7 +80,7 @@ def test_bands_part_all_places(anybody, season):
 
 
 def test_a_history_marks_where_an_upload_came(anybody, season):
-    cast.submission(Bot.objects.get(slug="a-1"))
+    factories.submission(Bot.objects.get(slug="a-1"))
     rater.welcome(season.pk)
 
     points = anybody.get(f"{MAIN}/bots/a-1/history/").json()

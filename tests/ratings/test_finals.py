@@ -1,37 +1,40 @@
 import pytest
 
-from ladder.dispatch import DEPTH, STOCK, Dispatcher
-from ladder.games.abilities import Crew, Roster
+from ladder.dispatch.dispatcher import DEPTH, STOCK, Dispatcher
+from ladder.games.capabilities import Crew, Roster
 from ladder.games.models import Game
 from ladder.games.services import NotNow
-from ladder.ratings import finals, rater, rebuild, seasons, services
+from ladder.ratings import rater, rebuild, seasons
+from ladder.ratings.core import stopping_rule
+from ladder.ratings.core.pairing import Terms
+from ladder.ratings.core.simulation import Ladder, Plan
+from ladder.ratings.core.trueskill import Parameters, Skill
+from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import Desk
 from ladder.ratings.models import Entry, Rating, Season
-from ladder.ratings.pairing import Terms
-from ladder.ratings.simulation import Ladder, Plan
-from ladder.ratings.skill import Parameters, Skill
-from tests.games import cast
+from tests.games import factories
+from tests.ratings.factories import make_matches
 from tests.ratings.test_simulation import finish
 
 
 def test_two_equal_bots_are_never_settled_and_two_far_ones_are():
-    assert finals.doubt([Skill(25, 1), Skill(25, 1)], 1) == pytest.approx(0.5)
-    assert finals.doubt([Skill(40, 1), Skill(25, 1)], 1) < 1e-9
+    assert stopping_rule.doubt([Skill(25, 1), Skill(25, 1)], 1) == pytest.approx(0.5)
+    assert stopping_rule.doubt([Skill(40, 1), Skill(25, 1)], 1) < 1e-9
 
 
 def test_everybody_behind_the_last_prize_adds_doubt():
     board = [Skill(30, 1), Skill(27, 1), *[Skill(24.5, 1)] * 3]
-    one = finals.better(Skill(27, 1), Skill(30, 1))
-    others = 3 * finals.better(Skill(24.5, 1), Skill(27, 1))
+    one = stopping_rule.better(Skill(27, 1), Skill(30, 1))
+    others = 3 * stopping_rule.better(Skill(24.5, 1), Skill(27, 1))
 
-    assert finals.doubt(board, 2) == pytest.approx(one + others)
+    assert stopping_rule.doubt(board, 2) == pytest.approx(one + others)
 
 
 def test_who_cannot_win_any_more_plays_no_more():
     board = [Skill(30, 1), Skill(29, 1), Skill(28, 1), Skill(10, 1), Skill(9, 1)]
 
-    assert finals.contenders(board, 1, least=2) == [0, 1, 2]
-    assert finals.contenders(board, 1, least=4) == [0, 1, 2, 3]
+    assert stopping_rule.contenders(board, 1, least=2) == [0, 1, 2]
+    assert stopping_rule.contenders(board, 1, least=4) == [0, 1, 2, 3]
 
 
 def test_a_settled_order_is_the_true_one_nearly_always():
@@ -42,7 +45,7 @@ def test_a_settled_order_is_the_true_one_nearly_always():
         for _ in range(200):
             ladder.play()
             board = [ladder.state.bots[bot].skill for bot in ladder.board()]
-            if finals.doubt(board, 2) <= finals.DOUBT:
+            if stopping_rule.doubt(board, 2) <= stopping_rule.DOUBT:
                 break
         true = sorted(ladder.skills, key=lambda bot: -ladder.skills[bot])
         right += ladder.board()[:2] == true[:2]
@@ -53,8 +56,8 @@ def test_a_settled_order_is_the_true_one_nearly_always():
 @pytest.fixture
 def season(db) -> Season:
     del db
-    season = services.ensure_default_ladder().seasons.get()
-    cast.bots(6)
+    season = ensure_default_ladder().seasons.get()
+    factories.bots(6)
     rater.welcome(season.pk)
     return Season.objects.select_related("ladder").get(pk=season.pk)
 
@@ -91,7 +94,7 @@ def test_finals_are_played_with_the_code_that_was_there(season):
     seasons.start_finals(season, prizes=1)
     bot = Rating.objects.filter(season=season).first().bot
     old = Rating.objects.get(bot=bot).submission_id
-    cast.submission(bot)
+    factories.submission(bot)
 
     assert rater.welcome(season.pk) == 0
     assert Rating.objects.get(bot=bot).submission_id == old
@@ -100,9 +103,9 @@ def test_finals_are_played_with_the_code_that_was_there(season):
 
 
 def test_a_frozen_season_is_played_out_and_may_go_on(season):
-    services.pair(season, 1)
+    make_matches(season, 1)
     seasons.freeze(season)
-    cast.bot("late")
+    factories.bot("late")
     assert rater.welcome(season.pk) == 0
     with pytest.raises(NotNow):
         seasons.start_finals(season, prizes=3)
@@ -115,7 +118,7 @@ def test_the_next_season_starts_from_nothing_when_the_last_is_archived(season):
     play(season, Desk())
     with pytest.raises(NotNow):
         seasons.start_season(season.ladder)
-    services.pair(season, 1)
+    make_matches(season, 1)
     seasons.archive(season)
     assert Game.objects.filter(status="cancelled").exists()
 
@@ -128,8 +131,8 @@ def test_the_next_season_starts_from_nothing_when_the_last_is_archived(season):
 
 def test_the_dispatcher_pairs_with_its_desk_and_ends_finals(season, monkeypatch):
     two = Roster([Crew(None, slots=2)])
-    monkeypatch.setattr("ladder.dispatch.games.roster", lambda: two)
-    monkeypatch.setattr("ladder.dispatch.hint", lambda *_: None)
+    monkeypatch.setattr("ladder.dispatch.dispatcher.games.roster", lambda: two)
+    monkeypatch.setattr("ladder.dispatch.dispatcher.hint", lambda *_: None)
     dispatcher = Dispatcher()
     assert dispatcher.tick().paired == 2 * STOCK
     Game.objects.update(status="cancelled")
@@ -144,11 +147,15 @@ def test_the_dispatcher_pairs_with_its_desk_and_ends_finals(season, monkeypatch)
 
 
 def test_one_hint_a_second_asks_for_a_fold(season, monkeypatch):
-    monkeypatch.setattr("ladder.dispatch.LOOK_S", 3600.0)  # a second may be too short
+    monkeypatch.setattr(
+        "ladder.dispatch.dispatcher.LOOK_S", 3600.0
+    )  # a second may be too short
     hints = []
-    monkeypatch.setattr("ladder.dispatch.hint", lambda *hint: hints.append(hint))
+    monkeypatch.setattr(
+        "ladder.dispatch.dispatcher.hint", lambda *hint: hints.append(hint)
+    )
     two = Roster([Crew(None, slots=2)])
-    monkeypatch.setattr("ladder.dispatch.games.roster", lambda: two)
+    monkeypatch.setattr("ladder.dispatch.dispatcher.games.roster", lambda: two)
     dispatcher = Dispatcher()
 
     for _ in range(2):

@@ -4,7 +4,7 @@ import pytest
 from django.core.cache import cache
 from rest_framework.test import APIClient
 
-from tests.showcase import fold, make_bot, make_ladder, make_match, rate
+from tests.factories import fold, make_bot, make_ladder, make_match, rate
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
 BOARD = "/api/v1/ladders/main/leaderboard/"

@@ -4,10 +4,12 @@ import pytest
 
 from ladder.bots.models import Bot
 from ladder.games.models import Game, Match
-from ladder.ratings import matchmaking, rater, rebuild, services
+from ladder.ratings import matchmaking, rater, rebuild
+from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import Desk
 from ladder.ratings.models import Ladder, Pairing, Rating, Season
-from tests.games import cast
+from tests.games import factories
+from tests.ratings.factories import make_matches
 from tests.ratings.test_simulation import finish
 
 pytestmark = pytest.mark.django_db
@@ -15,8 +17,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def season() -> Season:
-    season = services.ensure_default_ladder().seasons.get()
-    cast.bots(5)
+    season = ensure_default_ladder().seasons.get()
+    factories.bots(5)
     rater.welcome(season.pk)
     return Season.objects.select_related("ladder").get(pk=season.pk)
 
@@ -31,7 +33,7 @@ def test_a_desk_sees_who_came_and_what_moved(season):
     desk.pair(season, 1)
     finish(Game.objects.get(), list(range(1, Match.objects.get().seats + 1)))
     rater.fold(season.pk)
-    cast.bot("late")
+    factories.bot("late")
     rater.welcome(season.pk)
 
     assert desk.pair(season, 6) == 6
@@ -88,7 +90,7 @@ def test_a_new_desk_remembers_who_sat_where(season):
 
 
 def test_every_match_keeps_why_it_was_made(season):
-    services.pair(season, 1)
+    make_matches(season, 1)
 
     why = Pairing.objects.get().why
     assert why["first"]["bot"] in Bot.objects.values_list("pk", flat=True)
@@ -98,7 +100,7 @@ def test_every_match_keeps_why_it_was_made(season):
 def test_duplicate_matches_rotate_the_seats_and_rate_each_game(season):
     Ladder.objects.update(duplicate=True, tables={"3": 1})
     season.ladder.refresh_from_db()
-    services.pair(season, 1)
+    make_matches(season, 1)
     match = Match.objects.get()
 
     games = list(match.games.order_by("index"))

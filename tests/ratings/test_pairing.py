@@ -2,8 +2,8 @@ from random import Random
 
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from ladder.ratings.field import Candidate
-from ladder.ratings.pairing import LANE, Matchmaker, Terms, seats_for
+from ladder.ratings.core.pairing import LANE, Matchmaker, Terms, seats_for
+from ladder.ratings.core.pool import Candidate
 
 crowd = st.lists(
     st.builds(

@@ -11,16 +11,18 @@ from ladder.bots.models import Bot, Submission
 from ladder.games import attempts, services as games
 from ladder.games.attempts import Place, Result
 from ladder.games.models import Game
-from ladder.ratings import pages, rater, rebuild, selectors, services
+from ladder.ratings import ledger_writer, rater, rebuild, selectors
+from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Checkpoint, Entry, Pairing, Rating, Season
-from tests.games import cast
+from tests.games import factories
+from tests.ratings.factories import make_matches
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def season() -> Season:
-    return services.ensure_default_ladder().seasons.get()
+    return ensure_default_ladder().seasons.get()
 
 
 def finish(game: Game, order: list[int] | None = None, fault: str = "") -> None:
@@ -30,7 +32,7 @@ def finish(game: Game, order: list[int] | None = None, fault: str = "") -> None:
         Place(seat, 50 - rank, rank, fault if rank == len(seats) else "")
         for rank, seat in enumerate(seats, start=1)
     ]
-    claim = attempts.claim(game.pk, cast.worker())
+    claim = attempts.claim(game.pk, factories.worker())
     assert attempts.finish(claim, Result("completed", "1", b"replay", places))
 
 
@@ -40,7 +42,7 @@ def open_games() -> list[Game]:
 
 def play_some(season: Season, rounds: int = 5) -> None:
     for _ in range(rounds):
-        services.pair(season, 4)
+        make_matches(season, 4)
         for game in open_games():
             finish(game)
         rater.fold(season.pk)
@@ -56,8 +58,8 @@ def assert_the_ledger_says_the_same(season: Season) -> None:
 
 
 def test_bots_join_with_their_first_ready_submission(season):
-    ana = cast.bot("ana")
-    cast.bot("ben", ready=False)
+    ana = factories.bot("ana")
+    factories.bot("ben", ready=False)
 
     assert rater.welcome(season.pk) == 1
     assert rater.welcome(season.pk) == 0
@@ -67,9 +69,9 @@ def test_bots_join_with_their_first_ready_submission(season):
 
 
 def test_a_finished_game_moves_its_bots_once(season):
-    cast.bots(4)
+    factories.bots(4)
     rater.welcome(season.pk)
-    services.pair(season, 1)
+    make_matches(season, 1)
     game = open_games()[0]
     finish(game)
 
@@ -85,7 +87,7 @@ def test_a_finished_game_moves_its_bots_once(season):
 
 
 def test_the_ledger_is_dense_and_folds_to_the_same_bits(season):
-    cast.bots(6)
+    factories.bots(6)
     rater.welcome(season.pk)
     play_some(season)
 
@@ -95,9 +97,9 @@ def test_the_ledger_is_dense_and_folds_to_the_same_bits(season):
 
 
 def test_a_game_that_takes_long_holds_nobody_up(season):
-    cast.bots(6)
+    factories.bots(6)
     rater.welcome(season.pk)
-    services.pair(season, 3)
+    make_matches(season, 3)
     slow, *others = open_games()
     for game in others:
         finish(game)
@@ -109,12 +111,12 @@ def test_a_game_that_takes_long_holds_nobody_up(season):
 
 
 def test_a_new_version_keeps_the_mean_and_cancels_what_waits(season):
-    ana, *_ = cast.bots(4)
+    ana, *_ = factories.bots(4)
     rater.welcome(season.pk)
     play_some(season, 12)
     before = Rating.objects.get(bot=ana)
-    services.pair(season, 4)
-    cast.submission(ana)
+    make_matches(season, 4)
+    factories.submission(ana)
 
     assert rater.welcome(season.pk) == 1
 
@@ -130,15 +132,15 @@ def test_a_new_version_keeps_the_mean_and_cancels_what_waits(season):
 
 
 def test_an_identical_upload_changes_nothing(season):
-    ana, *_ = cast.bots(3)
+    ana, *_ = factories.bots(3)
     rater.welcome(season.pk)
     play_some(season, 8)
     before = Rating.objects.get(bot=ana)
     Rating.objects.filter(bot=ana).update(digest="the same")
-    last = cast.newest(ana)
+    last = factories.newest(ana)
     Submission.objects.filter(pk=last.pk).update(digest="x" * 64)
     Rating.objects.filter(bot=ana).update(digest="y" * 64)
-    cast.submission(ana, digest="y" * 64)
+    factories.submission(ana, digest="y" * 64)
 
     rater.welcome(season.pk)
 
@@ -148,7 +150,7 @@ def test_an_identical_upload_changes_nothing(season):
 
 
 def test_a_void_undoes_one_game_everywhere_and_its_replacement_counts(season):
-    cast.bots(5)
+    factories.bots(5)
     rater.welcome(season.pk)
     play_some(season)
     victim = Entry.objects.filter(kind="game").order_by("seq")[2]
@@ -166,23 +168,23 @@ def test_a_void_undoes_one_game_everywhere_and_its_replacement_counts(season):
 
 
 def test_voids_in_any_order_give_what_would_have_been_without_these_games(season):
-    cast.bots(5)
+    factories.bots(5)
     rater.welcome(season.pk)
     play_some(season)
-    pages.keep_checkpoint(season.pk)
+    ledger_writer.keep_checkpoint(season.pk)
     rated = list(Entry.objects.filter(kind="game").order_by("seq"))
     for entry in (rated[-1], rated[1], rated[6]):
         games.void(entry.game_id, "", replay_again=False)
         rater.fold(season.pk)
         play_some(season, 1)
-        pages.keep_checkpoint(season.pk)
+        ledger_writer.keep_checkpoint(season.pk)
 
     assert Checkpoint.objects.exists()
     assert_the_ledger_says_the_same(season)
 
 
 def test_a_rebuild_makes_the_same_ratings_anew(season):
-    cast.bots(5)
+    factories.bots(5)
     rater.welcome(season.pk)
     play_some(season)
     before = board(season)
@@ -198,7 +200,7 @@ def test_a_rebuild_makes_the_same_ratings_anew(season):
 
 @pytest.mark.parametrize("damage", ["missing", "changed", "unnumbered"])
 def test_the_check_finds_damage(season, damage):
-    cast.bots(4)
+    factories.bots(4)
     rater.welcome(season.pk)
     play_some(season, 2)
     last = Entry.objects.order_by("-seq")
@@ -213,10 +215,10 @@ def test_the_check_finds_damage(season, damage):
 
 
 def test_a_bot_that_forfeits_in_a_row_is_benched_until_its_next_version(season):
-    ana, _ben = cast.bots(2)
+    ana, _ben = factories.bots(2)
     rater.welcome(season.pk)
     for _ in range(rater.BENCH_AFTER):
-        services.pair(season, 1)
+        make_matches(season, 1)
         game = open_games()[0]
         seats = [seat.submission.bot_id for seat in game.seats.all()]
         loser = seats.index(ana.pk)
@@ -225,29 +227,29 @@ def test_a_bot_that_forfeits_in_a_row_is_benched_until_its_next_version(season):
 
     ana.refresh_from_db()
     assert ana.status == Bot.Status.BENCHED
-    assert services.pair(season, 1) == 0
-    cast.submission(ana)
+    assert make_matches(season, 1) == 0
+    factories.submission(ana)
     rater.welcome(season.pk)
     ana.refresh_from_db()
     assert ana.status == Bot.Status.ACTIVE
 
 
 def test_two_bots_of_one_owner_never_meet(season):
-    cast.bot("one", owner="ana")
-    cast.bot("two", owner="ana")
+    factories.bot("one", owner="ana")
+    factories.bot("two", owner="ana")
     rater.welcome(season.pk)
 
-    assert services.pair(season, 3) == 0
-    cast.bot("three", owner="ben")
+    assert make_matches(season, 3) == 0
+    factories.bot("three", owner="ben")
     rater.welcome(season.pk)
-    services.pair(season, 6)
+    make_matches(season, 6)
     for game in open_games():
         owners = [seat.submission.bot.owner_id for seat in game.seats.all()]
         assert len(set(owners)) == len(owners)
 
 
 def test_the_leaderboard_is_sorted_by_what_it_shows(season):
-    cast.bots(6)
+    factories.bots(6)
     rater.welcome(season.pk)
     play_some(season, 6)
 
@@ -257,11 +259,11 @@ def test_the_leaderboard_is_sorted_by_what_it_shows(season):
 
 @pytest.mark.django_db(transaction=True)
 def test_raters_at_the_same_time_rate_every_game_once():
-    season = services.ensure_default_ladder().seasons.get()
-    cast.bots(6)
+    season = ensure_default_ladder().seasons.get()
+    factories.bots(6)
     rater.welcome(season.pk)
     for _ in range(6):
-        services.pair(season, 4)
+        make_matches(season, 4)
     for game in open_games():
         finish(game)
     start = threading.Barrier(4)
@@ -283,9 +285,9 @@ def test_raters_at_the_same_time_rate_every_game_once():
 
 
 def test_a_dead_game_that_is_revived_counts(season):
-    cast.bots(3)
+    factories.bots(3)
     rater.welcome(season.pk)
-    services.pair(season, 1)
+    make_matches(season, 1)
     game = open_games()[0]
     Game.objects.filter(pk=game.pk).update(status="dead")
     rater.fold(season.pk)
@@ -299,9 +301,9 @@ def test_a_dead_game_that_is_revived_counts(season):
 
 
 def test_a_game_that_is_voided_before_it_was_rated_never_was(season):
-    cast.bots(3)
+    factories.bots(3)
     rater.welcome(season.pk)
-    services.pair(season, 1)
+    make_matches(season, 1)
     game = open_games()[0]
     finish(game)
     new = games.void(game.pk, "our fault")

@@ -9,11 +9,9 @@ from django.core.management import call_command
 from ladder.games import attempts
 from ladder.games.attempts import Place, Result
 from ladder.games.models import Game
-from ladder.ratings import rater, rebuild, services
-from ladder.ratings.matchmaking import Desk
-from ladder.ratings.models import Ladder as LadderRow, Rating
-from ladder.ratings.pairing import Terms
-from ladder.ratings.simulation import (
+from ladder.ratings import rater, rebuild
+from ladder.ratings.core.pairing import Terms
+from ladder.ratings.core.simulation import (
     Ladder,
     Plan,
     converge,
@@ -23,7 +21,10 @@ from ladder.ratings.simulation import (
     ranks,
     settled,
 )
-from tests.games import cast
+from ladder.ratings.ladders import ensure_default_ladder
+from ladder.ratings.matchmaking import Desk
+from ladder.ratings.models import Ladder as LadderRow, Rating
+from tests.games import factories
 
 DUELS = Terms({"2": 1.0})
 MIXED = Terms({"2": 0.4, "3": 0.2, "4": 0.4})
@@ -84,16 +85,16 @@ def test_the_command_prints_how_it_converges():
 
 
 def finish(game: Game, places: list[int]) -> None:
-    claim = attempts.claim(game.pk, cast.worker())
+    claim = attempts.claim(game.pk, factories.worker())
     seats = [Place(k, 50 - rank, rank) for k, rank in enumerate(places)]
     assert attempts.finish(claim, Result("completed", "1", b"replay", seats))
 
 
 @pytest.mark.django_db
 def test_the_database_finds_the_same_tables_and_the_same_bits():
-    season = services.ensure_default_ladder().seasons.get()
+    season = ensure_default_ladder().seasons.get()
     LadderRow.objects.update(tables=MIXED.shares)
-    bots = {made.pk: k for k, made in enumerate(cast.bots(9), start=1)}
+    bots = {made.pk: k for k, made in enumerate(factories.bots(9), start=1)}
     rater.welcome(season.pk)
     season.refresh_from_db()
     plan = Plan(MIXED, 9, seed=5, open_at_once=1)

@@ -5,7 +5,14 @@ import pytest
 import trueskill
 from hypothesis import given, strategies as st
 
-from ladder.ratings.skill import Parameters, Skill, chance, information, rate, renewed
+from ladder.ratings.core.trueskill import (
+    Parameters,
+    Skill,
+    chance,
+    information,
+    rate,
+    renewed,
+)
 
 LADDER = Parameters()
 numbers = st.tuples(st.floats(0, 50), st.floats(0.5, 9))

@@ -7,9 +7,10 @@ from django.test.utils import CaptureQueriesContext
 from ladder.bots.models import Bot, Submission
 from ladder.games import services as games
 from ladder.games.models import Match
-from ladder.ratings import rater, services
+from ladder.ratings import rater
+from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Pairing, Rating, Season
-from tests.games import cast
+from tests.games import factories
 from tests.ratings.test_simulation import finish
 
 MANY = 10_000
@@ -18,7 +19,7 @@ WRITES = ("INSERT", "UPDATE", "DELETE")
 
 def crowd(season: Season) -> list[Submission]:
     """Rate many bots at once, past the rater: only their number matters."""
-    owner = cast.person("everybody")
+    owner = factories.person("everybody")
     bots = Bot.objects.bulk_create(
         Bot(slug=f"b{k}", name=f"b{k}", owner=owner) for k in range(MANY)
     )
@@ -45,9 +46,9 @@ def crowd(season: Season) -> list[Submission]:
 
 @pytest.mark.django_db
 def test_a_leaderboard_of_ten_thousand_is_not_rewritten():
-    season = services.ensure_default_ladder().seasons.get()
+    season = ensure_default_ladder().seasons.get()
     seats = crowd(season)[:4]
-    match = games.schedule_match(Match.Kind.LADDER, cast.TERMS, seats)
+    match = games.schedule_match(Match.Kind.LADDER, factories.TERMS, seats)
     Pairing.objects.create(season=season, match=match, why={})
     finish(match.games.get(), [1, 2, 3, 4])
 

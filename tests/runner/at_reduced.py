@@ -15,7 +15,7 @@ from ladder.runner.protocol import Limits
 from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.landlock import LandlockSandbox
-from tests.runner.games import HELLO, contest, player
+from tests.runner.factories import HELLO, contest, player
 
 ATTACKS = Path(__file__).parent / "attacks"
 

@@ -13,7 +13,7 @@ from ladder.runner.sandbox import Sandbox
 from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
 from ladder.runner.sandbox.cgroup_manager import Cgroups
 from ladder.runner.sandbox.host import Host
-from tests.runner.games import contest, groups_left, player, survivors
+from tests.runner.factories import contest, groups_left, player, survivors
 
 pytestmark = pytest.mark.sandbox
 ATTACKS = Path(__file__).parent / "attacks"

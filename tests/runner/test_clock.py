@@ -14,7 +14,7 @@ from ladder.runner import clock
 from ladder.runner.clock import Stopwatch
 from ladder.runner.sandbox import Sandbox
 from ladder.runner.sandbox.proc import Processed, Processors
-from tests.runner.games import HELLO, PROGRAMS, ask, player
+from tests.runner.factories import HELLO, PROGRAMS, ask, player
 
 pytestmark = pytest.mark.sandbox
 

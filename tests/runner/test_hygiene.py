@@ -13,13 +13,13 @@ from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Box, open_sandbox
 from ladder.runner.sandbox.cgroup_mounts import find
 from ladder.runner.sandbox.host import Host, Slots
-from tests.runner.games import HELLO, PROGRAMS, ask, groups_left, player, survivors
+from tests.runner.factories import HELLO, PROGRAMS, ask, groups_left, player, survivors
 
 pytestmark = pytest.mark.sandbox
 ROOT = Path(__file__).parents[2]
 KILLED = """
 import os, signal
-from tests.runner.games import *
+from tests.runner.factories import *
 from ladder.runner.sandbox import open_sandbox
 bot = player(PROGRAMS / "first.py", open_sandbox("full"))
 bot.start(HELLO)

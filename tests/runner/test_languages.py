@@ -20,7 +20,7 @@ from ladder.runner.sandbox import Box, Sandbox, SandboxUnavailable, landlock
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.landlock import LandlockSandbox
 from tests.conftest import part_missing
-from tests.runner.games import PROGRAMS, contest, groups_left, player
+from tests.runner.factories import PROGRAMS, contest, groups_left, player
 
 KITS = Path(__file__).parents[2] / "ladder/bots/kits"
 LANGUAGES = sorted(folder.name for folder in KITS.iterdir() if folder.is_dir())

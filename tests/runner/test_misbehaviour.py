@@ -10,7 +10,7 @@ from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Sandbox
 from ladder.runner.verdict import Verdict
-from tests.runner.games import HELLO, PROGRAMS, ask, contest, groups_left, player
+from tests.runner.factories import HELLO, PROGRAMS, ask, contest, groups_left, player
 
 FAULTS = {
     # at the start

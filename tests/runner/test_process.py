@@ -1,6 +1,6 @@
 """A bot as a player: asked, answered, timed, ended."""
 
-from tests.runner.games import HELLO, ask
+from tests.runner.factories import HELLO, ask
 
 
 def test_a_bot_answers_and_leaves(sandbox, bot) -> None:

@@ -20,7 +20,7 @@ from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.landlock import LEAST_OWN_UID
 from ladder.runner.sandbox.staging import Stage
 from ladder.runner.zygote.landlock import version as landlock_version
-from tests.runner.games import HELLO, PROGRAMS, ask, contest, player
+from tests.runner.factories import HELLO, PROGRAMS, ask, contest, player
 
 pytestmark = pytest.mark.sandbox
 
@@ -84,7 +84,7 @@ def test_t8_a_killed_worker_leaves_no_process(full, way: str) -> None:
     if way == "landlock" and landlock_version() < LEAST_OWN_UID:
         pytest.skip(f"this kernel has no Landlock of version {LEAST_OWN_UID}")
     code = f"""
-from tests.runner.games import *
+from tests.runner.factories import *
 {SANDBOXES[way]}
 bots = [player(PROGRAMS / name, box) for name in ("first.py", "wakers.py", "deaf.py")]
 for bot in bots: bot.start(HELLO)

@@ -2,7 +2,7 @@
 
 import threading
 
-from ladder.ops.scripted import Scripted
+from ladder.ops.chaos.scripted_player import Scripted
 
 
 class Slow(Scripted):

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ladder.ratings.pairing import Terms
-from ladder.ratings.simulation import Look, Plan, average, converge, fall, settled
+from ladder.ratings.core.pairing import Terms
+from ladder.ratings.core.simulation import Look, Plan, average, converge, fall, settled
 
 pytestmark = pytest.mark.soak
 BOTS, GAMES, SEEDS, GOAL = 500, 39, range(1, 6), 0.90

@@ -14,7 +14,7 @@ from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Box, Sandbox, SandboxUnavailable, open_sandbox
-from tests.runner.games import HELLO, PROGRAMS, ask
+from tests.runner.factories import HELLO, PROGRAMS, ask
 
 DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
 BUDGET_MS = 100.0  # each burns 50

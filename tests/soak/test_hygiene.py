@@ -16,7 +16,7 @@ from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import SandboxUnavailable, open_sandbox
 from ladder.runner.sandbox.cgroup_mounts import find
 from ladder.runner.sandbox.host import Host
-from tests.runner.games import PROGRAMS, contest, player
+from tests.runner.factories import PROGRAMS, contest, player
 
 GAMES = int(os.environ.get("TORRES_SOAK_GAMES", "1000"))
 PLAYERS = ("first", "first", "first", "exit_at_answer", "spin_threads")
@@ -124,7 +124,7 @@ def test_a_thousand_games_leave_nothing(slots) -> None:
 
 WORKER = """
 import sys, threading
-from tests.runner.games import *
+from tests.runner.factories import *
 from ladder.runner.sandbox import open_sandbox
 full = open_sandbox("full")
 print("ready", flush=True)

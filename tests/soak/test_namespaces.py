@@ -12,7 +12,7 @@ from functools import partial
 
 import pytest
 
-from tests.soak.fleet import fleet, wait_for_work
+from tests.soak.factories import fleet, wait_for_work
 
 pytestmark = [
     pytest.mark.usefixtures("_servers"),

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from ladder.ops import servers
-from tests.soak.fleet import Fleet, fleet
+from ladder.ops.chaos import servers
+from tests.soak.factories import Fleet, fleet
 
 pytestmark = pytest.mark.usefixtures("_servers")
 SESSIONS = 3
@@ -54,7 +54,7 @@ def service() -> Iterator[Fleet]:
         servers.find("pgbouncer")
     except servers.Absent as why:
         pytest.skip(str(why))
-    with fleet(player="ladder.ops.scripted.open_player") as service:
+    with fleet(player="ladder.ops.chaos.scripted_player.open_player") as service:
         pooler = Pooler(service.folder / "pooler", service.postgres)
         service.env = {"DATABASE_URL": pooler.url}
         with pooler:

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tests.soak.fleet import Fleet, fleet, wait_for_work
+from tests.soak.factories import Fleet, fleet, wait_for_work
 
 pytestmark = pytest.mark.usefixtures("_servers")
 TRIES = 20

@@ -9,7 +9,9 @@ def _scripted(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -
     """Games are played without processes, but where a test asks for the sandbox."""
     if "sandbox" not in request.keywords:
         monkeypatch.setattr(
-            settings, "TORRES_OPEN_PLAYER", "ladder.ops.scripted.open_player"
+            settings,
+            "TORRES_OPEN_PLAYER",
+            "ladder.ops.chaos.scripted_player.open_player",
         )
 
 

@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 
 TORRES = Path(sys.executable).with_name("torres")
-PROGRAMS = Path(__file__).parent.parent / "bots" / "programs"
+PROGRAMS = Path(__file__).parent.parent / "runner" / "programs"
 CUP = """
 name = "Friday cup"
 bots = "bots"

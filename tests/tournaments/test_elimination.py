@@ -3,16 +3,23 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ladder.tournaments.config import Format
-from ladder.tournaments.elimination import bracket, order
-from ladder.tournaments.ranking import Standings
-from ladder.tournaments.values import FINAL, LOSERS, Fixture, Outcome, Place, settle
-from tests.tournaments.field import (
+from ladder.tournaments.formats.config import Format
+from ladder.tournaments.formats.elimination import bracket, order
+from ladder.tournaments.formats.standings import Standings
+from ladder.tournaments.formats.values import (
+    FINAL,
+    LOSERS,
+    Fixture,
+    Outcome,
+    Place,
+    settle,
+)
+from tests.tournaments.factories import (
     better_seed_wins,
     config,
     entrants,
     fixture,
-    play,
+    play_in_memory,
     seeded,
 )
 
@@ -24,7 +31,7 @@ def test_seeds_stand_in_the_usual_order() -> None:
 
 
 def test_the_best_seeds_have_no_first_opponent() -> None:
-    played = play(config(SINGLE), entrants(6))
+    played = play_in_memory(config(SINGLE), entrants(6))
 
     assert {f.entrants for f in played if f.place.round == 1} == {(4, 5), (3, 6)}
 
@@ -32,7 +39,7 @@ def test_the_best_seeds_have_no_first_opponent() -> None:
 @pytest.mark.parametrize("n", [2, 3, 5, 8, 13, 64])
 def test_a_double_elimination_beats_everybody_but_one_twice(n: int) -> None:
     field = entrants(n)
-    played = play(config(DOUBLE), field)
+    played = play_in_memory(config(DOUBLE), field)
     lost = [max(f.entrants) for f in played]
     lines = Standings(config(DOUBLE), field, played).lines
 
@@ -50,13 +57,13 @@ def test_the_winner_of_the_losers_must_win_twice() -> None:
             return Outcome(outcome.how, outcome.points[::-1], outcome.scores[::-1])
         return outcome
 
-    played = play(config(DOUBLE), entrants(4), rule)
+    played = play_in_memory(config(DOUBLE), entrants(4), rule)
     finals = [f for f in played if f.place.pool == FINAL]
     lines = Standings(config(DOUBLE), entrants(4), played).lines
 
     assert len(finals) == 2
     assert (lines[0].key, lines[0].note) == (2, "wins the tournament")
-    without = play(config(DOUBLE, reset=False), entrants(4), rule)
+    without = play_in_memory(config(DOUBLE, reset=False), entrants(4), rule)
     assert sum(f.place.pool == FINAL for f in without) == 1
 
 
@@ -72,7 +79,7 @@ def test_every_bracket_ends_with_one_winner_whatever_happens(
     n: int, seed: int, best_of: int, leave: dict[int, int], form: str
 ) -> None:
     rules, field = config(form, best_of=best_of), entrants(n)
-    played = play(rules, field, seeded(seed), leave)
+    played = play_in_memory(rules, field, seeded(seed), leave)
     lines = Standings(rules, field, played).lines
 
     assert [line.rank for line in lines].count(1) == 1
@@ -80,7 +87,7 @@ def test_every_bracket_ends_with_one_winner_whatever_happens(
 
 
 def test_a_best_of_three_ends_when_it_is_decided() -> None:
-    played = play(config(SINGLE, best_of=3), entrants(2))
+    played = play_in_memory(config(SINGLE, best_of=3), entrants(2))
 
     assert [f.place.leg for f in played] == [0, 1]
     assert [f.entrants for f in played] == [(1, 2), (2, 1)]
@@ -113,7 +120,7 @@ def test_a_contest_without_a_winner_is_decided_all_the_same(
 
 def test_losers_meet_again_late() -> None:
     """Of eight, nobody meets a first opponent again before the losers' last rounds."""
-    played = play(config(DOUBLE), entrants(8))
+    played = play_in_memory(config(DOUBLE), entrants(8))
     first = {frozenset(f.entrants) for f in played if f.place.round == 1}
     early = [f for f in played if f.place.pool == LOSERS and f.place.round <= 3]
 

@@ -11,9 +11,9 @@ from rest_framework.test import APIClient
 
 from ladder.games.models import Game, Match
 from ladder.ratings.models import Entry, Rating
-from ladder.tournaments import running, services
+from ladder.tournaments import advance, services
 from ladder.tournaments.models import Tournament
-from tests.tournaments.cast import begun, play_due, play_out, tournament, worker
+from tests.tournaments.factories import begun, play_due, play_out, tournament, worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Person = Callable[[str], APIClient]
@@ -64,13 +64,13 @@ def test_whatever_was_played_nothing_of_it_is_read_anywhere(api: Person) -> None
     signed_in = Client()
     signed_in.force_login(owner)
     readers = [api(""), api(owner.username), signed_in]
-    running.tick(slots=8)
+    advance.tick(slots=8)
     before = {
         (k, a): read(r, a) for k, r in enumerate(readers) for a in every_address(made)
     }
     play_due(who)
-    running.tick(slots=8)
-    running.tick(slots=8)
+    advance.tick(slots=8)
+    advance.tick(slots=8)
     play_due(who)
     after = {
         (k, a): read(r, a) for k, r in enumerate(readers) for a in every_address(made)
@@ -118,7 +118,7 @@ def test_a_round_is_revealed_and_no_more(api: Person) -> None:
 
 def test_a_round_that_is_not_over_is_not_revealed() -> None:
     made = held_back()
-    running.tick(slots=8)
+    advance.tick(slots=8)
 
     with pytest.raises(services.WrongTime, match="Round 1 is not over"):
         services.reveal_next(made)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ladder.tournaments.matching import NoMatching, cheapest
+from ladder.tournaments.formats.matching import NoMatching, cheapest
 
 
 def least(table: Sequence[Sequence[int]], left: tuple[int, ...]) -> int:

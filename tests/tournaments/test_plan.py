@@ -8,11 +8,17 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ladder.tournaments.config import BadConfig, Config, read
-from ladder.tournaments.plan import plan
-from ladder.tournaments.ranking import Standings
-from ladder.tournaments.values import GameResult, How, judge, settle
-from tests.tournaments.field import better_seed_wins, config, entrants, play, seeded
+from ladder.tournaments.formats.config import BadConfig, Config, read
+from ladder.tournaments.formats.plan import plan
+from ladder.tournaments.formats.standings import Standings
+from ladder.tournaments.formats.values import GameResult, How, judge, settle
+from tests.tournaments.factories import (
+    better_seed_wins,
+    config,
+    entrants,
+    play_in_memory,
+    seeded,
+)
 
 EVERY = [
     config("round_robin"),
@@ -32,7 +38,7 @@ IDS = [f"{c.format}-{c.seats}-{k}" for k, c in enumerate(EVERY)]
 @pytest.mark.parametrize("n", [2, 7, 13])
 def test_the_better_seed_wins_where_it_always_wins(rules: Config, n: int) -> None:
     field = entrants(n)
-    played = play(rules, field)
+    played = play_in_memory(rules, field)
     lines = Standings(rules, field, played).lines
 
     assert lines[0].key == 1 or rules.rounds  # else luck of the draw decides
@@ -43,7 +49,7 @@ def test_the_better_seed_wins_where_it_always_wins(rules: Config, n: int) -> Non
 @pytest.mark.parametrize("rules", EVERY, ids=IDS)
 def test_leaving_blocks_nobody(rules: Config) -> None:
     field = entrants(9)
-    played = play(rules, field, seeded(3), leave={1: 0, 4: 1, 9: 2})
+    played = play_in_memory(rules, field, seeded(3), leave={1: 0, 4: 1, 9: 2})
     stays = [replace(e, left=e.key in (1, 4, 9)) for e in field]
     lines = Standings(rules, stays, played).lines
 
@@ -53,7 +59,7 @@ def test_leaving_blocks_nobody(rules: Config) -> None:
 
 @pytest.mark.parametrize("rules", EVERY, ids=IDS)
 def test_everybody_leaving_ends_it(rules: Config) -> None:
-    play(rules, entrants(5), leave=dict.fromkeys(range(1, 6), 1))
+    play_in_memory(rules, entrants(5), leave=dict.fromkeys(range(1, 6), 1))
 
 
 @settings(max_examples=20, deadline=None)
@@ -63,7 +69,7 @@ def test_the_order_in_which_results_come_does_not_matter(
 ) -> None:
     """Results trickle in one at a time, in any order, to the same tournament."""
     rule, rng, field = seeded(seed), Random(seed), entrants(n)
-    together = play(rules, field, rule)
+    together = play_in_memory(rules, field, rule)
     one_by_one = []
     while not (found := plan(rules, field, one_by_one)).over:
         one_by_one += found.due
@@ -85,7 +91,7 @@ def test_the_order_in_which_results_come_does_not_matter(
 def test_sixty_four_bots_resume_to_the_same_bracket_from_every_point() -> None:
     """After any number of results, a fresh fold goes on to the same end."""
     rules, field, rule = config("double_elimination"), entrants(64), seeded(64)
-    whole = play(rules, field, rule)
+    whole = play_in_memory(rules, field, rule)
     rng = Random(64)
     for cut in sorted(rng.sample(range(1, len(whole)), 10)):
         fixtures = list(whole[:cut])  # all that was on disk
@@ -110,7 +116,7 @@ def test_a_swiss_waits_for_its_round_and_then_for_nobody() -> None:
 
 def test_results_against_an_early_leaver_of_a_round_robin_do_not_count() -> None:
     rules, field = config("round_robin"), entrants(5)
-    played = play(rules, field, leave={1: 0})
+    played = play_in_memory(rules, field, leave={1: 0})
     stays = [replace(e, left=e.key == 1) for e in field]
     lines = Standings(rules, stays, played).lines
 
@@ -120,7 +126,7 @@ def test_results_against_an_early_leaver_of_a_round_robin_do_not_count() -> None
 
 def test_groups_are_dealt_there_and_back_and_winners_kept_apart() -> None:
     rules, field = config("groups", groups=4, advance=2), entrants(16)
-    played = play(rules, field)
+    played = play_in_memory(rules, field)
     groups = {
         pool: {k for f in played if f.place.pool == pool for k in f.entrants}
         for pool in range(1, 5)
@@ -134,7 +140,7 @@ def test_groups_are_dealt_there_and_back_and_winners_kept_apart() -> None:
 
 
 def test_byes_in_a_swiss_go_round() -> None:
-    played = play(config("swiss", rounds=6), entrants(7), seeded(1))
+    played = play_in_memory(config("swiss", rounds=6), entrants(7), seeded(1))
     byes = Counter(f.entrants[0] for f in played if len(f.entrants) == 1)
 
     assert len(byes) == 6

@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ladder.tournaments.roundrobin import balance, berger, fair_rounds, tables
+from ladder.tournaments.formats.round_robin import balance, berger, fair_rounds, tables
 
 
 def test_berger_tables_for_eight() -> None:

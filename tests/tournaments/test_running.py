@@ -7,11 +7,11 @@ from django.utils import timezone
 
 from ladder.games import attempts, services as games
 from ladder.games.models import Game, GameStatus, Match
-from ladder.tournaments import running, selectors, services
+from ladder.tournaments import advance, selectors, services
+from ladder.tournaments.formats.standings import Standings
 from ladder.tournaments.models import Fixture, Status, Tournament
-from ladder.tournaments.ranking import Standings
-from tests.games.cast import bot, bots, submission
-from tests.tournaments.cast import (
+from tests.games.factories import bot, bots, submission
+from tests.tournaments.factories import (
     begun,
     play_due,
     play_out,
@@ -52,7 +52,7 @@ def test_every_format_goes_from_entry_to_final_standings(
 
 def test_a_match_of_two_is_a_duplicate_with_turned_seats() -> None:
     made = begun({"format": "round_robin"}, 2)
-    running.tick(slots=1)
+    advance.tick(slots=1)
     match = Match.objects.get(fixture__tournament=made)
     seats = [
         [seat.submission.bot.slug for seat in game.seats.order_by("number")]
@@ -66,7 +66,7 @@ def test_a_match_of_two_is_a_duplicate_with_turned_seats() -> None:
 def test_an_upload_after_the_start_changes_nothing() -> None:
     made = begun({"format": "round_robin"}, 3)
     pinned = {e.submission_id for e in made.entrants.all()}
-    running.tick(slots=9)
+    advance.tick(slots=9)
     for entrant in made.entrants.all():
         assert entrant.submission is not None
         submission(entrant.bot)
@@ -113,15 +113,15 @@ def test_a_dead_match_is_shared_and_the_rest_goes_on() -> None:
 def test_a_voided_game_of_the_last_round_is_waited_for() -> None:
     made = begun({"format": "round_robin"}, 2)
     who = worker()
-    running.tick(slots=2)
+    advance.tick(slots=2)
     play_due(who)
     first = Game.objects.order_by("pk")[0]
     games.void(first.pk, "the disk was full")
-    running.tick(slots=2)
+    advance.tick(slots=2)
 
     assert made.fixtures.get().how == ""
     play_due(who)
-    running.tick(slots=2)
+    advance.tick(slots=2)
     made.refresh_from_db()
     assert made.status == Status.FINISHED
 
@@ -145,11 +145,11 @@ def test_ticks_may_be_doubled_and_change_nothing() -> None:
     made = begun({"format": "single_elimination"}, 5)
     who = worker()
     for _ in range(3):
-        running.tick(slots=20)
+        advance.tick(slots=20)
     before = schedule(made)
     for _ in range(30):
-        running.tick(slots=20)
-        running.tick(slots=20)
+        advance.tick(slots=20)
+        advance.tick(slots=20)
         play_due(who)
 
     made.refresh_from_db()
@@ -160,21 +160,21 @@ def test_ticks_may_be_doubled_and_change_nothing() -> None:
 
 def test_a_step_that_came_too_late_writes_nothing() -> None:
     made = begun({"format": "round_robin"}, 3)
-    running.tick(slots=1)
+    advance.tick(slots=1)
     before = [selectors.folded(row) for row in selectors.fixture_rows(made)]
     Fixture.objects.filter(tournament=made, round=3).delete()
 
-    with pytest.raises(running.Stale):
-        running._write(made, before, before)
+    with pytest.raises(advance.Stale):
+        advance._write(made, before, before)
 
 
 def test_tournaments_keep_a_shallow_stock_so_that_ladders_get_their_half() -> None:
     begun({"format": "round_robin"}, 12)
-    running.tick(slots=2)
+    advance.tick(slots=2)
 
-    assert selectors.open_games() == running.STOCK * 2
-    running.tick(slots=2)
-    assert selectors.open_games() == running.STOCK * 2
+    assert selectors.open_games() == advance.STOCK * 2
+    advance.tick(slots=2)
+    assert selectors.open_games() == advance.STOCK * 2
 
 
 def test_two_tournaments_share_the_slots() -> None:
@@ -183,7 +183,7 @@ def test_two_tournaments_share_the_slots() -> None:
     for entrant in one.entrants.all():
         services.enter(two, entrant.bot)
     services.start(two)
-    running.tick(slots=4)
+    advance.tick(slots=4)
 
     for made in (one, two):
         assert made.fixtures.exclude(match=None).count() == 3
@@ -197,13 +197,13 @@ def test_the_clock_opens_closes_and_starts() -> None:
     made = Tournament.objects.create(
         slug="clock", name="Clock", limits={}, opens_at=now - timedelta(hours=1)
     )
-    running.tick(slots=0)
+    advance.tick(slots=0)
     made.refresh_from_db()
     assert made.status == Status.ENTRY
     for one in bots(3):
         services.enter(made, one)
     Tournament.objects.update(starts_at=now)
-    running.tick(slots=0)
+    advance.tick(slots=0)
     made.refresh_from_db()
 
     assert made.status == Status.RUNNING
@@ -213,7 +213,7 @@ def test_the_clock_opens_closes_and_starts() -> None:
 def test_a_scheduled_start_with_too_few_cancels_it() -> None:
     made = tournament({}, starts_at=timezone.now())
     services.enter(made, bot("lonely"))
-    running.tick(slots=0)
+    advance.tick(slots=0)
     made.refresh_from_db()
 
     assert made.status == Status.CANCELLED

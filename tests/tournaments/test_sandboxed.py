@@ -27,10 +27,10 @@ from ladder.games.models import Game, GameStatus
 from ladder.runner.sandbox import SandboxUnavailable, open_sandbox
 from ladder.tournaments import services
 from ladder.tournaments.models import Status, Tournament
-from tests.tournaments.cast import play_out, tournament
+from tests.tournaments.factories import play_out, tournament
 from tests.tournaments.test_running import FORMATS, standings
 
-PROGRAMS = Path(__file__).parent.parent / "bots" / "programs"
+PROGRAMS = Path(__file__).parent.parent / "runner" / "programs"
 FIELD = {
     "mason": "first.py",
     "crasher": "exit_after_answer.py",
@@ -43,7 +43,7 @@ import django
 django.setup()
 import sys
 from ladder.games import workers
-from ladder.games.play import play
+from ladder.games.worker.play import play
 play(int(sys.argv[1]), workers.register(workers.Card(versions={}, slots=1)))
 """
 

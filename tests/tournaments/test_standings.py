@@ -3,10 +3,10 @@
 from fractions import Fraction
 from itertools import combinations
 
-from ladder.tournaments.config import SWISS_BREAKS, TieBreak
-from ladder.tournaments.standings import Table, shown
-from ladder.tournaments.values import How
-from tests.tournaments.field import entrants, fixture
+from ladder.tournaments.formats.config import SWISS_BREAKS, TieBreak
+from ladder.tournaments.formats.tiebreaks import Table, shown
+from ladder.tournaments.formats.values import How
+from tests.tournaments.factories import entrants, fixture
 
 # The final of the 8th correspondence chess world championship: crosstable, points and
 # Neustadtl (Sonneborn-Berger), as the encyclopedia article "Buchholz system" prints

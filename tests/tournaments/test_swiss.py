@@ -11,7 +11,7 @@ from time import process_time
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ladder.tournaments.swiss import FIRST, SECOND, Player, Round, due, pair
+from ladder.tournaments.formats.swiss import FIRST, SECOND, Player, Round, due, pair
 
 Results = dict[tuple[int, int], str]
 POINTS = {"1-0": (1, 0), "0-1": (0, 1), "½-½": (Fraction(1, 2), Fraction(1, 2))}
@@ -198,9 +198,9 @@ def test_large_fields_are_as_close_as_the_exact_method_makes_them(
     """In blocks or all at once: the first three wishes come out the same."""
     rng, players = Random(4), field(90)
     for _ in range(4):
-        monkeypatch.setattr("ladder.tournaments.swiss.AT_ONCE", 64)
+        monkeypatch.setattr("ladder.tournaments.formats.swiss.AT_ONCE", 64)
         blocks = pair(players)
-        monkeypatch.setattr("ladder.tournaments.swiss.AT_ONCE", 1000)
+        monkeypatch.setattr("ladder.tournaments.formats.swiss.AT_ONCE", 1000)
 
         assert cost(players, blocks) == cost(players, pair(players))
         results = {p: rng.choice(["1-0", "0-1"]) for p in blocks.pairs}

@@ -2,7 +2,7 @@ import pytest
 from django.test import Client
 
 from ladder.accounts import tokens
-from tests import showcase
+from tests import factories
 
 
 @pytest.fixture
@@ -24,4 +24,4 @@ def visit(db: None, data_dir):
 def show(db: None, data_dir):
     """A ladder with a played game, a bot of a hostile name, and a rejected upload."""
     del db, data_dir
-    return showcase.everything()
+    return factories.everything()

@@ -15,7 +15,7 @@ from ladder.games.models import Game
 from ladder.moderation.models import AuditEntry
 from ladder.ratings.models import Challenge, Checkpoint
 from ladder.tournaments.models import Entrant, Fixture, Tournament
-from tests.showcase import Show
+from tests.factories import Show
 
 MODELS = list(admin.site._registry)
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from ladder.accounts import tokens
 from ladder.bots.models import Bot
-from tests import showcase
+from tests import factories
 from tests.web.test_watching import begin, end, go_on
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -60,7 +60,7 @@ def page(chromium: Browser, live_server, data_dir: Path) -> Iterator[Page]:
 
 
 def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:
-    show = showcase.everything()
+    show = factories.everything()
     page.goto(f"/games/{show.game.pk}/")
     count, said = page.locator("#count"), page.locator("#said")
 
@@ -86,7 +86,7 @@ def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:
 
 
 def test_a_running_game_is_followed_to_its_end(page: Page) -> None:
-    show = showcase.everything()
+    show = factories.everything()
     game, claim = begin(show.waiting, moves=5)
     page.goto(f"/games/{game.pk}/")
     count = page.locator("#count")
@@ -107,19 +107,19 @@ def test_a_running_game_is_followed_to_its_end(page: Page) -> None:
 
 
 def test_a_hostile_name_is_only_a_name(page: Page) -> None:
-    show = showcase.everything()
+    show = factories.everything()
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: dialogs.append(dialog.message))
     for address in ("/", "/games/", f"/games/{show.game.pk}/"):
         page.goto(address)
-        expect(page.get_by_text(showcase.HOSTILE).first).to_be_attached()
+        expect(page.get_by_text(factories.HOSTILE).first).to_be_attached()
 
     page.locator("#on").click()
     assert dialogs == []
 
 
 def test_without_scripts_the_moves_are_listed(chromium: Browser, live_server) -> None:
-    show = showcase.everything()
+    show = factories.everything()
     context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
     context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
@@ -155,7 +155,7 @@ def test_the_api_page_works_without_the_internet(page: Page) -> None:
 
 @pytest.mark.parametrize("width", [360, 1200])
 def test_no_page_is_wider_than_the_window(page: Page, width: int) -> None:
-    show = showcase.everything()
+    show = factories.everything()
     page.set_viewport_size({"width": width, "height": 800})
     for address in (
         "/",

@@ -8,7 +8,7 @@ from rest_framework import exceptions
 
 import ladder
 from ladder.common.errors import LadderError
-from ladder.web import explained, problems
+from ladder.web import problem_texts, problems
 
 SOURCES = Path(ladder.__file__).parent
 
@@ -20,7 +20,7 @@ def kinds(kind: type[LadderError]) -> Iterator[type[LadderError]]:
 
 
 def test_every_refusal_of_ours_is_explained() -> None:
-    missing = {kind.code for kind in kinds(LadderError)} - set(explained.PROBLEMS)
+    missing = {kind.code for kind in kinds(LadderError)} - set(problem_texts.PROBLEMS)
 
     assert missing == set()
 
@@ -31,7 +31,7 @@ def test_every_refusal_of_the_framework_is_explained() -> None:
         for kind in exceptions.APIException.__subclasses__()
     }
 
-    assert codes <= set(explained.PROBLEMS)
+    assert codes <= set(problem_texts.PROBLEMS)
 
 
 def test_every_refusal_outside_the_framework_is_explained() -> None:
@@ -39,4 +39,4 @@ def test_every_refusal_outside_the_framework_is_explained() -> None:
     codes = re.findall(r'answer\(request, \d+, "([a-z-]+)"', source)
 
     assert len(codes) == 5
-    assert set(codes) <= set(explained.PROBLEMS)
+    assert set(codes) <= set(problem_texts.PROBLEMS)

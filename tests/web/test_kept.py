@@ -10,7 +10,7 @@ from django.test import Client
 
 from ladder.bots.models import Bot
 from ladder.web import middleware
-from tests.showcase import Show
+from tests.factories import Show
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,18 @@ from django.utils import timezone
 
 from ladder.bots.models import Bot
 from ladder.games.models import Match
-from ladder.ratings import challenges, shown, statistics
+from ladder.ratings import challenges, leaderboard, statistics
 from ladder.ratings.models import Challenge, Rating, Season
-from tests.showcase import HOSTILE, Show, fold, make_bot, make_match, pair, rate, upload
+from tests.factories import (
+    HOSTILE,
+    Show,
+    fold,
+    make_bot,
+    make_match,
+    pair,
+    rate,
+    upload,
+)
 
 CHALLENGE = "/ladders/main/challenge/"
 
@@ -241,5 +250,5 @@ def test_a_ladder_without_bots_or_season_says_so(visit, show: Show) -> None:
     assert "No bot is rated here yet" in text(visit(""), "/ladders/main/")
     show.season.status, show.season.ended_at = "archived", timezone.now()
     show.season.save()
-    assert shown.current(shown.ladders().get()) == show.season
+    assert leaderboard.current(leaderboard.ladders().get()) == show.season
     assert visit("").get("/").status_code == 200

@@ -11,7 +11,7 @@ from django.test import Client
 
 from ladder.accounts.models import ApiToken
 from ladder.bots.models import Bot, Submission
-from tests.showcase import HOSTILE, Show
+from tests.factories import HOSTILE, Show
 
 GOOD = "<code>"
 BOT = b"print('ready')\n"

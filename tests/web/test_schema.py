@@ -18,7 +18,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.schemas import BaseSchema
 
 from ladder.accounts import tokens
-from tests import showcase
+from tests import factories
 
 load_all_checks()
 DOCUMENT = SchemaGenerator().get_schema(request=None, public=True)
@@ -54,7 +54,7 @@ def headers(
         ),
         transaction.atomic(),
     ):
-        showcase.everything()
+        factories.everything()
         yield {"Authorization": f"Bearer {tokens.token_for('ana')}"}
         transaction.set_rollback(True)
 

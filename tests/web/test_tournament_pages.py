@@ -3,8 +3,8 @@
 import pytest
 
 from ladder.tournaments import services
-from tests.games import cast
-from tests.tournaments.cast import begun, play_out, tournament
+from tests.games import factories
+from tests.tournaments.factories import begun, play_out, tournament
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -18,7 +18,7 @@ def page(visit, slug: str) -> str:
 @pytest.fixture(autouse=True)
 def _scripted(settings) -> None:
     """Games are played without processes here."""
-    settings.TORRES_OPEN_PLAYER = "ladder.ops.scripted.open_player"
+    settings.TORRES_OPEN_PLAYER = "ladder.ops.chaos.scripted_player.open_player"
 
 
 def test_an_elimination_has_a_bracket(visit) -> None:
@@ -49,7 +49,7 @@ def test_who_may_enter_is_told_how(visit) -> None:
 
 def test_ana_enters_checks_in_and_leaves(visit) -> None:
     made = tournament({"format": "swiss"}, must_check_in=True)
-    bot = cast.bot("grendel", "ana")
+    bot = factories.bot("grendel", "ana")
     browser, given = visit("ana"), {"bot": "grendel"}
 
     def said(what: str) -> str:
@@ -68,8 +68,8 @@ def test_ana_enters_checks_in_and_leaves(visit) -> None:
 @pytest.mark.parametrize("what", ["enter", "check-in", "withdraw"])
 def test_nobody_else_enters_or_withdraws_it(visit, who: str, what: str) -> None:
     made = tournament({"format": "swiss"})
-    services.enter(made, cast.bot("grendel", "ana"))
-    services.enter(made, cast.bot("other", "cleo"))
+    services.enter(made, factories.bot("grendel", "ana"))
+    services.enter(made, factories.bot("other", "cleo"))
 
     answer = visit(who).post(f"/tournaments/cup/{what}/", {"bot": "grendel"})
 
@@ -80,7 +80,7 @@ def test_nobody_else_enters_or_withdraws_it(visit, who: str, what: str) -> None:
 
 def test_a_refusal_is_told_on_the_page(visit) -> None:
     tournament({"format": "swiss"})
-    cast.bot("grendel", "ana", ready=False)
+    factories.bot("grendel", "ana", ready=False)
 
     answer = visit("ana").post(
         "/tournaments/cup/enter/", {"bot": "grendel"}, follow=True

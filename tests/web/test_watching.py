@@ -7,10 +7,11 @@ from random import Random
 import pytest
 from django.utils import timezone
 
-from ladder.games import attempts, replays, shown, table
+from ladder.games import attempts, replays, visibility
 from ladder.games.attempts import Said
 from ladder.games.models import Game, Match, Worker
-from tests.showcase import Show, make_match, random_game
+from ladder.games.worker import engine_adapter
+from tests.factories import Show, make_match, random_game
 
 SOON = timedelta(hours=1)
 
@@ -27,7 +28,7 @@ def begin(match: Match, moves: int = 9) -> tuple[Game, attempts.Claim]:
 
 
 def go_on(claim: attempts.Claim, match: Match, first: int, last: int) -> None:
-    torres, rng = table.start(match), Random(5)
+    torres, rng = engine_adapter.start(match), Random(5)
     said = []
     for index in range(last):
         action = rng.choice(torres.legal())
@@ -39,7 +40,9 @@ def go_on(claim: attempts.Claim, match: Match, first: int, last: int) -> None:
 def end(claim: attempts.Claim, match: Match) -> None:
     """Finish the game: with other moves, which no watcher can know."""
     outcome = random_game(match.ruleset, match.seats, match.seed)
-    assert attempts.finish(claim, table.result(table.load(claim.game), outcome))
+    assert attempts.finish(
+        claim, engine_adapter.result(engine_adapter.load(claim.game), outcome)
+    )
 
 
 def test_the_moves_so_far_are_told(api, show: Show) -> None:
@@ -93,7 +96,7 @@ def test_the_page_and_its_frames_follow(visit, show: Show) -> None:
 
 
 def test_a_replay_that_this_engine_refuses_has_no_frames(visit, show: Show) -> None:
-    document = json.loads(shown.replay(show.game))
+    document = json.loads(visibility.replay(show.game))
     document["moves"][0]["actions"] = ["enter i9"]
     Game.objects.filter(pk=show.game.pk).update(replay=replays.pack(document))
 
@@ -104,7 +107,7 @@ def test_a_replay_that_this_engine_refuses_has_no_frames(visit, show: Show) -> N
 def test_a_move_for_a_seat_tells_of_its_forfeit(visit, show: Show) -> None:
     three = make_match(show.anas, show.bens, show.anas, finished=0)
     game, claim = begin(three, moves=0)
-    torres = table.start(three)
+    torres = engine_adapter.start(three)
     torres.forfeit(torres.seat, "crash")
     seat = torres.seat
     said = Said(0, seat, torres.automatic(), 0.0, auto=True)
@@ -136,4 +139,4 @@ def test_under_embargo_there_is_nothing_to_watch(api, visit, show, who: str) -> 
     assert api(who).get(f"/api/v1/games/{game.pk}/moves/").status_code == 404
     for address in (f"/games/{game.pk}/", f"/games/{game.pk}/frames.json"):
         assert visit(who).get(address).status_code == 404
-    assert not shown.games().filter(pk=game.pk).exists()
+    assert not visibility.games().filter(pk=game.pk).exists()

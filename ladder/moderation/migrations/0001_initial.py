@@ -7,7 +7,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -16,19 +15,68 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='AuditEntry',
+            name="AuditEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('bench', 'Bench'), ('ban', 'Ban'), ('withdraw', 'Withdraw'), ('reinstate', 'Reinstate'), ('void', 'Void'), ('rerun', 'Rerun'), ('freeze', 'Freeze'), ('reopen', 'Reopen'), ('finals', 'Finals'), ('archive', 'Archive'), ('start', 'Start'), ('parameters', 'Parameters'), ('merge', 'Merge'), ('delete_account', 'Delete Account')], max_length=16)),
-                ('target', models.CharField(help_text='"bot ana", "game 7", ...', max_length=100)),
-                ('why', models.CharField(max_length=300)),
-                ('details', models.JSONField(blank=True, default=dict)),
-                ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('by', models.ForeignKey(blank=True, help_text='Null: the service, or somebody at its console.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='audit_entries', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("bench", "Bench"),
+                            ("ban", "Ban"),
+                            ("withdraw", "Withdraw"),
+                            ("reinstate", "Reinstate"),
+                            ("void", "Void"),
+                            ("rerun", "Rerun"),
+                            ("freeze", "Freeze"),
+                            ("reopen", "Reopen"),
+                            ("finals", "Finals"),
+                            ("archive", "Archive"),
+                            ("start", "Start"),
+                            ("parameters", "Parameters"),
+                            ("merge", "Merge"),
+                            ("delete_account", "Delete Account"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "target",
+                    models.CharField(
+                        help_text='"bot ana", "game 7", ...', max_length=100
+                    ),
+                ),
+                ("why", models.CharField(max_length=300)),
+                ("details", models.JSONField(blank=True, default=dict)),
+                (
+                    "at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now()
+                    ),
+                ),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Null: the service, or somebody at its console.",
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="audit_entries",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'audit entries',
-                'ordering': ['-pk'],
+                "verbose_name_plural": "audit entries",
+                "ordering": ["-pk"],
             },
         ),
     ]

@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import ladder.tournaments.values
+import ladder.tournaments.formats.values
 from django.db import migrations, models
 
 
@@ -127,20 +127,20 @@ class Migration(migrations.Migration):
                         blank=True,
                         choices=[
                             (
-                                ladder.tournaments.values.How["PLAYED"],
-                                ladder.tournaments.values.How["PLAYED"],
+                                ladder.tournaments.formats.values.How["PLAYED"],
+                                ladder.tournaments.formats.values.How["PLAYED"],
                             ),
                             (
-                                ladder.tournaments.values.How["BYE"],
-                                ladder.tournaments.values.How["BYE"],
+                                ladder.tournaments.formats.values.How["BYE"],
+                                ladder.tournaments.formats.values.How["BYE"],
                             ),
                             (
-                                ladder.tournaments.values.How["WALKOVER"],
-                                ladder.tournaments.values.How["WALKOVER"],
+                                ladder.tournaments.formats.values.How["WALKOVER"],
+                                ladder.tournaments.formats.values.How["WALKOVER"],
                             ),
                             (
-                                ladder.tournaments.values.How["DEAD"],
-                                ladder.tournaments.values.How["DEAD"],
+                                ladder.tournaments.formats.values.How["DEAD"],
+                                ladder.tournaments.formats.values.How["DEAD"],
                             ),
                         ],
                         max_length=10,
@@ -328,10 +328,10 @@ class Migration(migrations.Migration):
                         (
                             "how__in",
                             [
-                                ladder.tournaments.values.How["PLAYED"],
-                                ladder.tournaments.values.How["BYE"],
-                                ladder.tournaments.values.How["WALKOVER"],
-                                ladder.tournaments.values.How["DEAD"],
+                                ladder.tournaments.formats.values.How["PLAYED"],
+                                ladder.tournaments.formats.values.How["BYE"],
+                                ladder.tournaments.formats.values.How["WALKOVER"],
+                                ladder.tournaments.formats.values.How["DEAD"],
                             ],
                         ),
                         ("decided_at__isnull", False),

@@ -10,7 +10,7 @@ import sys
 from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Sandbox, open_sandbox
-from tests.runner.games import (
+from tests.runner.factories import (
     HELLO,
     PROGRAMS,
     Game,

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ladder.ops import invariants
-from ladder.ops.live import told
+from ladder.ops.console import told
 
 
 class Command(BaseCommand):

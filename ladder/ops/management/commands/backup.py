@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from ladder.ops import safe
-from ladder.ops.live import say
+from ladder.ops import backup
+from ladder.ops.console import say
 
 
 class Command(BaseCommand):
@@ -21,5 +21,5 @@ class Command(BaseCommand):
         folder: Path = options["folder"]
         if folder.exists():
             raise CommandError(f"{folder} is already there. Name a new folder.")
-        uploads = safe.save(folder)
+        uploads = backup.save(folder)
         say(f"{folder}: the database and {uploads} uploads")

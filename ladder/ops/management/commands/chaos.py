@@ -16,9 +16,11 @@ from django.db import Error, connection
 
 from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus
-from ladder.ops import chaos, invariants, servers
-from ladder.ops.live import say, told
-from ladder.ratings import rater, selectors as ratings, services as ladders
+from ladder.ops import invariants
+from ladder.ops.chaos import monkey as chaos, servers
+from ladder.ops.console import say, told
+from ladder.ratings import rater, selectors as ratings
+from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Season
 
 BOTS = 12
@@ -66,7 +68,7 @@ class Command(BaseCommand):
 
     def _run(self, service: chaos.Service, options: dict[str, Any]) -> None:
         call_command("migrate", verbosity=0)
-        season = ladders.ensure_default_ladder().seasons.get()
+        season = ensure_default_ladder().seasons.get()
         chaos.populate(BOTS)
         chaos.connect()
         service.open(options["workers"])
@@ -90,7 +92,7 @@ def _outside(lease: float) -> None:
             "BROKER_URL": f"redis://127.0.0.1:{servers.free_port()}/0",
             "TORRES_DATA": str(folder / "data"),
             "TORRES_LEASE_SECONDS": str(lease),
-            "TORRES_OPEN_PLAYER": "ladder.ops.scripted.open_player",
+            "TORRES_OPEN_PLAYER": "ladder.ops.chaos.scripted_player.open_player",
             "TORRES_GRACE_SECONDS": "2",
             "DB_POOL": "8",
         }

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from ladder.games import workers
 from ladder.games.models import Worker
-from ladder.ops.live import say
+from ladder.games.worker import registry
+from ladder.ops.console import say
 
 
 class Command(BaseCommand):
@@ -29,8 +29,8 @@ class Command(BaseCommand):
             raise CommandError(f"No worker's name begins with {name!r}. See status.")
         for worker in found:
             if options["undo"]:
-                workers.undrain(worker.pk)
+                registry.undrain(worker.pk)
             else:
-                workers.drain(worker.pk, options["why"])
+                registry.drain(worker.pk, options["why"])
         done = "take games again" if options["undo"] else "are drained"
         say(f"{len(found)} processes {done}: {name}")

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from ladder.bots import services as bots
-from ladder.ratings import services as ladders
+from ladder.ratings.ladders import ensure_default_ladder
 
 
 class Command(BaseCommand):
@@ -17,7 +17,7 @@ class Command(BaseCommand):
         del args
         call_command("migrate", verbosity=options["verbosity"])
         bots.ensure_house_bots()
-        ladder = ladders.ensure_default_ladder()
+        ladder = ensure_default_ladder()
         if settings.STATIC_ROOT:
             call_command("collectstatic", interactive=False, verbosity=0)
         self.stdout.write(f"Ready: the ladder {ladder.slug!r} is open.")

@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from ladder.common.locks import locked
 from ladder.games import selectors
-from ladder.ops import safe
-from ladder.ops.live import say
+from ladder.ops import backup
+from ladder.ops.console import say
 
 
 class Command(BaseCommand):
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         with locked(settings.DATA_DIR / "up.lock") as mine:
             if not mine:
                 raise CommandError("The service runs. Stop it, then restore.")
-            missing = safe.bring_back(folder)
+            missing = backup.bring_back(folder)
         call_command("migrate", verbosity=0)
         for package in missing.packages:
             say(f"missing: the files of {package}; it is retired until uploaded again")

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 
 from ladder.celery import app
-from ladder.dispatch import Dispatcher
+from ladder.dispatch.dispatcher import Dispatcher
 
 
 class Command(BaseCommand):

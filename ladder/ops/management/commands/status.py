@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ladder.games import selectors as games
-from ladder.games.abilities import cure
+from ladder.games.capabilities import cure
 from ladder.games.models import Game, GameStatus
-from ladder.ops.live import say
+from ladder.ops.console import say
 from ladder.ratings.models import Season
 
 

@@ -19,8 +19,8 @@ from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.games import replays
 from ladder.games.models import MAX_SEATS
-from ladder.ops.live import say
-from ladder.ops.scripted import Scripted
+from ladder.ops.chaos.scripted_player import Scripted
+from ladder.ops.console import say
 
 BYTES = 32 << 10
 LIMITS = {"move_ms": 1000, "bank_ms": 10000}

@@ -17,11 +17,13 @@ from ladder.accounts import tokens
 from ladder.bots import services as bots
 from ladder.celery import app
 from ladder.common.locks import locked
-from ladder.games import selectors as games, workers
+from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus
-from ladder.ops import live
-from ladder.ops.parts import Scheduler, Web, Worker
-from ladder.ratings import rater, services as ladders
+from ladder.games.worker import registry
+from ladder.ops import console
+from ladder.ops.embedded import Scheduler, Web, Worker
+from ladder.ratings import rater
+from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Ladder
 
 PORT, LAST_PORT = 8000, 65_535
@@ -54,18 +56,18 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         bots.bury_predecessor()
         bots.ensure_house_bots()
-        ladder = ladders.ensure_default_ladder()
-        if freed := workers.bury_predecessors():
-            live.say(f"{freed} games of a killed service are played again")
+        ladder = ensure_default_ladder()
+        if freed := registry.bury_predecessors():
+            console.say(f"{freed} games of a killed service are played again")
         rater.fold(ladder.seasons.latest("number").pk)
         web = _web(options["host"], options["port"])
         worker, scheduler = Worker(app, options["slots"]), Scheduler()
         parts: list[Web | Worker | Scheduler] = [web, worker, scheduler]
         for part in parts:
             part.start()
-        live.say(f"LADDER={web.address}")
+        console.say(f"LADDER={web.address}")
         if options["demo"]:
-            live.say(f"TOKEN={tokens.token_for('demo')}")
+            console.say(f"TOKEN={tokens.token_for('demo')}")
         try:
             wanted = options["games"] if options["once"] else None
             _show(ladder, web, stop, wanted)
@@ -79,10 +81,10 @@ class Command(BaseCommand):
         season = ladder.seasons.latest("number")
         while rater.fold(season.pk):
             pass
-        for line in ["", *live.leaderboard_lines(season)]:
-            live.say(line)
+        for line in ["", *console.leaderboard_lines(season)]:
+            console.say(line)
         tally = games.tally()
-        live.say(
+        console.say(
             f"\n{tally.created} games created = {tally.finished} finished"
             f" + {tally.voided} voided + {tally.dead} dead"
             f" + {tally.cancelled} cancelled + {tally.open} open"
@@ -124,11 +126,11 @@ def _show(ladder: Ladder, web: Web, stop: threading.Event, wanted: int | None) -
     while not stop.is_set():
         fresh = [pk for pk in _finished() if pk not in seen]
         for game in Game.objects.defer("replay").filter(pk__in=fresh).order_by("pk"):
-            live.say(live.game_line(game))
+            console.say(console.game_line(game))
             seen.add(game.pk)
             if (len(seen) - start) % BOARD_EVERY == 0:
-                for line in live.leaderboard_lines(ladder.seasons.latest("number")):
-                    live.say(line)
+                for line in console.leaderboard_lines(ladder.seasons.latest("number")):
+                    console.say(line)
         connection.close()
         web.start()
         if wanted is not None and len(seen) - start >= wanted:

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from ladder.ratings import simulation
-from ladder.ratings.pairing import Terms
-from ladder.ratings.simulation import Look, Plan
-from ladder.ratings.skill import Parameters
+from ladder.ratings.core import simulation
+from ladder.ratings.core.pairing import Terms
+from ladder.ratings.core.simulation import Look, Plan
+from ladder.ratings.core.trueskill import Parameters
 
 GOAL = 0.90
 

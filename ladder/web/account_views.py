@@ -1,0 +1,205 @@
+"""What signed-in people do: their bots, uploads, challenges and tokens."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.contrib.auth.models import User
+from django.core.validators import slug_re
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views import View
+
+from ladder.accounts import tokens
+from ladder.bots import rollback, selectors as bots, services, tasks
+from ladder.bots.models import Bot, Submission
+from ladder.common.errors import LadderError
+from ladder.ratings import challenges, leaderboard as ratings
+from ladder.ratings.models import Ladder
+from ladder.tournaments import services as entries, visibility as tournaments
+from ladder.web import forms, problems, throttles
+
+
+class Signed(LoginRequiredMixin, View):
+    """A page for somebody."""
+
+    def person(self) -> User:
+        if not isinstance(self.request.user, User):
+            raise Http404  # LoginRequiredMixin was here first
+        return self.request.user
+
+    def own_bot(self, slug: str) -> Bot:
+        if not slug_re.match(slug):
+            raise Http404
+        return get_object_or_404(Bot, slug=slug, owner=self.person())
+
+    def told(self, refusal: LadderError) -> None:
+        messages.error(self.request, str(refusal))
+
+
+class Me(Signed):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.page(request, None)
+
+    def page(self, request: HttpRequest, new: str | None) -> HttpResponse:
+        person = self.person()
+        context = {
+            "bots": bots.bots().filter(owner=person),
+            "tokens": person.tokens.order_by("-id"),
+            "new_bot": forms.NewBot(),
+            "new_token": forms.NewToken(),
+            "shown": new,
+        }
+        return render(request, "web/me.html", context)
+
+
+class CreateBot(Signed):
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = forms.NewBot(request.POST)
+        if not form.is_valid():
+            messages.error(request, "A name has 1 to 64 characters.")
+            return redirect("me")
+        try:
+            bot = services.create_bot(self.person(), form.cleaned_data["name"])
+        except LadderError as refusal:
+            self.told(refusal)
+            return redirect("me")
+        return redirect("bot-page", bot.slug)
+
+
+class Upload(Signed):
+    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
+        bot = self.own_bot(slug)
+        if throttles.is_too_often("upload", f"user:{self.person().pk}"):
+            detail = "Too many uploads. Wait a minute."
+            return problems.answer(request, 429, "throttled", detail)
+        form = forms.Upload(request.POST, request.FILES)
+        if not form.is_valid():
+            messages.error(request, "Choose a file first.")
+            return redirect("bot-page", slug)
+        file = form.cleaned_data["archive"]
+        try:
+            submission = services.submit(bot, file.file, file.name)
+        except LadderError as refusal:
+            self.told(refusal)
+            return redirect("bot-page", slug)
+        transaction.on_commit(lambda: tasks.send(submission.pk), robust=True)
+        return redirect("submission-page", submission.pk)
+
+
+class Withdraw(Signed):
+    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
+        del request
+        return self._change(slug, services.withdraw)
+
+    def _change(self, slug: str, change: Any) -> HttpResponse:
+        try:
+            change(self.own_bot(slug))
+        except LadderError as refusal:
+            self.told(refusal)
+        return redirect("bot-page", slug)
+
+
+class BringBack(Withdraw):
+    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
+        del request
+        return self._change(slug, services.bring_back)
+
+
+class Activate(Signed):
+    """Back to an older upload."""
+
+    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
+        mine = Submission.objects.filter(bot__owner=self.person())
+        submission = get_object_or_404(mine.select_related("bot"), pk=pk)
+        if throttles.is_too_often("upload", f"user:{self.person().pk}"):
+            detail = "Too many changes. Wait a minute."
+            return problems.answer(request, 429, "throttled", detail)
+        try:
+            rollback.roll_back(submission)
+        except LadderError as refusal:
+            self.told(refusal)
+        else:
+            messages.success(request, f"{submission} plays from now on.")
+        return redirect("bot-page", submission.bot.slug)
+
+
+class Challenge(Signed):
+    """An unrated match against chosen bots."""
+
+    def get(self, request: HttpRequest, slug: str) -> HttpResponse:
+        ladder = self._ladder(slug)
+        given = {name: request.GET.get(name, "") for name in ("bot", "one")}
+        form = forms.Challenge(self._mine(), ladder.tables, initial=given)
+        return self._page(ladder, form, 200)
+
+    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
+        ladder = self._ladder(slug)
+        form = forms.Challenge(self._mine(), ladder.tables, request.POST)
+        if form.is_valid():
+            try:
+                match = challenges.challenge(self.person(), ladder, form.seats())
+            except LadderError as refusal:
+                form.add_error(None, str(refusal))
+            else:
+                messages.success(request, "Your challenge is scheduled.")
+                return redirect("match-page", match.pk)
+        return self._page(ladder, form, 422)
+
+    def _ladder(self, slug: str) -> Ladder:
+        return get_object_or_404(ratings.ladders(), slug=slug)
+
+    def _mine(self) -> list[Bot]:
+        kept = (Bot.Status.ACTIVE, Bot.Status.BENCHED)
+        mine = bots.bots().filter(owner=self.person(), status__in=kept)
+        return [bot for bot in mine if getattr(bot, "playing", None)]
+
+    def _page(self, ladder: Ladder, form: forms.Challenge, status: int) -> HttpResponse:
+        season = ratings.current(ladder)
+        best = ratings.leaderboard(season, 0, 50).rows if season else []
+        context = {
+            "ladder": ladder,
+            "form": form,
+            "left": challenges.left(self.person()),
+            "most": challenges.A_DAY,
+            "best": best,
+        }
+        return render(self.request, "web/challenge.html", context, status=status)
+
+
+class TournamentEntry(Signed):
+    """Enter a bot, check it in, or take it out."""
+
+    def post(self, request: HttpRequest, slug: str, what: str) -> HttpResponse:
+        found = get_object_or_404(tournaments.tournaments(), slug=slug)
+        bot = self.own_bot(request.POST.get("bot", ""))
+        try:
+            if what == "enter":
+                entries.enter(found, bot)
+            elif what == "check-in":
+                entries.check_in(entries.entrant_of(found, bot))
+            else:
+                entries.withdraw(entries.entrant_of(found, bot))
+        except LadderError as refusal:
+            self.told(refusal)
+        return redirect("tournament-page", slug)
+
+
+class CreateToken(Me):
+    """The token is shown in the answer to the form, and kept nowhere."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = forms.NewToken(request.POST)
+        if not form.is_valid():
+            return redirect("me")
+        return self.page(
+            request, tokens.new_token(self.person(), form.cleaned_data["name"])
+        )
+
+
+class RevokeToken(Signed):
+    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
+        del request
+        tokens.revoke_token(self.person(), pk)
+        return redirect("me")

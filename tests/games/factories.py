@@ -1,0 +1,80 @@
+"""Who appears in these tests: bots, submissions, matches, workers."""
+
+import hashlib
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from ladder.bots.models import Bot, Submission
+from ladder.games import services
+from ladder.games.models import Game, Match, Worker
+from ladder.games.services import Terms
+from ladder.games.worker import registry
+
+LIMITS = {
+    "memory_mb": 256,
+    "pids": 64,
+    "tmp_mb": 16,
+    "line_bytes": 65536,
+    "output_bytes": 1048576,
+    "start_ms": 10000,
+    "move_ms": 1000,
+    "bank_ms": 10000,
+}
+TERMS = Terms("yucata", {}, LIMITS)
+
+
+def person(name: str) -> User:
+    return User.objects.get_or_create(username=name)[0]
+
+
+def submission(bot: Bot, digest: str = "") -> Submission:
+    number = bot.submissions.count() + 1
+    bot.submissions.filter(status="ready").update(status="retired")
+    text = digest or hashlib.sha256(f"{bot.slug} {number}".encode()).hexdigest()
+    return Submission.objects.create(
+        bot=bot,
+        number=number,
+        digest=text,
+        status=Submission.Status.READY,
+        language="python",
+        entry="bot.py",
+        size=100,
+        ready_at=timezone.now(),
+    )
+
+
+def bot(slug: str, owner: str | None = None, *, ready: bool = True) -> Bot:
+    """Make a bot of an owner of its own, with one ready submission."""
+    who = person(owner or f"owner-of-{slug}")
+    made = Bot.objects.create(slug=slug, name=slug, owner=who)
+    if ready:
+        submission(made)
+    return made
+
+
+def bots(count: int) -> list[Bot]:
+    return [bot(f"bot-{k}") for k in range(count)]
+
+
+def newest(made: Bot) -> Submission:
+    return made.submissions.order_by("-number")[0]
+
+
+def match(players: Sequence[Bot], **options: object) -> Match:
+    seats = [newest(player) for player in players]
+    return services.schedule_match(Match.Kind.CHALLENGE, TERMS, seats, **options)  # type: ignore[arg-type]
+
+
+def game(seats: int = 2) -> Game:
+    """Schedule one game of new bots."""
+    first = Bot.objects.count()
+    return match([bot(f"bot-{first + k}") for k in range(seats)]).games.get()
+
+
+def worker(name: str = "a") -> int:
+    row, _ = Worker.objects.get_or_create(
+        name=f"{registry.station()}#{name}", defaults={"host": "here"}
+    )
+    return row.pk

@@ -1,0 +1,11 @@
+"""Matches of a season."""
+
+from random import Random
+
+from ladder.ratings.matchmaking import Desk
+from ladder.ratings.models import Season
+
+
+def make_matches(season: Season, wanted: int, rng: Random | None = None) -> int:
+    """Make up to `wanted` matches, as the dispatcher would."""
+    return Desk(rng).pair(season, wanted)
