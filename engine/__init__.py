@@ -19,7 +19,7 @@ if os.environ.get("TORRES_PURE") == "1":  # pragma: no branch - coverage is of t
 from engine import kernel
 from engine.editions import PRESETS
 from engine.errors import BadSwitch, EngineError, IllegalAction
-from engine.game import Game, seen_by
+from engine.game import TorresGame, seen_by
 from engine.kernel import Position
 from engine.rulesets import Rules, resolve
 from engine.setup import Setup, derive, derive_seed
@@ -28,11 +28,11 @@ __all__ = [
     "PRESETS",
     "BadSwitch",
     "EngineError",
-    "Game",
     "IllegalAction",
     "Position",
     "Rules",
     "Setup",
+    "TorresGame",
     "compiled",
     "derive",
     "derive_seed",

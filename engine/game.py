@@ -24,7 +24,7 @@ class Result(TypedDict):
     reason: str
 
 
-class Game:
+class TorresGame:
     """One game from the set-up to the result.
 
     `log` holds all events so far, everything in view: actions, scorings and forfeits as
@@ -177,9 +177,9 @@ class Game:
             self.position, self.rules, self.forfeited, seat, over=self.over
         )
 
-    def copy(self) -> "Game":
+    def copy(self) -> "TorresGame":
         """Return a game of its own in the same state."""
-        other = Game.__new__(Game)
+        other = TorresGame.__new__(TorresGame)
         other.rules, other.setup = self.rules, self.setup
         other.position = self.position.copy()
         other.ply = self.ply

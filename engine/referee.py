@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from engine.errors import IllegalAction
-from engine.game import Game, Result, seen_by
+from engine.game import Result, TorresGame, seen_by
 from engine.replay import document
 from engine.setup import derive_seed
 
@@ -127,10 +127,10 @@ class Forfeit:
 
 
 @dataclass(slots=True)
-class Outcome:
+class GameRecord:
     """A game that was played to its end."""
 
-    game: Game
+    game: TorresGame
     moves: list[Move] = field(default_factory=list)
     forfeits: list[Forfeit] = field(default_factory=list)
 
@@ -155,13 +155,13 @@ Watch = Callable[[Move], None]
 
 
 def play(
-    game: Game,
+    game: TorresGame,
     players: Sequence[Player],
     *,
     seed: str,
     limits: dict[str, int],
     watch: Watch | None = None,
-) -> Outcome:
+) -> GameRecord:
     """Play ``game`` to its end with one player a seat; every player is ended.
 
     ``seed`` is the game's own; the players get seeds derived from it. ``limits`` is
@@ -169,7 +169,7 @@ def play(
     ``watch`` hears of every move as it is made; what it raises ends the game.
     Raises ServiceFault where a player's side failed by our own fault.
     """
-    table = _Table(game, players, limits, watch)
+    table = _RunningGame(game, players, limits, watch)
     try:
         table.open(seed)
         while not game.over:
@@ -181,19 +181,19 @@ def play(
     return table.outcome
 
 
-class _Table:
+class _RunningGame:
     """The seats of one running game: their clocks, and what each was told."""
 
     def __init__(
         self,
-        game: Game,
+        game: TorresGame,
         players: Sequence[Player],
         limits: dict[str, int],
         watch: Watch | None,
     ) -> None:
         self.game, self.players, self.limits = game, players, limits
         self.watch = watch
-        self.outcome = Outcome(game)
+        self.outcome = GameRecord(game)
         self.banks = [float(limits["bank_ms"])] * len(players)
         self.told = [0] * len(players)
         self.started: set[int] = set()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 from engine.errors import EngineError, IllegalAction
-from engine.game import Game
+from engine.game import TorresGame
 from engine.replay_format import (
     FORMAT,
     InvalidReplay,
@@ -24,7 +24,7 @@ _SCORED = ("phase", "castles", "king", "master", "scores")
 
 
 def document(
-    game: Game,
+    game: TorresGame,
     *,
     seed: str,
     players: Sequence[Mapping[str, object]],
@@ -97,7 +97,7 @@ def trace(document: object) -> Iterator[dict[str, object]]:
     """
     lines: list[dict[str, object]] = []
 
-    def watch(game: Game, action: str) -> None:
+    def watch(game: TorresGame, action: str) -> None:
         lines.append(
             {
                 "n": game.ply,
@@ -114,7 +114,9 @@ def trace(document: object) -> Iterator[dict[str, object]]:
     return iter([*lines, last | {"result": game.result}])
 
 
-def _play_again(document: object, watch: Callable[[Game, str], None] | None) -> Game:
+def _play_again(
+    document: object, watch: Callable[[TorresGame, str], None] | None
+) -> TorresGame:
     """Check everything, and let `watch` see the game before each action."""
     game = open_game(document)
     replay = cast(dict[str, object], document)
@@ -138,10 +140,10 @@ def _play_again(document: object, watch: Callable[[Game, str], None] | None) -> 
 
 
 def _play_answer(
-    game: Game,
+    game: TorresGame,
     answer: list[str],
     auto: bool,  # noqa: FBT001 - as the entry has it
-    watch: Callable[[Game, str], None] | None,
+    watch: Callable[[TorresGame, str], None] | None,
     number: int,
 ) -> None:
     try:
@@ -154,7 +156,9 @@ def _play_answer(
         raise InvalidReplay(f"move {number}", f"{shown}: {error.why}") from None
 
 
-def _forfeit_due(game: Game, forfeits: list[tuple[int, int, str]], number: int) -> None:
+def _forfeit_due(
+    game: TorresGame, forfeits: list[tuple[int, int, str]], number: int
+) -> None:
     while forfeits and forfeits[-1][0] == number:
         _, seat, reason = forfeits.pop()
         try:
@@ -163,7 +167,7 @@ def _forfeit_due(game: Game, forfeits: list[tuple[int, int, str]], number: int) 
             raise InvalidReplay(f"move {number}", str(error)) from None
 
 
-def _answer(game: Game, entry: object, number: int) -> tuple[list[str], bool]:
+def _answer(game: TorresGame, entry: object, number: int) -> tuple[list[str], bool]:
     """Return the actions of an entry, judged as far as possible, and its `auto`."""
     if not isinstance(entry, dict):
         raise InvalidReplay(f"move {number}", "the entry is no JSON object")
@@ -185,7 +189,7 @@ def _answer(game: Game, entry: object, number: int) -> tuple[list[str], bool]:
     return answer, auto
 
 
-def _check_length(game: Game, answer: list[str], number: int) -> None:
+def _check_length(game: TorresGame, answer: list[str], number: int) -> None:
     """One answer, one turn: nothing follows an `end`, a `buy`, or another decision."""
     turn = game.decision in ("turn", "keep")
     for action in answer[:-1]:
@@ -194,7 +198,7 @@ def _check_length(game: Game, answer: list[str], number: int) -> None:
             raise InvalidReplay(f"move {number}", why)
 
 
-def _check_automatic(game: Game, answer: list[str], number: int) -> None:
+def _check_automatic(game: TorresGame, answer: list[str], number: int) -> None:
     due = game.automatic()
     if game.decision == "keep" and len(answer) > 1:
         after = game.copy()
@@ -217,7 +221,7 @@ def _check_scoring(
             raise InvalidReplay(where, f"{key} is not {actual[key]}")
 
 
-def _check_result(replay: Mapping[str, object], game: Game) -> None:
+def _check_result(replay: Mapping[str, object], game: TorresGame) -> None:
     if game.result is None:
         if "result" in replay:
             raise InvalidReplay("result", "the game is not finished")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from engine.errors import BadSwitch, EngineError
-from engine.game import Game
+from engine.game import TorresGame
 from engine.rulesets import CARDS, MASTERS, Rules, resolve
 from engine.setup import Setup
 
@@ -47,7 +47,7 @@ def load(data: bytes) -> object:
         raise InvalidReplay("setup", "it has a number of thousands of digits") from None
 
 
-def open_game(document: object) -> Game:
+def open_game(document: object) -> TorresGame:
     """Return the game of a replay before its first move, or raise InvalidReplay."""
     replay = as_object(document, "setup", "the replay")
     if replay.get("format") != FORMAT:
@@ -64,7 +64,7 @@ def open_game(document: object) -> Game:
         if key not in replay:
             raise InvalidReplay("setup", f"{key} is missing")
     rules = _rules(replay)
-    game = Game(rules, _setup(replay["setup"], rules))
+    game = TorresGame(rules, _setup(replay["setup"], rules))
     players = as_list(replay["players"], "setup", "players")
     if len(players) != rules.seats:
         raise InvalidReplay("setup", "players has not one entry a seat")

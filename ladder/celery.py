@@ -13,4 +13,4 @@ app = Celery("ladder")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 # By its name: rows may only be imported when Django is ready, and Celery sees to that.
-app.steps["worker"].add("ladder.games.worker.lifecycle:StationStep")
+app.steps["worker"].add("ladder.games.worker.lifecycle:ReporterStep")

@@ -47,7 +47,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "ladder.web.middleware.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "ladder.web.middleware.Shared",
+    "ladder.web.middleware.SharedAnswers",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -236,7 +236,7 @@ SPECTACULAR_SETTINGS = {
         "SubmissionStatus": "ladder.bots.models.Submission.Status",
         "GameStatus": "ladder.games.models.GameStatus",
         "SeasonStatus": "ladder.ratings.models.Season.Status",
-        "TournamentStatus": "ladder.tournaments.models.Status",
+        "TournamentStatus": "ladder.tournaments.models.TournamentStatus",
     },
     "SCHEMA_PATH_PREFIX": "/api/v1",
 }

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from engine import referee
-from engine.game import Game as Torres
+from engine.game import TorresGame as Torres
 from engine.referee import Answer, Ask
 from engine.rulesets import resolve
 from engine.setup import derive
@@ -85,7 +85,7 @@ def make_match(*sitting: Submission, games: int = 1, finished: int = 1) -> Match
 
 
 @cache
-def random_game(ruleset: str, seats: int, seed: str) -> referee.Outcome:
+def random_game(ruleset: str, seats: int, seed: str) -> referee.GameRecord:
     """Play at random, once for all tests: the same seed gives the same game."""
     rules = resolve(ruleset, seats)
     return referee.play(

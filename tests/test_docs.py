@@ -11,7 +11,7 @@ import pytest
 
 from engine import moves
 from engine.editions import PRESETS
-from engine.game import Game
+from engine.game import TorresGame
 from engine.referee import REASONS
 from engine.rulesets import resolve
 from engine.setup import derive
@@ -21,7 +21,7 @@ TORRES = Path(sys.executable).with_name("torres")
 ROOT = Path(__file__).resolve().parent.parent
 PROTOCOL = (ROOT / "docs/protocol.md").read_text()
 README = (ROOT / "README.md").read_text()
-STATE = Game(resolve("yucata", 2), derive(resolve("yucata", 2), "x")).state(0)
+STATE = TorresGame(resolve("yucata", 2), derive(resolve("yucata", 2), "x")).state(0)
 
 
 @pytest.mark.parametrize("reason", REASONS)

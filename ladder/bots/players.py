@@ -17,7 +17,7 @@ from ladder.bots import services
 from ladder.bots.models import Submission
 from ladder.bots.upload import archive, checks
 from ladder.runner import compiler, languages
-from ladder.runner.cache import Store
+from ladder.runner.cache import ArtifactCache
 from ladder.runner.compiler import Built
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
@@ -32,7 +32,7 @@ from ladder.runner.sandbox import (
 from ladder.runner.verdict import Verdict
 
 KEPT = 64 << 10
-STORED = checks.Limits(packed=1 << 40)  # judged when it came
+STORED = checks.UploadLimits(packed=1 << 40)  # judged when it came
 _opening = threading.Lock()
 _open: dict[Level, Sandbox] = {}
 
@@ -105,9 +105,9 @@ def built(submission: Submission, sandbox: Sandbox, held: ExitStack) -> Built:
     return Built(replace(box, folder=entry.files, compile=()), logs[-1])
 
 
-def _store(name: str) -> Store:
+def _store(name: str) -> ArtifactCache:
     most = settings.TORRES_CACHE_MB << 20
-    return Store(settings.DATA_DIR / name, services.scratch(), most)
+    return ArtifactCache(settings.DATA_DIR / name, services.scratch(), most)
 
 
 def _name(submission: Submission) -> str:

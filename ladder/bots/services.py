@@ -102,7 +102,7 @@ def _change(bot: Bot, before: Iterable[Bot.Status], after: Bot.Status) -> Bot:
 def submit(bot: Bot, upload: BinaryIO, filename: str) -> Submission:
     """Judge, store and number an upload; the same files give the same submission."""
     _check_quota(bot)
-    limits = checks.Limits(packed=settings.TORRES_UPLOAD_BYTES)
+    limits = checks.UploadLimits(packed=settings.TORRES_UPLOAD_BYTES)
     with tempfile.TemporaryDirectory(dir=scratch()) as box:
         folder = Path(box) / "bot"
         source = archive.unpack(
@@ -132,7 +132,7 @@ def _check_quota(bot: Bot) -> None:
         )
 
 
-def _enter(bot: Bot, folder: Path, source: archive.Source) -> Submission:
+def _enter(bot: Bot, folder: Path, source: archive.UnpackedUpload) -> Submission:
     """Store the files, then write the row; files without a row do no harm."""
     box = _box(folder)
     submission = Submission(
@@ -161,7 +161,7 @@ def _enter(bot: Bot, folder: Path, source: archive.Source) -> Submission:
 def _box(folder: Path) -> Box:
     try:
         return languages.locate(folder)
-    except languages.NoBot as why:
+    except languages.EntryNotFound as why:
         if (folder / languages.MANIFEST).is_file():
             raise checks.NoEntry(str(why)) from why
         known = ", ".join(f"bot{suffix}" for suffix in languages.suffixes())
@@ -305,7 +305,7 @@ def _house_bot(folder: Path) -> Bot:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     ]
-    source = archive.Source(tuple(paths), *archive.digest(folder, paths))
+    source = archive.UnpackedUpload(tuple(paths), *archive.digest(folder, paths))
     submission = _enter(bot, folder, source)
     if submission.status in OPEN:
         accept(submission, {"summary": "Part of the house.", "steps": []}, "")

@@ -3,19 +3,21 @@ from django.urls import path
 from ladder.bots import views
 
 urlpatterns = [
-    path("bots/", views.Bots.as_view(), name="bots"),
-    path("bots/<slug:slug>/", views.OneBot.as_view(), name="bot"),
-    path("bots/<slug:slug>/withdraw/", views.Withdraw.as_view(), name="withdraw"),
-    path("bots/<slug:slug>/bring-back/", views.BringBack.as_view(), name="bring-back"),
+    path("bots/", views.BotList.as_view(), name="bots"),
+    path("bots/<slug:slug>/", views.BotDetail.as_view(), name="bot"),
+    path("bots/<slug:slug>/withdraw/", views.BotWithdraw.as_view(), name="withdraw"),
+    path(
+        "bots/<slug:slug>/bring-back/", views.BotBringBack.as_view(), name="bring-back"
+    ),
     path(
         "bots/<slug:slug>/submissions/",
-        views.BotSubmissions.as_view(),
+        views.SubmissionList.as_view(),
         name="bot-submissions",
     ),
-    path("submissions/<int:pk>/", views.OneSubmission.as_view(), name="submission"),
+    path("submissions/<int:pk>/", views.SubmissionDetail.as_view(), name="submission"),
     path(
         "submissions/<int:pk>/activate/",
-        views.Activate.as_view(),
+        views.SubmissionActivate.as_view(),
         name="submission-activate",
     ),
     path(

@@ -13,8 +13,8 @@ from typing import Any
 
 import structlog
 
-from engine.game import Game
-from engine.referee import Forfeit, Move, Outcome, ServiceFault, play
+from engine.game import TorresGame
+from engine.referee import Forfeit, GameRecord, Move, ServiceFault, play
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots import players, services
@@ -53,12 +53,12 @@ def run(submission_id: int, limits: Limits = DEFAULT) -> None:
     if submission is None:
         return
     try:
-        Trial(submission, limits).run()
+        Validation(submission, limits).run()
     except LostClaim as lost:
         log.info("trial lost", submission=submission.pk, why=str(lost))
 
 
-class Trial:
+class Validation:
     def __init__(self, submission: Submission, limits: Limits) -> None:
         self._submission, self._limits = submission, limits.as_dict()
         self._steps: list[dict[str, Any]] = []
@@ -105,7 +105,7 @@ class Trial:
             self._log.append(failure.log)
             raise
 
-    def _game(self) -> Outcome:
+    def _game(self) -> GameRecord:
         rules = resolve(RULESET, SEATS)
         # The same upload is always tried with the same game.
         seed = f"trial/{self._submission.digest[:16]}"
@@ -113,7 +113,7 @@ class Trial:
             players.open_player(self._submission, seat, self._limits, notes)
             for seat, notes in enumerate(self._notes)
         ]
-        game = Game(rules, derive(rules, seed))
+        game = TorresGame(rules, derive(rules, seed))
         return play(game, seats, seed=seed, limits=self._limits, watch=self._watch)
 
     def _watch(self, _move: Move) -> None:
@@ -121,7 +121,7 @@ class Trial:
             self._beat = time.monotonic()
             services.go_on(self._submission, Submission.Status.VALIDATING)
 
-    def _judge(self, outcome: Outcome, step: dict[str, Any]) -> None:
+    def _judge(self, outcome: GameRecord, step: dict[str, Any]) -> None:
         for forfeit in outcome.forfeits:
             self._log.append(f"Seat {forfeit.seat}: {forfeit.reason}: {forfeit.detail}")
         if outcome.forfeits:

@@ -35,7 +35,7 @@ from ladder.bots.serializers import (
 )
 
 
-class Bots(ListAPIView[Bot]):
+class BotList(ListAPIView[Bot]):
     """The bots, newest first; POST creates one of yours."""
 
     queryset = selectors.bots()
@@ -51,7 +51,7 @@ class Bots(ListAPIView[Bot]):
         return Response(BotSerializer(bot).data, status.HTTP_201_CREATED, None, headers)
 
 
-class OneBot(RetrieveAPIView[Bot]):
+class BotDetail(RetrieveAPIView[Bot]):
     queryset = selectors.bots()
     serializer_class = BotSerializer
     lookup_field = "slug"
@@ -64,7 +64,7 @@ class _OwnBot(GenericAPIView[Bot]):
     lookup_field = "slug"
 
 
-class Withdraw(_OwnBot):
+class BotWithdraw(_OwnBot):
     """Take your bot out of play. Its results stay."""
 
     @extend_schema(request=None, responses=BotSerializer)
@@ -73,7 +73,7 @@ class Withdraw(_OwnBot):
         return Response(BotSerializer(bot).data)
 
 
-class BringBack(_OwnBot):
+class BotBringBack(_OwnBot):
     """Let your bot play again that was withdrawn or benched."""
 
     @extend_schema(request=None, responses=BotSerializer)
@@ -82,7 +82,7 @@ class BringBack(_OwnBot):
         return Response(BotSerializer(bot).data)
 
 
-class BotSubmissions(ListAPIView[Submission]):
+class SubmissionList(ListAPIView[Submission]):
     """A bot's submissions, newest first; POST uploads one to your bot.
 
     The same files for the same bot are the same submission, so that it does no harm
@@ -116,7 +116,7 @@ class BotSubmissions(ListAPIView[Submission]):
         return Response(data, status.HTTP_202_ACCEPTED, None, headers)
 
 
-class OneSubmission(RetrieveAPIView[Submission]):
+class SubmissionDetail(RetrieveAPIView[Submission]):
     """A submission and its report; its owner also sees the log."""
 
     queryset = selectors.submissions()
@@ -133,7 +133,7 @@ class _OwnSubmission(GenericAPIView[Submission]):
     permission_classes = [IsOwner]
 
 
-class Activate(_OwnSubmission):
+class SubmissionActivate(_OwnSubmission):
     """Let an older upload of your bot play again: one that was `ready` before.
 
     What plays now becomes `retired`, and its scheduled games are cancelled; running

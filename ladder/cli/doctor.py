@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ladder.runner.languages import RUNTIMES, missing
-from ladder.runner.sandbox import LEVELS, Capabilities, Level, probe
+from ladder.runner.languages import LANGUAGES, missing
+from ladder.runner.sandbox import LEVELS, Level, SandboxReport, probe
 
 
 @click.command()
@@ -27,7 +27,7 @@ def doctor(*, as_json: bool) -> None:
     enough = LEVELS.index(found.level) >= LEVELS.index(wanted)
     if as_json:
         report = {"configured": wanted, "enough": enough, **asdict(found)}
-        lacking = {row.name: missing(row) for row in RUNTIMES}
+        lacking = {row.name: missing(row) for row in LANGUAGES}
         click.echo(json.dumps({**report, "languages": lacking}))
     else:
         _print(found, wanted, enough=enough)
@@ -42,7 +42,7 @@ def _configured() -> Level:
     return wanted
 
 
-def _print(found: Capabilities, wanted: Level, *, enough: bool) -> None:
+def _print(found: SandboxReport, wanted: Level, *, enough: bool) -> None:
     console = Console()
     table = Table("control", "", "what stopped the attempt", box=None, pad_edge=False)
     for control in found.controls:
@@ -55,7 +55,7 @@ def _print(found: Capabilities, wanted: Level, *, enough: bool) -> None:
         for cure in cures:
             console.print(Text(f"  - {cure}"))
     console.print("\nLanguages of sandboxed bots:")
-    for row in RUNTIMES:
+    for row in LANGUAGES:
         lacking = missing(row)
         how = f"apt-get install {' '.join(lacking)}" if lacking else "here"
         console.print(Text(f"  {row.name:11} {how}"))

@@ -11,11 +11,11 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from engine.game import Game
-from engine.referee import Outcome, ServiceFault, play as referee
+from engine.game import TorresGame
+from engine.referee import GameRecord, ServiceFault, play as referee
 from engine.rulesets import Rules, resolve
 from engine.setup import derive
-from ladder.cli.report import Standing, game_lines, json_line, standing_table
+from ladder.cli.report import LocalStanding, game_lines, json_line, standing_table
 from ladder.runner.compiler import home_cache, prepared
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess, Direction, ProtocolLog
@@ -29,7 +29,7 @@ PathArgument = click.Path(path_type=Path, dir_okay=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Entrant:
+class LocalBot:
     """One BOT argument: the name to print, and what to run."""
 
     name: str
@@ -37,7 +37,7 @@ class Entrant:
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class GameFiles:
     """Where a game's files go; None where nobody asked."""
 
     replay: Path | None
@@ -75,19 +75,19 @@ class Files:
                 raise click.BadParameter(f"{folder}: {error.strerror}") from error
 
 
-def entrant(bot: str) -> Entrant:
+def entrant(bot: str) -> LocalBot:
     """Find the bot that an argument names: a file, a folder, or house:NAME."""
     if not bot.startswith("house:"):
         path = Path(bot)
         box = locate(path)
-        return Entrant(
+        return LocalBot(
             path.resolve().stem if path.is_file() else path.resolve().name, box
         )
     name = bot.removeprefix("house:")
     known = sorted(folder.name for folder in HOUSE.iterdir() if folder.is_dir())
     if name not in known:
         raise click.BadParameter(f"no house bot {name!r}; there are {', '.join(known)}")
-    return Entrant(name, locate(HOUSE / name))
+    return LocalBot(name, locate(HOUSE / name))
 
 
 def switch(text: str) -> tuple[str, object]:
@@ -108,15 +108,15 @@ def seating(number: int, seats: int, *, rotate: bool) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Hall:
+class GameRunner:
     """What all games of one call share."""
 
     rules: Rules
     sandbox: Sandbox
-    files: Files
+    files: GameFiles
     limits: Limits
 
-    def play(self, number: int, seed: str, seated: Sequence[Entrant]) -> Outcome:
+    def play(self, number: int, seed: str, seated: Sequence[LocalBot]) -> GameRecord:
         """Play one game and write its files; our own faults are tried again."""
         for _ in range(TRIES - 1):
             try:
@@ -125,7 +125,7 @@ class Hall:
                 click.echo(f"torres: game {number} is played again: {fault}", err=True)
         return self._play(number, seed, seated)
 
-    def _play(self, number: int, seed: str, seated: Sequence[Entrant]) -> Outcome:
+    def _play(self, number: int, seed: str, seated: Sequence[LocalBot]) -> GameRecord:
         with ExitStack() as stack:
             tell = self._protocol_log(stack)
             players = [
@@ -138,7 +138,7 @@ class Hall:
                 )
                 for seat, who in enumerate(seated)
             ]
-            game = Game(self.rules, derive(self.rules, seed))
+            game = TorresGame(self.rules, derive(self.rules, seed))
             limits = self.limits.as_dict()
             outcome = referee(game, players, seed=seed, limits=limits)
         if path := self.files.replay_of(number):
@@ -210,7 +210,7 @@ def play(  # noqa: PLR0913 - one parameter for each option that the contract nam
         raise click.BadParameter(f"{len(bots)} bots; a game has 2, 3 or 4 seats")
     rules = resolve(ruleset, len(bots), dict(switch(text) for text in switches))
     entrants = [entrant(bot) for bot in bots]
-    files = Files(replay, replays, logs, protocol_log)
+    files = GameFiles(replay, replays, logs, protocol_log)
     files.prepare(games)
     seed = seed if seed is not None else secrets.token_hex(16)
     seeds = [seed] + [f"{seed}/{number}" for number in range(2, games + 1)]
@@ -219,21 +219,21 @@ def play(  # noqa: PLR0913 - one parameter for each option that the contract nam
             replace(who, box=prepared(who.box, sandbox, home_cache()))
             for who in entrants
         ]
-        hall = Hall(rules, sandbox, files, Limits())
+        hall = GameRunner(rules, sandbox, files, Limits())
         if not as_json and level == "none":
             click.echo("no sandbox: play only bots that you trust", err=True)
         _play_all(hall, entrants, seeds, as_json=as_json, rotate=rotate)
 
 
 def _play_all(
-    hall: Hall,
-    entrants: Sequence[Entrant],
+    hall: GameRunner,
+    entrants: Sequence[LocalBot],
     seeds: Sequence[str],
     *,
     as_json: bool,
     rotate: bool,
 ) -> None:
-    standings = [Standing(who.name) for who in entrants]
+    standings = [LocalStanding(who.name) for who in entrants]
     errors = Console(stderr=True)
     progress = Progress(console=errors, transient=True, disable=not errors.is_terminal)
     with progress:

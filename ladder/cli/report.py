@@ -9,11 +9,11 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from engine.referee import Outcome
+from engine.referee import GameRecord
 
 
 @dataclass(slots=True)
-class Standing:
+class LocalStanding:
     """What one bot did in all games of a call."""
 
     name: str
@@ -23,7 +23,7 @@ class Standing:
     places: int = 0
     forfeits: Counter[str] = field(default_factory=Counter)
 
-    def add(self, outcome: Outcome, seat: int) -> None:
+    def add(self, outcome: GameRecord, seat: int) -> None:
         """Count one game, played on that seat."""
         result = outcome.result
         self.games += 1
@@ -33,7 +33,7 @@ class Standing:
         self.forfeits.update(f.reason for f in outcome.forfeits if f.seat == seat)
 
 
-def json_line(seed: str, outcome: Outcome) -> str:
+def json_line(seed: str, outcome: GameRecord) -> str:
     """Return one game as one line for programs (contract, section 9)."""
     result = outcome.result
     line: dict[str, Any] = {
@@ -47,7 +47,7 @@ def json_line(seed: str, outcome: Outcome) -> str:
 
 
 def game_lines(
-    number: int, seed: str, names: Sequence[str], outcome: Outcome
+    number: int, seed: str, names: Sequence[str], outcome: GameRecord
 ) -> list[str]:
     """Return one game for a person: who got how many points, and what went wrong."""
     result = outcome.result
@@ -66,7 +66,7 @@ def game_lines(
     return lines
 
 
-def standing_table(standings: Sequence[Standing]) -> Table:
+def standing_table(standings: Sequence[LocalStanding]) -> Table:
     """Return the closing table, the best mean place first."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("bot")

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ladder.cli import tournament_folder
-from ladder.cli.tournament_folder import Folder
+from ladder.cli.tournament_folder import TournamentFolder
 from ladder.runner.sandbox import LEVELS, Level, open_sandbox
 from ladder.tournaments.formats.tiebreaks import shown
 
@@ -62,7 +62,9 @@ def tournament(
     gives the same tournament; a finished one is only printed. All words of the
     format are explained in ladder/tournaments/README.md.
     """
-    folder = Folder(replays or file.with_suffix(""), tournament_folder.load(file))
+    folder = TournamentFolder(
+        replays or file.with_suffix(""), tournament_folder.load(file)
+    )
     folder.open()
     with closing(open_sandbox(level)) as sandbox:
         if level == "none" and not as_json:
@@ -93,7 +95,7 @@ def _progress(errors: Console) -> Progress:
     )
 
 
-def document(folder: Folder) -> dict[str, object]:
+def document(folder: TournamentFolder) -> dict[str, object]:
     """Return the standings for programs."""
     return {
         "name": folder.cup.name,
@@ -113,7 +115,7 @@ def document(folder: Folder) -> dict[str, object]:
     }
 
 
-def _table(folder: Folder) -> Table:
+def _table(folder: TournamentFolder) -> Table:
     lines = folder.standings().lines
     rules = list(lines[0].values) if lines else []
     noted = any(line.note for line in lines)
@@ -134,7 +136,7 @@ def _table(folder: Folder) -> Table:
     return table
 
 
-def _explained(folder: Folder) -> list[str]:
+def _explained(folder: TournamentFolder) -> list[str]:
     """Say of neighbours with equal points why one is ahead."""
     standings = folder.standings()
     said = []

@@ -21,7 +21,7 @@ import click
 from engine.errors import EngineError
 from engine.referee import ServiceFault
 from engine.rulesets import resolve
-from ladder.cli.play import Entrant as Bot, Files, Hall, entrant
+from ladder.cli.play import GameFiles, GameRunner, LocalBot as Bot, entrant
 from ladder.common.errors import LadderError
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Sandbox
@@ -29,11 +29,11 @@ from ladder.tournaments.formats.config import BadConfig, Config, read
 from ladder.tournaments.formats.plan import plan
 from ladder.tournaments.formats.standings import Standings
 from ladder.tournaments.formats.values import (
-    Entrant,
-    Fixture,
+    FixtureKey,
+    FixtureRecord,
+    FixtureResult,
     GameResult,
-    Outcome,
-    Place,
+    SeededEntrant,
     judge,
     settled,
 )
@@ -45,7 +45,7 @@ FEWEST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Cup:
+class LocalTournament:
     """A tournament as its file describes it; the k-th bot has seed k + 1."""
 
     name: str
@@ -68,7 +68,7 @@ class Cup:
         }
 
 
-def load(file: Path) -> Cup:
+def load(file: Path) -> LocalTournament:
     """Read a tournament's file. Raises ClickException with one sentence why not."""
     try:
         given = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -86,7 +86,7 @@ def load(file: Path) -> Cup:
         bots = _bots(given, file.parent)
     except (BadConfig, EngineError, LadderError) as refusal:
         raise click.BadParameter(f"{file}: {refusal}") from refusal
-    return Cup(
+    return LocalTournament(
         name=_text(given, "name", file.stem),
         config=config,
         bots=bots,
@@ -161,10 +161,10 @@ def _digest(bot: Bot) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class GameJob:
     """One game to be played: its file's name and who sits where."""
 
-    place: Place
+    place: FixtureKey
     game: int
     seats: tuple[int, ...]
 
@@ -176,13 +176,13 @@ class Job:
         return f"round-{p.round}{pool}-table-{p.table + 1}{leg}-game-{self.game + 1}"
 
 
-class Folder:
+class TournamentFolder:
     """The replays of one tournament, and what they say."""
 
-    def __init__(self, path: Path, cup: Cup) -> None:
+    def __init__(self, path: Path, cup: LocalTournament) -> None:
         self.path, self.cup = path, cup
-        self.fixtures: list[Fixture] = []
-        self.field = [Entrant(k, k) for k in range(1, len(cup.bots) + 1)]
+        self.fixtures: list[FixtureRecord] = []
+        self.field = [SeededEntrant(k, k) for k in range(1, len(cup.bots) + 1)]
         self.over = False
 
     def open(self) -> None:
@@ -204,7 +204,7 @@ class Folder:
                 " take another folder with --replays, or bring them back"
             )
 
-    def next_jobs(self) -> list[Job]:
+    def next_jobs(self) -> list[GameJob]:
         """Take in what was played, and return the games that can be played now."""
         while True:
             self.fixtures = [self._decided(fixture) for fixture in self.fixtures]
@@ -218,19 +218,19 @@ class Folder:
             job for f in waiting for job in self.jobs(f) if self.result(job) is None
         ]
 
-    def jobs(self, fixture: Fixture) -> list[Job]:
+    def jobs(self, fixture: FixtureRecord) -> list[GameJob]:
         """Return the games of a match: one for each rotation of a duplicate."""
         seats = fixture.entrants
         games = len(seats) if self.cup.config.duplicate else 1
-        return [Job(fixture.place, k, seats[k:] + seats[:k]) for k in range(games)]
+        return [GameJob(fixture.place, k, seats[k:] + seats[:k]) for k in range(games)]
 
-    def _decided(self, fixture: Fixture) -> Fixture:
+    def _decided(self, fixture: FixtureRecord) -> FixtureRecord:
         if fixture.outcome is not None:
             return fixture
         outcome = settled(fixture, frozenset(), self.cup.config.points)
         return replace(fixture, outcome=outcome or self._judged(fixture))
 
-    def _judged(self, fixture: Fixture) -> Outcome | None:
+    def _judged(self, fixture: FixtureRecord) -> FixtureResult | None:
         games = []
         for job in self.jobs(fixture):
             document = self.result(job)
@@ -240,7 +240,7 @@ class Folder:
                 games.append(_in_order(fixture, job, document))
         return judge(len(fixture.entrants), games, self.cup.config.points)
 
-    def result(self, job: Job) -> dict[str, Any] | None:
+    def result(self, job: GameJob) -> dict[str, Any] | None:
         """Return a game's replay, or why it is dead; None if it is to be played."""
         try:
             found = json.loads((self.path / f"{job.name}.json").read_text())
@@ -255,7 +255,9 @@ class Folder:
         return self.cup.bots[key - 1].name
 
 
-def _in_order(fixture: Fixture, job: Job, document: dict[str, Any]) -> GameResult:
+def _in_order(
+    fixture: FixtureRecord, job: GameJob, document: dict[str, Any]
+) -> GameResult:
     """Turn a replay's result from the order of seats to that of the entrants."""
     at = [job.seats.index(key) for key in fixture.entrants]
     result = document["result"]
@@ -274,14 +276,20 @@ def _write(path: Path, document: dict[str, Any]) -> None:
     part.replace(path)
 
 
-def play(folder: Folder, jobs: Sequence[Job], sandbox: Sandbox, *, at_once: int,
-         done: Callable[[], None]) -> None:  # fmt: skip
+def play(
+    folder: TournamentFolder,
+    jobs: Sequence[GameJob],
+    sandbox: Sandbox,
+    *,
+    at_once: int,
+    done: Callable[[], None],
+) -> None:
     """Play games, several at once; a game that we cannot play is dead, not waited for.
 
     ``done`` hears of each game when its file is there.
     """
 
-    def one(job: Job) -> None:
+    def one(job: GameJob) -> None:
         _play(folder, job, sandbox)
 
     with ThreadPoolExecutor(at_once) as pool:
@@ -293,13 +301,13 @@ def play(folder: Folder, jobs: Sequence[Job], sandbox: Sandbox, *, at_once: int,
             raise
 
 
-def _play(folder: Folder, job: Job, sandbox: Sandbox) -> None:
+def _play(folder: TournamentFolder, job: GameJob, sandbox: Sandbox) -> None:
     cup, path = folder.cup, folder.path / f"{job.name}.json"
     part = path.with_suffix(".part")
-    hall = Hall(
+    hall = GameRunner(
         resolve(cup.ruleset, len(job.seats), cup.switches),
         sandbox,
-        Files(part, None, None, None),
+        GameFiles(part, None, None, None),
         cup.limits,
     )
     # All games of a match have the same decks, so they share their seed.

@@ -25,11 +25,11 @@ from ladder.bots import selectors as bots
 from ladder.bots.tasks import build_submission
 from ladder.common.locks import locked
 from ladder.games import attempts, selectors as games, services, worker_health
-from ladder.games.capabilities import Roster
-from ladder.games.selectors import Due
+from ladder.games.capabilities import WorkerPool
+from ladder.games.selectors import DueGame
 from ladder.games.tasks import play_game
 from ladder.ratings import rater, selectors as ratings
-from ladder.ratings.matchmaking import Desk
+from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.seasons import settle
 from ladder.ratings.tasks import fold
 from ladder.tournaments import advance as tournaments
@@ -58,7 +58,7 @@ log = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class Done:
+class TickResult:
     """What one tick did; `hungry` if nothing was left to take when it came."""
 
     reaped: int = 0
@@ -72,10 +72,10 @@ class Done:
     hungry: bool = False
 
 
-class Plan:
+class HintPlanner:
     """Which hints go out now, and to which queue; no queue gets a long one."""
 
-    def __init__(self, roster: Roster, out: Counter[str]) -> None:
+    def __init__(self, roster: WorkerPool, out: Counter[str]) -> None:
         self.hints: list[tuple[str, int]] = []
         self._roster, self._out = roster, out.copy()
         self._stuck: set[str] = set()
@@ -95,7 +95,7 @@ class Plan:
     def _room(self) -> int:
         return DEPTH * self._roster.slots - self._out.total()
 
-    def _take(self, due: Due) -> None:
+    def _take(self, due: DueGame) -> None:
         able = self._roster.able(due.needs)
         if able and len(able) == len(self._roster.crews):
             self._add("again" if due.again else due.queue, due.game)
@@ -118,7 +118,7 @@ class Dispatcher:
     def __init__(self) -> None:
         self._reaped = self._looked = self._judged = self._folded = float("-inf")
         self._builds: dict[int, float] = {}
-        self._desks: dict[int, Desk] = {}
+        self._desks: dict[int, MatchmakingSession] = {}
 
     def run(self, stop: Event) -> None:
         """Tick until `stop` is set. Survives the absence of database and broker."""
@@ -135,9 +135,9 @@ class Dispatcher:
             stop.wait(LOOK_S)
         connection.close()
 
-    def tick(self) -> Done:
+    def tick(self) -> TickResult:
         """Do what is due now. Safe to call at any time, from anywhere."""
-        done, now = Done(), time.monotonic()
+        done, now = TickResult(), time.monotonic()
         roster = games.roster()
         slots = roster.slots
         if now - self._reaped >= REAP_S:
@@ -158,7 +158,7 @@ class Dispatcher:
         for season in ratings.playing():
             missing = STOCK * slots - ratings.open_games(season)
             if missing > 0:
-                desk = self._desks.setdefault(season.pk, Desk())
+                desk = self._desks.setdefault(season.pk, MatchmakingSession())
                 done.paired += desk.pair(season, missing)
         self._send(roster, done)
         return done
@@ -185,10 +185,10 @@ class Dispatcher:
             self._builds[submission] = now
         return len(due)
 
-    def _send(self, roster: Roster, done: Done) -> None:
+    def _send(self, roster: WorkerPool, done: TickResult) -> None:
         out = games.in_flight()
         done.hungry = not out.total()
-        plan = Plan(roster, out)
+        plan = HintPlanner(roster, out)
         plan.fill()
         if not plan.hints:
             return

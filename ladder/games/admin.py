@@ -13,7 +13,7 @@ from ladder.games.models import Attempt, Game, Match, Seat, SeatLog, Worker
 from ladder.games.worker import registry
 
 
-class Look(admin.TabularInline[Any, Any]):
+class ReadOnlyInline(admin.TabularInline[Any, Any]):
     """Rows below a row, to be looked at."""
 
     can_delete = False
@@ -24,7 +24,7 @@ class Look(admin.TabularInline[Any, Any]):
         return False
 
 
-class Seats(Look):
+class SeatInline(ReadOnlyInline):
     model = Seat
     fields = readonly_fields = (
         "number",
@@ -36,7 +36,7 @@ class Seats(Look):
     )
 
 
-class Attempts(Look):
+class AttemptInline(ReadOnlyInline):
     model = Attempt
     fields = readonly_fields = (
         "fence",
@@ -49,13 +49,13 @@ class Attempts(Look):
     show_change_link = True
 
 
-class Games(Look):
+class GameInline(ReadOnlyInline):
     model = Game
     fields = readonly_fields = ("index", "status", "failures", "finished_at")
     show_change_link = True
 
 
-class Logs(Look):
+class SeatLogInline(ReadOnlyInline):
     model = SeatLog
     fields = readonly_fields = ("number", "stderr", "notes", "verdict")
 
@@ -68,7 +68,7 @@ class MatchAdmin(ReadOnly):
     list_filter = ("kind", "ruleset", "seats", "embargo", "created_at")
     search_fields = ("=id",)
     exclude = ("seed",)
-    inlines = (Games,)
+    inlines = (GameInline,)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return [f for f in super().get_readonly_fields(request, obj) if f != "seed"]
@@ -89,7 +89,7 @@ class GameAdmin(ReadOnly):
     search_fields = ("=id", "=match__id", "seats__submission__bot__slug")
     list_select_related = ("match", "owner")
     exclude = ("replay",)
-    inlines = (Seats, Attempts)
+    inlines = (SeatInline, AttemptInline)
     actions = ("void_and_play_again", "cancel", "revive", "release")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Game]:
@@ -139,7 +139,7 @@ class AttemptAdmin(ReadOnly):
     list_filter = ("outcome", "worker__host", "started_at")
     search_fields = ("=game__id", "reason", "worker__name")
     list_select_related = ("game", "worker")
-    inlines = (Logs,)
+    inlines = (SeatLogInline,)
 
 
 @admin.register(Worker)

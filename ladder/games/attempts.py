@@ -18,7 +18,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from ladder.games import sql
-from ladder.games.models import Answer, Attempt, Game, GameStatus, Worker
+from ladder.games.models import Attempt, Game, GameStatus, StoredAnswer, Worker
 
 LEASE = timedelta(seconds=settings.TORRES_LEASE_SECONDS)
 MAX_FAILURES = 3
@@ -39,7 +39,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AnswerRecord:
     """One answer as it is stored; `index` counts from 0."""
 
     index: int
@@ -59,7 +59,7 @@ class Journal:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SeatResult:
     """How one seat ended."""
 
     number: int
@@ -70,13 +70,13 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class FinishedGame:
     """How a game ended; `replay` is packed."""
 
     reason: str
     engine: str
     replay: bytes
-    places: Sequence[Place]
+    places: Sequence[SeatResult]
 
 
 T = TypeVar("T", str, list[Any], dict[str, Any])
@@ -112,11 +112,11 @@ def beat(claim: Claim) -> bool:
     return bool(_ours(claim).update(lease_until=Now() + LEASE))
 
 
-def store(claim: Claim, answers: Sequence[Said]) -> None:
+def store(claim: Claim, answers: Sequence[AnswerRecord]) -> None:
     """Keep answers of a running game; told twice, they are kept once."""
-    Answer.objects.bulk_create(
+    StoredAnswer.objects.bulk_create(
         [
-            Answer(
+            StoredAnswer(
                 attempt_id=claim.attempt,
                 index=said.index,
                 seat=said.seat,
@@ -130,7 +130,9 @@ def store(claim: Claim, answers: Sequence[Said]) -> None:
     )
 
 
-def finish(claim: Claim, result: Result, journals: Sequence[Journal] = ()) -> bool:
+def finish(
+    claim: Claim, result: FinishedGame, journals: Sequence[Journal] = ()
+) -> bool:
     """Write the result in one transaction; False if it came too late.
 
     Safe to call again when a commit's fate is unknown: it then says what happened.

@@ -14,7 +14,7 @@ from engine.replay import VERSION
 from ladder.runner.languages import BY_NAME
 from ladder.runner.sandbox import LEVELS
 
-Words = frozenset[str]
+Capabilities = frozenset[str]
 _RULES = "rules-"
 
 
@@ -31,19 +31,19 @@ def needs(bots: Iterable[tuple[str, bool]], level: str) -> str:
     return " ".join(sorted(words))
 
 
-def offers(languages: Iterable[str], level: str, rules: str) -> Words:
+def offers(languages: Iterable[str], level: str, rules: str) -> Capabilities:
     """Return the words of a worker: its level holds for lower ones, too."""
     levels = LEVELS[1 : LEVELS.index(level) + 1] if level in LEVELS else ()
     versions = range(1, int(rules) + 1)
     return frozenset([*languages, *levels, *(f"{_RULES}{n}" for n in versions)])
 
 
-def fit(wanted: str, offered: Words | None) -> bool:
+def fit(wanted: str, offered: Capabilities | None) -> bool:
     """Say whether a worker can play a game; one that told nothing (None) plays all."""
     return offered is None or offered.issuperset(wanted.split())
 
 
-def queue_of(offered: Words | None) -> str:
+def queue_of(offered: Capabilities | None) -> str:
     """Name the queue of all workers that offer just this."""
     if offered is None:
         return "play"
@@ -52,10 +52,10 @@ def queue_of(offered: Words | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
+class WorkerGroup:
     """The workers that offer the same, and how many games they play at once."""
 
-    offered: Words | None
+    offered: Capabilities | None
     slots: int
 
     @property
@@ -64,16 +64,16 @@ class Crew:
 
 
 @dataclass(frozen=True, slots=True)
-class Roster:
+class WorkerPool:
     """Who is at work now."""
 
-    crews: Sequence[Crew] = field(default_factory=tuple)
+    crews: Sequence[WorkerGroup] = field(default_factory=tuple)
 
     @property
     def slots(self) -> int:
         return sum(crew.slots for crew in self.crews)
 
-    def able(self, wanted: str) -> list[Crew]:
+    def able(self, wanted: str) -> list[WorkerGroup]:
         """List the crews that can play a game."""
         return [crew for crew in self.crews if fit(wanted, crew.offered)]
 

@@ -276,7 +276,7 @@ class Attempt(models.Model):
         return f"attempt {self.fence} at game {self.game_id}"
 
 
-class Answer(models.Model):
+class StoredAnswer(models.Model):
     """One answer of a seat, stored as it came, so that a running game can be watched.
 
     The answers of a finished attempt are in the replay, and only there; those of a

@@ -21,7 +21,7 @@ from django.db.models import (
 from django.db.models.functions import Now
 
 from ladder.games import capabilities, sql
-from ladder.games.capabilities import Crew, Roster, Words
+from ladder.games.capabilities import Capabilities, WorkerGroup, WorkerPool
 from ladder.games.models import Attempt, Game, GameStatus, Match, Worker
 
 HINT_LIFE = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 2 / 3)
@@ -31,7 +31,7 @@ SILENCE = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 1.5)
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class GameTally:
     """Of every game that was created, where it stands."""
 
     created: int
@@ -58,7 +58,7 @@ class Tally:
         return self.missing == 0
 
 
-def tally() -> Tally:
+def tally() -> GameTally:
     """Count the games. `created` comes from the matches, the rest from the games.
 
     One statement, so that the sum comes out while others schedule and play.
@@ -71,7 +71,7 @@ def tally() -> Tally:
         },
     )
     created = (counts.pop("planned") or 0) + counts.pop("replacements")
-    return Tally(created=created, **counts)
+    return GameTally(created=created, **counts)
 
 
 def _planned() -> QuerySet[Match, Any]:
@@ -80,7 +80,7 @@ def _planned() -> QuerySet[Match, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Pulse:
+class ServiceState:
     """What an operator looks at first, beside the tally."""
 
     failed_attempts: int
@@ -89,7 +89,7 @@ class Pulse:
     oldest_waiting_s: float | None
 
 
-def pulse() -> Pulse:
+def pulse() -> ServiceState:
     """Look at the attempts, the workers, and the game that has waited longest."""
     failed = Attempt.objects.filter(outcome=Attempt.Outcome.FAILED).count()
     workers = live().aggregate(n=Count("pk"), slots=Sum("slots"))
@@ -99,7 +99,7 @@ def pulse() -> Pulse:
     waited = (
         (oldest["now"] - oldest["first"]).total_seconds() if oldest["first"] else None
     )
-    return Pulse(failed, workers["n"], workers["slots"] or 0, waited)
+    return ServiceState(failed, workers["n"], workers["slots"] or 0, waited)
 
 
 def live() -> QuerySet[Worker]:
@@ -109,15 +109,15 @@ def live() -> QuerySet[Worker]:
     )
 
 
-def roster() -> Roster:
+def roster() -> WorkerPool:
     """Return who takes games now, by what they offer."""
-    slots: Counter[Words | None] = Counter()
+    slots: Counter[Capabilities | None] = Counter()
     for worker in live().only("slots", "languages", "sandbox", "versions"):
         slots[offered(worker)] += worker.slots
-    return Roster([Crew(words, count) for words, count in slots.items()])
+    return WorkerPool([WorkerGroup(words, count) for words, count in slots.items()])
 
 
-def offered(worker: Worker) -> Words | None:
+def offered(worker: Worker) -> Capabilities | None:
     """Return what a worker offers; None if it told nothing of itself."""
     if not worker.languages:
         return None
@@ -125,7 +125,7 @@ def offered(worker: Worker) -> Words | None:
     return capabilities.offers(worker.languages, worker.sandbox, rules)
 
 
-class Due(NamedTuple):
+class DueGame(NamedTuple):
     """A game that a hint is to go out for; `again` if it was sent or tried before."""
 
     game: int
@@ -134,12 +134,12 @@ class Due(NamedTuple):
     again: bool
 
 
-def due(limit: int, without: Collection[str] = ()) -> list[Due]:
+def due(limit: int, without: Collection[str] = ()) -> list[DueGame]:
     """List scheduled games without a fresh hint, in the order of their turn.
 
     Leaves out those with the needs that `without` names.
     """
-    return [Due(*row) for row in sql.due(limit, HINT_LIFE.total_seconds(), without)]
+    return [DueGame(*row) for row in sql.due(limit, HINT_LIFE.total_seconds(), without)]
 
 
 def in_flight() -> Counter[str]:

@@ -25,7 +25,7 @@ class NotNow(LadderError):
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class MatchTerms:
     """Under which terms a match is played: its own copy of everything.
 
     A match under embargo is shown to nobody until the embargo is lifted.
@@ -40,7 +40,7 @@ class Terms:
 @transaction.atomic
 def schedule_match(
     kind: Match.Kind,
-    terms: Terms,
+    terms: MatchTerms,
     seats: Sequence[Submission],
     *,
     duplicate: bool = False,

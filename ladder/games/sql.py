@@ -13,11 +13,11 @@ from typing import Any
 import psycopg
 from django.db import connection, transaction
 
-from ladder.games.models import Answer, Attempt, Game, Seat, SeatLog, Worker
+from ladder.games.models import Attempt, Game, Seat, SeatLog, StoredAnswer, Worker
 
 _GAME, _SEAT, _ATTEMPT, _ANSWER, _LOG, _WORKER = (
     model._meta.db_table  # noqa: SLF001 -- what it is for
-    for model in (Game, Seat, Attempt, Answer, SeatLog, Worker)
+    for model in (Game, Seat, Attempt, StoredAnswer, SeatLog, Worker)
 )
 
 Part = tuple[str, list[Any]]

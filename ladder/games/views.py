@@ -22,29 +22,29 @@ from ladder.games.serializers import (
 )
 
 
-class Matches(ListAPIView[Match]):
+class MatchList(ListAPIView[Match]):
     queryset = visibility.matches()
     serializer_class: Any = MatchSerializer
     filterset_class = MatchFilter
 
 
-class OneMatch(RetrieveAPIView[Match]):
+class MatchDetail(RetrieveAPIView[Match]):
     queryset = visibility.matches()
     serializer_class: Any = MatchSerializer
 
 
-class Games(ListAPIView[Game]):
+class GameList(ListAPIView[Game]):
     queryset = visibility.games()
     serializer_class: Any = GameSerializer
     filterset_class = GameFilter
 
 
-class OneGame(RetrieveAPIView[Game]):
+class GameDetail(RetrieveAPIView[Game]):
     queryset = visibility.games()
     serializer_class: Any = GameSerializer
 
 
-class Replay(GenericAPIView[Game]):
+class GameReplay(GenericAPIView[Game]):
     """The replay, `torres-replay/1`, once the match is over. It never changes."""
 
     queryset = visibility.games()
@@ -60,7 +60,7 @@ class Replay(GenericAPIView[Game]):
         return answer
 
 
-class Moves(GenericAPIView[Game]):
+class GameMoves(GenericAPIView[Game]):
     """The moves so far: a running game can be watched by asking again and again.
 
     Not where another game of its match has the same decks and one of them is not over,
@@ -79,7 +79,7 @@ class Moves(GenericAPIView[Game]):
         return Response(told)
 
 
-class Logs(GenericAPIView[Game]):
+class GameLogs(GenericAPIView[Game]):
     """What your own seats in this game left behind."""
 
     queryset = visibility.games()

@@ -16,7 +16,15 @@ from ladder.bots.models import Bot
 from ladder.bots.selectors import owns
 from ladder.common.errors import LadderError
 from ladder.games import replays
-from ladder.games.models import OPEN, Answer, Game, GameStatus, Match, Seat, SeatLog
+from ladder.games.models import (
+    OPEN,
+    Game,
+    GameStatus,
+    Match,
+    Seat,
+    SeatLog,
+    StoredAnswer,
+)
 
 PLAYED = (GameStatus.FINISHED, GameStatus.VOIDED)
 
@@ -110,7 +118,7 @@ def so_far(game: Game) -> SoFar:
         )
     if game.status != GameStatus.RUNNING:
         return SoFar(None, [])
-    rows = Answer.objects.filter(attempt__game=game, attempt__fence=game.fence)
+    rows = StoredAnswer.objects.filter(attempt__game=game, attempt__fence=game.fence)
     told = rows.order_by("index").values("seat", "actions", "ms", "auto")
     return SoFar(game.fence, [_move(**row) for row in told])
 

@@ -31,14 +31,14 @@ log = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class Record:
+class SubmissionFaults:
     """How often the seats of one submission failed."""
 
     seats: int = 0
     failed: int = 0
 
 
-Records = Mapping[str, Mapping[int, Record]]
+Records = Mapping[str, Mapping[int, SubmissionFaults]]
 """By station and submission."""
 
 
@@ -55,13 +55,13 @@ def surprise(records: Records, station: str) -> float:
     return failed * math.log(failed / expected) - (failed - expected)
 
 
-def _elsewhere(records: Records, station: str, submission: int) -> Record:
+def _elsewhere(records: Records, station: str, submission: int) -> SubmissionFaults:
     others = [
         table[submission]
         for name, table in records.items()
         if name != station and submission in table
     ]
-    return Record(sum(r.seats for r in others), sum(r.failed for r in others))
+    return SubmissionFaults(sum(r.seats for r in others), sum(r.failed for r in others))
 
 
 def look() -> list[int]:
@@ -91,7 +91,9 @@ def _records() -> Records:
     counted = lately.values_list("game__attempts__worker__name", "submission").annotate(
         seats=Count("pk"), failed=Count("pk", filter=Q(fault__in=FAILED))
     )
-    records: dict[str, dict[int, Record]] = defaultdict(lambda: defaultdict(Record))
+    records: dict[str, dict[int, SubmissionFaults]] = defaultdict(
+        lambda: defaultdict(SubmissionFaults)
+    )
     for name, submission, seats, failed in counted:
         record = records[registry.station_of(name)][submission]
         record.seats += seats

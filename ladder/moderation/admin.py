@@ -22,7 +22,7 @@ def _operator(request: HttpRequest) -> Operator:
     return Operator(person if isinstance(person, User) else None, "in the admin")
 
 
-class Uploads(admin.TabularInline[Submission, Bot]):
+class SubmissionInline(admin.TabularInline[Submission, Bot]):
     model = Submission
     fields = readonly_fields = ("number", "status", "language", "size", "created_at")
     show_change_link = True
@@ -40,7 +40,7 @@ class BotAdmin(ReadOnly):
     list_filter = ("status", "house", "created_at")
     search_fields = ("slug", "name", "owner__username")
     list_select_related = ("owner",)
-    inlines = (Uploads,)
+    inlines = (SubmissionInline,)
     actions = ("ban", "bench", "let_play")
 
     @admin.action(description="Ban")

@@ -3,7 +3,7 @@
 import sys
 
 from ladder.games.models import Game, Seat
-from ladder.ops.invariants import Verdict
+from ladder.ops.invariants import InvariantResult
 from ladder.ratings import selectors
 from ladder.ratings.models import Season
 
@@ -38,7 +38,7 @@ def leaderboard_lines(season: Season, rows: int = 20) -> list[str]:
     return lines
 
 
-def told(verdict: Verdict) -> bool:
+def told(verdict: InvariantResult) -> bool:
     """Say whether an invariant holds, and return it."""
     mark = "yes" if verdict.holds else f"NO: {verdict.against}"
     say(f"  {verdict.says}: {mark}")

@@ -23,7 +23,7 @@ AT_THE_DOOR = 1024
 log = structlog.get_logger()
 
 
-class Web:
+class EmbeddedWeb:
     """Serves pages and REST from a process of its own, which ends with this one.
 
     Readers and players then do not wait for the same interpreter's lock. `port` is the
@@ -67,7 +67,7 @@ class Web:
         self._door.close()
 
 
-class Worker(threading.Thread):
+class EmbeddedWorker(threading.Thread):
     """A Celery worker that installs no signal handlers; `slots` games at once."""
 
     def __init__(self, app: Celery, slots: int) -> None:
@@ -90,7 +90,7 @@ class Worker(threading.Thread):
         self.join(settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
 
 
-class Scheduler(threading.Thread):
+class EmbeddedDispatcher(threading.Thread):
     """Runs the dispatcher."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ PLAYED = (GameStatus.FINISHED, GameStatus.VOIDED)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class InvariantResult:
     """One invariant: what it says, and what speaks against it; if it holds, nothing."""
 
     says: str
@@ -26,22 +26,26 @@ class Verdict:
         return not self.against
 
 
-def check(*, forfeits: bool = False) -> Iterator[Verdict]:
+def check(*, forfeits: bool = False) -> Iterator[InvariantResult]:
     """Check all; `forfeits` says whether bots may forfeit here by their own fault."""
     tally = selectors.tally()
-    yield Verdict(
+    yield InvariantResult(
         "created = finished + voided + dead + cancelled + open",
         "" if tally.comes_out else f"{tally.missing} games are missing",
     )
-    yield Verdict("every game came to an end", _some(tally.open, "are open"))
-    yield Verdict("one finished attempt for each result", _attempts())
-    yield Verdict("every finished game of a ladder is rated exactly once", _rated())
-    yield Verdict("ranks and scores exactly where there is a result", _seats())
+    yield InvariantResult("every game came to an end", _some(tally.open, "are open"))
+    yield InvariantResult("one finished attempt for each result", _attempts())
+    yield InvariantResult(
+        "every finished game of a ladder is rated exactly once", _rated()
+    )
+    yield InvariantResult("ranks and scores exactly where there is a result", _seats())
     if not forfeits:
         faults = Seat.objects.exclude(fault="").count()
-        yield Verdict("nobody forfeited by our fault", _some(faults, "seats did"))
-    yield Verdict("every replay verifies", _replays())
-    yield Verdict("the ledger folds to the same bits", _ledger())
+        yield InvariantResult(
+            "nobody forfeited by our fault", _some(faults, "seats did")
+        )
+    yield InvariantResult("every replay verifies", _replays())
+    yield InvariantResult("the ledger folds to the same bits", _ledger())
 
 
 def _some(count: int, what: str) -> str:

@@ -11,7 +11,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.common.errors import LadderError, TooMany
 from ladder.games import services as games
 from ladder.games.models import Match
-from ladder.games.services import Terms
+from ladder.games.services import MatchTerms
 from ladder.ratings.models import Challenge, Ladder
 
 A_DAY = 20
@@ -46,7 +46,7 @@ def challenge(by: User, ladder: Ladder, slugs: Sequence[str]) -> Match:
         raise BadChallenge(f"No upload is ready of: {', '.join(missing)}.")
     match = games.schedule_match(
         Match.Kind.CHALLENGE,
-        Terms(ladder.ruleset, ladder.switches, ladder.limits),
+        MatchTerms(ladder.ruleset, ladder.switches, ladder.limits),
         [ready[bot.pk] for bot in bots],
     )
     Challenge.objects.create(match=match, ladder=ladder, by=by)

@@ -42,14 +42,14 @@ def current(ladder: Ladder) -> Season | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class LeaderboardPage:
     """A part of a leaderboard; `total` counts all of it."""
 
     rows: list[dict[str, Any]]
     total: int
 
 
-def leaderboard(season: Season, start: int, length: int) -> Page:
+def leaderboard(season: Season, start: int, length: int) -> LeaderboardPage:
     """Return the rows from `start` (0 is the best), best first.
 
     Read as plain tuples: building objects of 50 rows costs more than the query.
@@ -66,7 +66,7 @@ def leaderboard(season: Season, start: int, length: int) -> Page:
             rank = place
         rows.append(_row(rank, row, above))
         above = row
-    return Page(rows, ratings.count())
+    return LeaderboardPage(rows, ratings.count())
 
 
 def _first_rank(ratings: QuerySet[Rating], above: tuple[Any, ...]) -> int:

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from ladder.common.errors import LadderError
 from ladder.ratings.core import ledger
-from ladder.ratings.core.ledger import Line, Standing, State
+from ladder.ratings.core.ledger import BotState, LedgerLine, LedgerState
 from ladder.ratings.core.trueskill import Parameters, Skill
 from ladder.ratings.models import Checkpoint, Entry, Rating, Season
 
@@ -20,7 +20,7 @@ CHECKPOINT_EVERY = 2000
 """Entries after which the whole state is kept."""
 
 
-class Overtaken(LadderError):
+class LedgerConflict(LadderError):
     """Another rater was first: nothing was written, and it did our work."""
 
     code, http_status = "overtaken", 409
@@ -30,21 +30,21 @@ class Overtaken(LadderError):
 
 
 @dataclass(slots=True)
-class Page:
+class LedgerBatch:
     """What is about to be appended to a season's ledger."""
 
     season: Season
-    state: State
+    state: LedgerState
     entries: list[Entry] = field(default_factory=list)
 
     def add(self, kind: Entry.Kind, inputs: dict[str, Any], **links: int) -> None:
         """Fold one more entry of any kind but a void."""
-        line = Line(self._next(), kind, inputs, links.get("game_id"))
+        line = LedgerLine(self._next(), kind, inputs, links.get("game_id"))
         self._append(line, ledger.step(self.state, line), links)
 
-    def void(self, game: int, after: State) -> None:
+    def void(self, game: int, after: LedgerState) -> None:
         """Fold a void, whose state was found by folding again."""
-        line = Line(self._next(), Entry.Kind.VOID, {}, game)
+        line = LedgerLine(self._next(), Entry.Kind.VOID, {}, game)
         self._append(line, ledger.changes(self.state, after), {"game_id": game})
         self.state = after
 
@@ -52,7 +52,10 @@ class Page:
         return self.season.head + len(self.entries) + 1
 
     def _append(
-        self, line: Line, changes: list[ledger.Change], links: dict[str, int]
+        self,
+        line: LedgerLine,
+        changes: list[ledger.RatingChange],
+        links: dict[str, int],
     ) -> None:
         self.entries.append(
             Entry(
@@ -66,7 +69,7 @@ class Page:
         )
 
 
-Write = Callable[[Page], None]
+Write = Callable[[LedgerBatch], None]
 
 
 def append(row: Season, write: Write, bots: Iterable[int] | None = None) -> int:
@@ -77,14 +80,14 @@ def append(row: Season, write: Write, bots: Iterable[int] | None = None) -> int:
     state holds the named `bots`, or all.
     """
     with transaction.atomic():
-        page = Page(row, stored_state(row, bots))
+        page = LedgerBatch(row, stored_state(row, bots))
         known = page.state.copy()
         write(page)
         if not page.entries:
             return 0
         head = page.entries[-1].seq
         if not Season.objects.filter(pk=row.pk, head=row.head).update(head=head):
-            raise Overtaken
+            raise LedgerConflict
         Entry.objects.bulk_create(page.entries)
         _store(row, known, page.state)
     if head // CHECKPOINT_EVERY > row.head // CHECKPOINT_EVERY:
@@ -92,7 +95,9 @@ def append(row: Season, write: Write, bots: Iterable[int] | None = None) -> int:
     return len(page.entries)
 
 
-def lines(season: int, *, after: int = 0, until: int | None = None) -> Iterator[Line]:
+def lines(
+    season: int, *, after: int = 0, until: int | None = None
+) -> Iterator[LedgerLine]:
     """Read the entries of a season in order."""
     entries = Entry.objects.filter(season=season, seq__gt=after).order_by("seq")
     if until is not None:
@@ -100,7 +105,7 @@ def lines(season: int, *, after: int = 0, until: int | None = None) -> Iterator[
     for seq, kind, inputs, game in entries.values_list(
         "seq", "kind", "inputs", "game"
     ).iterator(chunk_size=2000):
-        yield Line(seq, kind, inputs, game)
+        yield LedgerLine(seq, kind, inputs, game)
 
 
 def voided(season: int) -> set[int]:
@@ -119,16 +124,16 @@ def keep_checkpoint(season: int) -> None:
         )
 
 
-def stored_state(season: Season, bots: Iterable[int] | None = None) -> State:
+def stored_state(season: Season, bots: Iterable[int] | None = None) -> LedgerState:
     """Read the projection as a state, of the named bots or of all."""
     rows = Rating.objects.filter(season=season)
     if bots is not None:
         rows = rows.filter(bot__in=list(bots))
     parameters = Parameters(**season.parameters)
-    return State(
+    return LedgerState(
         parameters,
         {
-            row.bot_id: Standing(
+            row.bot_id: BotState(
                 skill=Skill(row.mu, row.sigma),
                 submission=row.submission_id,
                 digest=row.digest,
@@ -143,7 +148,7 @@ def stored_state(season: Season, bots: Iterable[int] | None = None) -> State:
     )
 
 
-def _store(season: Season, known: State, state: State) -> None:
+def _store(season: Season, known: LedgerState, state: LedgerState) -> None:
     """Write what differs between two states to the projection."""
     if state.parameters != known.parameters or not season.parameters:
         dumped = state.dump()["parameters"]

@@ -17,10 +17,10 @@ from django.db import transaction
 from ladder.bots.models import Bot, Submission
 from ladder.games import services as games
 from ladder.games.models import Match
-from ladder.games.services import Terms as GameTerms
+from ladder.games.services import MatchTerms as GameTerms
 from ladder.ratings import selectors
-from ladder.ratings.core.pairing import Matchmaker, Table, Terms
-from ladder.ratings.core.pool import Candidate
+from ladder.ratings.core.pairing import Matchmaker, PairingTerms, Seating
+from ladder.ratings.core.pool import PoolEntry
 from ladder.ratings.core.trueskill import Parameters
 from ladder.ratings.models import Pairing, Season
 from ladder.ratings.seasons import finalists
@@ -29,13 +29,13 @@ RELOAD_S, FINALS_S = 60.0, 5.0
 """So often everything is read again: bans, voids, names, and who still contends."""
 
 
-class Desk:
+class MatchmakingSession:
     """Makes the matches of one season."""
 
     def __init__(self, rng: Random | None = None) -> None:
         self._rng = rng or Random(secrets.randbits(64))  # noqa: S311 -- who plays is no secret
         self._maker: Matchmaker | None = None
-        self._terms: Terms | None = None
+        self._terms: PairingTerms | None = None
         self._seq = 0
         self._loaded = float("-inf")
         self._busy: set[int] = set()
@@ -63,7 +63,7 @@ class Desk:
         self._count_open(season, self._maker)
         return self._maker
 
-    def _open(self, season: Season, terms: Terms) -> Matchmaker:
+    def _open(self, season: Season, terms: PairingTerms) -> Matchmaker:
         maker = Matchmaker(terms, self._rng)
         known = _known(season)
         maker.field.start(candidate for _, candidate in known)
@@ -97,17 +97,19 @@ class Desk:
         self._busy = set(counts)
 
 
-def terms_of(season: Season) -> Terms:
+def terms_of(season: Season) -> PairingTerms:
     """Return what the ladder asks for, with the parameters that are in force."""
     ladder = season.ladder
-    return Terms(ladder.tables, Parameters(**season.parameters), ladder.duplicate)
+    return PairingTerms(
+        ladder.tables, Parameters(**season.parameters), ladder.duplicate
+    )
 
 
 def _finals(season: Season) -> bool:
     return season.status == Season.Status.FINALS
 
 
-def _known(season: Season) -> list[tuple[int, Candidate]]:
+def _known(season: Season) -> list[tuple[int, PoolEntry]]:
     """List who may be paired: everybody, or in finals those who still contend."""
     known = list(selectors.candidates(season))
     if not _finals(season):
@@ -123,7 +125,7 @@ def _tables(season: Season) -> Iterator[list[int]]:
 
 
 @transaction.atomic
-def _make(season: Season, table: Table, maker: Matchmaker) -> bool:
+def _make(season: Season, table: Seating, maker: Matchmaker) -> bool:
     """Write the match; False if somebody may not play any more, who then leaves."""
     wanted = [candidate.submission for candidate in table.seats]
     found = Submission.objects.filter(

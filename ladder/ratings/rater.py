@@ -14,8 +14,14 @@ from ladder.games import services as games
 from ladder.games.models import OPEN, Game, GameStatus, Seat
 from ladder.moderation.bots import bench, end_bench
 from ladder.ratings.core import ledger
-from ladder.ratings.core.ledger import State
-from ladder.ratings.ledger_writer import Overtaken, Page, append, lines, voided
+from ladder.ratings.core.ledger import LedgerState
+from ladder.ratings.ledger_writer import (
+    LedgerBatch,
+    LedgerConflict,
+    append,
+    lines,
+    voided,
+)
 from ladder.ratings.models import Checkpoint, Entry, Pairing, Rating, Season
 
 BATCH = 50
@@ -34,7 +40,7 @@ def fold(season: int, limit: int = BATCH) -> int:
         _reopen_pairings(season)
         voids = _fold_voids(Season.objects.get(pk=season))
         return voids + _fold_games(Season.objects.get(pk=season), limit)
-    except Overtaken:
+    except LedgerConflict:
         return 0
 
 
@@ -49,7 +55,7 @@ def _fold_games(season: Season, limit: int) -> int:
         table[seat.game_id].append(seat)
     bots = {seat.submission.bot_id for seats in table.values() for seat in seats}
 
-    def write(page: Page) -> None:
+    def write(page: LedgerBatch) -> None:
         for game in due:
             inputs = {"seats": [_seat(seat) for seat in table[game.pk]]}
             page.add(Entry.Kind.GAME, inputs, game_id=game.pk)
@@ -111,11 +117,11 @@ def _fold_voids(season: Season) -> int:
     if rated is None:
         return 0
 
-    def write(page: Page) -> None:
+    def write(page: LedgerBatch) -> None:
         game = rated.game_id or 0
         Checkpoint.objects.filter(season=season, seq__gte=rated.seq).delete()
         last = Checkpoint.objects.filter(season=season).order_by("-seq").first()
-        start, seq = (State.load(last.state), last.seq) if last else (None, 0)
+        start, seq = (LedgerState.load(last.state), last.seq) if last else (None, 0)
         rest = lines(season.pk, after=seq)
         page.void(game, ledger.fold(rest, voided(season.pk) | {game}, start))
         # Its replacement has to be folded, too.
@@ -139,7 +145,7 @@ def welcome(season: int) -> int:
         return 0
     replaced: list[int] = []
 
-    def write(page: Page) -> None:
+    def write(page: LedgerBatch) -> None:
         for bot, submission in sorted(arrived.items()):
             old = page.state.bots.get(bot)
             inputs = {
@@ -154,7 +160,7 @@ def welcome(season: int) -> int:
 
     try:
         written = append(row, write, arrived)
-    except Overtaken:
+    except LedgerConflict:
         return 0
     for submission_id in replaced:
         games.cancel_games_of(submission_id, "another version plays now")

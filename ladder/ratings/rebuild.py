@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from django.db import transaction
 
 from ladder.ratings.core import ledger
-from ladder.ratings.core.ledger import State
+from ladder.ratings.core.ledger import LedgerState
 from ladder.ratings.ledger_writer import lines, stored_state
 from ladder.ratings.models import Checkpoint, Entry, Rating, Season
 
 
 @dataclass(slots=True)
-class Finding:
+class CheckReport:
     """What a check of one season found; no complaints is what it should find."""
 
     season: Season
@@ -21,15 +21,15 @@ class Finding:
     complaints: list[str] = field(default_factory=list)
 
 
-def check(season: Season, most: int = 20) -> Finding:
+def check(season: Season, most: int = 20) -> CheckReport:
     """Fold the entries up to the present head; compare everything bit for bit.
 
     Entries are numbered densely, each entry's changes come out again, and so do all
     ratings. Runs beside the rater: what comes after its start is not looked at.
     """
     row, stored = _still(season)
-    finding = Finding(row, row.head)
-    state, voided, past = State(), set[int](), list[ledger.Line]()
+    finding = CheckReport(row, row.head)
+    state, voided, past = LedgerState(), set[int](), list[ledger.LedgerLine]()
     changes = _changes(row)
     for line in lines(row.pk, until=row.head):
         finding.entries += 1
@@ -54,7 +54,7 @@ def check(season: Season, most: int = 20) -> Finding:
     return finding
 
 
-def _still(season: Season) -> tuple[Season, State]:
+def _still(season: Season) -> tuple[Season, LedgerState]:
     """Read head and ratings as they were at one moment, without stopping anybody."""
     while True:
         row = Season.objects.get(pk=season.pk)
@@ -63,12 +63,12 @@ def _still(season: Season) -> tuple[Season, State]:
             return row, stored
 
 
-def _changes(season: Season) -> Iterator[list[ledger.Change]]:
+def _changes(season: Season) -> Iterator[list[ledger.RatingChange]]:
     entries = Entry.objects.filter(season=season).order_by("seq")
     return entries.values_list("changes", flat=True).iterator(chunk_size=2000)
 
 
-def _differences(stored: State, folded: State) -> list[str]:
+def _differences(stored: LedgerState, folded: LedgerState) -> list[str]:
     found = []
     if stored.parameters != folded.parameters:
         found.append(f"parameters: {stored.parameters} but {folded.parameters}")

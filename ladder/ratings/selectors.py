@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import OPEN, Game, Seat
-from ladder.ratings.core.pool import Candidate
+from ladder.ratings.core.pool import PoolEntry
 from ladder.ratings.core.trueskill import Skill
 from ladder.ratings.models import Pairing, Rating, Season
 
@@ -67,7 +67,7 @@ def playable(season: Season) -> list[Submission.Status]:
     return [ready, retired] if season.status == Season.Status.FINALS else [ready]
 
 
-def candidates(season: Season, *, after: int = 0) -> Iterator[tuple[int, Candidate]]:
+def candidates(season: Season, *, after: int = 0) -> Iterator[tuple[int, PoolEntry]]:
     """Go through the bots that may be paired, each with the entry that moved it last.
 
     Those after entry `after` only: what a keeper of candidates has not seen yet.
@@ -83,7 +83,7 @@ def candidates(season: Season, *, after: int = 0) -> Iterator[tuple[int, Candida
         who = owner or f"house {bot}"
         yield (
             seq,
-            Candidate(bot, name, submission, who, mu, sigma, games, fresh, streak),
+            PoolEntry(bot, name, submission, who, mu, sigma, games, fresh, streak),
         )
 
 

@@ -27,7 +27,7 @@ CHUNK = 500
 
 
 @dataclass(slots=True)
-class Tally:
+class SeatTally:
     """Games together, and how many of them the first came before the other."""
 
     games: int = 0
@@ -119,7 +119,7 @@ def strength(season: Season, bot: Bot) -> list[dict[str, Any]]:
 def opponents(season: Season, rating: Rating) -> list[dict[str, Any]]:
     """Return how it did against each bot that it met, the most met first."""
     mine, theirs = _seats(season, rating.bot)
-    tallies: dict[int, Tally] = defaultdict(Tally)
+    tallies: dict[int, SeatTally] = defaultdict(SeatTally)
     for game, (_, _, rank) in mine.items():
         for other, its in theirs[game]:
             tallies[other].add(rank, its)
@@ -132,7 +132,7 @@ def opponents(season: Season, rating: Rating) -> list[dict[str, Any]]:
 
 
 def meeting(
-    season: Season, one: Rating, other: Rating, tally: Tally | None = None
+    season: Season, one: Rating, other: Rating, tally: SeatTally | None = None
 ) -> dict[str, Any]:
     """Return head to head: what was, what is to be expected, and who is better.
 
@@ -185,8 +185,8 @@ def _skills(season: Season) -> Iterator[Skill]:
             return
 
 
-def _together(season: Season, one: Bot, other: Bot) -> Tally:
-    tally = Tally()
+def _together(season: Season, one: Bot, other: Bot) -> SeatTally:
+    tally = SeatTally()
     mine = dict(_of(season, one).values_list("game", "rank"))
     for game, rank in (
         _of(season, other).filter(game__in=mine).values_list("game", "rank")

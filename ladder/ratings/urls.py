@@ -3,41 +3,41 @@ from django.urls import path
 from ladder.ratings.views import leaderboards, statistics
 
 urlpatterns = [
-    path("ladders/", leaderboards.Ladders.as_view(), name="ladders"),
-    path("ladders/<slug:slug>/", leaderboards.OneLadder.as_view(), name="ladder"),
+    path("ladders/", leaderboards.LadderList.as_view(), name="ladders"),
+    path("ladders/<slug:slug>/", leaderboards.LadderDetail.as_view(), name="ladder"),
     path(
         "ladders/<slug:slug>/leaderboard/",
-        leaderboards.Leaderboard.as_view(),
+        leaderboards.LeaderboardView.as_view(),
         name="leaderboard",
     ),
     path(
         "ladders/<slug:slug>/bots/<slug:bot>/history/",
-        leaderboards.History.as_view(),
+        leaderboards.RatingHistory.as_view(),
         name="history",
     ),
     path(
         "ladders/<slug:slug>/bots/<slug:bot>/record/",
-        statistics.Record.as_view(),
+        statistics.BotRecord.as_view(),
         name="record",
     ),
     path(
         "ladders/<slug:slug>/bots/<slug:bot>/against/",
-        statistics.Opponents.as_view(),
+        statistics.BotOpponents.as_view(),
         name="opponents",
     ),
     path(
         "ladders/<slug:slug>/bots/<slug:bot>/against/<slug:other>/",
-        statistics.Meeting.as_view(),
+        statistics.HeadToHead.as_view(),
         name="meeting",
     ),
-    path("ladders/<slug:slug>/bands/", statistics.Bands.as_view(), name="bands"),
+    path("ladders/<slug:slug>/bands/", statistics.TieBands.as_view(), name="bands"),
     path(
         "ladders/<slug:slug>/challenges/",
-        statistics.Challenges.as_view(),
+        statistics.ChallengeList.as_view(),
         name="challenges",
     ),
-    path("matches/", leaderboards.Matches.as_view(), name="matches"),
-    path("matches/<int:pk>/", leaderboards.OneMatch.as_view(), name="match"),
-    path("games/", leaderboards.Games.as_view(), name="games"),
-    path("games/<int:pk>/", leaderboards.OneGame.as_view(), name="game"),
+    path("matches/", leaderboards.LadderMatchList.as_view(), name="matches"),
+    path("matches/<int:pk>/", leaderboards.LadderMatchDetail.as_view(), name="match"),
+    path("games/", leaderboards.LadderGameList.as_view(), name="games"),
+    path("games/<int:pk>/", leaderboards.LadderGameDetail.as_view(), name="game"),
 ]

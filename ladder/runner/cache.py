@@ -25,7 +25,7 @@ _verified: dict[Path, str] = {}
 """What the files of the entries that this process verified looked like then."""
 
 
-class Entry:
+class CacheEntry:
     """An entry in use: its files stay where they are until it is closed."""
 
     def __init__(self, folder: Path, lock: int) -> None:
@@ -43,7 +43,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class ArtifactCache:
     """Entries by name in ``folder``; ``scratch`` is on the same file system.
 
     Good for any number of threads and processes, which may be killed at any time.
@@ -53,7 +53,7 @@ class Store:
     scratch: Path
     most_bytes: int
 
-    def take(self, name: str, make: Callable[[Path], object]) -> Entry:
+    def take(self, name: str, make: Callable[[Path], object]) -> CacheEntry:
         """Return an entry; ``make(folder)`` makes it where it is not, or not whole.
 
         Raises ServiceFault where it is not whole as soon as it is made.
@@ -112,7 +112,7 @@ def _locked(fd: int) -> bool:
     return True
 
 
-def _open(place: Path) -> Entry | None:
+def _open(place: Path) -> CacheEntry | None:
     """Return the entry locked for use; None if it is not there."""
     try:
         fd = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -121,7 +121,7 @@ def _open(place: Path) -> Entry | None:
     fcntl.flock(fd, fcntl.LOCK_SH)
     with contextlib.suppress(FileNotFoundError):
         if os.path.samestat(os.fstat(fd), place.stat()):
-            return Entry(place, fd)
+            return CacheEntry(place, fd)
     os.close(fd)  # it was removed before it was locked
     return None
 

@@ -22,7 +22,7 @@ MANIFEST = "bot.toml"
 _MANIFEST_BYTES = 16_384
 
 
-class NoBot(LadderError):
+class EntryNotFound(LadderError):
     """There is no bot where one was expected; the message says what was looked for."""
 
     code = "no-bot"
@@ -30,7 +30,7 @@ class NoBot(LadderError):
 
 
 @dataclass(frozen=True, slots=True)
-class Runtime:
+class Language:
     """One language.
 
     ``run`` starts the bot in its folder: ``{entry}`` is the entry's path there,
@@ -57,34 +57,34 @@ _TS = (
     "--outfile={out}/bot.js",
 )  # fmt: skip
 
-RUNTIMES = (
-    Runtime(
+LANGUAGES = (
+    Language(
         "python",
         (".py",),
         (PYTHON, "-s", "-B", "-u", "{entry}"),
         needs=(("python3", "python3"),),
     ),
-    Runtime(
+    Language(
         "javascript",
         (".js", ".mjs", ".cjs"),
         ("node", "--max-old-space-size={heap_mb}", "{entry}"),
         needs=(("node", "nodejs"),),
     ),
-    Runtime(
+    Language(
         "typescript",
         (".ts",),
         ("node", "--max-old-space-size={heap_mb}", "bot.js"),
         compile=_TS,
         needs=(("node", "nodejs"), ("esbuild", "esbuild")),
     ),
-    Runtime(
+    Language(
         "c",
         (".c",),
         ("./bot",),
         compile=("gcc", "-O2", "-o", "{out}/bot", "{sources}", "-lm", "-pthread"),
         needs=(("gcc", "gcc"), ("ld", "binutils")),
     ),
-    Runtime(
+    Language(
         "cpp",
         (".cpp", ".cc", ".cxx"),
         ("./bot",),
@@ -99,32 +99,32 @@ RUNTIMES = (
         ),
         needs=(("g++", "g++"), ("ld", "binutils")),
     ),
-    Runtime(
+    Language(
         "rust",
         (".rs",),
         ("./bot",),
         compile=("rustc", "-O", "--edition", "2021", "-o", "{out}/bot", "{entry}"),
         needs=(("rustc", "rustc"), ("cc", "gcc")),
     ),
-    Runtime("go", (".go",), ("./bot",), compile=_GO, needs=(("go", "golang-go"),)),
-    Runtime(
+    Language("go", (".go",), ("./bot",), compile=_GO, needs=(("go", "golang-go"),)),
+    Language(
         "java",
         (".java",),
         _JAVA,
         compile=("javac", "-encoding", "UTF-8", "-d", "{out}", "{sources}"),
         needs=(("java", "default-jre-headless"), ("javac", "default-jdk-headless")),
     ),
-    Runtime("executable", ("",), ("./{entry}",)),
+    Language("executable", ("",), ("./{entry}",)),
 )
-BY_NAME = {runtime.name: runtime for runtime in RUNTIMES}
+BY_NAME = {runtime.name: runtime for runtime in LANGUAGES}
 
 
 def suffixes() -> list[str]:
     """Return the suffixes that the entry of an uploaded bot may have."""
-    return [suffix for runtime in RUNTIMES for suffix in runtime.suffixes if suffix]
+    return [suffix for runtime in LANGUAGES for suffix in runtime.suffixes if suffix]
 
 
-def missing(runtime: Runtime) -> list[str]:
+def missing(runtime: Language) -> list[str]:
     """Return the packages that a sandboxed bot in this language lacks here.
 
     Only /usr counts: what lies in a home folder is invisible in the sandbox.
@@ -143,16 +143,18 @@ def locate(path: Path) -> Box:
     if path.is_file():
         return _box(path.parent, path.name, _runtime_of(path))
     if not path.is_dir():
-        raise NoBot(f"{path} is neither a file nor a folder.")
+        raise EntryNotFound(f"{path} is neither a file nor a folder.")
     folder = _root(path)
     if (folder / MANIFEST).is_file():
         return _as_the_manifest_says(folder)
-    for runtime in RUNTIMES:
+    for runtime in LANGUAGES:
         for suffix in runtime.suffixes:
             if (folder / f"bot{suffix}").is_file():
                 return _box(folder, f"bot{suffix}", runtime)
-    wanted = ", ".join(f"bot{s}" for runtime in RUNTIMES for s in runtime.suffixes)
-    raise NoBot(f"{path} has no entry. Name the bot's main file one of: {wanted}.")
+    wanted = ", ".join(f"bot{s}" for runtime in LANGUAGES for s in runtime.suffixes)
+    raise EntryNotFound(
+        f"{path} has no entry. Name the bot's main file one of: {wanted}."
+    )
 
 
 class _Manifest(msgspec.Struct, forbid_unknown_fields=True):
@@ -165,24 +167,28 @@ def _as_the_manifest_says(folder: Path) -> Box:
     said = _manifest(folder / MANIFEST)
     if said.language not in BY_NAME:
         known = ", ".join(BY_NAME)
-        raise NoBot(f"{MANIFEST}: no language {said.language!r}; there are {known}.")
+        raise EntryNotFound(
+            f"{MANIFEST}: no language {said.language!r}; there are {known}."
+        )
     for name in (said.entry, *said.sources):
         way = PurePosixPath(name)
         if way.is_absolute() or ".." in way.parts or name.startswith("-"):
-            raise NoBot(f"{MANIFEST}: {name!r} does not stay in the bot's folder.")
+            raise EntryNotFound(
+                f"{MANIFEST}: {name!r} does not stay in the bot's folder."
+            )
         if not (folder / name).is_file():
-            raise NoBot(f"{MANIFEST}: there is no file {name!r}.")
+            raise EntryNotFound(f"{MANIFEST}: there is no file {name!r}.")
     return _box(folder, said.entry, BY_NAME[said.language], said.sources)
 
 
 def _manifest(path: Path) -> _Manifest:
     try:
         if path.stat().st_size > _MANIFEST_BYTES:
-            raise NoBot(f"{MANIFEST} is longer than {_MANIFEST_BYTES} bytes.")
+            raise EntryNotFound(f"{MANIFEST} is longer than {_MANIFEST_BYTES} bytes.")
         said = tomllib.loads(path.read_text("utf-8"))
         return msgspec.convert(said, _Manifest)
     except (OSError, ValueError, RecursionError) as why:
-        raise NoBot(f"{MANIFEST} is not as it should be: {why}") from why
+        raise EntryNotFound(f"{MANIFEST} is not as it should be: {why}") from why
 
 
 def _root(path: Path) -> Path:
@@ -195,20 +201,20 @@ def _ignored(name: str) -> bool:
     return name.startswith(".") or name == "__MACOSX"
 
 
-def _runtime_of(file: Path) -> Runtime:
-    for runtime in RUNTIMES:
+def _runtime_of(file: Path) -> Language:
+    for runtime in LANGUAGES:
         if file.suffix and file.suffix in runtime.suffixes:
             return runtime
     if os.access(file, os.X_OK):
         return BY_NAME["executable"]
-    raise NoBot(
+    raise EntryNotFound(
         f"{file} is neither in a language that is known here nor executable."
         " Say chmod +x if it is a program."
     )
 
 
 def _box(
-    folder: Path, entry: str, runtime: Runtime, sources: Iterable[str] = ()
+    folder: Path, entry: str, runtime: Language, sources: Iterable[str] = ()
 ) -> Box:
     way = PurePosixPath(entry)
     beside = (folder / way).parent.glob(f"*{way.suffix}") if runtime.compile else ()

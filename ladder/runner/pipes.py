@@ -32,7 +32,7 @@ class Closed(Exception):
     """The bot closed its stdout, or is gone."""
 
 
-class Channel:
+class BotPipes:
     """Our ends of a bot's pipes. Owned by one thread."""
 
     def __init__(self, bot: Running, limits: Limits, log: BinaryIO | None) -> None:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Literal
 from engine.referee import Answer, Ask, PlayerFault, ServiceFault
 from ladder.runner import protocol
 from ladder.runner.clock import Charge, Stopwatch
-from ladder.runner.pipes import Channel, Closed
+from ladder.runner.pipes import BotPipes, Closed
 from ladder.runner.protocol import Limits, Ready, Reply
 from ladder.runner.sandbox.api import Box, Exit, Running, Sandbox
 from ladder.runner.sandbox.proc import wait_for_exit
@@ -74,7 +74,7 @@ class BotProcess:
             self._log_file = self._log_path.open("wb")
         self._thread = get_ident()
         self._running = self._sandbox.start(self._box, self._limits)
-        self._channel = Channel(self._bot, self._limits, self._log_file)
+        self._channel = BotPipes(self._bot, self._limits, self._log_file)
         self._watch = Stopwatch(self._bot)
         self._budget, self._grace = self._limits.start_ms, 0.0
         try:

@@ -14,13 +14,13 @@ from django.db.models.functions import Now
 
 from ladder.games import services as games
 from ladder.games.models import Match
-from ladder.games.services import Terms
+from ladder.games.services import MatchTerms
 from ladder.tournaments import selectors, services
 from ladder.tournaments.formats import values
 from ladder.tournaments.formats.config import Config
 from ladder.tournaments.formats.plan import plan
-from ladder.tournaments.formats.values import Outcome, Place, judge, settled
-from ladder.tournaments.models import Chair, Fixture, Tournament
+from ladder.tournaments.formats.values import FixtureKey, FixtureResult, judge, settled
+from ladder.tournaments.models import Fixture, FixtureSeat, Tournament
 
 STOCK = 3
 """Open games for each slot that all tournaments keep together: as many as a ladder,
@@ -31,7 +31,7 @@ QUEUE = "tournament"
 log = structlog.get_logger()
 
 
-class Stale(Exception):
+class PlanConflict(Exception):
     """Another process was first; the next tick sees what it did."""
 
 
@@ -46,7 +46,7 @@ def tick(slots: int) -> int:
     for k, tournament in enumerate(tournaments):
         try:
             advance(tournament)
-        except (Stale, IntegrityError):
+        except (PlanConflict, IntegrityError):
             log.info("another process was first", tournament=tournament.slug)
         free = STOCK * slots - selectors.open_games()
         share = -(-free // (len(tournaments) - k))
@@ -75,7 +75,7 @@ def advance(tournament: Tournament) -> bool:
     return True
 
 
-def _judged(row: Fixture, rules: Config) -> Outcome:
+def _judged(row: Fixture, rules: Config) -> FixtureResult:
     chairs = list(row.chairs.select_related("entrant"))
     positions = {c.entrant.submission_id or 0: k for k, c in enumerate(chairs)}
     assert row.match is not None  # `played_out` lists those with a match
@@ -84,10 +84,10 @@ def _judged(row: Fixture, rules: Config) -> Outcome:
 
 def _fold(
     rules: Config,
-    field: Sequence[values.Entrant],
-    before: Sequence[values.Fixture],
-    outcomes: dict[Place, Outcome],
-) -> tuple[list[values.Fixture], bool]:
+    field: Sequence[values.SeededEntrant],
+    before: Sequence[values.FixtureRecord],
+    outcomes: dict[FixtureKey, FixtureResult],
+) -> tuple[list[values.FixtureRecord], bool]:
     """Return all fixtures as they are now, and whether that was the end.
 
     Byes and walkovers are decided as soon as they are known, and what follows from
@@ -105,14 +105,14 @@ def _fold(
 
 def _write(
     tournament: Tournament,
-    before: Sequence[values.Fixture],
-    after: Sequence[values.Fixture],
+    before: Sequence[values.FixtureRecord],
+    after: Sequence[values.FixtureRecord],
 ) -> None:
     """Write what is new. Raises Stale if a row is no longer as it was read."""
     known = {fixture.place: fixture for fixture in before}
     rows = {selectors.place(row): row for row in tournament.fixtures.all()}
     if rows.keys() != known.keys():
-        raise Stale
+        raise PlanConflict
     rows |= _add(tournament, [f for f in after if f.place not in known])
     for fixture in after:
         was = known.get(fixture.place)
@@ -121,8 +121,8 @@ def _write(
 
 
 def _add(
-    tournament: Tournament, fixtures: Sequence[values.Fixture]
-) -> dict[Place, Fixture]:
+    tournament: Tournament, fixtures: Sequence[values.FixtureRecord]
+) -> dict[FixtureKey, Fixture]:
     """Add fixtures in two statements: a round robin has thousands."""
     made = Fixture.objects.bulk_create(
         Fixture(
@@ -134,20 +134,22 @@ def _add(
         )
         for fixture in fixtures
     )
-    Chair.objects.bulk_create(
-        Chair(fixture=row, number=number, entrant_id=key)
+    FixtureSeat.objects.bulk_create(
+        FixtureSeat(fixture=row, number=number, entrant_id=key)
         for row, fixture in zip(made, fixtures, strict=True)
         for number, key in enumerate(fixture.entrants)
     )
     return {selectors.place(row): row for row in made}
 
 
-def _decide(row: Fixture, fixture: values.Fixture, outcome: Outcome) -> None:
+def _decide(
+    row: Fixture, fixture: values.FixtureRecord, outcome: FixtureResult
+) -> None:
     open_row = Fixture.objects.filter(pk=row.pk, how="")
     if not open_row.update(how=outcome.how, decided_at=Now()):
-        raise Stale
+        raise PlanConflict
     for number in range(len(fixture.entrants)):
-        Chair.objects.filter(fixture=row, number=number).update(
+        FixtureSeat.objects.filter(fixture=row, number=number).update(
             points=str(outcome.points[number]), score=outcome.scores[number]
         )
     if row.match_id is not None:
@@ -175,11 +177,11 @@ def _make(tournament: Tournament, row: Fixture, rules: Config) -> Match:
     embargo = tournament.held_back and row.round > tournament.revealed
     match = games.schedule_match(
         Match.Kind.TOURNAMENT,
-        Terms(tournament.ruleset, tournament.switches, tournament.limits, embargo),
+        MatchTerms(tournament.ruleset, tournament.switches, tournament.limits, embargo),
         [submission for submission in seats if submission is not None],
         duplicate=rules.duplicate,
         queue=QUEUE,
     )
     if not Fixture.objects.filter(pk=row.pk, match=None, how="").update(match=match):
-        raise Stale
+        raise PlanConflict
     return match

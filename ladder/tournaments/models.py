@@ -14,7 +14,7 @@ from ladder.ratings.models import Ladder
 from ladder.tournaments.formats.values import How
 
 
-class Status(models.TextChoices):
+class TournamentStatus(models.TextChoices):
     """Where a tournament stands.
 
     draft -> entry -> check_in -> running -> finished; from each but the last it may
@@ -32,12 +32,12 @@ class Status(models.TextChoices):
 class Tournament(models.Model):
     """One tournament and everything that its matches depend on."""
 
-    Status = Status
+    Status = TournamentStatus
 
     slug = models.SlugField(max_length=40, unique=True)
     name = models.CharField(max_length=80)
     status = models.CharField(
-        max_length=10, choices=Status.choices, default=Status.DRAFT
+        max_length=10, choices=TournamentStatus.choices, default=TournamentStatus.DRAFT
     )
     ruleset = models.CharField(max_length=40, default="yucata")
     switches = models.JSONField(
@@ -72,7 +72,7 @@ class Tournament(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(status__in=Status.values),
+                condition=Q(status__in=TournamentStatus.values),
                 name="tournament_status_is_known",
             ),
             models.CheckConstraint(
@@ -163,7 +163,7 @@ class Fixture(models.Model):
         return f"round {self.round}, table {self.table} of {self.tournament_id}"
 
 
-class Chair(models.Model):
+class FixtureSeat(models.Model):
     """One entrant of a fixture; `number` is its seat in the first game, from 0.
 
     `points` is an exact fraction such as 1/2, empty until the fixture is decided.

@@ -7,8 +7,14 @@ from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
 from ladder.tournaments.formats import values
 from ladder.tournaments.formats.config import Config, read
-from ladder.tournaments.formats.values import GameResult, How, Outcome, Place
-from ladder.tournaments.models import Chair, Entrant, Fixture, Status, Tournament
+from ladder.tournaments.formats.values import FixtureKey, FixtureResult, GameResult, How
+from ladder.tournaments.models import (
+    Entrant,
+    Fixture,
+    FixtureSeat,
+    Tournament,
+    TournamentStatus,
+)
 
 
 def config(tournament: Tournament) -> Config:
@@ -16,7 +22,7 @@ def config(tournament: Tournament) -> Config:
 
 
 def running() -> QuerySet[Tournament]:
-    return Tournament.objects.filter(status=Status.RUNNING).order_by("pk")
+    return Tournament.objects.filter(status=TournamentStatus.RUNNING).order_by("pk")
 
 
 def started(tournament: Tournament) -> QuerySet[Entrant]:
@@ -24,36 +30,38 @@ def started(tournament: Tournament) -> QuerySet[Entrant]:
     return tournament.entrants.exclude(submission=None).order_by("seed")
 
 
-def field(tournament: Tournament) -> list[values.Entrant]:
+def field(tournament: Tournament) -> list[values.SeededEntrant]:
     """Return the entrants as the fold knows them; the key is the row's."""
     rows = started(tournament).values_list("pk", "seed", "withdrawn_at")
     return [
-        values.Entrant(pk, seed or 0, left=withdrawn is not None)
+        values.SeededEntrant(pk, seed or 0, left=withdrawn is not None)
         for pk, seed, withdrawn in rows
     ]
 
 
 def fixture_rows(tournament: Tournament) -> QuerySet[Fixture]:
     return tournament.fixtures.prefetch_related(
-        Prefetch("chairs", Chair.objects.order_by("number"))
+        Prefetch("chairs", FixtureSeat.objects.order_by("number"))
     )
 
 
-def folded(row: Fixture, *, known: bool = True) -> values.Fixture:
+def folded(row: Fixture, *, known: bool = True) -> values.FixtureRecord:
     """Return a row as the fold knows it; without its outcome if it is not ``known``."""
     chairs = list(row.chairs.all())
     outcome = None
     if row.how and known:
-        outcome = Outcome(
+        outcome = FixtureResult(
             How(row.how),
             tuple(Fraction(chair.points) for chair in chairs),
             tuple(chair.score for chair in chairs),
         )
-    return values.Fixture(place(row), tuple(c.entrant_id for c in chairs), outcome)
+    return values.FixtureRecord(
+        place(row), tuple(c.entrant_id for c in chairs), outcome
+    )
 
 
-def place(row: Fixture) -> Place:
-    return Place(row.round, row.pool, row.table, row.leg)
+def place(row: Fixture) -> FixtureKey:
+    return FixtureKey(row.round, row.pool, row.table, row.leg)
 
 
 def played_out(tournament: Tournament) -> QuerySet[Fixture]:
@@ -66,7 +74,7 @@ def played_out(tournament: Tournament) -> QuerySet[Fixture]:
 
 def waits_for_nobody(tournament: Tournament) -> bool:
     """Tell whether an open fixture has an entrant who left."""
-    left = Chair.objects.filter(
+    left = FixtureSeat.objects.filter(
         fixture=OuterRef("pk"), entrant__withdrawn_at__isnull=False
     )
     return tournament.fixtures.filter(Exists(left), how="").exists()
@@ -106,7 +114,9 @@ def _result(game: Game, entrants: dict[int, int]) -> GameResult:
 
 def waiting(tournament: Tournament) -> QuerySet[Fixture]:
     """List open fixtures without a match, in the order of their turn."""
-    chairs = Chair.objects.order_by("number").select_related("entrant__submission")
+    chairs = FixtureSeat.objects.order_by("number").select_related(
+        "entrant__submission"
+    )
     return (
         tournament.fixtures.filter(how="", match=None)
         .order_by("round", "table", "pool", "leg")

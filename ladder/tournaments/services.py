@@ -19,7 +19,7 @@ from ladder.games.models import Game
 from ladder.ratings.models import Rating, Season
 from ladder.tournaments.formats.config import BadConfig, read
 from ladder.tournaments.formats.values import How
-from ladder.tournaments.models import Entrant, Status, Tournament
+from ladder.tournaments.models import Entrant, Tournament, TournamentStatus
 
 FEWEST = 2
 
@@ -62,26 +62,36 @@ def check(ruleset: str, switches: Mapping[str, Any], config: Mapping[str, Any]) 
 def announce(tournament: Tournament) -> None:
     """Open the entry."""
     check(tournament.ruleset, tournament.switches, tournament.config)
-    _move(tournament, [Status.DRAFT], Status.ENTRY)
+    _move(tournament, [TournamentStatus.DRAFT], TournamentStatus.ENTRY)
 
 
 def close_entry(tournament: Tournament) -> None:
     """Let nobody in any more; who entered checks in."""
-    _move(tournament, [Status.ENTRY], Status.CHECK_IN)
+    _move(tournament, [TournamentStatus.ENTRY], TournamentStatus.CHECK_IN)
 
 
 def cancel(tournament: Tournament) -> None:
     """End it without a winner; games that run go on and count for nothing."""
-    before = [Status.DRAFT, Status.ENTRY, Status.CHECK_IN, Status.RUNNING]
+    before = [
+        TournamentStatus.DRAFT,
+        TournamentStatus.ENTRY,
+        TournamentStatus.CHECK_IN,
+        TournamentStatus.RUNNING,
+    ]
     with transaction.atomic():
-        _move(tournament, before, Status.CANCELLED)
+        _move(tournament, before, TournamentStatus.CANCELLED)
         for match in tournament.fixtures.filter(how="").values_list("match", flat=True):
             if match is not None:
                 call_off(match, "the tournament is cancelled")
 
 
 def finish(tournament: Tournament) -> None:
-    _move(tournament, [Status.RUNNING], Status.FINISHED, finished_at=Now())
+    _move(
+        tournament,
+        [TournamentStatus.RUNNING],
+        TournamentStatus.FINISHED,
+        finished_at=Now(),
+    )
 
 
 @transaction.atomic
@@ -91,7 +101,12 @@ def start(tournament: Tournament) -> int:
     Left out are those who withdrew, did not check in where they must, or have nothing
     that can play; each is told why.
     """
-    _move(tournament, [Status.ENTRY, Status.CHECK_IN], Status.RUNNING, started_at=Now())
+    _move(
+        tournament,
+        [TournamentStatus.ENTRY, TournamentStatus.CHECK_IN],
+        TournamentStatus.RUNNING,
+        started_at=Now(),
+    )
     check(tournament.ruleset, tournament.switches, tournament.config)
     there = []
     for entrant in tournament.entrants.select_related("bot").order_by("pk"):
@@ -154,12 +169,14 @@ def newest_ready(bot: Bot) -> Submission | None:
 def keep_time() -> None:
     """Do what is due by the clock: open and close the entry, and start."""
     due = Tournament.objects.order_by("pk")
-    for tournament in due.filter(status=Status.DRAFT, opens_at__lte=Now()):
+    for tournament in due.filter(status=TournamentStatus.DRAFT, opens_at__lte=Now()):
         announce(tournament)
     late = Q(closes_at__lte=Now()) | Q(starts_at__lte=Now())
-    for tournament in due.filter(late, status=Status.ENTRY):
+    for tournament in due.filter(late, status=TournamentStatus.ENTRY):
         close_entry(tournament)
-    for tournament in due.filter(status=Status.CHECK_IN, starts_at__lte=Now()):
+    for tournament in due.filter(
+        status=TournamentStatus.CHECK_IN, starts_at__lte=Now()
+    ):
         try:
             start(tournament)
         except WrongTime:
@@ -168,8 +185,8 @@ def keep_time() -> None:
 
 def _move(
     tournament: Tournament,
-    before: Sequence[Status],
-    after: Status,
+    before: Sequence[TournamentStatus],
+    after: TournamentStatus,
     **more: Now,
 ) -> None:
     moved = Tournament.objects.filter(pk=tournament.pk, status__in=before).update(
@@ -190,7 +207,7 @@ def enter(tournament: Tournament, bot: Bot, *, seed: int | None = None) -> Entra
     """Enter a bot while the entry is open; entering twice is entering once."""
     with transaction.atomic():
         tournament.refresh_from_db()
-        if tournament.status != Status.ENTRY:
+        if tournament.status != TournamentStatus.ENTRY:
             raise WrongTime(
                 f"Entry is not open: the tournament is {tournament.status}."
             )
@@ -219,7 +236,7 @@ def entrant_of(tournament: Tournament, bot: Bot) -> Entrant:
 def check_in(entrant: Entrant) -> None:
     """Say that the bot will play."""
     status = entrant.tournament.status
-    if status not in (Status.ENTRY, Status.CHECK_IN):
+    if status not in (TournamentStatus.ENTRY, TournamentStatus.CHECK_IN):
         raise WrongTime(f"Nobody checks in now: the tournament is {status}.")
     Entrant.objects.filter(pk=entrant.pk, checked_in_at=None).update(
         checked_in_at=Now()
@@ -233,7 +250,10 @@ def withdraw(entrant: Entrant, note: str = "withdrew") -> None:
     At a larger table the games that are already scheduled are played by its pinned
     submission, so that the table stays whole for the others.
     """
-    if entrant.tournament.status in (Status.FINISHED, Status.CANCELLED):
+    if entrant.tournament.status in (
+        TournamentStatus.FINISHED,
+        TournamentStatus.CANCELLED,
+    ):
         raise WrongTime("The tournament is over.")
     Entrant.objects.filter(pk=entrant.pk, withdrawn_at=None).update(
         withdrawn_at=Now(), note=note[:200]
@@ -250,7 +270,7 @@ def substitute(entrant: Entrant, bot: Bot) -> None:
     touched = entrant.chairs.filter(
         ~Q(fixture__how__in=["", How.BYE]) | Q(fixture__match__isnull=False)
     )
-    if entrant.tournament.status == Status.FINISHED or touched.exists():
+    if entrant.tournament.status == TournamentStatus.FINISHED or touched.exists():
         raise WrongTime("The entrant has met others already; it can only withdraw.")
     submission = newest_ready(bot)
     if submission is None:

@@ -32,12 +32,12 @@ from ladder.tournaments.serializers import (
 )
 
 
-class Tournaments(ListAPIView[Tournament]):
+class TournamentList(ListAPIView[Tournament]):
     queryset = visibility.tournaments()
     serializer_class = TournamentSerializer
 
 
-class OneTournament(RetrieveAPIView[Tournament]):
+class TournamentDetail(RetrieveAPIView[Tournament]):
     queryset = visibility.tournaments()
     serializer_class = TournamentSerializer
     lookup_field = "slug"
@@ -54,7 +54,7 @@ class _Part(GenericAPIView[Tournament]):
         return get_object_or_404(Bot, slug=slug, owner=person(request))
 
 
-class Entrants(_Part):
+class EntrantList(_Part):
     """Who entered; POST enters a bot of yours while the entry is open."""
 
     serializer_class = EntrantSerializer
@@ -73,7 +73,7 @@ class Entrants(_Part):
         return Response(EntrantSerializer(entrant).data, status.HTTP_201_CREATED)
 
 
-class OneEntrant(_Part):
+class EntrantDetail(_Part):
     """DELETE withdraws a bot of yours."""
 
     permission_classes = [IsAuthenticated]
@@ -86,7 +86,7 @@ class OneEntrant(_Part):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class CheckIn(_Part):
+class EntrantCheckIn(_Part):
     """Say that a bot of yours will play."""
 
     permission_classes = [IsAuthenticated]
@@ -100,7 +100,7 @@ class CheckIn(_Part):
         return Response(EntrantSerializer(entrant).data)
 
 
-class Rounds(_Part):
+class TournamentRounds(_Part):
     """What meets when, and how it ended, as far as it is shown."""
 
     @extend_schema(responses=RoundSerializer(many=True))
@@ -110,7 +110,7 @@ class Rounds(_Part):
         )
 
 
-class Bracket(_Part):
+class TournamentBracket(_Part):
     """The contests of an elimination; empty for other formats."""
 
     @extend_schema(responses=ContestSerializer(many=True))
@@ -119,7 +119,7 @@ class Bracket(_Part):
         return Response(ContestSerializer(rows, many=True).data)
 
 
-class Standings(_Part):
+class TournamentStandings(_Part):
     """Who stands where, and why of those who are level."""
 
     @extend_schema(responses=StandingsSerializer)
@@ -132,7 +132,7 @@ class Standings(_Part):
         return Response(StandingsSerializer(told).data)
 
 
-class Comparison(_Part):
+class EntrantComparison(_Part):
     """What separates two entrants, rule by rule."""
 
     @extend_schema(operation_id="tournaments_compare", responses=ComparisonSerializer)
@@ -147,7 +147,7 @@ class Comparison(_Part):
         return Response(ComparisonSerializer(told).data)
 
 
-class Games(ListAPIView[Game]):
+class TournamentGames(ListAPIView[Game]):
     """Its games that are shown, newest first."""
 
     queryset = Game.objects.none()

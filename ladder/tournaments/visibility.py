@@ -18,14 +18,20 @@ from ladder.tournaments import selectors
 from ladder.tournaments.formats.config import BadConfig
 from ladder.tournaments.formats.standings import Standings
 from ladder.tournaments.formats.values import FINAL, LOSERS
-from ladder.tournaments.models import Chair, Entrant, Fixture, Status, Tournament
+from ladder.tournaments.models import (
+    Entrant,
+    Fixture,
+    FixtureSeat,
+    Tournament,
+    TournamentStatus,
+)
 
 
 def tournaments() -> QuerySet[Tournament]:
     """List what was announced, newest first, with the number of entrants."""
     there = Q(entrants__withdrawn_at__isnull=True)
     return (
-        Tournament.objects.exclude(status=Status.DRAFT)
+        Tournament.objects.exclude(status=TournamentStatus.DRAFT)
         .select_related("seeding")
         .annotate(entered=Count("entrants", filter=there))
         .order_by("-id")
@@ -45,7 +51,7 @@ def is_known(tournament: Tournament, round_: int) -> bool:
 
 def fixtures(tournament: Tournament) -> QuerySet[Fixture]:
     """List the fixtures that are shown, in the order of the rounds."""
-    chairs = Chair.objects.order_by("number").select_related("entrant__bot")
+    chairs = FixtureSeat.objects.order_by("number").select_related("entrant__bot")
     rows = tournament.fixtures.select_related("match")
     if tournament.held_back:
         rows = rows.filter(round__lte=tournament.revealed + 1)

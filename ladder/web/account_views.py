@@ -21,7 +21,7 @@ from ladder.tournaments import services as entries, visibility as tournaments
 from ladder.web import forms, problems, throttles
 
 
-class Signed(LoginRequiredMixin, View):
+class SignedInView(LoginRequiredMixin, View):
     """A page for somebody."""
 
     def person(self) -> User:
@@ -38,7 +38,7 @@ class Signed(LoginRequiredMixin, View):
         messages.error(self.request, str(refusal))
 
 
-class Me(Signed):
+class AccountPage(SignedInView):
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.page(request, None)
 
@@ -47,16 +47,16 @@ class Me(Signed):
         context = {
             "bots": bots.bots().filter(owner=person),
             "tokens": person.tokens.order_by("-id"),
-            "new_bot": forms.NewBot(),
-            "new_token": forms.NewToken(),
+            "new_bot": forms.NewBotForm(),
+            "new_token": forms.NewTokenForm(),
             "shown": new,
         }
         return render(request, "web/me.html", context)
 
 
-class CreateBot(Signed):
+class CreateBotAction(SignedInView):
     def post(self, request: HttpRequest) -> HttpResponse:
-        form = forms.NewBot(request.POST)
+        form = forms.NewBotForm(request.POST)
         if not form.is_valid():
             messages.error(request, "A name has 1 to 64 characters.")
             return redirect("me")
@@ -68,13 +68,13 @@ class CreateBot(Signed):
         return redirect("bot-page", bot.slug)
 
 
-class Upload(Signed):
+class UploadAction(SignedInView):
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
         bot = self.own_bot(slug)
         if throttles.is_too_often("upload", f"user:{self.person().pk}"):
             detail = "Too many uploads. Wait a minute."
             return problems.answer(request, 429, "throttled", detail)
-        form = forms.Upload(request.POST, request.FILES)
+        form = forms.UploadForm(request.POST, request.FILES)
         if not form.is_valid():
             messages.error(request, "Choose a file first.")
             return redirect("bot-page", slug)
@@ -88,7 +88,7 @@ class Upload(Signed):
         return redirect("submission-page", submission.pk)
 
 
-class Withdraw(Signed):
+class WithdrawAction(SignedInView):
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
         del request
         return self._change(slug, services.withdraw)
@@ -101,13 +101,13 @@ class Withdraw(Signed):
         return redirect("bot-page", slug)
 
 
-class BringBack(Withdraw):
+class BringBackAction(WithdrawAction):
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
         del request
         return self._change(slug, services.bring_back)
 
 
-class Activate(Signed):
+class ActivateAction(SignedInView):
     """Back to an older upload."""
 
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -125,18 +125,18 @@ class Activate(Signed):
         return redirect("bot-page", submission.bot.slug)
 
 
-class Challenge(Signed):
+class ChallengePage(SignedInView):
     """An unrated match against chosen bots."""
 
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         ladder = self._ladder(slug)
         given = {name: request.GET.get(name, "") for name in ("bot", "one")}
-        form = forms.Challenge(self._mine(), ladder.tables, initial=given)
+        form = forms.ChallengeForm(self._mine(), ladder.tables, initial=given)
         return self._page(ladder, form, 200)
 
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
         ladder = self._ladder(slug)
-        form = forms.Challenge(self._mine(), ladder.tables, request.POST)
+        form = forms.ChallengeForm(self._mine(), ladder.tables, request.POST)
         if form.is_valid():
             try:
                 match = challenges.challenge(self.person(), ladder, form.seats())
@@ -155,7 +155,9 @@ class Challenge(Signed):
         mine = bots.bots().filter(owner=self.person(), status__in=kept)
         return [bot for bot in mine if getattr(bot, "playing", None)]
 
-    def _page(self, ladder: Ladder, form: forms.Challenge, status: int) -> HttpResponse:
+    def _page(
+        self, ladder: Ladder, form: forms.ChallengeForm, status: int
+    ) -> HttpResponse:
         season = ratings.current(ladder)
         best = ratings.leaderboard(season, 0, 50).rows if season else []
         context = {
@@ -168,7 +170,7 @@ class Challenge(Signed):
         return render(self.request, "web/challenge.html", context, status=status)
 
 
-class TournamentEntry(Signed):
+class TournamentEntryAction(SignedInView):
     """Enter a bot, check it in, or take it out."""
 
     def post(self, request: HttpRequest, slug: str, what: str) -> HttpResponse:
@@ -186,11 +188,11 @@ class TournamentEntry(Signed):
         return redirect("tournament-page", slug)
 
 
-class CreateToken(Me):
+class CreateTokenAction(AccountPage):
     """The token is shown in the answer to the form, and kept nowhere."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        form = forms.NewToken(request.POST)
+        form = forms.NewTokenForm(request.POST)
         if not form.is_valid():
             return redirect("me")
         return self.page(
@@ -198,7 +200,7 @@ class CreateToken(Me):
         )
 
 
-class RevokeToken(Signed):
+class RevokeTokenAction(SignedInView):
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
         del request
         tokens.revoke_token(self.person(), pk)

@@ -27,7 +27,7 @@ MOST_MET = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LadderStanding:
     """A bot on one ladder."""
 
     ladder: Ladder
@@ -107,7 +107,7 @@ def _in_bands(
     ]
 
 
-def standings(bot: Bot) -> list[Standing]:
+def standings(bot: Bot) -> list[LadderStanding]:
     """Return what each ladder's present season says of a bot."""
     rows = Rating.objects.filter(bot=bot).exclude(season__status=Season.Status.ARCHIVED)
     return [
@@ -115,10 +115,10 @@ def standings(bot: Bot) -> list[Standing]:
     ]
 
 
-def _standing(rating: Rating) -> Standing:
+def _standing(rating: Rating) -> LadderStanding:
     season = rating.season
     facts = _facts(season, rating)
-    return Standing(
+    return LadderStanding(
         ladder=season.ladder,
         record=statistics.numbers(season, rating),
         seats=_by_players(facts["strength"]),

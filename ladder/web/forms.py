@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from ladder.bots.models import Bot
 
 
-class SignIn(forms.Form):
+class SignInForm(forms.Form):
     """A token, or a name with a password."""
 
     token = forms.CharField(
@@ -39,17 +39,17 @@ class SignIn(forms.Form):
         self.user = found
 
 
-class NewBot(forms.Form):
+class NewBotForm(forms.Form):
     name = forms.CharField(max_length=64, label="Name of a new bot")
 
 
-class Upload(forms.Form):
+class UploadForm(forms.Form):
     archive = forms.FileField(
         allow_empty_file=True, label="A zip, a tar.gz, or one source file"
     )
 
 
-class Challenge(forms.Form):
+class ChallengeForm(forms.Form):
     """One's own bot, up to three others by their slugs, and one's own seat."""
 
     bot = forms.ChoiceField(label="Your bot")
@@ -84,5 +84,5 @@ class Challenge(forms.Form):
         return seats
 
 
-class NewToken(forms.Form):
+class NewTokenForm(forms.Form):
     name = forms.CharField(max_length=64, label="What the token is for")

@@ -6,7 +6,7 @@ The browser draws them and knows no rules.
 from collections.abc import Iterable
 from typing import Any
 
-from engine.game import Game as Torres
+from engine.game import TorresGame as Torres
 from engine.replay_format import open_game
 
 SHOWN = (

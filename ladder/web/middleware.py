@@ -33,7 +33,7 @@ KEPT_S = 60
 """After so long without a reader an answer is forgotten."""
 
 
-class Kept(NamedTuple):
+class CachedAnswer(NamedTuple):
     """What was answered, and who may have it: those who asked before ``until``."""
 
     until: float
@@ -55,7 +55,7 @@ class ContentSecurityPolicy:
         return response
 
 
-class Shared:
+class SharedAnswers:
     """Makes an answer once for all who may have it: a crowd costs as much as one.
 
     What a program reads (JSON) is shared by those who asked before it was begun, so it
@@ -94,8 +94,8 @@ class Shared:
             get_conditional_response(request, etag=etag, response=response) or response
         )
 
-    def _kept(self, key: str, asked: float) -> Kept | None:
-        kept: Kept | None = self._answers.get(key)
+    def _kept(self, key: str, asked: float) -> CachedAnswer | None:
+        kept: CachedAnswer | None = self._answers.get(key)
         return kept if kept is not None and asked <= kept.until else None
 
     def _make(self, request: HttpRequest, key: str) -> HttpResponse:
@@ -110,6 +110,6 @@ class Shared:
             if response["Content-Type"].startswith("text/html"):
                 slow_s = min(PATIENCE * (time.monotonic() - until), LONGEST_S)
                 until += max(settings.TORRES_FRESH_SECONDS, slow_s)
-            kept = Kept(until, response.content, dict(response.items()))
+            kept = CachedAnswer(until, response.content, dict(response.items()))
             self._answers.set(key, kept, KEPT_S)
         return response

@@ -42,7 +42,7 @@ def _number(request: HttpRequest, name: str) -> int | None:
 
 
 @method_decorator(conditional_page, "dispatch")
-class Home(View):
+class HomePage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         ladder = boards.default_ladder()
         begun = games.games().exclude(status__in=NOT_BEGUN)
@@ -63,7 +63,7 @@ class LadderPage(View):
         return render(request, "web/ladder.html", boards.board(ladder, season, page))
 
 
-class Compare(View):
+class ComparePage(View):
     """Two bots of a ladder: which is better, and how sure that is."""
 
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
@@ -81,7 +81,7 @@ class Compare(View):
         return render(request, "web/compare.html", context, status=status)
 
 
-class Bots(View):
+class BotsPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         rows = bots.bots()
         if (before := _number(request, "before")) is not None:
@@ -94,7 +94,7 @@ class Bots(View):
 class BotPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         bot = get_object_or_404(bots.bots(), slug=slug)
-        context = pages.bot_page(bot, request.user) | {"form": forms.Upload()}
+        context = pages.bot_page(bot, request.user) | {"form": forms.UploadForm()}
         return render(request, "web/bot.html", context)
 
 
@@ -110,7 +110,7 @@ class SubmissionPage(View):
         return render(request, "web/submission.html", context)
 
 
-class Games(View):
+class GamesPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         rows = games.games()
         bot = None
@@ -132,7 +132,7 @@ class GamePage(View):
         return render(request, "web/game.html", context)
 
 
-class Frames(View):
+class GameFrames(View):
     """The positions of a game, for the viewer; those of a running one up to now."""
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -154,7 +154,7 @@ class MatchPage(View):
         return render(request, "web/match.html", pages.match_page(match))
 
 
-class Tournaments(View):
+class TournamentsPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         rows = tournaments.tournaments()
         if (before := _number(request, "before")) is not None:
@@ -172,27 +172,27 @@ class TournamentPage(View):
         return render(request, "web/tournament.html", context)
 
 
-class Protocol(View):
+class ProtocolPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         context = {"title": "Write a bot", "text": markdown.page(PROTOCOL)}
         return render(request, "web/docs.html", context)
 
 
-class Problems(View):
+class ProblemsPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         context = {"problems": problem_texts.PROBLEMS}
         return render(request, "web/problems.html", context)
 
 
-class SignIn(View):
+class SignInPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
-        return render(request, "web/sign-in.html", {"form": forms.SignIn()})
+        return render(request, "web/sign-in.html", {"form": forms.SignInForm()})
 
     def post(self, request: HttpRequest) -> HttpResponse:
         if throttles.is_too_often("sign-in", throttles.address(request)):
             detail = "Too many tries. Wait a minute."
             return problems.answer(request, 429, "throttled", detail)
-        form = forms.SignIn(request.POST)
+        form = forms.SignInForm(request.POST)
         if not form.is_valid() or form.user is None:
             return render(request, "web/sign-in.html", {"form": form}, status=422)
         login(request, form.user, form.user.backend)
@@ -209,7 +209,7 @@ def _next(request: HttpRequest) -> str:
     return settings.LOGIN_REDIRECT_URL
 
 
-class SignOut(View):
+class SignOutAction(View):
     def post(self, request: HttpRequest) -> HttpResponse:
         logout(request)
         return redirect("/")

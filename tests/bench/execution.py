@@ -157,10 +157,10 @@ def _game(seats: int) -> int:
 
 def _finish(claim: object) -> None:
     from ladder.games import attempts
-    from ladder.games.attempts import Journal, Place, Result
+    from ladder.games.attempts import FinishedGame, Journal, SeatResult
 
-    places = [Place(seat, 40 - seat, seat + 1) for seat in range(4)]
-    result = Result("completed", "1", b"r" * 900, places)
+    places = [SeatResult(seat, 40 - seat, seat + 1) for seat in range(4)]
+    result = FinishedGame("completed", "1", b"r" * 900, places)
     journals = [Journal(stderr="a few words") for _ in range(4)]
     attempts.finish(claim, result, journals)
 
@@ -170,7 +170,7 @@ def _save_each(claim: object) -> None:
     from django.db import transaction
     from django.utils import timezone
 
-    from ladder.games.models import Answer, Attempt, Game, Seat, SeatLog
+    from ladder.games.models import Attempt, Game, Seat, SeatLog, StoredAnswer
 
     with transaction.atomic():
         game = Game.objects.select_for_update().get(pk=claim.game)
@@ -183,7 +183,7 @@ def _save_each(claim: object) -> None:
             seat.full_clean()
             seat.save()
             SeatLog.objects.create(attempt=attempt, number=number, stderr="a few words")
-        for answer in Answer.objects.filter(attempt=attempt):
+        for answer in StoredAnswer.objects.filter(attempt=attempt):
             answer.delete()
         attempt.outcome, attempt.ended_at = "finished", timezone.now()
         attempt.full_clean()
@@ -198,7 +198,7 @@ def _save_each(claim: object) -> None:
 def _queueing() -> float:
     """Return the milliseconds of CPU from a due game to its message in Redis."""
     from ladder.celery import app
-    from ladder.dispatch.dispatcher import Dispatcher, Done
+    from ladder.dispatch.dispatcher import Dispatcher, TickResult
     from ladder.games.models import Game
 
     app.set_default()
@@ -206,14 +206,14 @@ def _queueing() -> float:
     for _ in range(GAMES):
         _game(2)
     dispatcher = Dispatcher()
-    dispatcher._send(_roster(1), Done())  # connects
+    dispatcher._send(_roster(1), TickResult())  # connects
     spent, sent = 0.0, 0
     while sent < GAMES - 2:
         # As with four slots whose workers have just taken all that was sent.
         Game.objects.filter(sent_at__isnull=False, status="scheduled").update(
             status="cancelled"
         )
-        done, began = Done(), _cpu()
+        done, began = TickResult(), _cpu()
         dispatcher._send(_roster(4), done)
         spent += _cpu() - began
         sent += done.sent
@@ -221,9 +221,9 @@ def _queueing() -> float:
 
 
 def _roster(slots: int) -> object:
-    from ladder.games.capabilities import Crew, Roster
+    from ladder.games.capabilities import WorkerGroup, WorkerPool
 
-    return Roster([Crew(None, slots)])
+    return WorkerPool([WorkerGroup(None, slots)])
 
 
 def _replay_bytes() -> float:

@@ -9,8 +9,8 @@ import time
 from dataclasses import replace
 from random import Random
 
-from ladder.ratings.core.pairing import Matchmaker, Terms
-from ladder.ratings.core.pool import Candidate
+from ladder.ratings.core.pairing import Matchmaker, PairingTerms
+from ladder.ratings.core.pool import PoolEntry
 
 BOTS, MATCHES, LIMIT_MS = 10_000, 1_000, 5.0
 
@@ -27,9 +27,9 @@ def measure() -> list[tuple[str, float, str, bool]]:
 
 def _choice(seats: int) -> float:
     rng = Random(7)
-    maker = Matchmaker(Terms({str(seats): 1.0}), rng)
+    maker = Matchmaker(PairingTerms({str(seats): 1.0}), rng)
     maker.field.start(
-        Candidate(k, f"bot-{k}", k, k // 2, rng.gauss(25, 8), rng.uniform(1, 8), 40, 40)
+        PoolEntry(k, f"bot-{k}", k, k // 2, rng.gauss(25, 8), rng.uniform(1, 8), 40, 40)
         for k in range(BOTS)
     )
     start = time.process_time()

@@ -30,7 +30,7 @@ PYTHON = ("/usr/bin/python3", "-I", "-u", "-c", "print()")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BenchRow:
     """One line of the table; ``value`` and ``most`` share ``unit``."""
 
     name: str
@@ -53,7 +53,7 @@ def middle(values: list[float]) -> float:
     return sorted(values)[len(values) // 2]
 
 
-def rows() -> list[Row]:
+def rows() -> list[BenchRow]:
     sandbox = open_sandbox("full")
     try:
         spent = Spent()
@@ -103,7 +103,7 @@ def measure() -> list[tuple[str, float, str, bool]]:
     ]
 
 
-def starts(sandbox: Sandbox) -> list[Row]:
+def starts(sandbox: Sandbox) -> list[BenchRow]:
     """From the call to the first byte, of a program that does no more and of Python."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -116,7 +116,7 @@ def starts(sandbox: Sandbox) -> list[Row]:
 
 def start_of(
     sandbox: Sandbox, folder: Path, argv: tuple[str, ...], what: str
-) -> list[Row]:
+) -> list[BenchRow]:
     box = Box(folder, argv[0], "executable", argv)
     plain, boxed = [], []
     for _ in range(STARTS):
@@ -133,8 +133,8 @@ def start_of(
     floor, ours = quick(plain), quick(boxed)
     added = f"start of {what}"
     return [
-        *[Row(f"sandboxed {added}", ours * 1e3, 10.0, "ms")][: what != "Python"],
-        Row(
+        *[BenchRow(f"sandboxed {added}", ours * 1e3, 10.0, "ms")][: what != "Python"],
+        BenchRow(
             f"sandboxed {added}, against fork and exec",
             ours / floor,
             5.0,
@@ -144,7 +144,7 @@ def start_of(
     ]
 
 
-def controls(sandbox: Sandbox) -> list[Row]:
+def controls(sandbox: Sandbox) -> list[BenchRow]:
     player = BotProcess(locate(PROGRAMS / "ponder.py"), sandbox)
     player.start(HELLO)
     bot = player._bot
@@ -154,8 +154,8 @@ def controls(sandbox: Sandbox) -> list[Row]:
         freeze.append(timed(bot.freeze))
     player.kill()
     return [
-        Row("freeze, median", middle(freeze) * 1e3, 1.0, "ms"),
-        Row("thaw, median", middle(thaw) * 1e3, 1.0, "ms"),
+        BenchRow("freeze, median", middle(freeze) * 1e3, 1.0, "ms"),
+        BenchRow("thaw, median", middle(thaw) * 1e3, 1.0, "ms"),
     ]
 
 
@@ -168,17 +168,17 @@ class Spent:
     """Of it in the sandbox's controls."""
     floor: list[float] = field(default_factory=list)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[BenchRow]:
         controls = quick(self.inside)
         return [
-            Row(
+            BenchRow(
                 "referee's side of a decision, processor time",
                 (quick(self.whole) - controls) * 1e6,
                 20.0,
                 "us",
                 f"raw pipe {quick(self.floor) * 1e6:.1f} us",
             ),
-            Row("sandbox controls, processor time", controls * 1e6, 200.0, "us"),
+            BenchRow("sandbox controls, processor time", controls * 1e6, 200.0, "us"),
         ]
 
 

@@ -13,11 +13,11 @@ from hypothesis import example, given, settings, strategies as st
 
 from ladder.bots.upload import archive, checks
 from ladder.bots.upload.archive import unpack
-from ladder.bots.upload.checks import Limits
+from ladder.bots.upload.checks import UploadLimits
 
 BOT = b"print('ready')\n"
 SUFFIXES = (".py", ".js")
-SMALL = Limits(packed=1 << 20, unpacked=4 << 20, files=100)
+SMALL = UploadLimits(packed=1 << 20, unpacked=4 << 20, files=100)
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
@@ -56,7 +56,9 @@ def zip_link(name: str, target: str) -> bytes:
     return packed.getvalue()
 
 
-def unpacked(upload: bytes, folder: Path, name: str = "upload", limits: Limits = SMALL):
+def unpacked(
+    upload: bytes, folder: Path, name: str = "upload", limits: UploadLimits = SMALL
+):
     return unpack(io.BytesIO(upload), name, folder, suffixes=SUFFIXES, limits=limits)
 
 

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from engine.editions import PRESETS
-from engine.game import Game
+from engine.game import TorresGame
 from engine.kernel import Position
 from engine.moves import CARD_IDS, NUMBERS
 from engine.notation import move_of, texts
@@ -18,12 +18,12 @@ TABLES = [(ruleset, seats) for ruleset in PRESETS for seats in (2, 3, 4)]
 
 def game(
     ruleset: str = "yucata", seats: int = 2, seed: str = "test", **switches: object
-) -> Game:
+) -> TorresGame:
     rules = resolve(ruleset, seats, switches)
-    return Game(rules, derive(rules, seed))
+    return TorresGame(rules, derive(rules, seed))
 
 
-def play_on(played: Game, rng: Random, *, favour: str = "") -> Iterator[str]:
+def play_on(played: TorresGame, rng: Random, *, favour: str = "") -> Iterator[str]:
     """Play random actions to the end, favouring those that begin with some words."""
     while legal := played.legal():
         wanted = [action for action in legal if favour and action.startswith(favour)]

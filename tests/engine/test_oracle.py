@@ -7,7 +7,7 @@ import pytest
 
 from engine.editions import PRESETS
 from engine.errors import EngineError
-from engine.game import Game
+from engine.game import TorresGame
 from engine.rulesets import resolve
 from engine.setup import derive
 from tests.engine.oracle import Oracle
@@ -52,7 +52,10 @@ def choose(legal, rng):
 
 def agree(rules, seed, forfeits=0.0):
     setup = derive(rules, seed)
-    game, oracle = Game(rules, setup), Oracle(rules.switches(), rules.seats, setup)
+    game, oracle = (
+        TorresGame(rules, setup),
+        Oracle(rules.switches(), rules.seats, setup),
+    )
     rng = random.Random(seed)
     while not game.over:
         where = (seed, game.ply)

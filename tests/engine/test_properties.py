@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from engine.editions import PRESETS
 from engine.errors import IllegalAction
-from engine.game import Game
+from engine.game import TorresGame
 from engine.notation import move_of, text
 from engine.rulesets import BLOCKS
 from tests.engine.factories import TABLES, game, play_on
@@ -17,7 +17,7 @@ NEAR = [(0, 1), (1, 0), (0, -1), (-1, 0)]
 games = st.tuples(st.sampled_from(TABLES), st.integers(0, 2**32), st.integers(0, 250))
 
 
-def at(table: tuple[str, int], seed: int, plies: int) -> Game:
+def at(table: tuple[str, int], seed: int, plies: int) -> TorresGame:
     """A game after so many random actions."""
     played = game(*table, str(seed))
     for number, _ in enumerate(play_on(played, Random(seed), favour="play")):

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from engine.editions import PRESETS
-from engine.game import Game
+from engine.game import TorresGame
 from engine.replay import document, verify
 from engine.rulesets import CARDS, MASTERS, SWITCHES, resolve
 from engine.setup import derive
@@ -33,7 +33,7 @@ seen: Counter[str] = Counter()
 
 def play(ruleset: str, seats: int, number: int) -> None:
     rules = resolve(ruleset, seats)
-    played = Game(rules, derive(rules, f"{ruleset} {seats} {number}"))
+    played = TorresGame(rules, derive(rules, f"{ruleset} {seats} {number}"))
     rng = Random(number)
     moves: list[dict[str, object]] = []
     while not played.over:
@@ -90,7 +90,7 @@ def test_every_value_of_every_switch_plays(ruleset: str, switch: str) -> None:
         values = ([[9, 1, 5], [1], [4, 4, 2]], [[1], [1], [1]], [[2] * 9, [3, 2], [8]])
     for value in values:
         rules = resolve(ruleset, 2, {switch: value})
-        played = Game(rules, derive(rules, "switch"))
+        played = TorresGame(rules, derive(rules, "switch"))
         rng = Random(1)
         while legal := played.legal():
             played.play(rng.choice(legal))

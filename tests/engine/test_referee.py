@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine import replay
-from engine.game import Game
+from engine.game import TorresGame
 from engine.referee import Answer, Ask, PlayerFault, ServiceFault, play
 from engine.rulesets import resolve
 from engine.setup import derive
@@ -15,7 +15,7 @@ from engine.setup import derive
 LIMITS = {"move_ms": 1000, "bank_ms": 5000}
 
 
-class Scripted:
+class ScriptedSeat:
     """Chooses at random unless a script says otherwise; remembers what it was told."""
 
     def __init__(self, seed: int = 0) -> None:
@@ -45,7 +45,7 @@ class Scripted:
         self.killed += 1
 
 
-class At(Scripted):
+class At(ScriptedSeat):
     """Does something special at its n-th question."""
 
     def __init__(self, n: int, special: Callable[[Ask], Answer]) -> None:
@@ -58,14 +58,16 @@ class At(Scripted):
         return super().answer(ask)
 
 
-class StillBorn(Scripted):
+class StillBorn(ScriptedSeat):
     def start(self, hello: dict[str, Any]) -> None:
         raise PlayerFault("crash", "exit code 1, at start")
 
 
 def table(players: list[Any], seed: str = "s", ruleset: str = "yucata"):
     rules = resolve(ruleset, len(players))
-    return play(Game(rules, derive(rules, seed)), players, seed=seed, limits=LIMITS)
+    return play(
+        TorresGame(rules, derive(rules, seed)), players, seed=seed, limits=LIMITS
+    )
 
 
 def document(outcome, players):
@@ -75,7 +77,7 @@ def document(outcome, players):
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_a_whole_game_ends_with_a_replay_that_verifies(seats: int) -> None:
-    players = [Scripted(seed) for seed in range(seats)]
+    players = [ScriptedSeat(seed) for seed in range(seats)]
 
     outcome = table(players)
 
@@ -86,7 +88,7 @@ def test_a_whole_game_ends_with_a_replay_that_verifies(seats: int) -> None:
 
 
 def test_each_seat_hears_hello_with_a_seed_of_its_own() -> None:
-    players = [Scripted(1), Scripted(2)]
+    players = [ScriptedSeat(1), ScriptedSeat(2)]
 
     table(players, seed="secret")
 
@@ -99,7 +101,7 @@ def test_each_seat_hears_hello_with_a_seed_of_its_own() -> None:
 
 
 def test_events_tell_each_seat_everything_once_but_no_secret() -> None:
-    players = [Scripted(5), Scripted(6)]
+    players = [ScriptedSeat(5), ScriptedSeat(6)]
 
     outcome = table(players)
 
@@ -117,7 +119,7 @@ def test_events_tell_each_seat_everything_once_but_no_secret() -> None:
 @pytest.mark.parametrize("answer", [["block z9"], ["nonsense"], ["", "end"], ["end\n"]])
 def test_an_illegal_action_forfeits_and_the_game_goes_on(answer: list[str]) -> None:
     cheat = At(6, lambda _: Answer(answer, None, 1.0))
-    players = [cheat, Scripted(1), Scripted(2)]
+    players = [cheat, ScriptedSeat(1), ScriptedSeat(2)]
 
     outcome = table(players)
 
@@ -134,7 +136,7 @@ def test_the_legal_actions_before_an_illegal_one_stand() -> None:
     def half(ask: Ask) -> Answer:
         return Answer([ask.legal[0], "fly a1"], None, 1.0)
 
-    players = [At(1, half), Scripted(1), Scripted(2)]
+    players = [At(1, half), ScriptedSeat(1), ScriptedSeat(2)]
 
     outcome = table(players)
 
@@ -151,19 +153,19 @@ def test_nothing_follows_buy_and_nothing_reaches_beyond_the_turn() -> None:
         return Answer(["end", "end"], None, 1.0)
 
     for special in (greedy, eager):
-        players = [At(4, special), Scripted(1), Scripted(2)]
+        players = [At(4, special), ScriptedSeat(1), ScriptedSeat(2)]
         outcome = table(players)
         assert outcome.forfeits[0].reason == "illegal_action"
         replay.verify(document(outcome, players))
 
 
 def test_an_index_chooses_from_the_sorted_legal_actions() -> None:
-    class First(Scripted):
+    class First(ScriptedSeat):
         def answer(self, ask: Ask) -> Answer:
             assert ask.legal == sorted(ask.legal)
             return Answer(None, 0, 1.0)
 
-    class Beyond(Scripted):
+    class Beyond(ScriptedSeat):
         def answer(self, ask: Ask) -> Answer:
             return Answer(None, len(ask.legal), 1.0)
 
@@ -172,12 +174,12 @@ def test_an_index_chooses_from_the_sorted_legal_actions() -> None:
 
 
 def test_a_turn_is_free_once_and_the_bank_pays_the_rest() -> None:
-    class Slow(Scripted):
+    class Slow(ScriptedSeat):
         def answer(self, ask: Ask) -> Answer:
             return Answer([self.rng.choice(ask.legal)], None, 600.0)
 
     slow = Slow(3)
-    outcome = table([slow, Scripted(1)])
+    outcome = table([slow, ScriptedSeat(1)])
 
     assert [f.reason for f in outcome.forfeits] == ["timeout"]
     asks = [ask for ask in slow.asks if ask.decision in {"turn", "keep"}][:3]
@@ -188,7 +190,7 @@ def test_a_turn_is_free_once_and_the_bank_pays_the_rest() -> None:
 def test_a_bank_that_is_overdrawn_is_a_timeout() -> None:
     late = At(3, lambda ask: Answer([ask.legal[0]], None, 6000.5))
 
-    outcome = table([late, Scripted(1)])
+    outcome = table([late, ScriptedSeat(1)])
 
     assert [f.reason for f in outcome.forfeits] == ["timeout"]
     assert outcome.game.result["reason"] == "last_standing"
@@ -211,7 +213,7 @@ def test_our_own_fault_ends_the_game_and_every_player() -> None:
     def broken(_: Ask) -> Answer:
         raise ServiceFault("the disk is full")
 
-    players = [At(3, broken), Scripted(1)]
+    players = [At(3, broken), ScriptedSeat(1)]
 
     with pytest.raises(ServiceFault):
         table(players)
@@ -221,10 +223,14 @@ def test_our_own_fault_ends_the_game_and_every_player() -> None:
 def test_the_watch_hears_of_every_move_as_it_is_made() -> None:
     seen = []
     rules = resolve("yucata", 2)
-    game = Game(rules, derive(rules, "w"))
+    game = TorresGame(rules, derive(rules, "w"))
 
     outcome = play(
-        game, [Scripted(1), Scripted(2)], seed="w", limits=LIMITS, watch=seen.append
+        game,
+        [ScriptedSeat(1), ScriptedSeat(2)],
+        seed="w",
+        limits=LIMITS,
+        watch=seen.append,
     )
 
     assert seen == outcome.moves
@@ -237,14 +243,14 @@ def test_an_answer_belongs_to_one_turn() -> None:
         return Answer([end, "score"], None, 1.0)
 
     # The first questions are the knight and, for one of them, the king.
-    outcome = table([At(4, two_turns), Scripted(1)])
+    outcome = table([At(4, two_turns), ScriptedSeat(1)])
 
     assert [f.detail for f in outcome.forfeits] == [
         "'score': the turn is over; one answer belongs to one turn"
     ]
 
 
-class Talkative(Scripted):
+class Talkative(ScriptedSeat):
     """Ends each turn at once, and has more to say after the last one."""
 
     def answer(self, ask: Ask) -> Answer:
@@ -266,7 +272,7 @@ def test_nothing_is_wrong_after_the_end() -> None:
     assert len(outcome.moves[-1].actions) == 1
 
 
-class Scorer(Scripted):
+class Scorer(ScriptedSeat):
     """Begins each turn with two points at once."""
 
     def answer(self, ask: Ask) -> Answer:

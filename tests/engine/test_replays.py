@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from engine.errors import EngineError
-from engine.game import Game
+from engine.game import TorresGame
 from engine.replay import document, trace, verify
 from engine.replay_format import InvalidReplay, NotJson, load
 from tests.engine.factories import TABLES, game
@@ -39,7 +39,7 @@ def record(
     return json.loads(json.dumps(made))
 
 
-def answer(played: Game, rng: Random) -> dict[str, object]:
+def answer(played: TorresGame, rng: Random) -> dict[str, object]:
     seat = played.seat
     if seat in played.forfeited:
         actions = played.automatic()

@@ -9,7 +9,7 @@ from django.utils import timezone
 from ladder.bots.models import Bot, Submission
 from ladder.games import services
 from ladder.games.models import Game, Match, Worker
-from ladder.games.services import Terms
+from ladder.games.services import MatchTerms
 from ladder.games.worker import registry
 
 LIMITS = {
@@ -22,7 +22,7 @@ LIMITS = {
     "move_ms": 1000,
     "bank_ms": 10000,
 }
-TERMS = Terms("yucata", {}, LIMITS)
+TERMS = MatchTerms("yucata", {}, LIMITS)
 
 
 def person(name: str) -> User:

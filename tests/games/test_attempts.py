@@ -9,18 +9,26 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
 
 from ladder.games import attempts, selectors, services
-from ladder.games.attempts import Journal, Place, Result, Said
-from ladder.games.models import Answer, Attempt, Game, GameStatus, Seat, SeatLog, Worker
+from ladder.games.attempts import AnswerRecord, FinishedGame, Journal, SeatResult
+from ladder.games.models import (
+    Attempt,
+    Game,
+    GameStatus,
+    Seat,
+    SeatLog,
+    StoredAnswer,
+    Worker,
+)
 from ladder.games.worker import registry
 from tests.games import factories
 
 pytestmark = pytest.mark.django_db
 
-RESULT = Result(
+RESULT = FinishedGame(
     reason="completed",
     engine="1",
     replay=b"replay",
-    places=[Place(0, 41, 1), Place(1, 40, 2, "timeout", "too slow")],
+    places=[SeatResult(0, 41, 1), SeatResult(1, 40, 2, "timeout", "too slow")],
 )
 
 
@@ -50,7 +58,7 @@ def test_a_drained_worker_takes_nothing():
 def test_a_result_is_written_whole():
     game = factories.game()
     claim = attempts.claim(game.pk, factories.worker())
-    attempts.store(claim, [Said(0, 0, ["enter d4"], 1.5)])
+    attempts.store(claim, [AnswerRecord(0, 0, ["enter d4"], 1.5)])
 
     written = attempts.finish(claim, RESULT, [Journal(stderr="hm"), Journal()])
 
@@ -63,7 +71,7 @@ def test_a_result_is_written_whole():
         (40, 2, "timeout", "too slow"),
     ]
     assert Attempt.objects.get().outcome == "finished"
-    assert Answer.objects.count() == 0
+    assert StoredAnswer.objects.count() == 0
     assert SeatLog.objects.get().stderr == "hm"
 
 
@@ -77,7 +85,7 @@ def test_a_result_may_be_posted_again_when_the_commits_fate_is_unknown():
 def test_a_result_that_comes_after_the_lease_was_given_away_is_refused():
     game = factories.game()
     late = attempts.claim(game.pk, factories.worker("ana"))
-    attempts.store(late, [Said(0, 0, ["enter d4"], 1.5)])
+    attempts.store(late, [AnswerRecord(0, 0, ["enter d4"], 1.5)])
     expire(game.pk)
     attempts.reap()
     now = attempts.claim(game.pk, factories.worker("ben"))
@@ -87,7 +95,7 @@ def test_a_result_that_comes_after_the_lease_was_given_away_is_refused():
     assert not attempts.fail(late, "late")
     assert attempts.beat(now)
     assert Seat.objects.filter(rank__isnull=False).count() == 0
-    assert Answer.objects.count() == 1
+    assert StoredAnswer.objects.count() == 1
     assert SeatLog.objects.count() == 0
     outcomes = Attempt.objects.order_by("fence").values_list("outcome", flat=True)
     assert list(outcomes) == ["failed", "open"]
@@ -97,7 +105,7 @@ def test_a_result_that_comes_after_the_lease_was_given_away_is_refused():
 def test_a_result_of_which_a_part_is_refused_leaves_nothing():
     game = factories.game()
     claim = attempts.claim(game.pk, factories.worker())
-    places = [Place(0, 41, 1), Place(1, 40, rank=9)]
+    places = [SeatResult(0, 41, 1), SeatResult(1, 40, rank=9)]
 
     with pytest.raises(IntegrityError):
         attempts.finish(claim, replace(RESULT, places=places), [Journal(stderr="hm")])
@@ -114,7 +122,7 @@ def test_the_hot_path_goes_on_when_its_statements_are_prepared():
     me = factories.worker()
     games = [factories.game(seats=2 + k % 2) for k in range(24)]
     for k, game in enumerate(games):
-        places = [Place(seat, 40 - seat, seat + 1) for seat in range(2 + k % 2)]
+        places = [SeatResult(seat, 40 - seat, seat + 1) for seat in range(2 + k % 2)]
         claim = attempts.claim(game.pk, me)
         journals = [Journal(stderr="hm"), Journal(notes=[{"note": "so"}])]
         assert attempts.finish(claim, replace(RESULT, places=places), journals)
@@ -136,12 +144,15 @@ def test_a_heartbeat_lengthens_the_lease():
 
 def test_answers_told_twice_are_kept_once():
     claim = attempts.claim(factories.game().pk, factories.worker())
-    said = [Said(0, 0, ["enter d4"], 1.5), Said(1, 1, ["enter a4"], 0.1)]
+    said = [
+        AnswerRecord(0, 0, ["enter d4"], 1.5),
+        AnswerRecord(1, 1, ["enter a4"], 0.1),
+    ]
 
     attempts.store(claim, said)
     attempts.store(claim, said)
 
-    assert list(Answer.objects.values_list("index", "actions")) == [
+    assert list(StoredAnswer.objects.values_list("index", "actions")) == [
         (0, ["enter d4"]),
         (1, ["enter a4"]),
     ]
@@ -239,7 +250,7 @@ def test_the_sum_comes_out_and_a_lost_game_is_missed():
 
     tally = selectors.tally()
 
-    assert tally == selectors.Tally(
+    assert tally == selectors.GameTally(
         created=5, scheduled=2, running=1, finished=0, voided=1, dead=0, cancelled=1
     )
     assert tally.comes_out

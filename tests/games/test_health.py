@@ -3,40 +3,45 @@
 import pytest
 
 from ladder.games import attempts, worker_health
-from ladder.games.attempts import Place, Result
+from ladder.games.attempts import FinishedGame, SeatResult
 from ladder.games.models import Game, Worker
 from ladder.games.worker import registry
-from ladder.games.worker_health import BLAME, Record, surprise
+from ladder.games.worker_health import BLAME, SubmissionFaults, surprise
 from tests.games import factories
 
 
 def test_bots_that_fail_everywhere_blame_nobody():
-    same = {1: Record(50, 50), 2: Record(50, 0)}
+    same = {1: SubmissionFaults(50, 50), 2: SubmissionFaults(50, 0)}
 
     assert surprise({"a": same, "b": same}, "a") < BLAME
 
 
 def test_bots_that_fail_here_alone_blame_this_worker():
-    records = {"a": {1: Record(10, 10)}, "b": {1: Record(50, 0)}}
+    records = {"a": {1: SubmissionFaults(10, 10)}, "b": {1: SubmissionFaults(50, 0)}}
 
     assert surprise(records, "a") > BLAME
     assert surprise(records, "b") == 0
 
 
 def test_a_few_failures_are_no_proof():
-    records = {"a": {1: Record(20, 3)}, "b": {1: Record(50, 0)}}
+    records = {"a": {1: SubmissionFaults(20, 3)}, "b": {1: SubmissionFaults(50, 0)}}
 
     assert surprise(records, "a") < BLAME
 
 
 def test_a_bot_that_played_nowhere_else_says_nothing():
-    assert surprise({"a": {1: Record(99, 99)}, "b": {2: Record(99, 0)}}, "a") == 0
+    assert (
+        surprise(
+            {"a": {1: SubmissionFaults(99, 99)}, "b": {2: SubmissionFaults(99, 0)}}, "a"
+        )
+        == 0
+    )
 
 
 def play(bots, worker: int, fault: str = "") -> Game:
     game = factories.match(bots).games.get()
-    places = [Place(0, 40, 1, fault), Place(1, 30, 2, fault)]
-    result = Result("completed", "1", b"r", places)
+    places = [SeatResult(0, 40, 1, fault), SeatResult(1, 30, 2, fault)]
+    result = FinishedGame("completed", "1", b"r", places)
     assert attempts.finish(attempts.claim(game.pk, worker), result)
     return game
 

@@ -9,16 +9,16 @@ from django.db import OperationalError, connection
 from engine import replay
 from engine.referee import PlayerFault, ServiceFault
 from ladder.games import attempts, replays
-from ladder.games.models import Answer, Attempt, Game, Seat, SeatLog
+from ladder.games.models import Attempt, Game, Seat, SeatLog, StoredAnswer
 from ladder.games.worker import registry
-from ladder.games.worker.play import End, Floor, play
-from ladder.ops.chaos.scripted_player import Scripted
+from ladder.games.worker.play import AttemptEnd, RunningGames, play
+from ladder.ops.chaos.scripted_player import ScriptedPlayer
 from tests.games import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-class Nasty(Scripted):
+class Nasty(ScriptedPlayer):
     """Misbehaves as its bot's name says, after it has written something to stderr."""
 
     def __init__(self, submission, log) -> None:
@@ -62,7 +62,7 @@ def one(*slugs: str) -> Game:
 def test_a_game_is_played_stored_and_can_be_verified():
     game = one("ana", "ben", "cleo")
 
-    assert play(game.pk, registry.here()) == End.FINISHED
+    assert play(game.pk, registry.here()) == AttemptEnd.FINISHED
 
     game.refresh_from_db()
     text = replays.unpack(bytes(game.replay))
@@ -80,7 +80,7 @@ def test_the_same_message_again_plays_nothing():
 
     ends = [play(game.pk, registry.here()) for _ in range(5)]
 
-    assert ends == [End.FINISHED] + [End.NOT_TAKEN] * 4
+    assert ends == [AttemptEnd.FINISHED] + [AttemptEnd.NOT_TAKEN] * 4
 
 
 def test_a_fault_is_the_seats_and_its_detail_the_owners():
@@ -98,15 +98,17 @@ def test_a_fault_is_the_seats_and_its_detail_the_owners():
 def test_our_own_fault_is_nobodys_and_the_game_is_played_again(name):
     game = one(name, "ben")
 
-    assert play(game.pk, registry.here()) == End.FAILED
+    assert play(game.pk, registry.here()) == AttemptEnd.FAILED
 
     game.refresh_from_db()
     assert (game.status, game.failures) == ("scheduled", 1)
     assert Seat.objects.filter(rank__isnull=False).count() == 0
 
 
-def in_thread(game: Game, floor: Floor) -> tuple[threading.Thread, list[End]]:
-    ends: list[End] = []
+def in_thread(
+    game: Game, floor: RunningGames
+) -> tuple[threading.Thread, list[AttemptEnd]]:
+    ends: list[AttemptEnd] = []
 
     def run() -> None:
         ends.append(play(game.pk, registry.here(), floor))
@@ -128,14 +130,14 @@ def wait_until(true, seconds: float = 20.0) -> None:
 
 def test_answers_can_be_watched_while_a_bot_thinks():
     game = one("ana", "thinker")
-    floor = Floor()
+    floor = RunningGames()
     thread, ends = in_thread(game, floor)
 
-    wait_until(lambda: Answer.objects.filter(attempt__game=game).exists())
+    wait_until(lambda: StoredAnswer.objects.filter(attempt__game=game).exists())
     floor.clear("stop", grace_s=0)
     thread.join()
 
-    assert ends == [End.RELEASED]
+    assert ends == [AttemptEnd.RELEASED]
     game.refresh_from_db()
     assert (game.status, game.failures) == ("scheduled", 0)
 
@@ -143,13 +145,13 @@ def test_answers_can_be_watched_while_a_bot_thinks():
 def test_a_lost_lease_ends_the_bots_and_the_result_is_never_written(monkeypatch):
     monkeypatch.setattr("ladder.games.worker.heartbeat.BEAT_S", 0.1)
     game = one("ana", "thinker")
-    thread, ends = in_thread(game, Floor())
+    thread, ends = in_thread(game, RunningGames())
     wait_until(Attempt.objects.exists)
 
     attempts.release(game.pk, 1, "given away")
     thread.join()
 
-    assert ends == [End.RELEASED]
+    assert ends == [AttemptEnd.RELEASED]
     game.refresh_from_db()
     assert (game.status, game.fence) == ("scheduled", 1)
 
@@ -158,7 +160,7 @@ def test_the_deadline_fails_the_attempt_and_not_the_bot(settings):
     settings.TORRES_MAX_GAME_SECONDS = 0
     game = one("ana", "thinker")
 
-    assert play(game.pk, registry.here()) == End.FAILED
+    assert play(game.pk, registry.here()) == AttemptEnd.FAILED
     assert "too long" in Attempt.objects.get().reason
 
 
@@ -168,7 +170,7 @@ def test_an_absent_database_raises_nothing(monkeypatch):
 
     monkeypatch.setattr(attempts, "claim", away)
 
-    assert play(1, 1) == End.UNKNOWN
+    assert play(1, 1) == AttemptEnd.UNKNOWN
 
 
 def test_a_result_waits_for_a_database_that_comes_back(monkeypatch):
@@ -183,7 +185,7 @@ def test_a_result_waits_for_a_database_that_comes_back(monkeypatch):
     monkeypatch.setattr(attempts, "finish", finish)
     monkeypatch.setattr("ladder.games.worker.play.RETRY_S", 0.01)
 
-    assert play(one("ana", "ben").pk, registry.here()) == End.FINISHED
+    assert play(one("ana", "ben").pk, registry.here()) == AttemptEnd.FINISHED
     assert len(tries) == 3
 
 
@@ -193,7 +195,8 @@ def test_no_transaction_is_open_while_a_bot_thinks(monkeypatch):
         Nasty,
         "decide",
         lambda self, ask: (
-            seen.append(connection.connection is None) or Scripted.decide(self, ask)
+            seen.append(connection.connection is None)
+            or ScriptedPlayer.decide(self, ask)
         ),
     )
 

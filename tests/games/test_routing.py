@@ -3,12 +3,12 @@
 import pytest
 from django.core.management import call_command
 
-from ladder.dispatch.dispatcher import Plan
+from ladder.dispatch.dispatcher import HintPlanner
 from ladder.games import attempts, capabilities, selectors, services
-from ladder.games.capabilities import Crew, Roster
+from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Attempt, Game, Worker
 from ladder.games.worker import registry
-from ladder.games.worker.play import End, Floor, play
+from ladder.games.worker.play import AttemptEnd, RunningGames, play
 from tests.games import factories
 from tests.games.test_attempts import RESULT
 
@@ -16,7 +16,7 @@ EVERYTHING = ["python", "go", "java"]
 
 
 def crew(*languages: str, level: str = "full", rules: str = "1", slots: int = 1):
-    return Crew(capabilities.offers(languages, level, rules), slots)
+    return WorkerGroup(capabilities.offers(languages, level, rules), slots)
 
 
 def test_a_game_needs_its_languages_the_level_and_the_rules():
@@ -35,7 +35,7 @@ def test_a_game_needs_its_languages_the_level_and_the_rules():
         (crew("python"), False),
         (crew("go", "python", level="none"), False),
         (crew("go", "python", rules="0"), False),
-        (Crew(None, 1), True),
+        (WorkerGroup(None, 1), True),
     ],
 )
 def test_a_worker_is_able_if_it_offers_every_word(who, able):
@@ -48,7 +48,7 @@ def test_a_higher_level_holds_for_lower_ones():
 
 
 def test_what_is_lacking_is_that_of_the_nearest_worker_and_has_a_cure():
-    roster = Roster([crew("python"), crew("python", "java", level="none")])
+    roster = WorkerPool([crew("python"), crew("python", "java", level="none")])
 
     lacking = roster.lacks("full go python rules-1")
 
@@ -80,7 +80,7 @@ def works(name: str, *languages: str, slots: int = 2) -> None:
 
 
 def plan() -> dict[int, str]:
-    made = Plan(selectors.roster(), selectors.in_flight())
+    made = HintPlanner(selectors.roster(), selectors.in_flight())
     made.fill()
     return {game: queue for queue, game in made.hints}
 
@@ -144,16 +144,16 @@ def test_status_says_which_games_wait_for_what(capsys):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_hint_that_went_astray_fails_nothing():
-    one, floor = make("go", 1), Floor()
+    one, floor = make("go", 1), RunningGames()
     floor.open(crew("python").offered)
 
-    assert play(one.pk, registry.here(), floor) == End.NOT_TAKEN
+    assert play(one.pk, registry.here(), floor) == AttemptEnd.NOT_TAKEN
 
     one.refresh_from_db()
     assert (one.status, one.failures) == ("scheduled", 0)
     assert Attempt.objects.get().outcome == "released"
     floor.open(crew("go").offered)
-    assert play(one.pk, registry.here(), floor) == End.FINISHED
+    assert play(one.pk, registry.here(), floor) == AttemptEnd.FINISHED
 
 
 @pytest.mark.django_db

@@ -5,8 +5,8 @@ import pytest
 from ladder.games import attempts, services
 from ladder.games.models import Worker
 from ladder.games.worker import lifecycle, registry
-from ladder.games.worker.lifecycle import Station
-from ladder.games.worker.play import Floor
+from ladder.games.worker.lifecycle import WorkerReporter
+from ladder.games.worker.play import RunningGames
 from tests.games import factories
 
 pytestmark = pytest.mark.django_db
@@ -16,16 +16,16 @@ pytestmark = pytest.mark.django_db
 def deaf(monkeypatch) -> list[str]:
     """A station finds itself deaf at the second look; the list says how often."""
     monkeypatch.setattr(lifecycle, "DEAF_S", -1)
-    monkeypatch.setattr(Station, "_calibrate", lambda self, worker: None)
+    monkeypatch.setattr(WorkerReporter, "_calibrate", lambda self, worker: None)
     return []
 
 
-def at_work(deaf: list[str], *queues: str) -> Station:
-    return Station(
+def at_work(deaf: list[str], *queues: str) -> WorkerReporter:
+    return WorkerReporter(
         registry.survey(slots=2),
         queues or ("play", "again"),
         when_deaf=lambda: deaf.append("deaf"),
-        floor=Floor(),
+        floor=RunningGames(),
     )
 
 

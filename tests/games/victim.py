@@ -16,7 +16,7 @@ django.setup()
 from ladder.games import attempts  # noqa: E402
 from ladder.games.worker import registry  # noqa: E402
 from ladder.games.worker.play import play  # noqa: E402
-from ladder.ops.chaos.scripted_player import Scripted  # noqa: E402
+from ladder.ops.chaos.scripted_player import ScriptedPlayer  # noqa: E402
 from ladder.ratings import ledger_writer, rater  # noqa: E402
 from ladder.ratings.models import Season  # noqa: E402
 
@@ -29,7 +29,7 @@ def wait_for_death(here: str) -> None:
         sys.stdin.read()
 
 
-class Slow(Scripted):
+class SlowVictim(ScriptedPlayer):
     def start(self, hello):
         wait_for_death("while bots start")
         super().start(hello)
@@ -42,7 +42,7 @@ class Slow(Scripted):
 
 def open_player(submission, seat, limits, log):
     wait_for_death("after the claim")
-    return Slow(submission.digest)
+    return SlowVictim(submission.digest)
 
 
 def dying(function, *, before="", after):

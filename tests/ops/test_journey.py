@@ -42,7 +42,7 @@ for line in sys.stdin:
 """
 
 
-class Service:
+class JourneyService:
     """The processes of the runbook, all on one machine."""
 
     def __init__(self, stack: ExitStack, folder: Path) -> None:
@@ -107,7 +107,7 @@ class Service:
         return (self.folder / "log").read_text(errors="replace")[-4000:]
 
 
-def until(what, service: Service):
+def until(what, service: JourneyService):
     """Ask again and again until there is an answer; fail with the logs."""
     ends, pause = time.monotonic() + PATIENCE_S, Event()
     while time.monotonic() < ends:
@@ -125,7 +125,7 @@ def test_a_bot_goes_from_upload_to_leaderboard_on_two_workers(tmp_path: Path) ->
         # Not in pytest's folder: that is closed to others, the user postgres too.
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="torres-test-")))
         folder.chmod(0o755)
-        service = Service(stack, folder)
+        service = JourneyService(stack, folder)
         service.start()
         token = service.run(*MANAGE, "token", "ana").split()[-1]
         api = stack.enter_context(

@@ -2,10 +2,10 @@
 
 from random import Random
 
-from ladder.ratings.matchmaking import Desk
+from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Season
 
 
 def make_matches(season: Season, wanted: int, rng: Random | None = None) -> int:
     """Make up to `wanted` matches, as the dispatcher would."""
-    return Desk(rng).pair(season, wanted)
+    return MatchmakingSession(rng).pair(season, wanted)

@@ -1,16 +1,16 @@
 import pytest
 
 from ladder.dispatch.dispatcher import DEPTH, STOCK, Dispatcher
-from ladder.games.capabilities import Crew, Roster
+from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Game
 from ladder.games.services import NotNow
 from ladder.ratings import rater, rebuild, seasons
 from ladder.ratings.core import stopping_rule
-from ladder.ratings.core.pairing import Terms
-from ladder.ratings.core.simulation import Ladder, Plan
+from ladder.ratings.core.pairing import PairingTerms
+from ladder.ratings.core.simulation import SimulatedLadder, SimulationPlan
 from ladder.ratings.core.trueskill import Parameters, Skill
 from ladder.ratings.ladders import ensure_default_ladder
-from ladder.ratings.matchmaking import Desk
+from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Entry, Rating, Season
 from tests.games import factories
 from tests.ratings.factories import make_matches
@@ -40,8 +40,10 @@ def test_who_cannot_win_any_more_plays_no_more():
 def test_a_settled_order_is_the_true_one_nearly_always():
     right = 0
     for seed in range(12):
-        plan = Plan(Terms({"4": 1.0}, Parameters(tau=0.0)), 8, seed, open_at_once=2)
-        ladder = Ladder(plan)
+        plan = SimulationPlan(
+            PairingTerms({"4": 1.0}, Parameters(tau=0.0)), 8, seed, open_at_once=2
+        )
+        ladder = SimulatedLadder(plan)
         for _ in range(200):
             ladder.play()
             board = [ladder.state.bots[bot].skill for bot in ladder.board()]
@@ -62,7 +64,7 @@ def season(db) -> Season:
     return Season.objects.select_related("ladder").get(pk=season.pk)
 
 
-def play(season: Season, desk: Desk, matches: int = 4) -> None:
+def play(season: Season, desk: MatchmakingSession, matches: int = 4) -> None:
     """The bot with the lower number always wins."""
     desk.pair(season, matches)
     for game in Game.objects.filter(status="scheduled").order_by("pk"):
@@ -72,7 +74,7 @@ def play(season: Season, desk: Desk, matches: int = 4) -> None:
 
 
 def test_finals_play_on_until_the_prizes_are_settled(season):
-    desk = Desk()
+    desk = MatchmakingSession()
     play(season, desk)
     seasons.start_finals(season, prizes=2)
     assert season.parameters["tau"] == 0
@@ -90,7 +92,7 @@ def test_finals_play_on_until_the_prizes_are_settled(season):
 
 
 def test_finals_are_played_with_the_code_that_was_there(season):
-    play(season, Desk())
+    play(season, MatchmakingSession())
     seasons.start_finals(season, prizes=1)
     bot = Rating.objects.filter(season=season).first().bot
     old = Rating.objects.get(bot=bot).submission_id
@@ -98,7 +100,7 @@ def test_finals_are_played_with_the_code_that_was_there(season):
 
     assert rater.welcome(season.pk) == 0
     assert Rating.objects.get(bot=bot).submission_id == old
-    assert Desk().pair(season, 20) == 20
+    assert MatchmakingSession().pair(season, 20) == 20
     assert Game.objects.filter(status="scheduled", seats__submission=old).exists()
 
 
@@ -115,7 +117,7 @@ def test_a_frozen_season_is_played_out_and_may_go_on(season):
 
 
 def test_the_next_season_starts_from_nothing_when_the_last_is_archived(season):
-    play(season, Desk())
+    play(season, MatchmakingSession())
     with pytest.raises(NotNow):
         seasons.start_season(season.ladder)
     make_matches(season, 1)
@@ -130,7 +132,7 @@ def test_the_next_season_starts_from_nothing_when_the_last_is_archived(season):
 
 
 def test_the_dispatcher_pairs_with_its_desk_and_ends_finals(season, monkeypatch):
-    two = Roster([Crew(None, slots=2)])
+    two = WorkerPool([WorkerGroup(None, slots=2)])
     monkeypatch.setattr("ladder.dispatch.dispatcher.games.roster", lambda: two)
     monkeypatch.setattr("ladder.dispatch.dispatcher.hint", lambda *_: None)
     dispatcher = Dispatcher()
@@ -154,7 +156,7 @@ def test_one_hint_a_second_asks_for_a_fold(season, monkeypatch):
     monkeypatch.setattr(
         "ladder.dispatch.dispatcher.hint", lambda *hint: hints.append(hint)
     )
-    two = Roster([Crew(None, slots=2)])
+    two = WorkerPool([WorkerGroup(None, slots=2)])
     monkeypatch.setattr("ladder.dispatch.dispatcher.games.roster", lambda: two)
     dispatcher = Dispatcher()
 

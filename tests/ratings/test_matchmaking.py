@@ -6,7 +6,7 @@ from ladder.bots.models import Bot
 from ladder.games.models import Game, Match
 from ladder.ratings import matchmaking, rater, rebuild
 from ladder.ratings.ladders import ensure_default_ladder
-from ladder.ratings.matchmaking import Desk
+from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Ladder, Pairing, Rating, Season
 from tests.games import factories
 from tests.ratings.factories import make_matches
@@ -29,7 +29,7 @@ def sitting() -> set[str]:
 
 
 def test_a_desk_sees_who_came_and_what_moved(season):
-    desk = Desk()
+    desk = MatchmakingSession()
     desk.pair(season, 1)
     finish(Game.objects.get(), list(range(1, Match.objects.get().seats + 1)))
     rater.fold(season.pk)
@@ -41,7 +41,7 @@ def test_a_desk_sees_who_came_and_what_moved(season):
 
 
 def test_who_was_banned_since_the_last_look_gets_no_seat(season):
-    desk = Desk()
+    desk = MatchmakingSession()
     desk.pair(season, 1)
     Game.objects.update(status="cancelled")
     Bot.objects.filter(slug="bot-2").update(status="banned")
@@ -54,7 +54,7 @@ def test_who_was_banned_since_the_last_look_gets_no_seat(season):
 
 def test_a_desk_forgets_who_left_when_it_looks_at_everything(season, monkeypatch):
     monkeypatch.setattr(matchmaking, "RELOAD_S", 0)
-    desk = Desk()
+    desk = MatchmakingSession()
     desk.pair(season, 1)
     Game.objects.update(status="cancelled")
     Bot.objects.filter(slug="bot-2").update(status="withdrawn")
@@ -65,7 +65,7 @@ def test_a_desk_forgets_who_left_when_it_looks_at_everything(season, monkeypatch
 
 def test_a_crashing_bot_whose_game_was_cancelled_plays_on(season):
     Rating.objects.filter(bot__slug="bot-1").update(streak=4)
-    desk = Desk()
+    desk = MatchmakingSession()
     for _ in range(3):
         desk.pair(season, 3)
         assert "bot-1" in sitting()
@@ -79,7 +79,7 @@ def test_a_new_desk_remembers_who_sat_where(season):
     Ladder.objects.update(tables={"4": 1})
     season.ladder.refresh_from_db()
     for _ in range(20):
-        Desk().pair(season, 1)
+        MatchmakingSession().pair(season, 1)
 
     for bot in Bot.objects.all():
         seats = [

@@ -2,12 +2,12 @@ from random import Random
 
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from ladder.ratings.core.pairing import LANE, Matchmaker, Terms, seats_for
-from ladder.ratings.core.pool import Candidate
+from ladder.ratings.core.pairing import LANE, Matchmaker, PairingTerms, seats_for
+from ladder.ratings.core.pool import PoolEntry
 
 crowd = st.lists(
     st.builds(
-        Candidate,
+        PoolEntry,
         bot=st.integers(1, 10**6),
         name=st.just("bot"),
         submission=st.integers(1, 10**6),
@@ -24,14 +24,14 @@ crowd = st.lists(
 DUELS = {"2": 1.0}
 
 
-def bot(number: int, mu: float = 25.0, sigma: float = 4.0, **more) -> Candidate:
+def bot(number: int, mu: float = 25.0, sigma: float = 4.0, **more) -> PoolEntry:
     owner = more.pop("owner", number)
     games = {"games": 100, "fresh": 100} | more
-    return Candidate(number, f"bot-{number}", number, owner, mu, sigma, **games)
+    return PoolEntry(number, f"bot-{number}", number, owner, mu, sigma, **games)
 
 
 def maker(field, shares=DUELS, seed=1, **terms) -> Matchmaker:
-    made = Matchmaker(Terms(shares, **terms), Random(seed))
+    made = Matchmaker(PairingTerms(shares, **terms), Random(seed))
     made.field.start(field)
     return made
 

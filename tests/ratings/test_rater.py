@@ -9,7 +9,7 @@ from django.db import connection
 
 from ladder.bots.models import Bot, Submission
 from ladder.games import attempts, services as games
-from ladder.games.attempts import Place, Result
+from ladder.games.attempts import FinishedGame, SeatResult
 from ladder.games.models import Game
 from ladder.ratings import ledger_writer, rater, rebuild, selectors
 from ladder.ratings.ladders import ensure_default_ladder
@@ -29,11 +29,11 @@ def finish(game: Game, order: list[int] | None = None, fault: str = "") -> None:
     """Let a game end with the seats in this order; the last one may have a fault."""
     seats = order or list(range(game.match.seats))
     places = [
-        Place(seat, 50 - rank, rank, fault if rank == len(seats) else "")
+        SeatResult(seat, 50 - rank, rank, fault if rank == len(seats) else "")
         for rank, seat in enumerate(seats, start=1)
     ]
     claim = attempts.claim(game.pk, factories.worker())
-    assert attempts.finish(claim, Result("completed", "1", b"replay", places))
+    assert attempts.finish(claim, FinishedGame("completed", "1", b"replay", places))
 
 
 def open_games() -> list[Game]:

@@ -7,13 +7,13 @@ import pytest
 from django.core.management import call_command
 
 from ladder.games import attempts
-from ladder.games.attempts import Place, Result
+from ladder.games.attempts import FinishedGame, SeatResult
 from ladder.games.models import Game
 from ladder.ratings import rater, rebuild
-from ladder.ratings.core.pairing import Terms
+from ladder.ratings.core.pairing import PairingTerms
 from ladder.ratings.core.simulation import (
-    Ladder,
-    Plan,
+    SimulatedLadder,
+    SimulationPlan,
     converge,
     dice,
     fall,
@@ -22,12 +22,12 @@ from ladder.ratings.core.simulation import (
     settled,
 )
 from ladder.ratings.ladders import ensure_default_ladder
-from ladder.ratings.matchmaking import Desk
+from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Ladder as LadderRow, Rating
 from tests.games import factories
 
-DUELS = Terms({"2": 1.0})
-MIXED = Terms({"2": 0.4, "3": 0.2, "4": 0.4})
+DUELS = PairingTerms({"2": 1.0})
+MIXED = PairingTerms({"2": 0.4, "3": 0.2, "4": 0.4})
 
 
 def naive(one, other) -> float:
@@ -46,9 +46,12 @@ def test_kendall_counts_pairs():
 
 
 def test_a_ladder_is_known_sooner_than_by_chance_and_everybody_plays():
-    seen = [list(converge(Plan(DUELS, 60, seed), 16))[-1] for seed in (1, 2, 3)]
+    seen = [
+        list(converge(SimulationPlan(DUELS, 60, seed), 16))[-1] for seed in (1, 2, 3)
+    ]
     by_chance = [
-        list(converge(Plan(DUELS, 60, seed, "random"), 16))[-1] for seed in (1, 2, 3)
+        list(converge(SimulationPlan(DUELS, 60, seed, "random"), 16))[-1]
+        for seed in (1, 2, 3)
     ]
 
     assert (
@@ -60,7 +63,7 @@ def test_a_ladder_is_known_sooner_than_by_chance_and_everybody_plays():
 
 
 def test_an_identical_upload_moves_nothing():
-    ladder = Ladder(Plan(MIXED, 60))
+    ladder = SimulatedLadder(SimulationPlan(MIXED, 60))
     for _ in range(10):
         ladder.play()
     before = {bot: standing.skill for bot, standing in ladder.state.bots.items()}
@@ -71,7 +74,7 @@ def test_an_identical_upload_moves_nothing():
 
 
 def test_a_new_version_falls_a_few_places_at_most():
-    ladder = settled(Plan(MIXED, 60, seed=2), 12)
+    ladder = settled(SimulationPlan(MIXED, 60, seed=2), 12)
 
     assert fall(ladder, 15, 0.0, after=10) <= 15
     assert fall(ladder, 15, 3.0, after=10) <= 15
@@ -86,8 +89,8 @@ def test_the_command_prints_how_it_converges():
 
 def finish(game: Game, places: list[int]) -> None:
     claim = attempts.claim(game.pk, factories.worker())
-    seats = [Place(k, 50 - rank, rank) for k, rank in enumerate(places)]
-    assert attempts.finish(claim, Result("completed", "1", b"replay", seats))
+    seats = [SeatResult(k, 50 - rank, rank) for k, rank in enumerate(places)]
+    assert attempts.finish(claim, FinishedGame("completed", "1", b"replay", seats))
 
 
 @pytest.mark.django_db
@@ -97,8 +100,12 @@ def test_the_database_finds_the_same_tables_and_the_same_bits():
     bots = {made.pk: k for k, made in enumerate(factories.bots(9), start=1)}
     rater.welcome(season.pk)
     season.refresh_from_db()
-    plan = Plan(MIXED, 9, seed=5, open_at_once=1)
-    memory, desk, luck = Ladder(plan), Desk(dice(5, "pairs")), dice(5, "luck")
+    plan = SimulationPlan(MIXED, 9, seed=5, open_at_once=1)
+    memory, desk, luck = (
+        SimulatedLadder(plan),
+        MatchmakingSession(dice(5, "pairs")),
+        dice(5, "luck"),
+    )
 
     for _ in range(25):
         assert desk.pair(season, 1) == 1

@@ -42,7 +42,7 @@ def player(
 
 
 @dataclasses.dataclass
-class Game:
+class BotContest:
     """What came of a game: why the first seat forfeited, and what both answered."""
 
     fault: PlayerFault | None
@@ -58,7 +58,7 @@ def contest(
     rounds: int = 3,
     move_ms: float = 4_000,
     against: BotProcess | None = None,
-) -> Game:
+) -> BotContest:
     """Ask ``bot`` and an honest opponent in turn; the opponent is always asked on.
 
     One that is given has started, and may go on to its next game.
@@ -84,7 +84,7 @@ def contest(
         bot.end([0, 1], [2, 1], "completed")
     if against is None:
         opponent.end([0, 1], [2, 1], "completed")
-    return Game(
+    return BotContest(
         fault, bot, answers, others, bot._channel.stderr.decode(errors="replace")
     )
 

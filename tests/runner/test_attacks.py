@@ -11,7 +11,7 @@ import pytest
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Sandbox
 from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
-from ladder.runner.sandbox.cgroup_manager import Cgroups
+from ladder.runner.sandbox.cgroup_manager import CgroupManager
 from ladder.runner.sandbox.host import Host
 from tests.runner.factories import contest, groups_left, player, survivors
 
@@ -78,7 +78,7 @@ def bubblewrap(full: Sandbox) -> Iterator[Sandbox]:
     """Level full as a user has it to whom control groups are delegated."""
     if isinstance(full, BubblewrapSandbox):
         pytest.skip("that is what level full is here")
-    made = BubblewrapSandbox(Host.from_environment(), Cgroups.open())
+    made = BubblewrapSandbox(Host.from_environment(), CgroupManager.open())
     yield made
     made.close()
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ladder.runner.cache import Entry, Store
+from ladder.runner.cache import ArtifactCache, CacheEntry
 
 Make = Callable[[Path], None]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path) -> ArtifactCache:
     (tmp_path / "scratch").mkdir()
-    return Store(tmp_path / "kept", tmp_path / "scratch", 1 << 20)
+    return ArtifactCache(tmp_path / "kept", tmp_path / "scratch", 1 << 20)
 
 
 class Maker:
@@ -100,7 +100,7 @@ def test_what_is_too_large_is_kept_alone(store) -> None:
 
 def test_those_used_last_are_kept(store) -> None:
     make = Maker(300_000)
-    entries: dict[str, Entry] = {}
+    entries: dict[str, CacheEntry] = {}
     for at, name in enumerate("abcd"):
         entries[name] = store.take(name, make)
         if name != "a":  # it stays in use

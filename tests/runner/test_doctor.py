@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from ladder.cli.doctor import doctor
 from ladder.runner.sandbox import (
-    Capabilities,
     Control,
+    SandboxReport,
     SandboxUnavailable,
     open_sandbox,
 )
@@ -78,7 +78,7 @@ def test_the_level_is_what_the_controls_allow() -> None:
 def test_what_is_missing_is_named_with_its_cure() -> None:
     network = Control("network", held=False, how="connected", cure="do this")
 
-    assert Capabilities("none", (network,)).reasons() == "network: connected (do this)"
+    assert SandboxReport("none", (network,)).reasons() == "network: connected (do this)"
 
 
 HIDE = "mount --bind /dev/null /usr/bin/bwrap"

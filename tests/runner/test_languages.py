@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.game import Game
+from engine.game import TorresGame
 from engine.referee import play
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.runner import compiler, languages
 from ladder.runner.compiler import BuildFailed
-from ladder.runner.languages import NoBot, locate
+from ladder.runner.languages import EntryNotFound, locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Box, Sandbox, SandboxUnavailable, landlock
@@ -36,14 +36,14 @@ def whole_game(box: Box, sandbox: Sandbox) -> list[int]:
     """Play a game of the box against itself; return the moves each seat made."""
     seats = [BotProcess(box, sandbox, LIMITS) for _ in range(2)]
     rules = resolve("yucata", 2)
-    game = Game(rules, derive(rules, "languages"))
+    game = TorresGame(rules, derive(rules, "languages"))
     outcome = play(game, seats, seed="languages", limits=LIMITS.as_dict())
     assert outcome.forfeits == []
     return [move.seat for move in outcome.moves]
 
 
 def test_every_row_but_the_bare_executable_has_a_starter() -> None:
-    rows = {runtime.name for runtime in languages.RUNTIMES}
+    rows = {runtime.name for runtime in languages.LANGUAGES}
 
     assert set(LANGUAGES) == rows - {"executable"}
 
@@ -260,18 +260,20 @@ def test_a_manifest_can_say_otherwise(tmp_path) -> None:
 def test_a_wrong_manifest_is_refused_with_the_reason(said, why, tmp_path) -> None:
     (tmp_path / "bot.toml").write_text(said)
 
-    with pytest.raises(NoBot, match=why):
+    with pytest.raises(EntryNotFound, match=why):
         locate(tmp_path)
 
 
 def test_a_folder_without_a_bot_names_what_would_have_been_one(tmp_path) -> None:
     (tmp_path / "main.py").write_text("")
-    with pytest.raises(NoBot, match=r"bot\.py, bot\.js"):
+    with pytest.raises(EntryNotFound, match=r"bot\.py, bot\.js"):
         locate(tmp_path)
 
 
 def test_a_language_without_its_tools_says_what_to_install() -> None:
-    row = languages.Runtime("brainfuck", (".bf",), ("bf",), needs=(("bf", "bf-tools"),))
+    row = languages.Language(
+        "brainfuck", (".bf",), ("bf",), needs=(("bf", "bf-tools"),)
+    )
 
     assert languages.missing(row) == ["bf-tools"]
 

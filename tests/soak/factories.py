@@ -18,7 +18,7 @@ import psycopg
 from django.conf import settings
 
 from ladder.ops.chaos import servers
-from ladder.ops.chaos.monkey import Process
+from ladder.ops.chaos.monkey import ServiceProcess
 
 BACK_S = 60
 BROKEN = """
@@ -48,8 +48,8 @@ class Fleet:
     redis: servers.Redis
     lease_s: float = settings.TORRES_LEASE_SECONDS
     player: str = "tests.soak.players.open_slow"
-    workers: list[Process] = field(default_factory=list)
-    scheduler: Process | None = None
+    workers: list[ServiceProcess] = field(default_factory=list)
+    scheduler: ServiceProcess | None = None
     env: dict[str, str] = field(default_factory=dict)
     """What its processes are told beside, or instead."""
 
@@ -97,10 +97,12 @@ class Fleet:
             celery = [sys.executable, "-m", "celery", "-A", "ladder.celery", "worker"]
             options = ["--concurrency", str(slots), "--hostname", f"host-{k}@here"]
             command = [*prefix, *celery, *options, "--loglevel", "WARNING"]
-            self.workers.append(Process(command, env, self.folder / f"host-{k}.log"))
+            self.workers.append(
+                ServiceProcess(command, env, self.folder / f"host-{k}.log")
+            )
         manage = [sys.executable, str(settings.BASE_DIR / "manage.py"), "schedule"]
         log = self.folder / "scheduler.log"
-        self.scheduler = Process(manage, self.environ(), log)
+        self.scheduler = ServiceProcess(manage, self.environ(), log)
         self.keep()
 
     def keep(self) -> None:

@@ -2,14 +2,14 @@
 
 import threading
 
-from ladder.ops.chaos.scripted_player import Scripted
+from ladder.ops.chaos.scripted_player import ScriptedPlayer
 
 
-class Slow(Scripted):
+class SlowPlayer(ScriptedPlayer):
     def decide(self, ask):
         threading.Event().wait(0.02)
         return super().decide(ask)
 
 
 def open_slow(submission, seat, limits, log):
-    return Slow(submission.digest)
+    return SlowPlayer(submission.digest)

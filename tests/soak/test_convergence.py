@@ -4,21 +4,32 @@ from collections.abc import Callable
 
 import pytest
 
-from ladder.ratings.core.pairing import Terms
-from ladder.ratings.core.simulation import Look, Plan, average, converge, fall, settled
+from ladder.ratings.core.pairing import PairingTerms
+from ladder.ratings.core.simulation import (
+    SimulationPlan,
+    SimulationPoint,
+    average,
+    converge,
+    fall,
+    settled,
+)
 
 pytestmark = pytest.mark.soak
 BOTS, GAMES, SEEDS, GOAL = 500, 39, range(1, 6), 0.90
 CASES = [("2", 0.885, 100), ("4", 0.92, 50)]
 
 
-def curve(seats: str, policy: str, games: int) -> list[Look]:
-    terms = Terms({seats: 1.0})
-    runs = [converge(Plan(terms, BOTS, seed, policy), games) for seed in SEEDS]
+def curve(seats: str, policy: str, games: int) -> list[SimulationPoint]:
+    terms = PairingTerms({seats: 1.0})
+    runs = [
+        converge(SimulationPlan(terms, BOTS, seed, policy), games) for seed in SEEDS
+    ]
     return [average(looks) for looks in zip(*runs, strict=True)]
 
 
-def first(curve: list[Look], holds: Callable[[Look], bool]) -> int:
+def first(
+    curve: list[SimulationPoint], holds: Callable[[SimulationPoint], bool]
+) -> int:
     return next(look.games for look in curve if holds(look))
 
 
@@ -27,7 +38,9 @@ def test_the_order_is_known_soon_and_everybody_plays(seats, floor, enough):
     ours = curve(seats, "ours", GAMES)
     by_chance = curve(seats, "random", enough)
 
-    needed = first([*ours, Look(99, 1, 1, 0, 0)], lambda look: look.shown >= GOAL)
+    needed = first(
+        [*ours, SimulationPoint(99, 1, 1, 0, 0)], lambda look: look.shown >= GOAL
+    )
     usual = first(by_chance, lambda look: look.shown >= GOAL)
     print(f"{seats} seats: {ours[-1]}; τ = {GOAL} after {needed}, by chance {usual}")
     assert ours[-1].shown >= floor
@@ -37,9 +50,9 @@ def test_the_order_is_known_soon_and_everybody_plays(seats, floor, enough):
 
 
 def test_a_new_version_falls_at_most_15_places():
-    terms = Terms({"2": 0.4, "3": 0.2, "4": 0.4})
+    terms = PairingTerms({"2": 0.4, "3": 0.2, "4": 0.4})
     for seed in SEEDS:
-        ladder = settled(Plan(terms, 60, seed), 100)
+        ladder = settled(SimulationPlan(terms, 60, seed), 100)
         falls = {
             better: [fall(ladder, place, better, after=40) for place in (0, 15, 30, 45)]
             for better in (0.0, 3.0)

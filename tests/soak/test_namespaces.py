@@ -31,7 +31,7 @@ def undo(*words: str) -> None:
     subprocess.run(["ip", *words], check=False, capture_output=True)
 
 
-class Host:
+class NetworkHost:
     """A namespace with a cable to the switch; it ends with the stack."""
 
     def __init__(self, stack: ExitStack, name: str, number: int) -> None:
@@ -63,7 +63,7 @@ class Host:
 
 
 @contextmanager
-def network() -> Iterator[list[Host]]:
+def network() -> Iterator[list[NetworkHost]]:
     """Make a switch with this process and three hosts at it."""
     with ExitStack() as stack:
         try:
@@ -74,7 +74,7 @@ def network() -> Iterator[list[Host]]:
         ip("addr", "add", f"{NET}.1/24", "dev", SWITCH)
         ip("link", "set", SWITCH, "up")
         names = enumerate(("db", "one", "two"), start=2)
-        yield [Host(stack, name, number) for number, name in names]
+        yield [NetworkHost(stack, name, number) for number, name in names]
 
 
 @pytest.mark.parametrize("seconds", [5, 30, 75])

@@ -52,7 +52,7 @@ class Pooler(servers._Process):
 def service() -> Iterator[Fleet]:
     try:
         servers.find("pgbouncer")
-    except servers.Absent as why:
+    except servers.ServerMissing as why:
         pytest.skip(str(why))
     with fleet(player="ladder.ops.chaos.scripted_player.open_player") as service:
         pooler = Pooler(service.folder / "pooler", service.postgres)

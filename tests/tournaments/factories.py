@@ -14,31 +14,35 @@ from ladder.tournaments import advance, services
 from ladder.tournaments.formats.config import Config, read
 from ladder.tournaments.formats.plan import plan
 from ladder.tournaments.formats.values import (
-    Entrant,
-    Fixture,
+    FixtureKey,
+    FixtureRecord,
+    FixtureResult,
     GameResult,
     How,
-    Outcome,
-    Place,
+    SeededEntrant,
     judge,
     settled,
 )
-from ladder.tournaments.models import Fixture as FixtureRow, Status, Tournament
+from ladder.tournaments.models import (
+    Fixture as FixtureRow,
+    Tournament,
+    TournamentStatus,
+)
 from tests.games.factories import LIMITS, bots
 
-Rule = Callable[[Fixture], Outcome | None]
+Rule = Callable[[FixtureRecord], FixtureResult | None]
 HALF = Fraction(1, 2)
 
 
-def entrants(n: int) -> list[Entrant]:
-    return [Entrant(key, key) for key in range(1, n + 1)]
+def entrants(n: int) -> list[SeededEntrant]:
+    return [SeededEntrant(key, key) for key in range(1, n + 1)]
 
 
 def config(form: str, **more: object) -> Config:
     return read({"format": form, **more})
 
 
-def better_seed_wins(fixture: Fixture) -> Outcome:
+def better_seed_wins(fixture: FixtureRecord) -> FixtureResult:
     """Decide for the smaller key, everywhere."""
     ranks = [1 + sum(k < key for k in fixture.entrants) for key in fixture.entrants]
     game = GameResult(tuple(ranks), tuple(100 - key for key in fixture.entrants))
@@ -48,8 +52,10 @@ def better_seed_wins(fixture: Fixture) -> Outcome:
 def seeded(seed: int) -> Rule:
     """Decide by chance, the same for the same place and entrants in any order."""
 
-    def rule(fixture: Fixture) -> Outcome:
-        rng = Random(f"{seed}/{fixture.place}/{fixture.entrants}")
+    def rule(fixture: FixtureRecord) -> FixtureResult:
+        key = fixture.place
+        where = f"{key.round}.{key.pool}.{key.table}.{key.leg}"
+        rng = Random(f"{seed}/{where}/{fixture.entrants}")
         if rng.random() < 0.03:
             return judge(len(fixture.entrants), [])
         scores = [rng.randrange(30, 40) for _ in fixture.entrants]
@@ -60,7 +66,10 @@ def seeded(seed: int) -> Rule:
 
 
 def step(
-    config: Config, field: Sequence[Entrant], fixtures: list[Fixture], rule: Rule
+    config: Config,
+    field: Sequence[SeededEntrant],
+    fixtures: list[FixtureRecord],
+    rule: Rule,
 ) -> bool:
     """Schedule what is due and decide what is open; False when it is over."""
     found = plan(config, field, fixtures)
@@ -75,12 +84,12 @@ def step(
 
 def play_in_memory(
     config: Config,
-    field: Sequence[Entrant],
+    field: Sequence[SeededEntrant],
     rule: Rule = better_seed_wins,
     leave: dict[int, int] | None = None,
-) -> list[Fixture]:
+) -> list[FixtureRecord]:
     """Play to the end; ``leave`` says after how many steps an entrant leaves."""
-    fixtures: list[Fixture] = []
+    fixtures: list[FixtureRecord] = []
     for turn in range(10_000):
         for k, entrant in enumerate(field):
             if (leave or {}).get(entrant.key) == turn:
@@ -92,15 +101,15 @@ def play_in_memory(
 
 def fixture(
     round_: int, table: int, pair: Sequence[int], points: str, how: How = How.PLAYED
-) -> Fixture:
+) -> FixtureRecord:
     """Write down a published result: points such as ``1 0`` or ``½ ½``."""
     values = tuple(HALF if word == "½" else Fraction(word) for word in points.split())
-    outcome = Outcome(how, values, (0,) * len(values))
-    return Fixture(Place(round_, 0, table), tuple(pair), outcome)
+    outcome = FixtureResult(how, values, (0,) * len(values))
+    return FixtureRecord(FixtureKey(round_, 0, table), tuple(pair), outcome)
 
 
 Interfere = Callable[[Tournament, int], None]
-CARD = registry.Card(versions={}, slots=2)
+CARD = registry.WorkerInfo(versions={}, slots=2)
 
 
 def tournament(config: Mapping[str, Any], **more: Any) -> Tournament:
@@ -147,7 +156,7 @@ def play_out(made: Tournament, interfere: Interfere | None = None) -> Tournament
     for turn in range(200):
         advance.tick(slots=2)
         made.refresh_from_db()
-        if made.status != Status.RUNNING:
+        if made.status != TournamentStatus.RUNNING:
             return made
         if interfere is not None:
             interfere(made, turn)

@@ -9,9 +9,9 @@ from ladder.tournaments.formats.standings import Standings
 from ladder.tournaments.formats.values import (
     FINAL,
     LOSERS,
-    Fixture,
-    Outcome,
-    Place,
+    FixtureKey,
+    FixtureRecord,
+    FixtureResult,
     settle,
 )
 from tests.tournaments.factories import (
@@ -50,11 +50,13 @@ def test_a_double_elimination_beats_everybody_but_one_twice(n: int) -> None:
 
 
 def test_the_winner_of_the_losers_must_win_twice() -> None:
-    def rule(one: Fixture) -> Outcome:
+    def rule(one: FixtureRecord) -> FixtureResult:
         """Two comes back: it loses to one before the final only."""
         outcome = better_seed_wins(one)
         if one.place.pool == FINAL:
-            return Outcome(outcome.how, outcome.points[::-1], outcome.scores[::-1])
+            return FixtureResult(
+                outcome.how, outcome.points[::-1], outcome.scores[::-1]
+            )
         return outcome
 
     played = play_in_memory(config(DOUBLE), entrants(4), rule)
@@ -105,8 +107,8 @@ def test_a_contest_without_a_winner_is_decided_all_the_same(
 ) -> None:
     level = fixture(1, 0, (1, 2), "½ ½")
     assert level.outcome
-    outcome = Outcome(level.outcome.how, level.outcome.points, scores)
-    one = Fixture(Place(1, 0, 0), (1, 2), outcome)
+    outcome = FixtureResult(level.outcome.how, level.outcome.points, scores)
+    one = FixtureRecord(FixtureKey(1, 0, 0), (1, 2), outcome)
     found = bracket(
         config(SINGLE),
         Format.SINGLE_ELIMINATION,
@@ -115,7 +117,7 @@ def test_a_contest_without_a_winner_is_decided_all_the_same(
     )
 
     assert found.champion == winner
-    assert found.contests[Place(1, 0, 0)].why == why
+    assert found.contests[FixtureKey(1, 0, 0)].why == why
 
 
 def test_losers_meet_again_late() -> None:

@@ -140,10 +140,12 @@ def test_groups_are_dealt_there_and_back_and_winners_kept_apart() -> None:
 
 
 def test_byes_in_a_swiss_go_round() -> None:
-    played = play_in_memory(config("swiss", rounds=6), entrants(7), seeded(1))
+    # Seven entrants and the bye are eight vertices. Up to the fourth round each has at
+    # least four unused partners, so a perfect matching exists (Dirac's theorem).
+    played = play_in_memory(config("swiss", rounds=4), entrants(7), seeded(1))
     byes = Counter(f.entrants[0] for f in played if len(f.entrants) == 1)
 
-    assert len(byes) == 6
+    assert len(byes) == 4
     assert set(byes.values()) == {1}
 
 

@@ -9,7 +9,7 @@ from ladder.games import attempts, services as games
 from ladder.games.models import Game, GameStatus, Match
 from ladder.tournaments import advance, selectors, services
 from ladder.tournaments.formats.standings import Standings
-from ladder.tournaments.models import Fixture, Status, Tournament
+from ladder.tournaments.models import Fixture, Tournament, TournamentStatus
 from tests.games.factories import bot, bots, submission
 from tests.tournaments.factories import (
     begun,
@@ -43,7 +43,7 @@ def test_every_format_goes_from_entry_to_final_standings(
 ) -> None:
     made = play_out(begun(config, 5))
 
-    assert made.status == Status.FINISHED
+    assert made.status == TournamentStatus.FINISHED
     assert made.finished_at is not None
     assert standings(made).lines[0].rank == 1
     assert len(standings(made).lines) == 5
@@ -95,7 +95,7 @@ def test_everybody_may_leave() -> None:
     for entrant in made.entrants.all():
         services.withdraw(entrant)
 
-    assert play_out(made).status == Status.FINISHED
+    assert play_out(made).status == TournamentStatus.FINISHED
 
 
 def test_a_dead_match_is_shared_and_the_rest_goes_on() -> None:
@@ -123,7 +123,7 @@ def test_a_voided_game_of_the_last_round_is_waited_for() -> None:
     play_due(who)
     advance.tick(slots=2)
     made.refresh_from_db()
-    assert made.status == Status.FINISHED
+    assert made.status == TournamentStatus.FINISHED
 
 
 def test_a_lost_worker_delays_its_game_only() -> None:
@@ -138,7 +138,10 @@ def test_a_lost_worker_delays_its_game_only() -> None:
             )
             attempts.reap()
 
-    assert play_out(begun({"format": "swiss"}, 5), lose).status == Status.FINISHED
+    assert (
+        play_out(begun({"format": "swiss"}, 5), lose).status
+        == TournamentStatus.FINISHED
+    )
 
 
 def test_ticks_may_be_doubled_and_change_nothing() -> None:
@@ -155,7 +158,7 @@ def test_ticks_may_be_doubled_and_change_nothing() -> None:
     made.refresh_from_db()
     assert {str(row[0]) for row in before} <= {str(row[0]) for row in schedule(made)}
     assert made.fixtures.count() == 4
-    assert made.status == Status.FINISHED
+    assert made.status == TournamentStatus.FINISHED
 
 
 def test_a_step_that_came_too_late_writes_nothing() -> None:
@@ -164,7 +167,7 @@ def test_a_step_that_came_too_late_writes_nothing() -> None:
     before = [selectors.folded(row) for row in selectors.fixture_rows(made)]
     Fixture.objects.filter(tournament=made, round=3).delete()
 
-    with pytest.raises(advance.Stale):
+    with pytest.raises(advance.PlanConflict):
         advance._write(made, before, before)
 
 
@@ -199,14 +202,14 @@ def test_the_clock_opens_closes_and_starts() -> None:
     )
     advance.tick(slots=0)
     made.refresh_from_db()
-    assert made.status == Status.ENTRY
+    assert made.status == TournamentStatus.ENTRY
     for one in bots(3):
         services.enter(made, one)
     Tournament.objects.update(starts_at=now)
     advance.tick(slots=0)
     made.refresh_from_db()
 
-    assert made.status == Status.RUNNING
+    assert made.status == TournamentStatus.RUNNING
     assert [e.seed for e in selectors.started(made)] == [1, 2, 3]
 
 
@@ -216,7 +219,7 @@ def test_a_scheduled_start_with_too_few_cancels_it() -> None:
     advance.tick(slots=0)
     made.refresh_from_db()
 
-    assert made.status == Status.CANCELLED
+    assert made.status == TournamentStatus.CANCELLED
 
 
 def test_who_does_not_check_in_is_left_out_and_told() -> None:

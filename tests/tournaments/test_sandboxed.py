@@ -26,7 +26,7 @@ from ladder.games import attempts
 from ladder.games.models import Game, GameStatus
 from ladder.runner.sandbox import SandboxUnavailable, open_sandbox
 from ladder.tournaments import services
-from ladder.tournaments.models import Status, Tournament
+from ladder.tournaments.models import Tournament, TournamentStatus
 from tests.tournaments.factories import play_out, tournament
 from tests.tournaments.test_running import FORMATS, standings
 
@@ -42,9 +42,9 @@ WORKER = """
 import django
 django.setup()
 import sys
-from ladder.games import workers
+from ladder.games.worker import registry
 from ladder.games.worker.play import play
-play(int(sys.argv[1]), workers.register(workers.Card(versions={}, slots=1)))
+play(int(sys.argv[1]), registry.register(registry.WorkerInfo(versions={}, slots=1)))
 """
 
 pytestmark = [
@@ -123,7 +123,7 @@ def test_every_format_ends_whatever_breaks(config: dict[str, Any]) -> None:
     made = play_out(made, interfere)
     lines = standings(made).lines
 
-    assert made.status == Status.FINISHED
+    assert made.status == TournamentStatus.FINISHED
     assert broken == ["leaver"]
     assert len(lines) == 5
     assert lines[0].rank == 1

@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from ladder.tournaments.formats.config import SWISS_BREAKS, TieBreak
-from ladder.tournaments.formats.tiebreaks import Table, shown
+from ladder.tournaments.formats.tiebreaks import TieBreakTable, shown
 from ladder.tournaments.formats.values import How
 from tests.tournaments.factories import entrants, fixture
 
@@ -30,13 +30,13 @@ X ½ ½ 1 ½ ½ 1 1 ½ 1 ½ 1 1 1 1 | 11 69.5
 """
 
 
-def world_final() -> Table:
+def world_final() -> TieBreakTable:
     rows = [line.split("|")[0].split() for line in WORLD_FINAL.strip().splitlines()]
     fixtures = [
         fixture(1, k, (i + 1, j + 1), f"{rows[i][j]} {rows[j][i]}")
         for k, (i, j) in enumerate(combinations(range(15), 2))
     ]
-    return Table(entrants(15), fixtures, SWISS_BREAKS)
+    return TieBreakTable(entrants(15), fixtures, SWISS_BREAKS)
 
 
 def printed(column: int) -> list[Fraction]:
@@ -44,7 +44,7 @@ def printed(column: int) -> list[Fraction]:
     return [Fraction(line.split("|")[1].split()[column]) for line in lines]
 
 
-def values(table: Table, rule: TieBreak) -> list[Fraction]:
+def values(table: TieBreakTable, rule: TieBreak) -> list[Fraction]:
     return [table.value(rule, key, ()) for key in table.records]
 
 
@@ -90,7 +90,7 @@ HAMILTON = """
 MARKS = {"+": "1 0", "=": "½ ½", "-": "0 1"}
 
 
-def hamilton() -> Table:
+def hamilton() -> TieBreakTable:
     fixtures = []
     for line in HAMILTON.strip().splitlines():
         own, *results = line.split()
@@ -101,7 +101,7 @@ def hamilton() -> Table:
             elif int(own) < int(other):
                 pair = (int(own), int(other))
                 fixtures.append(fixture(r, int(own), pair, MARKS[mark]))
-    return Table(entrants(27), fixtures, SWISS_BREAKS)
+    return TieBreakTable(entrants(27), fixtures, SWISS_BREAKS)
 
 
 def test_buchholz_and_sonneborn_berger_decide_a_club_championship() -> None:
@@ -120,9 +120,9 @@ def test_buchholz_and_sonneborn_berger_decide_a_club_championship() -> None:
     ]
 
 
-def against(*points: int) -> Table:
+def against(*points: int) -> TieBreakTable:
     """Let entrant 1 draw with opponents who end with these points."""
-    table = Table(entrants(1 + len(points)), [], SWISS_BREAKS)
+    table = TieBreakTable(entrants(1 + len(points)), [], SWISS_BREAKS)
     for key, total in enumerate(points, 2):
         table.records[1].met.append((key, Fraction(1, 2)))
         table.records[key].points = Fraction(total)
@@ -153,7 +153,7 @@ def test_a_bye_counts_as_an_opponent_with_ones_own_points() -> None:
         fixture(2, 0, (1, 3), "1 0"),
         fixture(2, 1, (2,), "1", How.BYE),
     ]
-    table = Table(entrants(3), fixtures, SWISS_BREAKS)
+    table = TieBreakTable(entrants(3), fixtures, SWISS_BREAKS)
 
     assert table.value(TieBreak.BUCHHOLZ, 2, ()) == 2 + 1
     assert table.value(TieBreak.SONNEBORN_BERGER, 2, ()) == 1
@@ -165,14 +165,16 @@ def test_direct_encounter_counts_only_where_all_have_met() -> None:
         fixture(1, 1, (3, 4), "1 0"),
         fixture(2, 0, (1, 4), "1 0"),
     ]
-    table = Table(entrants(4), fixtures, (TieBreak.DIRECT_ENCOUNTER,))
+    table = TieBreakTable(entrants(4), fixtures, (TieBreak.DIRECT_ENCOUNTER,))
 
     assert table.places == [[1, 2, 3], [4]]
     assert table.explain(1, 2)[-1] == ("nothing separates them: they share the place")
 
 
 def test_at_a_table_of_four_everybody_has_met_everybody() -> None:
-    table = Table(entrants(4), [fixture(1, 0, (1, 2, 3, 4), "1 ½ ½ 0")], SWISS_BREAKS)
+    table = TieBreakTable(
+        entrants(4), [fixture(1, 0, (1, 2, 3, 4), "1 ½ ½ 0")], SWISS_BREAKS
+    )
 
     assert table.value(TieBreak.SONNEBORN_BERGER, 2, ()) == Fraction(1, 4)
     assert table.value(TieBreak.BUCHHOLZ, 4, ()) == 2
@@ -180,7 +182,7 @@ def test_at_a_table_of_four_everybody_has_met_everybody() -> None:
 
 
 def test_ranks_that_share_a_place_leave_the_next_one_empty() -> None:
-    lines = Table(entrants(3), [fixture(1, 0, (2, 3), "½ ½")], ()).lines
+    lines = TieBreakTable(entrants(3), [fixture(1, 0, (2, 3), "½ ½")], ()).lines
 
     assert [(line.key, line.rank) for line in lines] == [(2, 1), (3, 1), (1, 3)]
 

@@ -86,7 +86,7 @@ def test_a_crowd_that_asks_together_gets_one_answer(rf, monkeypatch) -> None:
         return share(rf.get("/api/v1/games/")).content
 
     monkeypatch.setattr("ladder.web.middleware.time.monotonic", now)
-    share = middleware.Shared(make)
+    share = middleware.SharedAnswers(make)
     with ThreadPoolExecutor(5) as crowd:
         answers = list(crowd.map(ask, range(5)))
 

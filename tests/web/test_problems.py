@@ -79,7 +79,7 @@ def test_our_own_mistake_is_a_problem_too(anybody: APIClient, monkeypatch) -> No
     def broken(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("ladder.bots.views.Bots.get_queryset", broken)
+    monkeypatch.setattr("ladder.bots.views.BotList.get_queryset", broken)
     answer = anybody.get("/api/v1/bots/")
 
     assert answer.status_code == 500
@@ -93,7 +93,7 @@ def test_the_page_of_a_mistake_needs_no_database(monkeypatch) -> None:
         raise OperationalError("secret detail")
 
     monkeypatch.setattr("django.contrib.auth.middleware.get_user", away)
-    monkeypatch.setattr("ladder.web.views.Bots.get", away)
+    monkeypatch.setattr("ladder.web.views.BotsPage.get", away)
     answer = Client(raise_request_exception=False).get("/bots/")
 
     assert answer.status_code == 500

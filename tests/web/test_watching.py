@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from ladder.games import attempts, replays, visibility
-from ladder.games.attempts import Said
+from ladder.games.attempts import AnswerRecord
 from ladder.games.models import Game, Match, Worker
 from ladder.games.worker import engine_adapter
 from tests.factories import Show, make_match, random_game
@@ -32,7 +32,7 @@ def go_on(claim: attempts.Claim, match: Match, first: int, last: int) -> None:
     said = []
     for index in range(last):
         action = rng.choice(torres.legal())
-        said.append(Said(index, torres.seat or 0, [action], 1.5))
+        said.append(AnswerRecord(index, torres.seat or 0, [action], 1.5))
         torres.play(action)
     attempts.store(claim, said[first:])
 
@@ -110,7 +110,7 @@ def test_a_move_for_a_seat_tells_of_its_forfeit(visit, show: Show) -> None:
     torres = engine_adapter.start(three)
     torres.forfeit(torres.seat, "crash")
     seat = torres.seat
-    said = Said(0, seat, torres.automatic(), 0.0, auto=True)
+    said = AnswerRecord(0, seat, torres.automatic(), 0.0, auto=True)
     attempts.store(claim, [said])
 
     frames = visit("").get(f"/games/{game.pk}/frames.json").json()["frames"]

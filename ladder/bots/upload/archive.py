@@ -22,10 +22,10 @@ from ladder.bots.upload.checks import (
     USUAL,
     DuplicateName,
     EmptyArchive,
-    Limits,
     NoEntry,
     NotAnArchive,
     TooBig,
+    UploadLimits,
     judge_size,
 )
 from ladder.bots.upload.formats import CHUNK, DAMAGE, Packed, entries_of
@@ -34,7 +34,7 @@ MANIFEST = "bot.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class UnpackedUpload:
     """An unpacked upload. ``files`` are relative paths in digest order."""
 
     files: tuple[str, ...]
@@ -48,8 +48,8 @@ def unpack(
     folder: Path,
     *,
     suffixes: Collection[str],
-    limits: Limits = USUAL,
-) -> Source:
+    limits: UploadLimits = USUAL,
+) -> UnpackedUpload:
     """Unpack an upload into ``folder`` (new or empty) and digest it.
 
     ``filename`` is only looked at to recognise a single source file. Raises BadArchive
@@ -73,7 +73,7 @@ def unpack(
     if not paths:
         raise EmptyArchive("There is no file in the archive. Pack your bot's folder.")
     paths = _settle(folder, paths, suffixes)
-    return Source(tuple(paths), *digest(folder, paths))
+    return UnpackedUpload(tuple(paths), *digest(folder, paths))
 
 
 def digest(folder: Path, paths: Iterable[str]) -> tuple[str, int]:
@@ -105,7 +105,9 @@ def pack(folder: Path, paths: Iterable[str], target: BinaryIO) -> None:
                     packed.write(chunk)
 
 
-def _write_all(entries: Iterator[Packed], folder: Path, limits: Limits) -> list[str]:
+def _write_all(
+    entries: Iterator[Packed], folder: Path, limits: UploadLimits
+) -> list[str]:
     paths: list[str] = []
     left = limits.unpacked
     for entry in entries:

@@ -48,7 +48,7 @@ class NoEntry(BadArchive):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class UploadLimits:
     """``packed`` and ``unpacked`` in bytes; ``path`` in bytes of UTF-8."""
 
     packed: int = 64 << 20
@@ -58,10 +58,10 @@ class Limits:
     depth: int = 20
 
 
-USUAL = Limits()
+USUAL = UploadLimits()
 
 
-def judge_size(upload: IO[bytes], limits: Limits) -> None:
+def judge_size(upload: IO[bytes], limits: UploadLimits) -> None:
     """Refuse an upload that is empty or has too many bytes, packed as it is."""
     size = upload.seek(0, io.SEEK_END)
     upload.seek(0)
@@ -74,7 +74,7 @@ def judge_size(upload: IO[bytes], limits: Limits) -> None:
         )
 
 
-def judge_count(count: int, limits: Limits) -> None:
+def judge_count(count: int, limits: UploadLimits) -> None:
     """Refuse an archive with so many entries."""
     if count > limits.files:
         raise TooManyFiles(
@@ -83,7 +83,7 @@ def judge_count(count: int, limits: Limits) -> None:
         )
 
 
-def judge_total(size: int, limits: Limits) -> None:
+def judge_total(size: int, limits: UploadLimits) -> None:
     """Refuse an archive that has so many bytes unpacked, or says so."""
     if size > limits.unpacked:
         raise TooBig(
@@ -92,7 +92,7 @@ def judge_total(size: int, limits: Limits) -> None:
         )
 
 
-def clean_path(name: str, limits: Limits) -> str | None:
+def clean_path(name: str, limits: UploadLimits) -> str | None:
     """Return the path without its "." parts; None for what is ignored.
 
     Raises UnsafePath for what a file of a bot cannot be called.

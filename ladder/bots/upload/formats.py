@@ -19,9 +19,9 @@ from typing import IO, BinaryIO, cast
 
 from ladder.bots.upload.checks import (
     BadArchive,
-    Limits,
     NotAnArchive,
     TooBig,
+    UploadLimits,
     clean_path,
     judge_count,
     judge_total,
@@ -56,7 +56,7 @@ def entries_of(
     filename: str,
     folder: Path,
     suffixes: Collection[str],
-    limits: Limits,
+    limits: UploadLimits,
 ) -> Iterator[Packed]:
     """Return the files of an upload, each to be opened before the next is asked for.
 
@@ -81,7 +81,7 @@ def _whole(upload: IO[bytes]) -> IO[bytes]:
     return io.BytesIO(upload.read())  # closing it leaves the upload open
 
 
-def _zipped(upload: IO[bytes], limits: Limits) -> Iterator[Packed]:
+def _zipped(upload: IO[bytes], limits: UploadLimits) -> Iterator[Packed]:
     # Counted in the raw bytes, because opening a zip reads its whole list of entries.
     judge_count(_occurrences(upload, b"PK\x01\x02"), limits)
     archive = zipfile.ZipFile(upload)
@@ -100,7 +100,7 @@ def _zipped(upload: IO[bytes], limits: Limits) -> Iterator[Packed]:
         yield Packed(path, partial(archive.open, info))
 
 
-def _taped(upload: IO[bytes], folder: Path, limits: Limits) -> Iterator[Packed]:
+def _taped(upload: IO[bytes], folder: Path, limits: UploadLimits) -> Iterator[Packed]:
     # Each file costs a block of header and up to one of padding beside its content.
     most = limits.unpacked + (limits.files + 20) * 2048
     with TemporaryFile(dir=folder.parent) as spool:

@@ -12,7 +12,7 @@ from django.utils.module_loading import import_string
 
 from engine import referee
 from engine.errors import EngineError
-from engine.game import Game
+from engine.game import TorresGame
 from engine.referee import ServiceFault
 from engine.rulesets import resolve
 from engine.setup import derive
@@ -51,7 +51,7 @@ def measure() -> float | None:
     open_player = import_string(settings.TORRES_OPEN_PLAYER)
     rules, limits = resolve("yucata", 2, {}), asdict(Limits())
     outcome = referee.play(
-        Game(rules, derive(rules, SEED)),
+        TorresGame(rules, derive(rules, SEED)),
         [open_player(bot, seat, limits, Journal()) for seat in range(2)],
         seed=SEED,
         limits=limits,

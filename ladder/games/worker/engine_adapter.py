@@ -4,12 +4,12 @@ from typing import Any
 
 from django.db.models import Prefetch
 
-from engine.game import Game as Torres
-from engine.referee import Outcome
+from engine.game import TorresGame as Torres
+from engine.referee import GameRecord
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.games import replays
-from ladder.games.attempts import Place, Result
+from ladder.games.attempts import FinishedGame, SeatResult
 from ladder.games.models import Game, Match, Seat
 
 
@@ -29,13 +29,13 @@ def start(match: Match) -> Torres:
     return Torres(rules, derive(rules, match.seed))
 
 
-def result(game: Game, outcome: Outcome) -> Result:
+def result(game: Game, outcome: GameRecord) -> FinishedGame:
     """Return what is stored of a game that was played to its end."""
     document = outcome.replay(seed=game.match.seed, players=_players(game))
     ended: dict[str, Any] = document["result"]
     faults = {forfeit.seat: forfeit for forfeit in outcome.forfeits}
     places = [
-        Place(
+        SeatResult(
             number=number,
             score=score,
             rank=rank,
@@ -46,7 +46,7 @@ def result(game: Game, outcome: Outcome) -> Result:
             zip(ended["scores"], ended["ranks"], strict=True)
         )
     ]
-    return Result(
+    return FinishedGame(
         reason=ended["reason"],
         engine=str(document.get("engine", "")),
         replay=replays.pack(document),

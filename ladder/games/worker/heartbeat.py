@@ -14,7 +14,7 @@ from django.db import Error, connection
 
 from engine.referee import Move, Player
 from ladder.games import attempts
-from ladder.games.attempts import Claim, Journal, Said
+from ladder.games.attempts import AnswerRecord, Claim, Journal
 
 BEAT_S = settings.TORRES_LEASE_SECONDS / 3
 FLUSH_S = 0.25
@@ -28,7 +28,7 @@ class Stopped(Exception):
     """The game is not to be played on: the lease is lost, or the worker stops."""
 
 
-class Heart(threading.Thread):
+class Heartbeat(threading.Thread):
     """Beats for one claim until it is closed; ends the players when it must not go on.
 
     `stopped` says why it did, once it did. A game that was stopped may be handed back
@@ -41,7 +41,7 @@ class Heart(threading.Thread):
         self.journals = [Journal() for _ in range(seats)]
         self.stopped = ""
         self._players: Sequence[Player] = ()
-        self._answers: list[Said] = []
+        self._answers: list[AnswerRecord] = []
         self._wake = threading.Condition()
         self._closed = False
         now = time.monotonic()
@@ -57,7 +57,7 @@ class Heart(threading.Thread):
         if self.stopped:
             raise Stopped(self.stopped)
         answer = move.answer
-        said = Said(
+        said = AnswerRecord(
             index=move.index,
             seat=move.seat,
             actions=move.actions,

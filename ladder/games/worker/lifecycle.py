@@ -21,8 +21,8 @@ from django.db import Error, connection
 
 from ladder.games import capabilities, selectors
 from ladder.games.worker import calibration, registry
-from ladder.games.worker.play import FLOOR, Floor
-from ladder.games.worker.registry import Card
+from ladder.games.worker.play import RUNNING_GAMES, RunningGames
+from ladder.games.worker.registry import WorkerInfo
 
 REPORT_S = settings.TORRES_LEASE_SECONDS / 6
 DEAF_S = settings.TORRES_LEASE_SECONDS
@@ -41,16 +41,16 @@ IN_PROCESS = (".thread", ".solo")
 log = structlog.get_logger()
 
 
-class Station(threading.Thread):
+class WorkerReporter(threading.Thread):
     """Reports for one worker process until it is closed."""
 
     def __init__(
         self,
-        card: Card,
+        card: WorkerInfo,
         queues: Sequence[str],
         *,
         when_deaf: Callable[[], None] | None = None,
-        floor: Floor = FLOOR,
+        floor: RunningGames = RUNNING_GAMES,
     ) -> None:
         super().__init__(name="station", daemon=True)
         self.card = card
@@ -112,7 +112,7 @@ class Station(threading.Thread):
         connection.close()
 
 
-class StationStep(bootsteps.StartStopStep):
+class ReporterStep(bootsteps.StartStopStep):
     """Starts with every worker: reports for it, and hands its games back at the end."""
 
     requires = ("celery.worker.components:Pool",)
@@ -129,7 +129,7 @@ class StationStep(bootsteps.StartStopStep):
         queues = parent.app.amqp.queues
         if PLAYS & queues.consume_from.keys():
             queues.select_add(capabilities.queue_of(words))
-        self.station = Station(
+        self.station = WorkerReporter(
             card, list(queues.consume_from), when_deaf=None if alone else replace
         )
         self.station.floor.open(words)

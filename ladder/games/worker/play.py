@@ -15,14 +15,14 @@ from django.db import Error, InterfaceError, OperationalError, connection
 from django.utils.module_loading import import_string
 
 from engine import referee
-from engine.referee import Outcome, Player, ServiceFault
+from engine.referee import GameRecord, Player, ServiceFault
 from ladder.bots.models import Submission
 from ladder.games import attempts
-from ladder.games.attempts import Claim, Journal, Result
-from ladder.games.capabilities import Words, fit
+from ladder.games.attempts import Claim, FinishedGame, Journal
+from ladder.games.capabilities import Capabilities, fit
 from ladder.games.models import Game
 from ladder.games.worker import engine_adapter
-from ladder.games.worker.heartbeat import Heart, Stopped
+from ladder.games.worker.heartbeat import Heartbeat, Stopped
 
 PATIENCE_S = 60.0
 """How long a result is kept for a database that does not answer."""
@@ -35,7 +35,7 @@ OpenPlayer = Callable[[Submission, int, dict[str, int], Journal], Player]
 """Of a submission, its seat, the match's limits, and where it leaves what it leaves."""
 
 
-class End(StrEnum):
+class AttemptEnd(StrEnum):
     """What became of one message."""
 
     NOT_TAKEN = "not taken"
@@ -46,24 +46,24 @@ class End(StrEnum):
     UNKNOWN = "unknown: the database is away"
 
 
-class Floor:
+class RunningGames:
     """The games that are being played in this process, so that all can be stopped."""
 
     def __init__(self) -> None:
-        self._hearts: set[Heart] = set()
+        self._hearts: set[Heartbeat] = set()
         self._change = threading.Condition()
         self.closing = ""
         self.claimed = 0
-        self.offered: Words | None = None
+        self.offered: Capabilities | None = None
 
-    def enter(self, heart: Heart) -> None:
+    def enter(self, heart: Heartbeat) -> None:
         with self._change:
             self._hearts.add(heart)
             self.claimed += 1
             if self.closing:
                 heart.stop(self.closing)
 
-    def leave(self, heart: Heart) -> None:
+    def leave(self, heart: Heartbeat) -> None:
         with self._change:
             self._hearts.discard(heart)
             self._change.notify_all()
@@ -80,34 +80,34 @@ class Floor:
                 heart.stop(why)
             self._change.wait_for(lambda: not self._hearts, stop_s)
 
-    def open(self, offered: Words | None = None) -> None:
+    def open(self, offered: Capabilities | None = None) -> None:
         """Take games (again): those that need no more than this, or all."""
         self.closing = ""
         self.offered = offered
 
 
-FLOOR = Floor()
+RUNNING_GAMES = RunningGames()
 
 
-def play(game: int, worker: int, floor: Floor = FLOOR) -> End:
+def play(game: int, worker: int, floor: RunningGames = RUNNING_GAMES) -> AttemptEnd:
     """Play a game if it is still to be played, and say what became of it."""
     try:
         if floor.closing:
-            return End.NOT_TAKEN
+            return AttemptEnd.NOT_TAKEN
         claim = attempts.claim(game, worker)
         if claim is None:
-            return End.NOT_TAKEN
+            return AttemptEnd.NOT_TAKEN
         seated = engine_adapter.load(claim.game)
         if not fit(seated.needs, floor.offered):
             # A hint went astray; the next one goes to a worker that is able.
             attempts.release(claim.game, claim.fence, "not for this worker")
-            return End.NOT_TAKEN
+            return AttemptEnd.NOT_TAKEN
     except Error as error:
         log.warning("cannot claim", game=game, error=str(error))
-        return End.UNKNOWN
+        return AttemptEnd.UNKNOWN
     finally:
         connection.close()
-    heart = Heart(
+    heart = Heartbeat(
         claim, seated.match.seats, deadline_s=settings.TORRES_MAX_GAME_SECONDS
     )
     heart.start()
@@ -120,7 +120,7 @@ def play(game: int, worker: int, floor: Floor = FLOOR) -> End:
         connection.close()
 
 
-def _attempt(claim: Claim, seated: Game, heart: Heart) -> End:
+def _attempt(claim: Claim, seated: Game, heart: Heartbeat) -> AttemptEnd:
     try:
         outcome = _perform(seated, heart)
         result = engine_adapter.result(seated, outcome)
@@ -142,7 +142,7 @@ def _attempt(claim: Claim, seated: Game, heart: Heart) -> End:
         return _fail(claim, heart, bug)
 
 
-def _perform(seated: Game, heart: Heart) -> Outcome:
+def _perform(seated: Game, heart: Heartbeat) -> GameRecord:
     match = seated.match
     open_player: OpenPlayer = import_string(settings.TORRES_OPEN_PLAYER)
     players = [
@@ -159,27 +159,29 @@ def _perform(seated: Game, heart: Heart) -> Outcome:
     )
 
 
-def _finish(claim: Claim, result: Result, journals: Sequence[Journal]) -> End:
+def _finish(
+    claim: Claim, result: FinishedGame, journals: Sequence[Journal]
+) -> AttemptEnd:
     written = _insist(lambda: attempts.finish(claim, result, journals))
     if written is None:
-        return End.UNKNOWN
-    return End.FINISHED if written else End.LATE
+        return AttemptEnd.UNKNOWN
+    return AttemptEnd.FINISHED if written else AttemptEnd.LATE
 
 
-def _fail(claim: Claim, heart: Heart, why: Exception) -> End:
+def _fail(claim: Claim, heart: Heartbeat, why: Exception) -> AttemptEnd:
     heart.close()
     reason = f"{type(why).__name__}: {why}"
     written = _insist(lambda: attempts.fail(claim, reason, heart.journals))
-    return End.FAILED if written else End.UNKNOWN
+    return AttemptEnd.FAILED if written else AttemptEnd.UNKNOWN
 
 
-def _give_back(claim: Claim, heart: Heart) -> End:
+def _give_back(claim: Claim, heart: Heartbeat) -> AttemptEnd:
     """Hand back what a stopping worker holds; anything else that stops is a failure."""
     heart.close()
     if heart.stopped.startswith("deadline"):
         return _fail(claim, heart, TimeoutError(heart.stopped))
     _insist(lambda: attempts.release(claim.game, claim.fence, heart.stopped))
-    return End.RELEASED
+    return AttemptEnd.RELEASED
 
 
 def _insist(write: Callable[[], bool]) -> bool | None:

@@ -15,14 +15,14 @@ from django.db.models.functions import Now
 from engine.replay import VERSION as RULES
 from ladder.games import attempts, capabilities
 from ladder.games.models import Game, GameStatus, Worker
-from ladder.runner.languages import RUNTIMES, missing
+from ladder.runner.languages import LANGUAGES, missing
 from ladder.runner.sandbox import LEVELS, probe
 
 PROCESSES = "ladder.bots.players.open_player"
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class WorkerInfo:
     """What a worker says of itself when it starts."""
 
     versions: dict[str, str] = field(default_factory=dict)
@@ -31,24 +31,24 @@ class Card:
     slots: int = 1
 
     @property
-    def offered(self) -> capabilities.Words:
+    def offered(self) -> capabilities.Capabilities:
         return capabilities.offers(self.languages, self.sandbox, self.versions["rules"])
 
 
-def survey(slots: int) -> Card:
+def survey(slots: int) -> WorkerInfo:
     """Look at what this host can do. The sandbox is really tried: it takes a second.
 
     Players that are no processes (chaos, tests) run everywhere.
     """
     scripted = settings.TORRES_OPEN_PLAYER != PROCESSES
-    return Card(
+    return WorkerInfo(
         versions={
             "python": platform.python_version(),
             "service": version("torres-ladder"),
             "celery": version("celery"),
             "rules": RULES,
         },
-        languages=[r.name for r in RUNTIMES if scripted or not missing(r)],
+        languages=[r.name for r in LANGUAGES if scripted or not missing(r)],
         sandbox=LEVELS[-1] if scripted else probe().level,
         slots=slots,
     )
@@ -68,10 +68,10 @@ def here() -> int:
     """Return the id of this process's row, adding it where it is not there yet."""
     name = _name(os.getpid())
     known = Worker.objects.filter(name=name).values_list("pk", flat=True).first()
-    return known or register(Card())
+    return known or register(WorkerInfo())
 
 
-def register(card: Card) -> int:
+def register(card: WorkerInfo) -> int:
     """Add this process, or bring its row up to date. Safe to call twice.
 
     At a station that was drained a new process is drained, too: starting it again

@@ -25,11 +25,11 @@ from ladder.bots.models import Bot, Submission
 from ladder.celery import app
 from ladder.dispatch.dispatcher import BROKER_AWAY
 from ladder.games import attempts, services
-from ladder.games.attempts import Claim, Place, Result
+from ladder.games.attempts import Claim, FinishedGame, SeatResult
 from ladder.games.models import Attempt, Game, GameStatus
 from ladder.games.tasks import play_game
 from ladder.ops.chaos.servers import Postgres, Redis, mortal
-from ladder.ops.chaos.tcp_proxy import Link
+from ladder.ops.chaos.tcp_proxy import TcpProxy
 
 SLOTS = 2
 SKEWS = (0.0, 3600.0, -3600.0, 0.0)
@@ -44,7 +44,7 @@ log = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class Process:
+class ServiceProcess:
     """A process of the service that is started again whenever it has ended.
 
     It ends with the thread that started it, however that ends.
@@ -75,15 +75,15 @@ class Process:
 
 
 @dataclass(slots=True)
-class Service:
+class ChaosService:
     """The processes, the servers, and the links of the workers to the servers."""
 
     folder: Path
     postgres: Postgres
     redis: Redis
-    workers: list[Process] = field(default_factory=list)
-    schedulers: list[Process] = field(default_factory=list)
-    links: list[tuple[Link, Link]] = field(default_factory=list)
+    workers: list[ServiceProcess] = field(default_factory=list)
+    schedulers: list[ServiceProcess] = field(default_factory=list)
+    links: list[tuple[TcpProxy, TcpProxy]] = field(default_factory=list)
 
     def open(self, workers: int) -> None:
         clock = self.folder / "clock"
@@ -94,11 +94,11 @@ class Service:
         manage = [sys.executable, str(settings.BASE_DIR / "manage.py"), "schedule"]
         for k in range(2):
             path = self.folder / f"scheduler-{k}.log"
-            self.schedulers.append(Process(manage, dict(os.environ), path))
+            self.schedulers.append(ServiceProcess(manage, dict(os.environ), path))
         self.keep()
 
     def _open_worker(self, k: int, clock: Path) -> None:
-        links = Link(self.postgres.port), Link(self.redis.port)
+        links = TcpProxy(self.postgres.port), TcpProxy(self.redis.port)
         for link in links:
             link.start()
         base = self.postgres.url.replace(f":{self.postgres.port}/", ":{}/")
@@ -115,7 +115,7 @@ class Service:
         options = ["-P", "threads", "-c", str(SLOTS), "-n", f"worker-{k}@here"]
         quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
         path = self.folder / f"worker-{k}.log"
-        self.workers.append(Process([*celery, *options, *quiet], env, path))
+        self.workers.append(ServiceProcess([*celery, *options, *quiet], env, path))
         self.links.append(links)
 
     def keep(self) -> None:
@@ -133,7 +133,7 @@ class Service:
 class Monkey:
     """Does one bad thing after the other; `tried` counts them."""
 
-    def __init__(self, service: Service, seed: int) -> None:
+    def __init__(self, service: ChaosService, seed: int) -> None:
         self.service, self.rng = service, random.Random(seed)  # noqa: S311
         self.tried: Counter[str] = Counter()
         self._mend: list[tuple[float, Callable[[], None]]] = []
@@ -236,8 +236,8 @@ class Monkey:
         for attempt in over.order_by("-pk").select_related("game__match")[:10]:
             claim = Claim(attempt.game_id, attempt.fence, attempt.pk, attempt.worker_id)
             seats = range(attempt.game.match.seats)
-            places = [Place(seat, 999, 1, "crash", "a lie") for seat in seats]
-            if attempts.finish(claim, Result("completed", "0", b"a lie", places)):
+            places = [SeatResult(seat, 999, 1, "crash", "a lie") for seat in seats]
+            if attempts.finish(claim, FinishedGame("completed", "0", b"a lie", places)):
                 raise AssertionError(f"a late result was taken for {attempt}")
 
     def void_a_game(self) -> None:

@@ -8,7 +8,7 @@ from engine.referee import Answer, Ask
 from ladder.bots.models import Submission
 
 
-class Scripted:
+class ScriptedPlayer:
     """Answers with a legal action that the seed in its hello chooses.
 
     So the same game comes out again however often it is started.
@@ -37,7 +37,7 @@ class Scripted:
 
 def open_player(
     submission: Submission, seat: int, limits: dict[str, int], log: object
-) -> Scripted:
+) -> ScriptedPlayer:
     """Open a scripted player; the submission's digest is its taste."""
     del seat, limits, log
-    return Scripted(submission.digest)
+    return ScriptedPlayer(submission.digest)

@@ -24,7 +24,7 @@ _FIRST_PORT, _PORTS = 10_000, 20_000
 """Below 32768, from where the kernel takes the ports of connections."""
 
 
-class Absent(Exception):
+class ServerMissing(Exception):
     """A program that is needed is not installed; the message says which."""
 
 
@@ -45,7 +45,7 @@ def find(program: str) -> str:
     for folder in ["", *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")))]:
         if where := shutil.which(program, path=folder or None):
             return where
-    raise Absent(f"{program} is not installed")
+    raise ServerMissing(f"{program} is not installed")
 
 
 def mortal() -> list[str]:

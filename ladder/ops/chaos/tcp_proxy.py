@@ -5,7 +5,7 @@ import threading
 from contextlib import suppress
 
 
-class Link:
+class TcpProxy:
     """Forwards a port of loopback to another one, in a thread, until it is closed."""
 
     def __init__(self, target: int) -> None:

@@ -15,7 +15,7 @@ PAIR = 2
 """Fewer can't be rated."""
 
 
-class Change(TypedDict):
+class RatingChange(TypedDict):
     """What one entry did to one bot: exact floats, null where there was no rating."""
 
     bot: int
@@ -24,7 +24,7 @@ class Change(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BotState:
     """One bot in the state: its skill, its record, and the upload it stands for.
 
     `fresh` counts the games since its code changed last.
@@ -41,7 +41,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LedgerLine:
     """One entry as folding sees it."""
 
     seq: int
@@ -51,14 +51,14 @@ class Line:
 
 
 @dataclass(slots=True)
-class State:
+class LedgerState:
     """All bots of a season, and the parameters in force, after some entry."""
 
     parameters: Parameters = field(default_factory=Parameters)
-    bots: dict[int, Standing] = field(default_factory=dict)
+    bots: dict[int, BotState] = field(default_factory=dict)
 
-    def copy(self) -> "State":
-        return State(self.parameters, dict(self.bots))
+    def copy(self) -> "LedgerState":
+        return LedgerState(self.parameters, dict(self.bots))
 
     def dump(self) -> dict[str, Any]:
         """Return it as JSON; floats keep every bit."""
@@ -68,17 +68,17 @@ class State:
         }
 
     @classmethod
-    def load(cls, dumped: Mapping[str, Any]) -> "State":
+    def load(cls, dumped: Mapping[str, Any]) -> "LedgerState":
         return cls(
             Parameters(**dumped["parameters"]),
             {
-                int(bot): Standing(**{**standing, "skill": Skill(**standing["skill"])})
+                int(bot): BotState(**{**standing, "skill": Skill(**standing["skill"])})
                 for bot, standing in dumped["bots"].items()
             },
         )
 
 
-def step(state: State, line: Line) -> list[Change]:
+def step(state: LedgerState, line: LedgerLine) -> list[RatingChange]:
     """Fold one entry into the state, which it changes; say whose skill it moved.
 
     Costs the same for a ladder of any size. Voids are for `fold`.
@@ -94,13 +94,13 @@ def step(state: State, line: Line) -> list[Change]:
     ]
 
 
-def _named(line: Line) -> set[int]:
+def _named(line: LedgerLine) -> set[int]:
     """Return the bots that an entry can move: those that it names."""
     named = {line.inputs[key] for key in ("bot", "gone", "kept") if key in line.inputs}
     return named | {seat["bot"] for seat in line.inputs.get("seats", ())}
 
 
-def apply(state: State, line: Line) -> None:
+def apply(state: LedgerState, line: LedgerLine) -> None:
     """Fold one entry into the state, which it changes; voids are for `fold`."""
     match line.kind:
         case "season_start" | "parameters":
@@ -119,18 +119,20 @@ def apply(state: State, line: Line) -> None:
             raise ValueError(f"entry {line.seq} is of the unknown kind {unknown}")
 
 
-def fold(lines: Iterable[Line], voided: set[int], start: State | None = None) -> State:
+def fold(
+    lines: Iterable[LedgerLine], voided: set[int], start: LedgerState | None = None
+) -> LedgerState:
     """Fold entries in order, from nothing or from `start`, without voided games."""
-    state = start.copy() if start else State()
+    state = start.copy() if start else LedgerState()
     for line in lines:
         if line.kind != "void" and line.game not in voided:
             apply(state, line)
     return state
 
 
-def changes(before: State, after: State) -> list[Change]:
+def changes(before: LedgerState, after: LedgerState) -> list[RatingChange]:
     """Say whose skill differs between two states, by bot."""
-    found: list[Change] = []
+    found: list[RatingChange] = []
     for bot in sorted(before.bots.keys() | after.bots.keys()):
         old, new = _numbers(before, bot), _numbers(after, bot)
         if old != new:
@@ -138,15 +140,15 @@ def changes(before: State, after: State) -> list[Change]:
     return found
 
 
-def _numbers(state: State, bot: int) -> list[float] | None:
+def _numbers(state: LedgerState, bot: int) -> list[float] | None:
     standing = state.bots.get(bot)
     return [standing.skill.mu, standing.skill.sigma] if standing else None
 
 
-def _join(state: State, line: Line) -> None:
+def _join(state: LedgerState, line: LedgerLine) -> None:
     start = line.inputs.get("skill")
     skill = Skill(*start) if start else state.parameters.newcomer
-    state.bots[line.inputs["bot"]] = Standing(
+    state.bots[line.inputs["bot"]] = BotState(
         skill=skill,
         submission=line.inputs["submission"],
         digest=line.inputs["digest"],
@@ -154,7 +156,7 @@ def _join(state: State, line: Line) -> None:
     )
 
 
-def _renew(state: State, line: Line) -> None:
+def _renew(state: LedgerState, line: LedgerLine) -> None:
     bot, digest = line.inputs["bot"], line.inputs["digest"]
     old = state.bots[bot]
     skill = old.skill
@@ -171,7 +173,7 @@ def _renew(state: State, line: Line) -> None:
     )
 
 
-def _rate(state: State, line: Line) -> None:
+def _rate(state: LedgerState, line: LedgerLine) -> None:
     """Rate a game among those who are still there: not a bot that was merged since."""
     seats = [seat for seat in line.inputs["seats"] if seat["bot"] in state.bots]
     if len(seats) < PAIR:
@@ -193,7 +195,7 @@ def _rate(state: State, line: Line) -> None:
         )
 
 
-def _merge(state: State, line: Line) -> None:
+def _merge(state: LedgerState, line: LedgerLine) -> None:
     """Let a bot go on as another one did: the better known skill counts for both."""
     gone, kept = line.inputs["gone"], line.inputs["kept"]
     old, other = state.bots.pop(gone), state.bots[kept]

@@ -13,7 +13,7 @@ from itertools import permutations
 from random import Random
 from typing import Any
 
-from ladder.ratings.core.pool import Candidate, Field, Player
+from ladder.ratings.core.pool import Candidate, CandidatePool, PoolEntry
 from ladder.ratings.core.trueskill import Parameters, Skill, chance, information
 
 NEAR = 24
@@ -32,15 +32,15 @@ crashing one can't eat the queue."""
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Seating:
     """A match to be made: bots by seat, and the reasons, ready for JSON."""
 
-    seats: tuple[Candidate, ...]
+    seats: tuple[PoolEntry, ...]
     why: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class PairingTerms:
     """What a ladder asks for. `shares`: of the tables with so many seats."""
 
     shares: Mapping[str, float]
@@ -63,20 +63,20 @@ def seats_for(shares: Mapping[str, float], made: Mapping[int, int]) -> list[int]
 class Matchmaker:
     """Makes one table after another over a field that others keep up to date."""
 
-    def __init__(self, terms: Terms, rng: Random) -> None:
+    def __init__(self, terms: PairingTerms, rng: Random) -> None:
         self.terms = terms
-        self.field = Field(rng)
+        self.field = CandidatePool(rng)
         self._rng = rng
         self._made: Counter[int] = Counter()
 
-    def next_table(self) -> Table | None:
+    def next_table(self) -> Seating | None:
         """Make a table and remember it; None if too few bots may sit together."""
         for seats in seats_for(self.terms.shares, self._made):
             if table := self._table(seats):
                 return table
         return None
 
-    def put(self, candidate: Candidate) -> None:
+    def put(self, candidate: PoolEntry) -> None:
         """Add a bot, or tell what is believed of it now."""
         self.field.put(candidate)
 
@@ -94,7 +94,7 @@ class Matchmaker:
                 player.sat[len(bots), number] += 1
                 player.met.extend(o.bot for o in players if o is not player)
 
-    def _table(self, seats: int) -> Table | None:
+    def _table(self, seats: int) -> Seating | None:
         if len(self.field.owners) < seats:
             return None
         tries = 0
@@ -107,7 +107,7 @@ class Matchmaker:
             return None
         return self._made_of(first, sitting) if sitting else None
 
-    def _company(self, first: Player, seats: int) -> list[Player]:
+    def _company(self, first: Candidate, seats: int) -> list[Candidate]:
         """Return a full table around the first bot; nobody if there is none."""
         for reach in (NEAR, 8 * NEAR, len(self.field)):
             pool = self.field.near(first, reach, lambda other: _may_meet(first, other))
@@ -125,13 +125,13 @@ class Matchmaker:
                 return sitting
         return []
 
-    def _worth(self, one: Player, other: Player) -> float:
+    def _worth(self, one: Candidate, other: Candidate) -> float:
         a, b = one.candidate, other.candidate
         beta = self.terms.parameters.beta
         told = information(a.mu - b.mu, a.sigma**2, b.sigma**2, beta)
         return told / (1 + AGAIN * one.met.count(other.bot))
 
-    def _made_of(self, first: Player, sitting: list[Player]) -> Table:
+    def _made_of(self, first: Candidate, sitting: list[Candidate]) -> Seating:
         why = _why(first, sitting, self.terms.parameters)
         order = self._by_seat(sitting)
         games = len(order) if self.terms.duplicate else 1
@@ -139,9 +139,9 @@ class Matchmaker:
         for player in order:
             player.open += games
             self.field.spend(player, games * _cost(player.candidate))
-        return Table(tuple(player.candidate for player in order), why)
+        return Seating(tuple(player.candidate for player in order), why)
 
-    def _by_seat(self, sitting: list[Player]) -> tuple[Player, ...]:
+    def _by_seat(self, sitting: list[Candidate]) -> tuple[Candidate, ...]:
         """Give each bot the seat where it sat least: a Latin square in the long run."""
         size = len(sitting)
         self._rng.shuffle(sitting)
@@ -151,19 +151,19 @@ class Matchmaker:
         )
 
 
-def _may_meet(one: Player, other: Player) -> bool:
+def _may_meet(one: Candidate, other: Candidate) -> bool:
     return one.candidate.owner != other.candidate.owner and not _resting(other)
 
 
-def _resting(player: Player) -> bool:
+def _resting(player: Candidate) -> bool:
     return player.open > 0 and player.candidate.streak >= FORFEITS_IN_A_ROW
 
 
-def _surplus(first: Player, other: Player) -> float:
+def _surplus(first: Candidate, other: Candidate) -> float:
     return 1 + SURPLUS * max(0.0, other.clock - first.clock)
 
 
-def _cost(candidate: Candidate) -> float:
+def _cost(candidate: PoolEntry) -> float:
     """Return how many turns one game costs a bot."""
     if candidate.streak >= FORFEITS_IN_A_ROW:
         return 1.0 + candidate.streak
@@ -171,7 +171,7 @@ def _cost(candidate: Candidate) -> float:
 
 
 def _why(
-    first: Player, sitting: list[Player], parameters: Parameters
+    first: Candidate, sitting: list[Candidate], parameters: Parameters
 ) -> dict[str, Any]:
     """Say it in numbers: skills in points, information in nats, chances against it."""
     head = first.candidate
@@ -208,7 +208,7 @@ def _why(
 
 
 def _words(
-    head: Candidate, players: list[Player], others: list[dict[str, Any]]
+    head: PoolEntry, players: list[Candidate], others: list[dict[str, Any]]
 ) -> list[str]:
     lane = f", {head.fresh} with this upload" if head.fresh < LANE else ""
     words = [f"It was the turn of {head.name} ({head.games} games{lane})"]

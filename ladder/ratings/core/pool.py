@@ -18,7 +18,7 @@ SLACK = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PoolEntry:
     """A bot that may play. `owner` is a person, or something unique for a house bot.
 
     `games` counts its folded games of this season, `fresh` those of its present upload,
@@ -37,13 +37,13 @@ class Candidate:
 
 
 @dataclass(slots=True)
-class Player:
+class Candidate:
     """A candidate and what the matchmaker remembers of it.
 
     `clock` counts the turns it had, in games' worth: who has the lowest is next.
     """
 
-    candidate: Candidate
+    candidate: PoolEntry
     clock: float
     lot: float
     open: int = 0
@@ -63,12 +63,12 @@ class Player:
         return self.clock, self.lot, self.bot
 
 
-class Field:
+class CandidatePool:
     """All candidates. Equals are ordered by lot, drawn from `rng`."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
-        self._players: dict[int, Player] = {}
+        self._players: dict[int, Candidate] = {}
         self._skills: list[tuple[float, float, int]] = []
         self._turns: list[tuple[float, float, int]] = []
         self.owners: Counter[Hashable] = Counter()
@@ -76,23 +76,23 @@ class Field:
     def __len__(self) -> int:
         return len(self._players)
 
-    def __getitem__(self, bot: int) -> Player:
+    def __getitem__(self, bot: int) -> Candidate:
         return self._players[bot]
 
-    def get(self, bot: int) -> Player | None:
+    def get(self, bot: int) -> Candidate | None:
         return self._players.get(bot)
 
     def bots(self) -> set[int]:
         return set(self._players)
 
-    def start(self, candidates: Iterable[Candidate]) -> None:
+    def start(self, candidates: Iterable[PoolEntry]) -> None:
         """Put many at once, where the memory of earlier turns is lost."""
         known = list(candidates)
         usual = median(c.games for c in known) if known else 0
         for candidate in known:
             self._enter(candidate, max(float(candidate.games), usual - SLACK))
 
-    def put(self, candidate: Candidate) -> None:
+    def put(self, candidate: PoolEntry) -> None:
         """Add a bot, or tell what is believed of it now."""
         player = self._players.get(candidate.bot)
         if player is None:
@@ -108,24 +108,24 @@ class Field:
         if player := self._players.pop(bot, None):
             self._out(player)
 
-    def spend(self, player: Player, turns: float) -> None:
+    def spend(self, player: Candidate, turns: float) -> None:
         """Move a bot back in the line by so many turns."""
         del self._turns[bisect_left(self._turns, player.by_turn)]
         player.clock += turns
         insort(self._turns, player.by_turn)
 
-    def in_turn(self) -> Iterator[Player]:
+    def in_turn(self) -> Iterator[Candidate]:
         """Go through the bots, the one whose turn it is first."""
         return (self._players[bot] for _, _, bot in self._turns)
 
     def near(
-        self, player: Player, reach: int, may_sit: Callable[[Player], bool]
-    ) -> list[Player]:
+        self, player: Candidate, reach: int, may_sit: Callable[[Candidate], bool]
+    ) -> list[Candidate]:
         """List up to `reach` others nearest in mean skill among those that may sit."""
         skills, mu = self._skills, player.candidate.mu
         here = bisect_left(skills, player.by_skill)
         below, above = here - 1, here + 1
-        found: list[Player] = []
+        found: list[Candidate] = []
         while len(found) < reach and (below >= 0 or above < len(skills)):
             up = skills[above][0] - mu if above < len(skills) else float("inf")
             down = mu - skills[below][0] if below >= 0 else float("inf")
@@ -137,17 +137,17 @@ class Field:
                 found.append(other)
         return found
 
-    def _enter(self, candidate: Candidate, clock: float) -> None:
-        player = Player(candidate, clock, self._rng.random())
+    def _enter(self, candidate: PoolEntry, clock: float) -> None:
+        player = Candidate(candidate, clock, self._rng.random())
         self._players[candidate.bot] = player
         self._in(player)
 
-    def _in(self, player: Player) -> None:
+    def _in(self, player: Candidate) -> None:
         self.owners[player.candidate.owner] += 1
         insort(self._skills, player.by_skill)
         insort(self._turns, player.by_turn)
 
-    def _out(self, player: Player) -> None:
+    def _out(self, player: Candidate) -> None:
         owner = player.candidate.owner
         self.owners[owner] -= 1
         if not self.owners[owner]:

@@ -14,67 +14,67 @@ from statistics import mean
 from typing import Protocol
 
 from ladder.ratings.core import ledger
-from ladder.ratings.core.ledger import Line, Standing, State
-from ladder.ratings.core.pairing import Matchmaker, Table, Terms
-from ladder.ratings.core.pool import Candidate
+from ladder.ratings.core.ledger import BotState, LedgerLine, LedgerState
+from ladder.ratings.core.pairing import Matchmaker, PairingTerms, Seating
+from ladder.ratings.core.pool import PoolEntry
 
 OPEN_AT_ONCE = 12
 """Matches that are made before the first of them is folded: 3 for each of 4 slots."""
 
 
-class Pairs(Protocol):
+class MakesPairs(Protocol):
     """What a policy has to do; `Matchmaker` is the one that ladders use."""
 
-    def next_table(self) -> Table | None: ...
-    def put(self, candidate: Candidate) -> None: ...
+    def next_table(self) -> Seating | None: ...
+    def put(self, candidate: PoolEntry) -> None: ...
     def over(self, bot: int, games: int = 1) -> None: ...
 
 
-class AtRandom:
+class RandomPairing:
     """The yardstick: all tables are equally likely."""
 
-    def __init__(self, terms: Terms, rng: Random) -> None:
+    def __init__(self, terms: PairingTerms, rng: Random) -> None:
         self._sizes = [int(seats) for seats in terms.shares]
         self._weights = list(terms.shares.values())
         self._rng = rng
-        self._bots: dict[int, Candidate] = {}
+        self._bots: dict[int, PoolEntry] = {}
 
-    def put(self, candidate: Candidate) -> None:
+    def put(self, candidate: PoolEntry) -> None:
         self._bots[candidate.bot] = candidate
 
     def over(self, bot: int, games: int = 1) -> None: ...
 
-    def next_table(self) -> Table | None:
+    def next_table(self) -> Seating | None:
         seats = self._rng.choices(self._sizes, self._weights)[0]
         sitting = self._rng.sample(list(self._bots), seats)
-        return Table(tuple(self._bots[bot] for bot in sitting), {"rule": "at random"})
+        return Seating(tuple(self._bots[bot] for bot in sitting), {"rule": "at random"})
 
 
-Policy = Callable[[Terms, Random], Pairs]
+Policy = Callable[[PairingTerms, Random], MakesPairs]
 
 
-def ours(terms: Terms, rng: Random) -> Pairs:
+def ours(terms: PairingTerms, rng: Random) -> MakesPairs:
     return Matchmaker(terms, rng)
 
 
-POLICIES: dict[str, Policy] = {"ours": ours, "random": AtRandom}
+POLICIES: dict[str, Policy] = {"ours": ours, "random": RandomPairing}
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SimulationPlan:
     """What is to be simulated; `shares` as a ladder has them."""
 
-    terms: Terms
+    terms: PairingTerms
     bots: int = 500
     seed: int = 1
     policy: str = "ours"
     open_at_once: int = OPEN_AT_ONCE
 
 
-class Ladder:
+class SimulatedLadder:
     """One simulated ladder: bots join, meet by policy, and are folded."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: SimulationPlan) -> None:
         self.plan = plan
         chance = dice(plan.seed, "skills")
         parameters = plan.terms.parameters
@@ -82,7 +82,7 @@ class Ladder:
         self._pairs = POLICIES[plan.policy](plan.terms, dice(plan.seed, "pairs"))
         self._seq = count(1)
         self.skills: dict[int, float] = {}
-        self.state = State(parameters)
+        self.state = LedgerState(parameters)
         for bot in range(1, plan.bots + 1):
             self.join(bot, chance.gauss(parameters.mu, parameters.sigma))
 
@@ -107,7 +107,7 @@ class Ladder:
         shown = {bot: s.skill.shown for bot, s in self.state.bots.items()}
         return sorted(shown, key=lambda bot: (-shown[bot], bot))
 
-    def _decide(self, table: Table) -> int:
+    def _decide(self, table: Seating) -> int:
         bots = [candidate.bot for candidate in table.seats]
         beta = self.plan.terms.parameters.beta
         places = ranks([self.skills[bot] for bot in bots], beta, self._luck)
@@ -121,7 +121,7 @@ class Ladder:
         return len(bots)
 
     def _fold(self, kind: str, inputs: dict[str, object], moved: Sequence[int]) -> None:
-        ledger.step(self.state, Line(next(self._seq), kind, inputs))
+        ledger.step(self.state, LedgerLine(next(self._seq), kind, inputs))
         for bot in sorted(moved):
             self._pairs.put(candidate(bot, self.state.bots[bot]))
 
@@ -137,9 +137,9 @@ def dice(seed: int, what: str) -> Random:
     return Random(f"{seed}/{what}")  # noqa: S311 -- a simulation has no secrets
 
 
-def candidate(bot: int, standing: Standing) -> Candidate:
+def candidate(bot: int, standing: BotState) -> PoolEntry:
     """Show a bot of the state to a matchmaker; each has an owner of its own."""
-    return Candidate(
+    return PoolEntry(
         bot=bot,
         name=f"bot-{bot}",
         submission=standing.submission,
@@ -153,7 +153,7 @@ def candidate(bot: int, standing: Standing) -> Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SimulationPoint:
     """How well a ladder knew its bots after so many games for each."""
 
     games: int
@@ -163,18 +163,18 @@ class Look:
     most: int
 
 
-def converge(plan: Plan, games: int) -> Iterator[Look]:
+def converge(plan: SimulationPlan, games: int) -> Iterator[SimulationPoint]:
     """Play on and look after each game per bot, up to `games` of them."""
-    simulated, seats = Ladder(plan), 0
+    simulated, seats = SimulatedLadder(plan), 0
     for wanted in range(1, games + 1):
         while seats < wanted * plan.bots:
             seats += simulated.play()
         yield _look(simulated, wanted)
 
 
-def average(looks: Sequence[Look]) -> Look:
+def average(looks: Sequence[SimulationPoint]) -> SimulationPoint:
     """Return the mean of the τ of several runs, and the extremes of their games."""
-    return Look(
+    return SimulationPoint(
         looks[0].games,
         mean(look.shown for look in looks),
         mean(look.mean for look in looks),
@@ -183,11 +183,11 @@ def average(looks: Sequence[Look]) -> Look:
     )
 
 
-def _look(simulated: Ladder, games: int) -> Look:
+def _look(simulated: SimulatedLadder, games: int) -> SimulationPoint:
     bots = simulated.state.bots
     true = [simulated.skills[bot] for bot in bots]
     played = [standing.games for standing in bots.values()]
-    return Look(
+    return SimulationPoint(
         games,
         kendall(true, [standing.skill.shown for standing in bots.values()]),
         kendall(true, [standing.skill.mu for standing in bots.values()]),
@@ -208,15 +208,15 @@ def kendall(one: Sequence[float], other: Sequence[float]) -> float:
     return 2 * agreeing / pairs - 1
 
 
-def settled(plan: Plan, games: int) -> Ladder:
+def settled(plan: SimulationPlan, games: int) -> SimulatedLadder:
     """Return a ladder on which so many games per bot were played."""
-    ladder, seats = Ladder(plan), 0
+    ladder, seats = SimulatedLadder(plan), 0
     while seats < games * plan.bots:
         seats += ladder.play()
     return ladder
 
 
-def fall(ladder: Ladder, place: int, better: float, after: int) -> int:
+def fall(ladder: SimulatedLadder, place: int, better: float, after: int) -> int:
     """Return how many places a bot falls at worst on its way with a new version.
 
     It stands at `place` (0 is the best) when it is uploaded, and is watched for `after`

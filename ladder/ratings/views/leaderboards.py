@@ -43,18 +43,18 @@ PARAMETERS = [
 ]
 
 
-class Ladders(ListAPIView[Ladder]):
+class LadderList(ListAPIView[Ladder]):
     queryset = leaderboard.ladders()
     serializer_class = LadderSerializer
 
 
-class OneLadder(RetrieveAPIView[Ladder]):
+class LadderDetail(RetrieveAPIView[Ladder]):
     queryset = leaderboard.ladders()
     serializer_class = LadderSerializer
     lookup_field = "slug"
 
 
-class Leaderboard(APIView):
+class LeaderboardView(APIView):
     """A ladder's bots, best first. May be two seconds old."""
 
     @extend_schema(parameters=PARAMETERS, responses=LeaderboardSerializer)
@@ -106,7 +106,7 @@ def _leaderboard(
     }
 
 
-class History(GenericAPIView[Ladder]):
+class RatingHistory(GenericAPIView[Ladder]):
     """A bot's rating on a ladder after each entry of the ledger, oldest first."""
 
     queryset = leaderboard.ladders()
@@ -124,7 +124,7 @@ class History(GenericAPIView[Ladder]):
         return Response(PointSerializer(points, many=True).data)
 
 
-class Matches(views.Matches):
+class LadderMatchList(views.MatchList):
     """The matches, newest first, and why each was made."""
 
     queryset = games.matches().select_related("pairing__season__ladder")
@@ -132,12 +132,12 @@ class Matches(views.Matches):
     filterset_class = LadderMatchFilter
 
 
-class OneMatch(views.OneMatch):
+class LadderMatchDetail(views.MatchDetail):
     queryset = games.matches().select_related("pairing__season__ladder")
     serializer_class = LadderMatchSerializer
 
 
-class Games(views.Games):
+class LadderGameList(views.GameList):
     """The games, newest first."""
 
     queryset = games.games().select_related("match__pairing__season__ladder")
@@ -145,6 +145,6 @@ class Games(views.Games):
     filterset_class = LadderGameFilter
 
 
-class OneGame(views.OneGame):
+class LadderGameDetail(views.GameDetail):
     queryset = games.games().select_related("match__pairing__season__ladder")
     serializer_class = LadderGameSerializer

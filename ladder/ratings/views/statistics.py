@@ -91,7 +91,7 @@ class _OfLadder(GenericAPIView[Ladder]):
         return get_object_or_404(ratings, bot__slug=bot)
 
 
-class Record(_OfLadder):
+class BotRecord(_OfLadder):
     """What the present season says of a bot: numbers, trend, strength by seat."""
 
     serializer_class = RecordSerializer
@@ -103,7 +103,7 @@ class Record(_OfLadder):
         return Response(RecordSerializer(found).data)
 
 
-class Opponents(_OfLadder):
+class BotOpponents(_OfLadder):
     """Whom a bot met in the present season, and how that went; most met first."""
 
     serializer_class = MeetingSerializer
@@ -115,7 +115,7 @@ class Opponents(_OfLadder):
         return Response(MeetingSerializer(found, many=True).data)
 
 
-class Meeting(_OfLadder):
+class HeadToHead(_OfLadder):
     """Two bots head to head, and which is better."""
 
     serializer_class = MeetingSerializer
@@ -127,7 +127,7 @@ class Meeting(_OfLadder):
         return Response(MeetingSerializer(statistics.meeting(season, one, two)).data)
 
 
-class Bands(_OfLadder):
+class TieBands(_OfLadder):
     """The first 1,000 places in bands of bots that can't be told apart."""
 
     serializer_class = BandSerializer
@@ -138,7 +138,7 @@ class Bands(_OfLadder):
         return Response(BandSerializer(found, many=True).data)
 
 
-class Challenges(_OfLadder):
+class ChallengeList(_OfLadder):
     """POST asks for an unrated match; 20 in 24 hours for each owner."""
 
     serializer_class = ChallengeSerializer

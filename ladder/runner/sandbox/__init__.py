@@ -3,12 +3,12 @@
 from ladder.runner.sandbox.api import (
     LEVELS,
     Box,
-    Capabilities,
     Control,
     Exit,
     Level,
     Running,
     Sandbox,
+    SandboxReport,
     SandboxUnavailable,
 )
 from ladder.runner.sandbox.opening import open_sandbox, probe
@@ -16,12 +16,12 @@ from ladder.runner.sandbox.opening import open_sandbox, probe
 __all__ = [
     "LEVELS",
     "Box",
-    "Capabilities",
     "Control",
     "Exit",
     "Level",
     "Running",
     "Sandbox",
+    "SandboxReport",
     "SandboxUnavailable",
     "open_sandbox",
     "probe",

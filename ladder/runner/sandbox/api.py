@@ -63,7 +63,7 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
-class Capabilities:
+class SandboxReport:
     """What this machine can hold; ``level`` is the best that all its controls allow."""
 
     level: Level

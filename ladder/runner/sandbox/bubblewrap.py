@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox.api import Box
-from ladder.runner.sandbox.cgroup_manager import Cgroups
+from ladder.runner.sandbox.cgroup_manager import CgroupManager
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.launch import engine_folder
-from ladder.runner.sandbox.spawner import Order
+from ladder.runner.sandbox.spawner import SpawnOrder
 from ladder.runner.sandbox.staging import DEVICES
 from ladder.runner.sandbox.zygote_sandbox import (
     DATA_TIMES,
     ENV,
     RLIMITS,
     SHM_BYTES,
-    BoxSandbox,
+    ZygoteSandbox,
 )
 
 _NOBODY = "65534"
@@ -27,7 +27,7 @@ _ISOLATION = (
 )  # fmt: skip
 
 
-class BubblewrapSandbox(BoxSandbox):
+class BubblewrapSandbox(ZygoteSandbox):
     """Level full with control groups, reduced without.
 
     ``proc`` is False where the kernel lets nobody mount a new /proc: in a container
@@ -37,20 +37,20 @@ class BubblewrapSandbox(BoxSandbox):
     sockets = True
 
     def __init__(
-        self, host: Host, cgroups: Cgroups | None, *, proc: bool = True
+        self, host: Host, cgroups: CgroupManager | None, *, proc: bool = True
     ) -> None:
         super().__init__(host, cgroups)
         self.level = "full" if cgroups else "reduced"
         self._proc = proc
 
-    def _order(self, box: Box, limits: Limits) -> Order:
+    def _order(self, box: Box, limits: Limits) -> SpawnOrder:
         words = [
             *("/usr/bin/bwrap", "--block-fd", "3", "--seccomp", "4", *_ISOLATION),
             *self._mounts(box, limits),
             *_environment({**ENV, **box.env}),
             *("--", *self._rlimits(limits), *box.command(limits)),
         ]
-        return Order(words, rlimits=RLIMITS)
+        return SpawnOrder(words, rlimits=RLIMITS)
 
     def _mounts(self, box: Box, limits: Limits) -> list[str]:
         groups: list[Sequence[str]] = [

@@ -22,7 +22,7 @@ _MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class CgroupFolder:
     """A control group in one hierarchy."""
 
     path: Path
@@ -40,7 +40,9 @@ class Folder:
 class Cgroup:
     """The group of one bot. ``freeze``, ``thaw`` and ``cpu_ns`` cost microseconds."""
 
-    def __init__(self, jobs: dict[str, Folder], folders: list[Folder]) -> None:
+    def __init__(
+        self, jobs: dict[str, CgroupFolder], folders: list[CgroupFolder]
+    ) -> None:
         self._folders = [folder.path for folder in folders]
         self._memory, freezer, cpu = jobs["memory"], jobs["freezer"], jobs["cpuacct"]
         self._pids_max = jobs["pids"].path / "pids.max"

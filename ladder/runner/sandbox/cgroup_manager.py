@@ -18,7 +18,7 @@ from ladder.common.locks import lock
 from ladder.runner.sandbox.cgroup import (
     GONE_S,
     Cgroup,
-    Folder,
+    CgroupFolder,
     ids,
     kill_all,
     write,
@@ -36,7 +36,7 @@ class NoCgroups(Exception):
     """A group for each bot cannot be had here; the message says why."""
 
 
-class Cgroups:
+class CgroupManager:
     """This process's place in the hierarchies. Good for any number of its threads."""
 
     def __init__(self, jobs: dict[str, Hierarchy]) -> None:
@@ -55,7 +55,7 @@ class Cgroups:
             raise NoCgroups(f"{why.strerror}: {why.filename}") from why
 
     @classmethod
-    def open(cls) -> "Cgroups":
+    def open(cls) -> "CgroupManager":
         """Take this process's place and sweep what dead workers left. Or NoCgroups."""
         try:
             jobs = assign(find())
@@ -75,7 +75,7 @@ class Cgroups:
         """Make the group of one bot, still without limits. Raises ServiceFault."""
         name = str(next(self._names))
         jobs = {
-            job: Folder(self._places[hierarchy.here] / name, hierarchy.version)
+            job: CgroupFolder(self._places[hierarchy.here] / name, hierarchy.version)
             for job, hierarchy in self._jobs.items()
         }
         folders = list(dict.fromkeys(jobs.values()))

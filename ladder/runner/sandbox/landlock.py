@@ -14,13 +14,13 @@ from ladder.runner.protocol import Limits
 from ladder.runner.sandbox.api import Box, Level
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.launch import engine_folder
-from ladder.runner.sandbox.spawner import Order
+from ladder.runner.sandbox.spawner import SpawnOrder
 from ladder.runner.sandbox.staging import DEVICES, ETC, PYTHON_PATH
 from ladder.runner.sandbox.zygote_sandbox import (
     DATA_TIMES,
     ENV,
     RLIMITS,
-    BoxSandbox,
+    ZygoteSandbox,
     in_usr,
 )
 from ladder.runner.zygote.landlock import version as landlock_version
@@ -33,7 +33,7 @@ _OWN_ENV = {"OPENSSL_CONF": "/dev/null"}
 _READABLE = ("/usr", "/bin", "/sbin", "/lib", "/lib64", *map(str, ETC))
 
 
-class LandlockSandbox(BoxSandbox):
+class LandlockSandbox(ZygoteSandbox):
     """Level reduced where no box can be made."""
 
     level: Level = "reduced"
@@ -42,12 +42,12 @@ class LandlockSandbox(BoxSandbox):
     def __init__(self, host: Host) -> None:
         super().__init__(host, None)
 
-    def _order(self, box: Box, limits: Limits) -> Order:
+    def _order(self, box: Box, limits: Limits) -> SpawnOrder:
         folder = self._stage.box(box)
         python = self._stage.root(engine_folder()) / PYTHON_PATH
         readable = [path for path in _READABLE if Path(path).exists()]
         program, *rest = box.command(limits)
-        return Order(
+        return SpawnOrder(
             [in_usr(program), *rest],
             env={**ENV, "PYTHONPATH": str(python), **_OWN_ENV, **box.env},
             cwd=str(folder),

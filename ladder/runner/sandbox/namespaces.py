@@ -10,36 +10,36 @@ from typing import Any
 
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox.api import Box, Level
-from ladder.runner.sandbox.cgroup_manager import Cgroups
+from ladder.runner.sandbox.cgroup_manager import CgroupManager
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.launch import engine_folder
-from ladder.runner.sandbox.spawner import Order
+from ladder.runner.sandbox.spawner import SpawnOrder
 from ladder.runner.sandbox.staging import DEVICES
 from ladder.runner.sandbox.zygote_sandbox import (
     ENV,
     RLIMITS,
     SHM_BYTES,
-    BoxSandbox,
+    ZygoteSandbox,
     in_usr,
 )
 
 
-class NamespaceSandbox(BoxSandbox):
+class NamespaceSandbox(ZygoteSandbox):
     """Level full, for a worker that is root and has control groups."""
 
     level: Level = "full"
     sockets = True
     first = True
 
-    def __init__(self, host: Host, cgroups: Cgroups) -> None:
+    def __init__(self, host: Host, cgroups: CgroupManager) -> None:
         super().__init__(host, cgroups)
 
-    def _order(self, box: Box, limits: Limits) -> Order:
+    def _order(self, box: Box, limits: Limits) -> SpawnOrder:
         program, *rest = box.command(limits)
         scratch = {"/dev/shm": SHM_BYTES, "/tmp": limits.tmp_mb << 20}  # noqa: S108
         if box.out_mb:
             scratch["/out"] = box.out_mb << 20
-        return Order(
+        return SpawnOrder(
             [in_usr(program), *rest],
             env={**ENV, **box.env},
             cwd="/box",

@@ -8,20 +8,20 @@ from functools import cache
 from ladder.runner.sandbox import landlock, namespaces
 from ladder.runner.sandbox.api import (
     LEVELS,
-    Capabilities,
     Control,
     Level,
     Sandbox,
+    SandboxReport,
     SandboxUnavailable,
 )
 from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
-from ladder.runner.sandbox.cgroup_manager import Cgroups, NoCgroups
+from ladder.runner.sandbox.cgroup_manager import CgroupManager, NoCgroups
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.landlock import LandlockSandbox
 from ladder.runner.sandbox.namespaces import NamespaceSandbox
 from ladder.runner.sandbox.probing import NEED_GROUPS, makes_boxes, try_out
 from ladder.runner.sandbox.seccomp import NoFilter, open_filter
-from ladder.runner.sandbox.unconfined import PlainSandbox
+from ladder.runner.sandbox.unconfined import UnconfinedSandbox
 from ladder.runner.zygote.landlock import version as landlock_version
 
 _NAMESPACES = "own namespaces"
@@ -45,7 +45,7 @@ _CURE_BOX = (
 def open_sandbox(level: Level) -> Sandbox:
     """Return a sandbox of at least ``level``. Raises SandboxUnavailable."""
     if level == "none":
-        return PlainSandbox()
+        return UnconfinedSandbox()
     reached = probe()
     if LEVELS.index(reached.level) < LEVELS.index(level):
         raise SandboxUnavailable(
@@ -56,11 +56,11 @@ def open_sandbox(level: Level) -> Sandbox:
 
 
 @cache
-def probe() -> Capabilities:
+def probe() -> SandboxReport:
     """Try every control on this machine, once for this process, and judge."""
     needs = _needs()
     if not all(need.held for need in needs):
-        return Capabilities("none", tuple(needs))
+        return SandboxReport("none", tuple(needs))
     groups = _groups()
     sandbox = _best()
     try:
@@ -69,7 +69,7 @@ def probe() -> Capabilities:
     finally:
         sandbox.close()
     cured = tuple(_with_cure(control) for control in controls)
-    return Capabilities(_judge(cured), cured)
+    return SandboxReport(_judge(cured), cured)
 
 
 def _judge(controls: tuple[Control, ...]) -> Level:
@@ -97,9 +97,9 @@ def _best() -> Sandbox:
     return BubblewrapSandbox(host, _cgroups())  # says why it makes no box
 
 
-def _cgroups() -> Cgroups | None:
+def _cgroups() -> CgroupManager | None:
     try:
-        return Cgroups.open()
+        return CgroupManager.open()
     except NoCgroups:
         return None
 
@@ -144,7 +144,7 @@ def _filter() -> Control:
 
 def _groups() -> Control:
     try:
-        groups = Cgroups.open()
+        groups = CgroupManager.open()
     except NoCgroups as why:
         return Control(NEED_GROUPS, held=False, how=str(why))
     version = groups.version

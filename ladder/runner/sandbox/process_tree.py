@@ -19,7 +19,7 @@ _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 _GONE_S = 5.0
 
 
-class Tree:
+class ProcessTree:
     """What descends from one process."""
 
     def __init__(self, root: int, limits: Limits) -> None:

@@ -33,7 +33,7 @@ _NO_MORE = b"{}"
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SpawnOrder:
     """What to start, and how.
 
     The program's descriptors are those given with the order: stdin, stdout, stderr,
@@ -54,10 +54,10 @@ class Order:
     filtered: bool = False
 
 
-_FIELDS = [field.name for field in fields(Order)]
+_FIELDS = [field.name for field in fields(SpawnOrder)]
 
 
-class Child:
+class SpawnedProcess:
     """A process in its control groups, and in its box, that waits for its order.
 
     It is a child of this process, and stays one whatever it becomes.
@@ -79,7 +79,7 @@ class Child:
     def __del__(self) -> None:
         self._door.close()
 
-    def start(self, order: Order, fds: Sequence[int]) -> None:
+    def start(self, order: SpawnOrder, fds: Sequence[int]) -> None:
         """Let it become a program. Raises ServiceFault if it is gone.
 
         What cannot be run says why on its stderr, and ends with 127.
@@ -129,7 +129,7 @@ class Child:
         return self._code
 
 
-class Spawner:
+class ZygoteClient:
     """Has processes born, for any number of threads of this process."""
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ class Spawner:
 
     def bear(
         self, common: Mapping[str, Any] | None, doors: Sequence[int], *, placed: bool
-    ) -> Child:
+    ) -> SpawnedProcess:
         """Have a process born, and do not wait for it. Raises ServiceFault.
 
         ``common`` says what all boxes are made of, if it is to be born in one
@@ -155,7 +155,7 @@ class Spawner:
             with its, self._lock:
                 self._send(said, (its.fileno(), *doors))
             failing.pop_all()
-        return Child(ours)
+        return SpawnedProcess(ours)
 
     def close(self) -> None:
         """Let the zygote go."""

@@ -24,12 +24,12 @@ from ladder.runner.sandbox.proc import pressure, run_time
 _MARK = "TORRES_BOX"
 
 
-class PlainSandbox:
+class UnconfinedSandbox:
     """Starts bots as they are. Use it for nobody's bots but one's own."""
 
     level: Level = "none"
 
-    def start(self, box: Box, limits: Limits) -> "PlainBot":
+    def start(self, box: Box, limits: Limits) -> "UnconfinedBot":
         mark = secrets.token_hex(8)
         env = {
             **os.environ,
@@ -53,13 +53,13 @@ class PlainSandbox:
                 )
             except OSError as why:
                 raise ServiceFault(f"{argv[0]} could not be started: {why}") from why
-        return PlainBot(process, ours, mark)
+        return UnconfinedBot(process, ours, mark)
 
     def close(self) -> None:
         pass
 
 
-class PlainBot:
+class UnconfinedBot:
     """One such process, with what can be known of it without a cgroup."""
 
     def __init__(

@@ -18,13 +18,13 @@ from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox.api import Box, Exit, Level
 from ladder.runner.sandbox.cgroup import Cgroup
-from ladder.runner.sandbox.cgroup_manager import Cgroups
+from ladder.runner.sandbox.cgroup_manager import CgroupManager
 from ladder.runner.sandbox.host import Host, Slots, closing
 from ladder.runner.sandbox.launch import Pipes, open_pipes
 from ladder.runner.sandbox.proc import holds, unread, wait_for_exit
-from ladder.runner.sandbox.process_tree import Tree
+from ladder.runner.sandbox.process_tree import ProcessTree
 from ladder.runner.sandbox.seccomp import open_filter
-from ladder.runner.sandbox.spawner import Child, Order, Spawner
+from ladder.runner.sandbox.spawner import SpawnedProcess, SpawnOrder, ZygoteClient
 from ladder.runner.sandbox.staging import PYTHON_PATH, Stage
 
 SHM_BYTES = 1 << 20
@@ -52,7 +52,7 @@ _REAP_MS = 1_000
 """How long who reaps a bot may take to see that it is dead."""
 
 
-class BoxSandbox(ABC):
+class ZygoteSandbox(ABC):
     """Starts bots through a zygote; how they are boxed is the child class's."""
 
     level: Level
@@ -64,22 +64,22 @@ class BoxSandbox(ABC):
     Then all of it ends at once with that one, which keeps none of the bot's pipes.
     """
 
-    def __init__(self, host: Host, cgroups: Cgroups | None) -> None:
+    def __init__(self, host: Host, cgroups: CgroupManager | None) -> None:
         self._cgroups = cgroups
         self._slots = Slots(host) if os.geteuid() == 0 else None
         self._stage = Stage(host)
-        self._spawner = Spawner()
-        self._berths: deque[_Berth] = deque()
+        self._spawner = ZygoteClient()
+        self._berths: deque[_Slot] = deque()
         self._owner = os.getpid()
 
     @abstractmethod
-    def _order(self, box: Box, limits: Limits) -> Order:
+    def _order(self, box: Box, limits: Limits) -> SpawnOrder:
         """Return what to start. Its descriptors 3 and 4 are the zygote's or bwrap's.
 
         A byte is to be read from 3 when the box is made; 4 is the filter.
         """
 
-    def start(self, box: Box, limits: Limits) -> "BoxedBot":
+    def start(self, box: Box, limits: Limits) -> "SandboxedBot":
         order = self._order(box, limits)
         with contextlib.ExitStack() as failing:
             uid, slot = self._slots.take() if self._slots else (None, None)
@@ -92,9 +92,9 @@ class BoxSandbox(ABC):
             pipes, began = self._start(berth.child, replace(order, uid=uid))
             failing.pop_all()
         self._lay_in()
-        reins = berth.group or Tree(berth.child.pid, limits)
+        reins = berth.group or ProcessTree(berth.child.pid, limits)
         first = self.first
-        return BoxedBot(berth.child, pipes, began, reins, slot, first=first)
+        return SandboxedBot(berth.child, pipes, began, reins, slot, first=first)
 
     def close(self) -> None:
         if self._owner != os.getpid():
@@ -110,7 +110,7 @@ class BoxSandbox(ABC):
         """Return what all boxes are made of, if the zygote makes them."""
         return None
 
-    def _berth(self) -> "_Berth":
+    def _berth(self) -> "_Slot":
         """Return a berth whose process lives: one that was laid in, or a new one."""
         while self._berths and self._owner == os.getpid():
             with contextlib.suppress(IndexError, ServiceFault):  # taken, or not born
@@ -126,9 +126,9 @@ class BoxSandbox(ABC):
             with contextlib.suppress(ServiceFault):  # then the next start says why
                 self._berths.append(self._make_berth())
 
-    def _make_berth(self) -> "_Berth":
+    def _make_berth(self) -> "_Slot":
         if self._cgroups is None:
-            return _Berth(None, self._spawner.bear(self._common(), (), placed=False))
+            return _Slot(None, self._spawner.bear(self._common(), (), placed=False))
         group = self._cgroups.make()
         try:
             with group.doors() as (placed, doors):
@@ -136,9 +136,9 @@ class BoxSandbox(ABC):
         except BaseException:
             group.remove()
             raise
-        return _Berth(group, child)
+        return _Slot(group, child)
 
-    def _start(self, child: Child, order: Order) -> tuple[Pipes, int]:
+    def _start(self, child: SpawnedProcess, order: SpawnOrder) -> tuple[Pipes, int]:
         rules = open_filter(memfd=self._cgroups is not None, sockets=self.sockets)
         wait, began = os.pipe2(os.O_CLOEXEC)
         os.write(began, b"g")
@@ -152,11 +152,11 @@ class BoxSandbox(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class _Berth:
+class _Slot:
     """Where a bot can live, and the process that is to become it."""
 
     group: Cgroup | None
-    child: Child
+    child: SpawnedProcess
 
     def clear(self) -> None:
         """Let go of what no bot came into."""
@@ -165,15 +165,15 @@ class _Berth:
             self.group.remove()
 
 
-class BoxedBot:
+class SandboxedBot:
     """A bot in its box."""
 
     def __init__(
         self,
-        child: Child,
+        child: SpawnedProcess,
         pipes: Pipes,
         began: int,
-        reins: Cgroup | Tree,
+        reins: Cgroup | ProcessTree,
         slot: int | None,
         *,
         first: bool,

@@ -21,10 +21,10 @@ from ladder.tournaments.formats.values import (
     FINAL,
     LOSERS,
     MAIN,
-    Entrant,
-    Fixture,
+    FixtureKey,
+    FixtureRecord,
     How,
-    Place,
+    SeededEntrant,
 )
 
 
@@ -46,7 +46,7 @@ class Contest:
     ``wins`` are the points from its matches; ``why`` says what decided it.
     """
 
-    place: Place
+    place: FixtureKey
     slots: tuple[Slot, Slot]
     winner: Slot
     loser: Slot
@@ -58,8 +58,8 @@ class Contest:
 class Bracket:
     """All contests, by place, and the matches that are to be played next."""
 
-    contests: dict[Place, Contest] = field(default_factory=dict)
-    due: list[Fixture] = field(default_factory=list)
+    contests: dict[FixtureKey, Contest] = field(default_factory=dict)
+    due: list[FixtureRecord] = field(default_factory=list)
     champion: Slot = Gap.UNKNOWN
 
     @property
@@ -79,8 +79,8 @@ def order(size: int) -> list[int]:
 def bracket(
     config: Config,
     form: Format,
-    entrants: Sequence[Entrant],
-    fixtures: Mapping[Place, Fixture],
+    entrants: Sequence[SeededEntrant],
+    fixtures: Mapping[FixtureKey, FixtureRecord],
     after: int = 0,
 ) -> Bracket:
     """Fold the fixtures into the bracket of ``entrants``, whose first round is after.
@@ -94,8 +94,8 @@ class _Fold:
     def __init__(
         self,
         config: Config,
-        entrants: Sequence[Entrant],
-        fixtures: Mapping[Place, Fixture],
+        entrants: Sequence[SeededEntrant],
+        fixtures: Mapping[FixtureKey, FixtureRecord],
         after: int,
     ) -> None:
         self.config, self.fixtures, self.after = config, fixtures, after
@@ -142,19 +142,21 @@ class _Fold:
         return self._grand_final(upper[0], lower[0], step + 1)
 
     def _grand_final(self, upper: Slot, lower: Slot, step: int) -> Slot:
-        final = self._contest(Place(self.after + step, FINAL, 0), upper, lower)
+        final = self._contest(FixtureKey(self.after + step, FINAL, 0), upper, lower)
         if not self.config.reset or final.winner != lower or lower is Gap.UNKNOWN:
             return final.winner
-        place = Place(self.after + step + 1, FINAL, 0)
+        place = FixtureKey(self.after + step + 1, FINAL, 0)
         return self._contest(place, upper, lower).winner
 
     def _round(self, step: int, pool: int, slots: Sequence[Slot]) -> list[Contest]:
         return [
-            self._contest(Place(self.after + step, pool, k // 2), *slots[k : k + 2])
+            self._contest(
+                FixtureKey(self.after + step, pool, k // 2), *slots[k : k + 2]
+            )
             for k in range(0, len(slots), 2)
         ]
 
-    def _contest(self, place: Place, one: Slot, two: Slot) -> Contest:
+    def _contest(self, place: FixtureKey, one: Slot, two: Slot) -> Contest:
         if isinstance(one, Gap) or isinstance(two, Gap):
             contest = _walked_through(place, one, two)
         else:
@@ -162,7 +164,7 @@ class _Fold:
         self.result.contests[place] = contest
         return contest
 
-    def _played(self, place: Place, one: int, two: int) -> Contest:
+    def _played(self, place: FixtureKey, one: int, two: int) -> Contest:
         wins, scores = [Fraction(0)] * 2, [0, 0]
         best_of = self._best_of(place)
         for leg in range(best_of):
@@ -184,7 +186,7 @@ class _Fold:
 
     def _decided(
         self,
-        place: Place,
+        place: FixtureKey,
         pair: tuple[int, int],
         wins: Sequence[Fraction],
         scores: Sequence[int],
@@ -201,17 +203,17 @@ class _Fold:
         both = (wins[0], wins[1])
         return Contest(place, pair, pair[ahead], pair[1 - ahead], both, why)
 
-    def _due(self, place: Place, pair: tuple[int, int]) -> None:
+    def _due(self, place: FixtureKey, pair: tuple[int, int]) -> None:
         if place not in self.fixtures:
             seats = pair if place.leg % 2 == 0 else pair[::-1]
-            self.result.due.append(Fixture(place, seats))
+            self.result.due.append(FixtureRecord(place, seats))
 
-    def _best_of(self, place: Place) -> int:
+    def _best_of(self, place: FixtureKey) -> int:
         last = place.pool == FINAL or (place.pool == MAIN and place.round == self.last)
         return self.config.best_of_final if last else self.config.best_of
 
 
-def _walked_through(place: Place, one: Slot, two: Slot) -> Contest:
+def _walked_through(place: FixtureKey, one: Slot, two: Slot) -> Contest:
     """Return a contest that at least one side has not reached, or never will."""
     if Gap.UNKNOWN in (one, two):
         return Contest(place, (one, two), Gap.UNKNOWN, Gap.UNKNOWN)

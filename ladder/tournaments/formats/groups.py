@@ -5,32 +5,36 @@ from fractions import Fraction
 
 from ladder.tournaments.formats.config import Config, Format
 from ladder.tournaments.formats.elimination import Bracket, bracket, order
-from ladder.tournaments.formats.tiebreaks import Line, Table
+from ladder.tournaments.formats.tiebreaks import StandingsLine, TieBreakTable
 from ladder.tournaments.formats.values import (
     MAIN,
-    Entrant,
-    Fixture,
+    FixtureKey,
+    FixtureRecord,
     How,
-    Place,
+    SeededEntrant,
     Settled,
 )
 
 
-def drawn(config: Config, entrants: Sequence[Entrant]) -> dict[int, list[Entrant]]:
+def drawn(
+    config: Config, entrants: Sequence[SeededEntrant]
+) -> dict[int, list[SeededEntrant]]:
     """Deal the seeds to the groups there and back: 1 2 3, 6 5 4, 7 8 9."""
     groups = min(config.groups, max(1, len(entrants) // 2))
-    pools: dict[int, list[Entrant]] = {g: [] for g in range(1, groups + 1)}
+    pools: dict[int, list[SeededEntrant]] = {g: [] for g in range(1, groups + 1)}
     for k, entrant in enumerate(sorted(entrants, key=lambda e: e.seed)):
         lap, at = divmod(k, groups)
         pools[at + 1 if lap % 2 == 0 else groups - at].append(entrant)
     return pools
 
 
-def stage(settled: Settled, *, groups: bool) -> dict[Place, Fixture]:
+def stage(settled: Settled, *, groups: bool) -> dict[FixtureKey, FixtureRecord]:
     return {p: f for p, f in settled.items() if (p.pool > MAIN) == groups}
 
 
-def final(config: Config, entrants: Sequence[Entrant], settled: Settled) -> Bracket:
+def final(
+    config: Config, entrants: Sequence[SeededEntrant], settled: Settled
+) -> Bracket:
     first = stage(settled, groups=True)
     after = max(place.round for place in first)
     finalists = _advanced(config, entrants, first)
@@ -38,8 +42,8 @@ def final(config: Config, entrants: Sequence[Entrant], settled: Settled) -> Brac
 
 
 def _advanced(
-    config: Config, entrants: Sequence[Entrant], first: Settled
-) -> list[Entrant]:
+    config: Config, entrants: Sequence[SeededEntrant], first: Settled
+) -> list[SeededEntrant]:
     """Return the finalists, seeded: group winners first, each tier by its record.
 
     Who lost a group match by walkover had left, and does not advance. Two of one
@@ -66,7 +70,9 @@ def _advanced(
     ]
     group = {f_key: p.pool for p, f in first.items() for f_key in f.entrants}
     keys = _kept_apart(ranked, group)
-    return [Entrant(key, seed, by_key[key].left) for seed, key in enumerate(keys, 1)]
+    return [
+        SeededEntrant(key, seed, by_key[key].left) for seed, key in enumerate(keys, 1)
+    ]
 
 
 def _kept_apart(ranked: list[tuple[int, int]], group: Mapping[int, int]) -> list[int]:
@@ -96,22 +102,22 @@ def _kept_apart(ranked: list[tuple[int, int]], group: Mapping[int, int]) -> list
 
 
 def _pool(
-    config: Config, members: Sequence[Entrant], first: Settled, pool: int
-) -> list[Line]:
+    config: Config, members: Sequence[SeededEntrant], first: Settled, pool: int
+) -> list[StandingsLine]:
     return table(config, members, [f for p, f in first.items() if p.pool == pool]).lines
 
 
 def table(
-    config: Config, entrants: Sequence[Entrant], fixtures: Sequence[Fixture]
-) -> Table:
+    config: Config, entrants: Sequence[SeededEntrant], fixtures: Sequence[FixtureRecord]
+) -> TieBreakTable:
     if config.format != Format.SWISS:
         fixtures = _without_early_leavers(entrants, fixtures)
-    return Table(entrants, fixtures, config.tie_breaks)
+    return TieBreakTable(entrants, fixtures, config.tie_breaks)
 
 
 def _without_early_leavers(
-    entrants: Sequence[Entrant], fixtures: Sequence[Fixture]
-) -> list[Fixture]:
+    entrants: Sequence[SeededEntrant], fixtures: Sequence[FixtureRecord]
+) -> list[FixtureRecord]:
     """Drop what was played with somebody who left before half of the matches.
 
     FIDE's general rule for round robins (C.05, withdrawals): else those who met the

@@ -13,14 +13,14 @@ from ladder.tournaments.formats import round_robin, swiss_tables
 from ladder.tournaments.formats.config import Config, Format
 from ladder.tournaments.formats.elimination import Bracket, bracket
 from ladder.tournaments.formats.groups import drawn, final, stage
-from ladder.tournaments.formats.swiss import FIRST, SECOND, Player, pair
+from ladder.tournaments.formats.swiss import FIRST, SECOND, SwissEntrant, pair
 from ladder.tournaments.formats.tiebreaks import records
 from ladder.tournaments.formats.values import (
-    Entrant,
-    Fixture,
+    FixtureKey,
+    FixtureRecord,
+    FixtureResult,
     How,
-    Outcome,
-    Place,
+    SeededEntrant,
     Settled,
     by_rank,
     is_open,
@@ -31,20 +31,20 @@ TWO = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FixturePlan:
     """``due``: what to schedule now; ``over``: nothing will ever be due again."""
 
-    due: tuple[Fixture, ...]
+    due: tuple[FixtureRecord, ...]
     over: bool
 
 
 def plan(
-    config: Config, entrants: Sequence[Entrant], fixtures: Sequence[Fixture]
-) -> Plan:
+    config: Config, entrants: Sequence[SeededEntrant], fixtures: Sequence[FixtureRecord]
+) -> FixturePlan:
     """Say what to schedule next. ``entrants`` are those who were there at the start."""
     settled = settle(fixtures, entrants, config.points)
     if len(entrants) <= 1:
-        return Plan((), over=True)
+        return FixturePlan((), over=True)
     match config.format:
         case Format.ROUND_ROBIN:
             return _round_robin(config, entrants, settled)
@@ -56,24 +56,28 @@ def plan(
             return _groups(config, entrants, settled)
 
 
-def _planned(found: Bracket) -> Plan:
-    return Plan(tuple(found.due), over=found.over)
+def _planned(found: Bracket) -> FixturePlan:
+    return FixturePlan(tuple(found.due), over=found.over)
 
 
 # Round robins: everything is scheduled at once, nothing depends on a result.
 
 
-def _round_robin(config: Config, entrants: Sequence[Entrant], settled: Settled) -> Plan:
+def _round_robin(
+    config: Config, entrants: Sequence[SeededEntrant], settled: Settled
+) -> FixturePlan:
     if settled:
-        return Plan((), over=not is_open(settled))
-    return Plan(tuple(_all_meet(config, entrants, pool=0)), over=False)
+        return FixturePlan((), over=not is_open(settled))
+    return FixturePlan(tuple(_all_meet(config, entrants, pool=0)), over=False)
 
 
-def _all_meet(config: Config, entrants: Sequence[Entrant], pool: int) -> list[Fixture]:
+def _all_meet(
+    config: Config, entrants: Sequence[SeededEntrant], pool: int
+) -> list[FixtureRecord]:
     keys = [entrant.key for entrant in sorted(entrants, key=lambda e: e.seed)]
     rounds = _rounds(config, keys)
     met = [
-        Fixture(Place(r, pool, t), table)
+        FixtureRecord(FixtureKey(r, pool, t), table)
         for r, each in enumerate(rounds, 1)
         for t, table in enumerate(each)
     ]
@@ -82,7 +86,7 @@ def _all_meet(config: Config, entrants: Sequence[Entrant], pool: int) -> list[Fi
 
 def _rests(
     config: Config, keys: list[int], rounds: list[round_robin.Tables], pool: int
-) -> list[Fixture]:
+) -> list[FixtureRecord]:
     """Give who rests the average of a table, where not all rest equally often."""
     if (
         config.seats == TWO
@@ -90,9 +94,9 @@ def _rests(
     ):
         return []
     points = by_rank(config.seats, config.points)
-    rest = Outcome(How.BYE, (sum(points, Fraction(0)) / config.seats,), (0,))
+    rest = FixtureResult(How.BYE, (sum(points, Fraction(0)) / config.seats,), (0,))
     return [
-        Fixture(Place(r, pool, len(each) + k), (key,), rest)
+        FixtureRecord(FixtureKey(r, pool, len(each) + k), (key,), rest)
         for r, each in enumerate(rounds, 1)
         for k, key in enumerate(
             sorted(set(keys) - {p for table in each for p in table})
@@ -113,26 +117,31 @@ def _rounds(config: Config, keys: list[int]) -> list[round_robin.Tables]:
 # Swiss: the next round when nothing of this one is open any more.
 
 
-def _swiss(config: Config, entrants: Sequence[Entrant], settled: Settled) -> Plan:
+def _swiss(
+    config: Config, entrants: Sequence[SeededEntrant], settled: Settled
+) -> FixturePlan:
     number = max((place.round for place in settled), default=0)
     if is_open(settled):
-        return Plan((), over=False)
+        return FixturePlan((), over=False)
     here = [entrant for entrant in entrants if not entrant.left]
     if number >= config.swiss_rounds(len(entrants)) or len(here) <= 1:
-        return Plan((), over=True)
+        return FixturePlan((), over=True)
     players = _players(here, settled)
     if config.seats > TWO:
         found = swiss_tables.tables(players, config.seats)
     else:
         paired = pair(players)
         found = list(paired.pairs) + ([(paired.bye,)] if paired.bye is not None else [])
-    return Plan(
-        tuple(Fixture(Place(number + 1, 0, t), table) for t, table in enumerate(found)),
+    return FixturePlan(
+        tuple(
+            FixtureRecord(FixtureKey(number + 1, 0, t), table)
+            for t, table in enumerate(found)
+        ),
         over=False,
     )
 
 
-def _players(entrants: Sequence[Entrant], settled: Settled) -> list[Player]:
+def _players(entrants: Sequence[SeededEntrant], settled: Settled) -> list[SwissEntrant]:
     """Return the entrants as pairing sees them.
 
     Whoever was paired has met, also where the game was not played: the same two are
@@ -153,7 +162,7 @@ def _players(entrants: Sequence[Entrant], settled: Settled) -> list[Player]:
                 two = len(fixture.entrants) == TWO
                 seats[key].append((FIRST, SECOND)[seat] if two else seat)
     return [
-        Player(
+        SwissEntrant(
             e.key, e.seed, done[e.key].points, tuple(met[e.key]),
             tuple(seats[e.key]), byes[e.key],
         )
@@ -164,12 +173,14 @@ def _players(entrants: Sequence[Entrant], settled: Settled) -> list[Player]:
 # Groups, then an elimination of those who advance.
 
 
-def _groups(config: Config, entrants: Sequence[Entrant], settled: Settled) -> Plan:
+def _groups(
+    config: Config, entrants: Sequence[SeededEntrant], settled: Settled
+) -> FixturePlan:
     if not settled:
         pools = drawn(config, entrants)
         due = [f for g, pool in pools.items() for f in _all_meet(config, pool, g)]
-        return Plan(tuple(sorted(due, key=lambda f: f.place)), over=not due)
+        return FixturePlan(tuple(sorted(due, key=lambda f: f.place)), over=not due)
     first = stage(settled, groups=True)
     if is_open(first):
-        return Plan((), over=False)
+        return FixturePlan((), over=False)
     return _planned(final(config, entrants, settled))

@@ -5,12 +5,17 @@ from collections.abc import Mapping, Sequence
 from ladder.tournaments.formats.config import ELIMINATIONS, Config, Format
 from ladder.tournaments.formats.elimination import Bracket, Gap, bracket
 from ladder.tournaments.formats.groups import drawn, final, stage, table
-from ladder.tournaments.formats.tiebreaks import Line, Record, Table, records
+from ladder.tournaments.formats.tiebreaks import (
+    EntrantRecord,
+    StandingsLine,
+    TieBreakTable,
+    records,
+)
 from ladder.tournaments.formats.values import (
     LOSERS,
     MAIN,
-    Entrant,
-    Fixture,
+    FixtureRecord,
+    SeededEntrant,
     is_open,
     settle,
 )
@@ -20,12 +25,15 @@ class Standings:
     """Who stands where, and why; ``lines`` from the best to the last."""
 
     def __init__(
-        self, config: Config, entrants: Sequence[Entrant], fixtures: Sequence[Fixture]
+        self,
+        config: Config,
+        entrants: Sequence[SeededEntrant],
+        fixtures: Sequence[FixtureRecord],
     ) -> None:
         self.config, self.entrants = config, entrants
         self.settled = settle(fixtures, entrants, config.points)
         self.bracket: Bracket | None = None
-        self.tables: dict[int, Table] = {}
+        self.tables: dict[int, TieBreakTable] = {}
         if config.format in ELIMINATIONS:
             self.bracket = bracket(config, config.format, entrants, self.settled)
             self.lines = self._by_bracket(self.bracket)
@@ -35,13 +43,13 @@ class Standings:
             self.tables[0] = table(config, entrants, list(self.settled.values()))
             self.lines = self.tables[0].lines
 
-    def _by_groups(self) -> list[Line]:
+    def _by_groups(self) -> list[StandingsLine]:
         first = stage(self.settled, groups=True)
         pools = drawn(self.config, self.entrants)
         for pool, members in pools.items():
             fixtures = [f for p, f in first.items() if p.pool == pool]
             self.tables[pool] = table(self.config, members, fixtures)
-        top: list[Line] = []
+        top: list[StandingsLine] = []
         if first and not is_open(first):
             self.bracket = final(self.config, self.entrants, self.settled)
             top = self._by_bracket(self.bracket)
@@ -57,12 +65,12 @@ class Standings:
             better = sum(other < rank for other, *_ in rest)
             note = f"place {rank} of group {pool}"
             found.append(
-                Line(line.key, len(top) + better + 1, line.points, line.played,
+                StandingsLine(line.key, len(top) + better + 1, line.points, line.played,
                      line.values, note)
             )  # fmt: skip
         return found
 
-    def _by_bracket(self, found: Bracket) -> list[Line]:
+    def _by_bracket(self, found: Bracket) -> list[StandingsLine]:
         """Rank by how late somebody lost for good; who is still in is ahead."""
         lost: dict[int, tuple[int, str]] = {}
         double = any(place.pool == LOSERS for place in found.contests)
@@ -79,7 +87,7 @@ class Standings:
             )
         if not isinstance(found.champion, Gap):
             lost.pop(found.champion, None)
-        done = records([Entrant(k, 0) for k in keys], list(self.settled.values()))
+        done = records([SeededEntrant(k, 0) for k in keys], list(self.settled.values()))
         never = 1 + max((round_ for round_, _ in lost.values()), default=0)
         out = {key: lost.get(key, (never, ""))[0] for key in keys}
         seeds = {entrant.key: entrant.seed for entrant in self.entrants}
@@ -116,11 +124,11 @@ def _bracket_line(
     key: int,
     out: Mapping[int, int],
     lost: Mapping[int, tuple[int, str]],
-    done: Mapping[int, Record],
+    done: Mapping[int, EntrantRecord],
     champion: object,
-) -> Line:
+) -> StandingsLine:
     rank = 1 + sum(other > out[key] for other in out.values())
     note = (
         "wins the tournament" if key == champion else lost.get(key, (0, "still in"))[1]
     )
-    return Line(key, rank, done[key].points, done[key].played, {}, note)
+    return StandingsLine(key, rank, done[key].points, done[key].played, {}, note)

@@ -39,7 +39,7 @@ KINDS = [(0, 0), *((seat, much) for seat in (FIRST, SECOND) for much in (1, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
+class SwissEntrant:
     """One entrant as pairing sees it.
 
     ``met`` has every earlier opponent, once for each meeting; ``seats`` are FIRST or
@@ -62,7 +62,7 @@ class Round:
     bye: int | None
 
 
-def pair(players: Sequence[Player]) -> Round:
+def pair(players: Sequence[SwissEntrant]) -> Round:
     """Pair the next round of a Swiss tournament."""
     ranked = sorted(players, key=lambda p: (-p.score, p.seed))
     if len(ranked) <= 1:
@@ -102,7 +102,7 @@ def _pair_inside(wishes: "_Wishes", group: list[int], mates: list[int]) -> None:
 class _Wishes:
     """The cost of every pair; with an odd number the last vertex is the bye."""
 
-    def __init__(self, ranked: Sequence[Player]) -> None:
+    def __init__(self, ranked: Sequence[SwissEntrant]) -> None:
         self.ranked = ranked
         self.size = len(ranked) + len(ranked) % 2
         unit = lcm(*(p.score.denominator for p in ranked))
@@ -234,7 +234,7 @@ class _Wishes:
         return around
 
 
-def due(player: Player) -> tuple[int, int]:
+def due(player: SwissEntrant) -> tuple[int, int]:
     """Return the seat that is due and how much: 0 not at all, up to 3 (absolute).
 
     As FIDE C.04.3, A.6: absolute after a difference of two or twice the same seat,
@@ -260,13 +260,13 @@ def _clash(one: tuple[int, int], two: tuple[int, int]) -> int:
     return (0, 1, 8, 64)[min(one[1], two[1])]
 
 
-def _seated(upper: Player, lower: Player) -> tuple[int, int]:
+def _seated(upper: SwissEntrant, lower: SwissEntrant) -> tuple[int, int]:
     """Put the pair in the order of its seats; the stronger wish is granted."""
     first = _first_is_upper(upper, lower)
     return (upper.key, lower.key) if first else (lower.key, upper.key)
 
 
-def _first_is_upper(upper: Player, lower: Player) -> bool:
+def _first_is_upper(upper: SwissEntrant, lower: SwissEntrant) -> bool:
     (want_u, much_u), (want_l, much_l) = due(upper), due(lower)
     if want_u and (not want_l or want_l != want_u or much_u > much_l):
         return want_u == FIRST

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise, permutations
 from math import lcm
 
-from ladder.tournaments.formats.swiss import Player
+from ladder.tournaments.formats.swiss import SwissEntrant
 
 REACH = 3
 """Exchanges are tried with so many tables further down."""
@@ -21,7 +21,7 @@ PASSES = 20
 Cost = tuple[int, int]
 
 
-def tables(players: Sequence[Player], seats: int) -> list[tuple[int, ...]]:
+def tables(players: Sequence[SwissEntrant], seats: int) -> list[tuple[int, ...]]:
     """Return the tables of the next round, each in the order of its seats.
 
     ``Player.seats`` are the numbers of the seats it had, from 0.
@@ -38,7 +38,9 @@ def tables(players: Sequence[Player], seats: int) -> list[tuple[int, ...]]:
     return [_seated(table) for table in cut]
 
 
-def _improve(cut: list[list[Player]], met: dict[int, Counter[int]], unit: int) -> bool:
+def _improve(
+    cut: list[list[SwissEntrant]], met: dict[int, Counter[int]], unit: int
+) -> bool:
     """Make every exchange that helps, once through; False if there was none."""
     better = False
     for a, b in combinations(range(len(cut)), 2):
@@ -56,8 +58,8 @@ def _improve(cut: list[list[Player]], met: dict[int, Counter[int]], unit: int) -
 
 
 def _sum(
-    one: Sequence[Player],
-    two: Sequence[Player],
+    one: Sequence[SwissEntrant],
+    two: Sequence[SwissEntrant],
     met: dict[int, Counter[int]],
     unit: int,
 ) -> Cost:
@@ -69,7 +71,7 @@ def _sum(
     return again, apart
 
 
-def _seated(table: Sequence[Player]) -> tuple[int, ...]:
+def _seated(table: Sequence[SwissEntrant]) -> tuple[int, ...]:
     """Seat a table so that everybody had its seat as rarely as possible before."""
     had = [Counter(player.seats) for player in table]
 

@@ -12,7 +12,12 @@ from fractions import Fraction
 from functools import cached_property
 
 from ladder.tournaments.formats.config import TieBreak
-from ladder.tournaments.formats.values import Entrant, Fixture, How, Outcome
+from ladder.tournaments.formats.values import (
+    FixtureRecord,
+    FixtureResult,
+    How,
+    SeededEntrant,
+)
 
 WORDS = {
     TieBreak.DIRECT_ENCOUNTER: "direct encounter (points from each other)",
@@ -29,7 +34,7 @@ LEAST_FOR_MEDIAN = 3
 
 
 @dataclass(slots=True)
-class Record:
+class EntrantRecord:
     """What one entrant has done so far.
 
     ``met`` is opponent and result (1, ½, 0) of everything played; ``unplayed`` the
@@ -45,7 +50,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StandingsLine:
     """One line of the standings; equal ranks share a place. ``note`` says more."""
 
     key: int
@@ -57,10 +62,10 @@ class Line:
 
 
 def records(
-    entrants: Sequence[Entrant], fixtures: Sequence[Fixture]
-) -> dict[int, Record]:
+    entrants: Sequence[SeededEntrant], fixtures: Sequence[FixtureRecord]
+) -> dict[int, EntrantRecord]:
     """Return what each entrant has done in the settled fixtures."""
-    found = {entrant.key: Record() for entrant in entrants}
+    found = {entrant.key: EntrantRecord() for entrant in entrants}
     for fixture in fixtures:
         for seat, key in enumerate(fixture.entrants):
             if fixture.outcome is not None and key in found:
@@ -68,7 +73,9 @@ def records(
     return found
 
 
-def _add(record: Record, fixture: Fixture, outcome: Outcome, seat: int) -> None:
+def _add(
+    record: EntrantRecord, fixture: FixtureRecord, outcome: FixtureResult, seat: int
+) -> None:
     mine = outcome.points[seat]
     record.points += mine
     if outcome.how != How.PLAYED:
@@ -85,13 +92,13 @@ def _add(record: Record, fixture: Fixture, outcome: Outcome, seat: int) -> None:
     record.score += outcome.scores[seat] - Fraction(rest, len(others))
 
 
-class Table:
+class TieBreakTable:
     """The standings of one field, by points and then by tie-breaks in order."""
 
     def __init__(
         self,
-        entrants: Sequence[Entrant],
-        fixtures: Sequence[Fixture],
+        entrants: Sequence[SeededEntrant],
+        fixtures: Sequence[FixtureRecord],
         breaks: Sequence[TieBreak],
     ) -> None:
         self.breaks = tuple(breaks)
@@ -111,21 +118,21 @@ class Table:
         ]
 
     @property
-    def lines(self) -> list[Line]:
-        lines: list[Line] = []
+    def lines(self) -> list[StandingsLine]:
+        lines: list[StandingsLine] = []
         for place in self.places:
             rank = len(lines) + 1
             lines += [self._line(key, rank) for key in place]
         return lines
 
-    def _line(self, key: int, rank: int) -> Line:
+    def _line(self, key: int, rank: int) -> StandingsLine:
         record = self.records[key]
         values: dict[TieBreak, Fraction] = {
             rule: self.value(rule, key, ())
             for rule in self.breaks
             if rule != TieBreak.DIRECT_ENCOUNTER
         }
-        return Line(key, rank, record.points, record.played, values)
+        return StandingsLine(key, rank, record.points, record.played, values)
 
     def _split(
         self, tied: Sequence[int], breaks: Sequence[TieBreak]

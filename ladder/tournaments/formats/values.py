@@ -12,7 +12,7 @@ from fractions import Fraction
 
 
 @dataclass(frozen=True, slots=True)
-class Entrant:
+class SeededEntrant:
     """One competitor. ``seed`` 1 is the best; ``left`` gets no more fixtures."""
 
     key: int
@@ -21,7 +21,7 @@ class Entrant:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class FixtureKey:
     """Where a fixture stands. It names it: the same place is the same fixture.
 
     ``round`` counts from 1 through the whole tournament, and nothing in a round
@@ -50,7 +50,7 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FixtureResult:
     """What a fixture gave each of its entrants, in their order.
 
     ``points`` count for the standings; ``scores`` are the game's own points, summed
@@ -63,15 +63,15 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixture:
+class FixtureRecord:
     """Entrants who meet at a place, in the order of the seats of the first game.
 
     ``outcome`` is None while it is open. One entrant alone has a bye.
     """
 
-    place: Place
+    place: FixtureKey
     entrants: tuple[int, ...]
-    outcome: Outcome | None = None
+    outcome: FixtureResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def by_rank(seats: int, table: Sequence[Fraction] = ()) -> tuple[Fraction, ...]:
 
 def judge(
     seats: int, games: Sequence[GameResult], table: Sequence[Fraction] = ()
-) -> Outcome:
+) -> FixtureResult:
     """Return the outcome of a match from its finished games.
 
     The order is by points from the games, then by the sum of their scores: the games
@@ -117,7 +117,7 @@ def judge(
     points = by_rank(seats, table)
     if not games:
         even = sum(points, Fraction(0)) / seats
-        return Outcome(How.DEAD, (even,) * seats, (0,) * seats)
+        return FixtureResult(How.DEAD, (even,) * seats, (0,) * seats)
     earned, scores = [Fraction(0)] * seats, [0] * seats
     for game in games:
         ranks = _with_absent_last(game.ranks)
@@ -126,7 +126,7 @@ def judge(
             scores[k] += 0 if k in game.forfeits else game.scores[k] or 0
     order = [(earned[k], scores[k]) for k in range(seats)]
     ranks = [1 + sum(other > mine for other in order) for mine in order]
-    return Outcome(How.PLAYED, shares(ranks, points), tuple(scores))
+    return FixtureResult(How.PLAYED, shares(ranks, points), tuple(scores))
 
 
 def _with_absent_last(ranks: Sequence[int | None]) -> list[int]:
@@ -135,8 +135,8 @@ def _with_absent_last(ranks: Sequence[int | None]) -> list[int]:
 
 
 def settled(
-    fixture: Fixture, left: frozenset[int], table: Sequence[Fraction] = ()
-) -> Outcome | None:
+    fixture: FixtureRecord, left: frozenset[int], table: Sequence[Fraction] = ()
+) -> FixtureResult | None:
     """Return the outcome that counts: the stored one, a bye, or a walkover.
 
     A fixture waits for nobody who cannot come: when at most one of its entrants is
@@ -146,29 +146,29 @@ def settled(
         return fixture.outcome
     entrants = fixture.entrants
     if len(entrants) == 1:
-        return Outcome(How.BYE, (by_rank(2, table)[0],), (0,))
+        return FixtureResult(How.BYE, (by_rank(2, table)[0],), (0,))
     here = [key not in left for key in entrants]
     if sum(here) > 1:
         return None
     best, *_, worst = by_rank(len(entrants), table)
     points = tuple(best if present else worst for present in here)
-    return Outcome(How.WALKOVER, points, (0,) * len(entrants))
+    return FixtureResult(How.WALKOVER, points, (0,) * len(entrants))
 
 
 def settle(
-    fixtures: Sequence[Fixture],
-    entrants: Sequence[Entrant],
+    fixtures: Sequence[FixtureRecord],
+    entrants: Sequence[SeededEntrant],
     table: Sequence[Fraction] = (),
-) -> dict[Place, Fixture]:
+) -> dict[FixtureKey, FixtureRecord]:
     """Return the fixtures by place, each with the outcome that counts."""
     left = frozenset(entrant.key for entrant in entrants if entrant.left)
     return {
-        f.place: Fixture(f.place, f.entrants, settled(f, left, table))
+        f.place: FixtureRecord(f.place, f.entrants, settled(f, left, table))
         for f in sorted(fixtures, key=lambda f: f.place)
     }
 
 
-Settled = Mapping[Place, Fixture]
+Settled = Mapping[FixtureKey, FixtureRecord]
 """Fixtures by place, each with the outcome that counts; an open one has none."""
 
 

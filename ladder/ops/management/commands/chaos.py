@@ -58,7 +58,7 @@ class Command(BaseCommand):
         for server in (postgres, redis):
             server.folder.mkdir()
         postgres.create()
-        service = chaos.Service(folder, postgres, redis)
+        service = chaos.ChaosService(folder, postgres, redis)
         try:
             with redis:
                 self._run(service, options)
@@ -66,7 +66,7 @@ class Command(BaseCommand):
             service.close()
             postgres.close()
 
-    def _run(self, service: chaos.Service, options: dict[str, Any]) -> None:
+    def _run(self, service: chaos.ChaosService, options: dict[str, Any]) -> None:
         call_command("migrate", verbosity=0)
         season = ensure_default_ladder().seasons.get()
         chaos.populate(BOTS)
@@ -102,7 +102,7 @@ def _outside(lease: float) -> None:
 
 
 def _rage(
-    service: chaos.Service, monkey: chaos.Monkey, options: dict[str, Any]
+    service: chaos.ChaosService, monkey: chaos.Monkey, options: dict[str, Any]
 ) -> None:
     """Break something each time that a share of the games was played.
 
@@ -140,7 +140,7 @@ def _played() -> int:
         return 0
 
 
-def _calm(service: chaos.Service, season: Season) -> None:
+def _calm(service: chaos.ChaosService, season: Season) -> None:
     """Make no new matches, and let everything that is open come to its end."""
     Season.objects.filter(pk=season.pk).update(status=Season.Status.FROZEN)
     until = time.monotonic() + CALM_S

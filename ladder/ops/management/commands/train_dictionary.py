@@ -14,19 +14,19 @@ from django.core.management.base import BaseCommand, CommandError
 
 from engine import referee
 from engine.editions import PRESETS
-from engine.game import Game
+from engine.game import TorresGame
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.games import replays
 from ladder.games.models import MAX_SEATS
-from ladder.ops.chaos.scripted_player import Scripted
+from ladder.ops.chaos.scripted_player import ScriptedPlayer
 from ladder.ops.console import say
 
 BYTES = 32 << 10
 LIMITS = {"move_ms": 1000, "bank_ms": 10000}
 
 
-class Busy(Scripted):
+class Busy(ScriptedPlayer):
     """Costs some tenths of a millisecond, as small bots do."""
 
     def decide(self, ask: referee.Ask) -> referee.Answer:
@@ -63,7 +63,7 @@ def replay(preset: str, seats: int) -> dict[str, Any]:
     """Play one game of random bots, and return its replay."""
     rules, seed = resolve(preset, seats, {}), secrets.token_hex(16)
     outcome = referee.play(
-        Game(rules, derive(rules, seed)),
+        TorresGame(rules, derive(rules, seed)),
         [Busy(secrets.token_hex(8)) for _ in range(seats)],
         seed=seed,
         limits=LIMITS,

@@ -21,7 +21,7 @@ from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus
 from ladder.games.worker import registry
 from ladder.ops import console
-from ladder.ops.embedded import Scheduler, Web, Worker
+from ladder.ops.embedded import EmbeddedDispatcher, EmbeddedWeb, EmbeddedWorker
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Ladder
@@ -61,8 +61,12 @@ class Command(BaseCommand):
             console.say(f"{freed} games of a killed service are played again")
         rater.fold(ladder.seasons.latest("number").pk)
         web = _web(options["host"], options["port"])
-        worker, scheduler = Worker(app, options["slots"]), Scheduler()
-        parts: list[Web | Worker | Scheduler] = [web, worker, scheduler]
+        worker, scheduler = EmbeddedWorker(app, options["slots"]), EmbeddedDispatcher()
+        parts: list[EmbeddedWeb | EmbeddedWorker | EmbeddedDispatcher] = [
+            web,
+            worker,
+            scheduler,
+        ]
         for part in parts:
             part.start()
         console.say(f"LADDER={web.address}")
@@ -99,13 +103,13 @@ def _port(word: str) -> int:
     return int(word)
 
 
-def _web(host: str, port: int | None) -> Web:
+def _web(host: str, port: int | None) -> EmbeddedWeb:
     """Open the port that was asked for, else the usual one, else any that is free."""
     try:
-        return Web(host, PORT if port is None else port)
+        return EmbeddedWeb(host, PORT if port is None else port)
     except OSError as refused:
         if port is None:
-            return Web(host, 0)
+            return EmbeddedWeb(host, 0)
         raise CommandError(
             f"Port {port} of {host} can't be had: {refused}. Name another one with"
             " --port (make demo PORT=…), or none."
@@ -119,7 +123,9 @@ def _stop_on_signals() -> threading.Event:
     return stop
 
 
-def _show(ladder: Ladder, web: Web, stop: threading.Event, wanted: int | None) -> None:
+def _show(
+    ladder: Ladder, web: EmbeddedWeb, stop: threading.Event, wanted: int | None
+) -> None:
     """Print games as they finish, and the leaderboard now and then."""
     seen = set(_finished())
     start = len(seen)

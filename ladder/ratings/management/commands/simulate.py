@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from ladder.ratings.core import simulation
-from ladder.ratings.core.pairing import Terms
-from ladder.ratings.core.simulation import Look, Plan
+from ladder.ratings.core.pairing import PairingTerms
+from ladder.ratings.core.simulation import SimulationPlan, SimulationPoint
 from ladder.ratings.core.trueskill import Parameters
 
 GOAL = 0.90
@@ -31,13 +31,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         del args
         shares = dict(part.split("=") for part in options["seats"].split(","))
-        terms = Terms(
+        terms = PairingTerms(
             {size: float(share) for size, share in shares.items()},
             Parameters(tau=options["tau"]),
         )
         runs = [
             simulation.converge(
-                Plan(terms, options["bots"], seed, options["policy"]), options["games"]
+                SimulationPlan(terms, options["bots"], seed, options["policy"]),
+                options["games"],
             )
             for seed in range(1, options["seeds"] + 1)
         ]
@@ -52,7 +53,7 @@ class Command(BaseCommand):
         self.stdout.write(f"τ = {GOAL} after {reached or 'more'} games per bot")
 
 
-def _line(look: Look) -> str:
+def _line(look: SimulationPoint) -> str:
     return (
         f"{look.games:9}  {look.shown:17.4f}  {look.mean:.4f}  "
         f"{look.fewest:6}  {look.most:4}"
