@@ -91,8 +91,8 @@ def test_a_box_that_cannot_be_made_is_our_fault_and_leaves_nothing(full) -> None
 
 
 TAKEN = """
-from ladder.runner.sandbox.cgroup_manager import Cgroups
-for _ in range(150): Cgroups.open().close()
+from ladder.runner.sandbox.cgroup_manager import CgroupManager
+for _ in range(150): CgroupManager.open().close()
 """
 
 

@@ -13,7 +13,7 @@ from ladder.runner.sandbox import Sandbox, open_sandbox
 from tests.runner.factories import (
     HELLO,
     PROGRAMS,
-    Contest,
+    BotContest,
     contest,
     groups_left,
     player,
@@ -47,7 +47,7 @@ def main() -> None:
     sandbox.close()
 
 
-def judged(name: str, sandbox: Sandbox) -> Contest:
+def judged(name: str, sandbox: Sandbox) -> BotContest:
     """Play one game; again if the machine was too busy to judge, as a worker does."""
     move_ms = 1_500 if "fork" in name else 15_000 * SLOW
     for _ in range(TRIES):
