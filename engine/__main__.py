@@ -36,7 +36,7 @@ def after_plies(ruleset: str, seats: int, seed: str, plies: int) -> Position:
 
 def main(arguments: list[str]) -> None:
     """Print one line a depth."""
-    if len(arguments) < 2 or arguments[0] != "perft":  # noqa: PLR2004
+    if len(arguments) < 2 or arguments[0] != "perft":
         sys.exit(__doc__)
     given = arguments[2:6]
     defaults = [DEFAULT, "2", "perft", "0"]

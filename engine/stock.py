@@ -133,7 +133,7 @@ class Stock:
 
     def outcomes(self, seat: int, blocks: int) -> int:
         """Count the ways in which blocks can go on a seat's other stacks."""
-        if self.automatic or blocks == 0 or self.stacks[seat] < 2:  # noqa: PLR2004
+        if self.automatic or blocks == 0 or self.stacks[seat] < 2:
             return 1
         self._look(seat)
         if blocks >= self.room():
@@ -176,7 +176,7 @@ class Stock:
             return self.seen - 1 == self.wanted
         low = self.sizes[self.base + part]
         high = min(ceiling, self._cap(part), low + blocks)
-        plain = high < 10  # noqa: PLR2004 - then the order of digits is that of numbers
+        plain = high < 10
         for rank in range(low, high + 1) if plain else range(_SIZES):
             size = rank if plain else _ASCII[rank]
             if not low <= size <= high:

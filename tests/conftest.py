@@ -39,7 +39,6 @@ def _forget(settings: Settings) -> None:
 @pytest.fixture
 def api(db: None, data_dir: Path) -> Person:
     """Return a client for a person's name, with a token; "" is anybody."""
-    del db, data_dir
 
     def client(name: str) -> APIClient:
         client = APIClient(raise_request_exception=False)
@@ -73,7 +72,6 @@ def anybody(api: Person) -> APIClient:
 
 @pytest.fixture
 def user(db: None) -> Callable[[str], User]:
-    del db
     return lambda name: User.objects.get_or_create(username=name)[0]
 
 

@@ -24,7 +24,6 @@ class TokenAuthentication(BaseAuthentication):
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
-        del request
         return 'Bearer realm="api"'
 
 
@@ -34,7 +33,6 @@ class TokenBackend(BaseBackend):
     def authenticate(
         self, request: HttpRequest | None, *, token: str = "", **_: object
     ) -> User | None:
-        del request
         found = tokens.use_token(token)
         return found.user if found else None
 

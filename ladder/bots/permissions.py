@@ -14,12 +14,10 @@ class IsOwner(BasePermission):
     message = "Only the owner of this bot may do that."
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        del view
         return bool(request.user.is_authenticated)
 
     def has_object_permission(
         self, request: Request, view: APIView, obj: Bot | Submission
     ) -> bool:
-        del view
         bot = obj.bot if isinstance(obj, Submission) else obj
         return selectors.owns(request.user, bot)

@@ -51,7 +51,6 @@ def open_player(
 
     Raises SandboxUnavailable where this worker is below the level that is due.
     """
-    del seat  # the bot hears it in its hello
     sandbox = sandbox_for(submission)
     with ExitStack() as held:
         box = built(submission, sandbox, held).box

@@ -57,7 +57,7 @@ class LostClaim(Exception):
 def create_bot(owner: User, name: str) -> Bot:
     """Create a bot; its slug is derived from its name and never changes."""
     name = unicodedata.normalize("NFKC", name).strip()
-    if not 1 <= len(name) <= 64 or not name.isprintable():  # noqa: PLR2004 - the column
+    if not 1 <= len(name) <= 64 or not name.isprintable():
         raise BadName("A name has 1 to 64 printable characters. Choose another.")
     slug = slugify(name) or f"bot-{secrets.token_hex(3)}"
     if slug in RESERVED or slug.startswith(HOUSE_PREFIX):

@@ -28,7 +28,7 @@ class Invalid(click.ClickException):
 
     exit_code = INVALID
 
-    def show(self, file: object = None) -> None:  # noqa: ARG002 - click's signature
+    def show(self, file: object = None) -> None:
         click.echo(self.message, err=True)
 
 

@@ -10,17 +10,13 @@ class ReadOnly(admin.ModelAdmin[Any]):
     """What services write is looked at here, and changed by actions alone."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        del request
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        del request, obj
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        del request, obj
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        del request, obj
         return [field.name for field in self.model._meta.fields]  # noqa: SLF001 - Django's own way to ask

@@ -20,7 +20,6 @@ class ReadOnlyInline(admin.TabularInline[Any, Any]):
     extra = 0
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        del request, obj
         return False
 
 

@@ -30,7 +30,6 @@ class SubmissionInline(admin.TabularInline[Submission, Bot]):
     extra = 0
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        del request, obj
         return False
 
 

@@ -25,7 +25,6 @@ class LadderAdmin(admin.ModelAdmin[Ladder]):
     readonly_fields = ("mu", "sigma", "beta", "tau", "created_at")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        del request, obj
         return False
 
 

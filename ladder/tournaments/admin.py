@@ -28,7 +28,6 @@ class TournamentAdmin(admin.ModelAdmin[Tournament]):
     actions = ("announce", "close_entry", "start", "reveal_next", "cancel")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        del request, obj
         return False
 
     @admin.action(description="Open the entry")

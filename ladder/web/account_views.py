@@ -90,7 +90,6 @@ class UploadAction(SignedInView):
 
 class WithdrawAction(SignedInView):
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
-        del request
         return self._change(slug, services.withdraw)
 
     def _change(self, slug: str, change: Any) -> HttpResponse:
@@ -103,7 +102,6 @@ class WithdrawAction(SignedInView):
 
 class BringBackAction(WithdrawAction):
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
-        del request
         return self._change(slug, services.bring_back)
 
 
@@ -202,6 +200,5 @@ class CreateTokenAction(AccountPage):
 
 class RevokeTokenAction(SignedInView):
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
-        del request
         tokens.revoke_token(self.person(), pk)
         return redirect("me")

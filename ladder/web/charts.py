@@ -79,6 +79,6 @@ def _steps(low: float, high: float) -> list[float]:
     for step in (1, 2, 5, 10, 20, 50, 100):
         first = -(-low // step) * step
         count = int((high - first) // step) + 1
-        if count <= 7:  # noqa: PLR2004 - see above
+        if count <= 7:
             return [first + k * step for k in range(count)]
     return [low, high]

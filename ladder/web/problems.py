@@ -114,22 +114,22 @@ def answer(request: HttpRequest, status: int, code: str, detail: str) -> HttpRes
     return render(request, "web/error.html", context, status=status)
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return answer(request, 400, "bad-request", "This request cannot be understood.")
 
 
-def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     return answer(request, 403, "permission-denied", "This is not yours to do.")
 
 
-def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001
+def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
     detail = "The form had expired. Go back, load the page again, and send it again."
     return answer(request, 403, "csrf-failed", detail)
 
 
 def not_found(
     request: HttpRequest,
-    exception: Exception | None = None,  # noqa: ARG001
+    exception: Exception | None = None,
 ) -> HttpResponse:
     detail = "There is nothing at this address."
     if request.path.startswith("/api/"):

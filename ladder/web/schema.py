@@ -48,5 +48,4 @@ class BearerToken(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     name = "token"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
-        del auto_schema
         return {"type": "http", "scheme": "bearer"}

@@ -38,7 +38,7 @@ PROTOCOL = settings.BASE_DIR / "docs" / "protocol.md"
 
 def _number(request: HttpRequest, name: str) -> int | None:
     text = request.GET.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None  # noqa: PLR2004
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
 
 
 @method_decorator(conditional_page, "dispatch")

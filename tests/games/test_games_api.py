@@ -17,7 +17,6 @@ SEED = "5eedba5e" * 4
 
 @pytest.fixture
 def bots(data_dir) -> tuple[Submission, Submission]:
-    del data_dir
     return make_bot("Ana's", "ana"), make_bot("Ben's", "ben")
 
 

@@ -151,7 +151,6 @@ def test_a_deleted_account_leaves_results_without_a_name(season, operator):
 def test_after_a_mended_rule_only_what_comes_out_otherwise_is_played_again(
     season, operator, data_dir, monkeypatch
 ):
-    del data_dir
     one, two = make_bot("one", "ana"), make_bot("two", "ben")
     rater.welcome(season.pk)
     match = make_match(one, two)

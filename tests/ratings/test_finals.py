@@ -57,7 +57,6 @@ def test_a_settled_order_is_the_true_one_nearly_always():
 
 @pytest.fixture
 def season(db) -> Season:
-    del db
     season = ensure_default_ladder().seasons.get()
     factories.bots(6)
     rater.welcome(season.pk)

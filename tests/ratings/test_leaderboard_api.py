@@ -12,7 +12,6 @@ BOARD = "/api/v1/ladders/main/leaderboard/"
 
 @pytest.fixture
 def season(data_dir):
-    del data_dir
     season = make_ladder()
     for name, mu, sigma in [
         ("third", 20.0, 1.0),

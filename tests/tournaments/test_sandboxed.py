@@ -55,7 +55,6 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def _full(data_dir: Path) -> None:
-    del data_dir
     try:
         open_sandbox("full").close()
     except SandboxUnavailable as why:

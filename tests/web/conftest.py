@@ -8,7 +8,6 @@ from tests import factories
 @pytest.fixture
 def visit(db: None, data_dir):
     """Return a browser for a person's name, signed in; "" is anybody."""
-    del db, data_dir
 
     def browser(name: str) -> Client:
         client = Client()
@@ -23,5 +22,4 @@ def visit(db: None, data_dir):
 @pytest.fixture
 def show(db: None, data_dir):
     """A ladder with a played game, a bot of a hostile name, and a rejected upload."""
-    del db, data_dir
     return factories.everything()

@@ -22,7 +22,6 @@ MODELS = list(admin.site._registry)
 
 @pytest.fixture
 def operator(show: Show) -> Client:
-    del show
     client = Client()
     client.force_login(User.objects.create_superuser("olga"))
     return client
@@ -92,7 +91,6 @@ def test_plurals_are_english(model) -> None:
 
 
 def test_nobody_else_gets_in(visit, show: Show) -> None:
-    del show
     assert visit("ana").get("/admin/").status_code == 302
 
 

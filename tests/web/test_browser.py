@@ -43,7 +43,6 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def page(chromium: Browser, live_server, data_dir: Path) -> Iterator[Page]:
     """A page that fails the test if a script fails or the CSP stops something."""
-    del data_dir
     expect.set_options(timeout=PATIENCE_MS)
     context = chromium.new_context(base_url=live_server.url)
     context.set_default_timeout(PATIENCE_MS)

@@ -55,7 +55,6 @@ def test_what_a_program_reads_is_never_older_than_its_question(
 
 
 def test_each_address_has_its_own_page(visit, show: Show) -> None:
-    del show
 
     assert visit("").get("/bots/").content != visit("").get("/").content
 
@@ -71,7 +70,6 @@ def test_a_crowd_that_asks_together_gets_one_answer(rf, monkeypatch) -> None:
     made = []
 
     def make(request):
-        del request
         made.append(1)
         if len(made) == 1:
             begun.set()
@@ -104,7 +102,6 @@ def test_who_signs_in_or_brings_a_token_sees_what_is(visit, ana, show: Show) -> 
 
 
 def test_what_is_for_one_visitor_is_not_kept(db) -> None:
-    del db
     tokens = {Client().get("/sign-in/").cookies["csrftoken"].value for _ in range(2)}
 
     assert len(tokens) == 2
@@ -118,7 +115,6 @@ def test_a_refusal_is_not_kept(visit, show: Show) -> None:
 
 
 def test_who_has_the_kept_page_is_told_so(visit, show: Show) -> None:
-    del show
     tag = visit("").get("/")["ETag"]
 
     assert visit("").get("/", HTTP_IF_NONE_MATCH=tag).status_code == 304

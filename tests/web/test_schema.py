@@ -40,7 +40,6 @@ def headers(
     One for the module: to set it up for each costs more than to ask. What an
     operation does is undone after it.
     """
-    del django_db_setup
     data = tmp_path_factory.mktemp("data")
     bots = settings.STORAGES["bots"] | {"OPTIONS": {"location": data / "submissions"}}
     with (

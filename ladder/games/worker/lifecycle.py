@@ -135,7 +135,7 @@ class ReporterStep(bootsteps.StartStopStep):
         self.station.floor.open(words)
         self.station.start()
 
-    def stop(self, parent: WorkController) -> None:  # noqa: ARG002
+    def stop(self, parent: WorkController) -> None:
         self.station.close(grace_s=settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
 
     def terminate(self, parent: WorkController) -> None:

@@ -39,5 +39,4 @@ def open_player(
     submission: Submission, seat: int, limits: dict[str, int], log: object
 ) -> ScriptedPlayer:
     """Open a scripted player; the submission's digest is its taste."""
-    del seat, limits, log
     return ScriptedPlayer(submission.digest)

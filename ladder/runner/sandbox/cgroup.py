@@ -30,7 +30,7 @@ class CgroupFolder:
 
     @property
     def v2(self) -> bool:
-        return self.version == 2  # noqa: PLR2004
+        return self.version == 2
 
     def file(self, one: str, two: str) -> Path:
         """Return the file that is called ``one`` in version 1 and ``two`` in 2."""

@@ -126,12 +126,12 @@ def _make_place(hierarchy: Hierarchy, token: str) -> Path:
     ours.mkdir(exist_ok=True)
     _sweep(ours)
     wanted = sorted({"memory", "pids"} & hierarchy.controllers)
-    if hierarchy.version == 2:  # noqa: PLR2004
+    if hierarchy.version == 2:
         _hand_down(here, wanted)
         _hand_down(ours, wanted)
     place = ours / token
     place.mkdir(exist_ok=True)
-    if hierarchy.version == 2:  # noqa: PLR2004
+    if hierarchy.version == 2:
         _hand_down(place, wanted)
     return place
 

@@ -50,7 +50,7 @@ def assign(hierarchies: list[Hierarchy]) -> dict[str, Hierarchy]:
     for job in JOBS:
         for hierarchy in hierarchies:
             can = job in hierarchy.controllers
-            if hierarchy.version == 2 and job in {"freezer", "cpuacct"}:  # noqa: PLR2004
+            if hierarchy.version == 2 and job in {"freezer", "cpuacct"}:
                 can = (hierarchy.here / "cgroup.controllers").exists()
             if can:
                 jobs.setdefault(job, hierarchy)

@@ -123,7 +123,7 @@ def _strangers_may_read(folder: Path) -> bool:
 
 def _open_mode(seen: os.stat_result) -> bool:
     if stat.S_ISDIR(seen.st_mode):
-        return seen.st_mode & 0o005 == 0o005  # noqa: PLR2004 — read and enter
+        return seen.st_mode & 0o005 == 0o005
     if stat.S_ISREG(seen.st_mode):
         return bool(seen.st_mode & stat.S_IROTH)
     return True

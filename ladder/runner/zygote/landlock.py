@@ -27,7 +27,7 @@ def confine(reads: Iterable[str], writes: Iterable[str]) -> None:
     known = version()
     # All rights to files, TCP, abstract sockets and signals, as far as it knows them.
     files = (1 << (13, 14, 15, 15, 16)[min(known, 5) - 1]) - 1
-    size = 8 if known < 4 else 16 if known < 6 else 24  # noqa: PLR2004
+    size = 8 if known < 4 else 16 if known < 6 else 24
     handled = struct.pack("3Q", files, 0b11, 0b11)[:size]
     ruleset = call(_CREATE_RULESET, handled, size, 0)
     for paths, rights in ((reads, _READ), (writes, _WRITE)):

@@ -105,7 +105,7 @@ class _Search:
 
     def _try(self, row: list[int], i: int, j: int, heat: float, rng: Random) -> None:
         change = self._change(row, i, j)
-        if change > 0 and (heat < 0.05 or rng.uniform(0, 1) > exp(-change / heat)):  # noqa: PLR2004
+        if change > 0 and (heat < 0.05 or rng.uniform(0, 1) > exp(-change / heat)):
             return
         a, b = row[i], row[j]
         for k, other in self._others(row, i):

@@ -22,9 +22,9 @@ def when(game: Game) -> datetime:
 @register.filter
 def percent(share: float) -> str:
     """Write a probability; one that is nearly certain is not called certain."""
-    if 0 < share < 0.01:  # noqa: PLR2004 - less than a percent
+    if 0 < share < 0.01:
         return "<1\xa0%"
-    if 0.99 < share < 1:  # noqa: PLR2004
+    if 0.99 < share < 1:
         return ">99\xa0%"
     return f"{100 * share:.0f}\xa0%"
 
@@ -41,7 +41,7 @@ def signed(value: float | None) -> str:
 @register.filter
 def arrow(value: float | None) -> str:
     """Draw where it went; the number beside it says so, too."""
-    if value is None or abs(value) < 0.005:  # noqa: PLR2004 - written as 0.00
+    if value is None or abs(value) < 0.005:
         return ""
     return "▲" if value > 0 else "▼"
 

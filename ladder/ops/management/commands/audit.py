@@ -20,7 +20,6 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args
         verdicts = invariants.check(forfeits=not options["no_forfeits"])
         broken = [verdict for verdict in verdicts if not told(verdict)]
         if broken:

@@ -17,7 +17,6 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path, help="a new folder")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args
         folder: Path = options["folder"]
         if folder.exists():
             raise CommandError(f"{folder} is already there. Name a new folder.")

@@ -43,7 +43,6 @@ class Command(BaseCommand):
         parser.add_argument("--inside", help="(used by the command itself)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args
         if options["inside"]:
             self._inside(Path(options["inside"]), options)
         else:

@@ -19,7 +19,6 @@ class Command(BaseCommand):
         parser.add_argument("--undo", action="store_true", help="let it play again")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args
         name = options["worker"]
         rows = Worker.objects.filter(name__startswith=name)
         if not options["undo"]:

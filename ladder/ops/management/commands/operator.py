@@ -47,7 +47,6 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args
         kind, target = options["kind"], options["target"]
         if kind == "log":
             for action in AuditEntry.objects.select_related("by")[:50]:

@@ -14,7 +14,6 @@ class Command(BaseCommand):
     help = "Migrate the database, seat the house bots, open the default ladder."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args
         call_command("migrate", verbosity=options["verbosity"])
         bots.ensure_house_bots()
         ladder = ensure_default_ladder()

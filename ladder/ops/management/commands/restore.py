@@ -21,7 +21,6 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args
         folder: Path = options["folder"]
         if not folder.is_dir():
             raise CommandError(f"{folder} is no folder. Name one that backup made.")

@@ -18,7 +18,6 @@ class Command(BaseCommand):
     help = "Reap, fold, pair and send, until it is stopped."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args, options
         app.set_default()
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -23,7 +23,6 @@ class Command(BaseCommand):
         parser.add_argument("socket", type=int, help="its descriptor")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args
         threading.Thread(target=_end_with_parent, daemon=True).start()
         # It would say each request that waits for another.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)

@@ -15,7 +15,6 @@ class Command(BaseCommand):
     help = "Show games, attempts and workers; fails if a game was lost."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args, options
         tally, pulse = games.tally(), games.pulse()
         for name in ("scheduled", "running", "finished", "voided", "dead", "cancelled"):
             say(f"{name:<16}{getattr(tally, name):>10}")

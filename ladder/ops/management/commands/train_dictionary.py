@@ -44,7 +44,6 @@ class Command(BaseCommand):
         parser.add_argument("--games", type=int, default=40, help="of each kind")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args
         target = replays.FOLDER / f"replays-{options['id']}.zdict"
         if target.exists():
             raise CommandError(f"{target.name} is in use. Give the next id.")

@@ -45,7 +45,6 @@ class Command(BaseCommand):
         parser.add_argument("--games", type=int, default=30, help="so many more")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args
         with locked(settings.DATA_DIR / "up.lock") as mine:
             if not mine:
                 raise CommandError("It is already running with this data folder.")

@@ -16,7 +16,6 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true", help="change nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args
         complaints = 0
         for season in Season.objects.select_related("ladder").order_by("pk"):
             if not options["check"]:

@@ -29,7 +29,6 @@ class Command(BaseCommand):
         parser.add_argument("--every", type=int, default=5, help="games between lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        del args
         shares = dict(part.split("=") for part in options["seats"].split(","))
         terms = PairingTerms(
             {size: float(share) for size, share in shares.items()},
