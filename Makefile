@@ -17,7 +17,7 @@ install: .venv/.installed ## make .venv with everything pinned, so .venv/bin/tor
 	  || { echo "Python 3.11 or newer is needed; say make PYTHON=python3.12, for example."; exit 1; }
 	@deploy/prepare.sh $(PYTHON)
 	$(PYTHON) -m venv .venv
-	$(PIP) --editable .
+	$(PIP) --editable '.[server]'
 	@touch $@
 
 dev: .venv/.dev
