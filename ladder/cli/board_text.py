@@ -47,12 +47,12 @@ def _page(
     page.append(f"{line['n'] + 1}. phase {before['phase']} round {before['round']}  ")
     page.append(f"{_SEATS[seat]} {_clean(names[seat])}: ", style=_COLOURS[seat])
     page.append(", ".join(actions) + "\n")
-    page.append_text(_board(state))
+    page.append_text(draw_board(state))
     page.append_text(_seats(state, names))
     return page
 
 
-def _board(state: dict[str, Any]) -> Text:
+def draw_board(state: dict[str, Any]) -> Text:
     """Draw rows from 8 down, on each space the height and the piece."""
     pieces = {state["king"]: (_KING, "bold white")}
     for seat, knights in enumerate(state["knights"]):

@@ -10,14 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SERVER_PACKAGES = {
-    "django",
-    "celery",
-    "kombu",
-    "psycopg",
-    "redis",
-    "djangorestframework",
-}
+SERVER_PACKAGES = set(
+    ["django", "djangorestframework", "celery", "kombu", "psycopg", "redis"]
+)
 TOURNAMENT = """
 name = "Two bots"
 bots = "bots"

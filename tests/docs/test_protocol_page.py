@@ -18,7 +18,7 @@ from engine.setup import derive
 from ladder.runner.protocol import Limits
 
 TORRES = Path(sys.executable).with_name("torres")
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PROTOCOL = (ROOT / "docs/protocol.md").read_text()
 README = (ROOT / "README.md").read_text()
 STATE = TorresGame(resolve("yucata", 2), derive(resolve("yucata", 2), "x")).state(0)
