@@ -1,4 +1,4 @@
-"""The glossary is true: its classes and modules exist, and no class name stands twice."""
+"""The glossary names what exists, and no class name is used twice."""
 
 import ast
 import re

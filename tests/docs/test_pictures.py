@@ -17,7 +17,7 @@ PICTURES = [
 
 
 def draw(description: str) -> str:
-    """Draw a position: `a3=2` is a height, `A@a3` a knight of seat 0, `K@d8` the king."""
+    """Draw `a3=2` as a height, `A@a3` as a knight of seat 0, `K@d8` as the king."""
     heights = [[0] * 8 for _ in range(8)]
     knights: list[list[str]] = [[], [], [], []]
     king = None
