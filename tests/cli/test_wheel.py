@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SERVER_PACKAGES = set(
-    ["django", "djangorestframework", "celery", "kombu", "psycopg", "redis"]
-)
+SERVER_PACKAGES = {"django", "djangorestframework", "celery", "psycopg", "redis"}
 TOURNAMENT = """
 name = "Two bots"
 bots = "bots"
