@@ -1,0 +1,102 @@
+"""Every command in the pages: those of `torres` run, the others exist and parse."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands, load_command_class
+from markdown_it import MarkdownIt
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "engine").glob("*.md")),
+    *sorted((ROOT / "ladder").rglob("*.md")),
+    *sorted((ROOT / "deploy").glob("*.md")),
+    *sorted((ROOT / "tests").rglob("*.md")),
+]
+MANAGE = re.compile(r"(?:^|[\s/])python3? manage\.py (.*)")
+SMALLEST_BOT = re.search(
+    r"```python\n(.*?)```", (ROOT / "docs/protocol.md").read_text(), re.DOTALL
+)
+
+
+def commands(page: Path) -> list[str]:
+    """Return the command lines of a page, continued lines joined, comments removed."""
+    blocks = [
+        token.content
+        for token in MarkdownIt().parse(page.read_text())
+        if token.type == "fence" and token.info in ("", "sh", "console", "shell")
+    ]
+    lines = [
+        line.strip()
+        for block in blocks
+        for line in block.replace("\\\n", " ").splitlines()
+    ]
+    return [re.sub(r"\s+#.*", "", line) for line in lines if line and line[0] != "#"]
+
+
+ALL = [
+    (page.relative_to(ROOT).as_posix(), line)
+    for page in PAGES
+    for line in commands(page)
+]
+COMMAND = re.compile(r"(\.venv/bin/)?torres ")
+TARGET = re.compile(r"make (\w+)")
+TORRES = [(page, line) for page, line in ALL if COMMAND.match(line)]
+MANAGEMENT = [(page, found[1]) for page, line in ALL if (found := MANAGE.search(line))]
+TARGETS = [(page, found[1]) for page, line in ALL if (found := TARGET.match(line))]
+
+
+@pytest.fixture(scope="module")
+def author_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as an author has one: a bot, a replay, and the command."""
+    folder = tmp_path_factory.mktemp("author")
+    assert SMALLEST_BOT
+    (folder / "bot.py").write_text(SMALLEST_BOT[1])
+    (folder / ".venv").symlink_to(Path(sys.executable).parents[1])
+    torres = Path(sys.executable).with_name("torres")
+    game = [torres, "play", "bot.py", "house:random", "--replay", "game.json"]
+    subprocess.run(game, cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize(("page", "line"), TORRES)
+def test_a_torres_command_runs(page: str, line: str, author_folder: Path) -> None:
+    words = line if line.startswith(".venv") else f".venv/bin/{line}"
+
+    done = subprocess.run(
+        ["bash", "-ec", words.replace("&& torres", "&& .venv/bin/torres")],
+        cwd=author_folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+    # `torres doctor` ends with 1 if this machine is below level `full`.
+    assert done.returncode in ((0, 1) if "doctor" in line else (0,)), (
+        page,
+        done.stderr,
+    )
+
+
+@pytest.mark.parametrize(("page", "line"), MANAGEMENT)
+def test_a_management_command_parses(page: str, line: str) -> None:
+    name, *words = shlex.split(re.split(r"[|;&>]", line)[0])
+    words = [re.sub(r"^(N|SECONDS|PORT)$", "1", word) for word in words]
+    app = get_commands()[name]
+    command = app if not isinstance(app, str) else load_command_class(app, name)
+
+    assert command.create_parser("manage.py", name).parse_args(words), page
+
+
+@pytest.mark.parametrize(("page", "target"), TARGETS)
+def test_a_make_target_exists(page: str, target: str) -> None:
+    makefile = (ROOT / "Makefile").read_text()
+
+    assert re.search(rf"^{target}:", makefile, re.MULTILINE), page
