@@ -72,8 +72,14 @@ def _give(position: Position, seat: int, hand: list[int]) -> None:
         position.cards.give(seat, card, hand.count(card))
     if seat == position.seat and position.decision in (TURN, KEEPING):
         bought = position.bought - (position.decision == KEEPING)
-        old = hand[: max(0, len(hand) - bought)]
-        position.cards.ready = sum(1 << card for card in set(old))
+        old = max(0, len(hand) - bought)
+        _part(position, hand[:old], hand[old:])
+
+
+def _part(position: Position, old: list[int], fresh: list[int]) -> None:
+    """Note which cards of the seat that decides may be played (rule 49)."""
+    position.cards.ready = sum(1 << card for card in set(old))
+    position.cards.fresh = [fresh.count(card) for card in range(CARD_COUNT)]
 
 
 def position_of(
@@ -88,7 +94,8 @@ def position_of(
 
     From everything in view (as `torres trace` writes it) the very position; from the
     view of the seat that decides one that agrees with it, hidden cards dealt by `rng`.
-    `bought` names the cards bought this turn, which the state does not tell.
+    Cards that are `fresh` in the state may not be played; if the state has no such
+    key, `bought` names them.
     """
     full = _with_cards(rules, state, rng)
     position = Position()
@@ -105,7 +112,7 @@ def position_of(
     position.track.scored = _scored(decision, state)
     _fill_stock(position, state)
     _fill_course(position, decision, state)
-    _fill_hands(position, full, bought)
+    _fill_hands(position, full, state.get("fresh", bought))
     return position
 
 
@@ -174,7 +181,7 @@ def _fill_course(position: Position, decision: str, state: Mapping[str, Any]) ->
 
 
 def _fill_hands(
-    position: Position, full: Mapping[str, Any], bought: Sequence[str]
+    position: Position, full: Mapping[str, Any], fresh: Sequence[str]
 ) -> None:
     cards = position.cards
     drawn = [CARD_IDS[name] for name in full["drawn"] or ()]
@@ -186,15 +193,14 @@ def _fill_hands(
     cards.discard = _padded(discard, _SEATS * _DECK)
     cards.discards = _padded([len(played) for played in full["discards"]], _SEATS)
     for seat, hand in enumerate(full["hands"]):
-        old = list(hand)
-        if seat == position.seat:
-            for card in bought:
-                old.remove(card)
-        new = [*old, *(bought if seat == position.seat else ())]
         for name, number in CARD_IDS.items():
-            cards.give(seat, number, new.count(name))
+            cards.give(seat, number, hand.count(name))
         if seat == position.seat:
-            cards.ready = sum(1 << CARD_IDS[name] for name in set(old))
+            old = list(hand)
+            for name in fresh:
+                old.remove(name)
+            bought = [CARD_IDS[name] for name in fresh]
+            _part(position, [CARD_IDS[name] for name in old], bought)
 
 
 def _with_cards(
