@@ -12,10 +12,20 @@ from typing import Any
 from engine import view
 from engine.board import Board
 from engine.kernel import Position
-from engine.moves import CARD_COUNT, CARD_IDS, DECISIONS, KEEPING, NUMBERS, TURN
+from engine.moves import (
+    CARD_COUNT,
+    CARD_IDS,
+    DECISIONS,
+    KEEPING,
+    NUMBERS,
+    OVER,
+    TURN,
+    Decision,
+)
 from engine.rulesets import CARDS, Rules
 from engine.setup import Setup
 
+_OVER = "over"  # in place of a decision: the game is over
 _SEATS = 4
 _DECK = 40  # places for a deck in the kernel's arrays
 
@@ -104,7 +114,7 @@ def position_of(
     _fill_board(position, state)
     for name in ("phase", "round", "first", "ap", "bought", "placed", "played"):
         setattr(position, name, state[name])
-    position.decision = DECISIONS.index(decision)
+    position.decision = _number_of(decision)
     position.seat = -1 if state["seat"] is None else state["seat"]
     position.order = _padded(state["order"], _SEATS)
     position.reserve = _padded(state["reserve"], _SEATS)
@@ -116,13 +126,18 @@ def position_of(
     return position
 
 
+def _number_of(decision: str) -> int:
+    """Return the kernel's number for a decision, or for "over"."""
+    return OVER if decision == _OVER else DECISIONS.index(Decision(decision))
+
+
 def _padded(numbers: Sequence[int], length: int) -> list[int]:
     return [*numbers, *[0] * (length - len(numbers))]
 
 
 def _scored(decision: str, state: Mapping[str, Any]) -> int:
     """How many phases were scored."""
-    after = decision in ("king", "first", "over") and state["phase"] > 0
+    after = decision in (Decision.KING, Decision.FIRST, _OVER) and state["phase"] > 0
     return int(state["phase"]) if after else max(0, int(state["phase"]) - 1)
 
 
@@ -168,13 +183,13 @@ def _fill_stock(position: Position, state: Mapping[str, Any]) -> None:
 
 def _fill_course(position: Position, decision: str, state: Mapping[str, Any]) -> None:
     """Set where in the set-up, the round, or the dealing the game is."""
-    if decision == "found":
+    if decision == Decision.FOUND:
         position.done = sum(map(sum, state["heights"]))
-    elif decision == "enter":
+    elif decision == Decision.ENTER:
         position.done = sum(map(len, state["knights"]))
-    elif decision in ("turn", "keep"):
+    elif decision in (Decision.TURN, Decision.KEEP):
         position.turn = state["order"].index(state["seat"])
-    elif decision == "stock":
+    elif decision == Decision.STOCK:
         for seat, blocks in enumerate(state["carried"]):
             if position.stock.outcomes(seat, blocks) > 1:
                 position.waiting |= 1 << seat

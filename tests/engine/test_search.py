@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from engine.moves import DECISIONS
+from engine.moves import OVER
 from engine.rulesets import resolve
 from engine.search import determinize, position_of
 from engine.view import fresh, state
@@ -106,7 +106,7 @@ def test_a_guess_agrees_with_the_view_and_can_be_played_out(
             view = state(guess, played.rules, [], seat, over=False)
             assert view == played.state(seat)
             assert guess.playout(number + 1) > 0
-            assert guess.decision == DECISIONS.index("over")
+            assert guess.decision == OVER
 
 
 def test_a_guess_keeps_what_the_seat_put_back() -> None:
@@ -164,6 +164,18 @@ def test_a_seat_with_a_choice_of_stacks_is_waited_for() -> None:
 
     assert on.waiting == 1
     assert legal(on) == ["stock 2,2", "stock 3,1"]
+
+
+def test_a_finished_game_gives_a_position_without_a_legal_move() -> None:
+    played = game("yucata", 2, "over")
+    for _ in play_on(played, Random(1)):
+        pass
+    again = position_of(played.rules, "over", played.state())
+
+    assert again.legal() == []
+    assert again.track.scored == 3
+    with pytest.raises(ValueError, match="nonsense"):
+        position_of(played.rules, "nonsense", played.state())
 
 
 def test_a_space_may_belong_to_no_castle() -> None:
