@@ -15,8 +15,6 @@ from engine.moves import Decision
 from engine.replay import document
 from engine.setup import derive_seed
 
-PROTOCOL = "torres/1"
-
 
 class PlayerFault(Exception):
     """The player broke the rules of conduct: its seat forfeits.
@@ -32,6 +30,22 @@ class PlayerFault(Exception):
 
 class ServiceFault(Exception):
     """Our own failure (a lost worker, a full disk): the game is played again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What a player is told before the game.
+
+    ``switches`` are all resolved switches by name; ``seed`` is for the player's own
+    randomness and tells nothing of the game's seed.
+    """
+
+    ruleset: str
+    switches: dict[str, object]
+    seats: int
+    seat: int
+    seed: str
+    limits: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +85,7 @@ class Answer:
 class Player(Protocol):
     """One seat's voice. ``start`` and ``decide`` raise PlayerFault or ServiceFault."""
 
-    def start(self, hello: dict[str, Any]) -> None:
+    def start(self, hello: Hello) -> None:
         """Launch, say hello and wait for "ready" within the limits in ``hello``."""
 
     def decide(self, ask: Ask) -> Answer:
@@ -216,17 +230,15 @@ class _RunningGame:
             except PlayerFault as fault:
                 self._forfeit(seat, fault)
 
-    def _hello(self, seat: int, seed: str) -> dict[str, Any]:
-        return {
-            "type": "hello",
-            "protocol": PROTOCOL,
-            "ruleset": self.game.rules.ruleset,
-            "switches": self.game.rules.switches(),
-            "seats": len(self.players),
-            "seat": seat,
-            "seed": derive_seed(seed, seat),
-            "limits": self.limits,
-        }
+    def _hello(self, seat: int, seed: str) -> Hello:
+        return Hello(
+            ruleset=self.game.rules.ruleset,
+            switches=self.game.rules.switches(),
+            seats=len(self.players),
+            seat=seat,
+            seed=derive_seed(seed, seat),
+            limits=self.limits,
+        )
 
     def step(self) -> None:
         """Let the seat that is due answer once, or answer for it."""

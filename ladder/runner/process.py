@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock, get_ident
-from typing import Any, BinaryIO, Literal
+from typing import BinaryIO, Literal
 
 from engine.faults import Fault
-from engine.referee import Answer, Ask, PlayerFault, ServiceFault
+from engine.referee import Answer, Ask, Hello, PlayerFault, ServiceFault
 from ladder.runner import protocol
 from ladder.runner.clock import Charge, Stopwatch
 from ladder.runner.pipes import BotPipes, Closed
@@ -68,9 +68,9 @@ class BotProcess:
 
     # --- what the referee calls
 
-    def start(self, hello: dict[str, Any]) -> None:
+    def start(self, hello: Hello) -> None:
         """Launch the bot, say hello, and wait until it is ready; then freeze it."""
-        self._seat = hello.get("seat", 0)
+        self._seat = hello.seat
         if self._log_path is not None:
             self._log_file = self._log_path.open("wb")
         self._thread = get_ident()
@@ -79,7 +79,7 @@ class BotProcess:
         self._watch = Stopwatch(self._bot)
         self._budget, self._grace = self._limits.start_ms, 0.0
         try:
-            self._wants_legal = self._greet(protocol.encode(hello)).legal
+            self._wants_legal = self._greet(protocol.encode_hello(hello)).legal
         except (Closed, PlayerFault) as why:
             raise self._fault(why) from None
         self._halt()

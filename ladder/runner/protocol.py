@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 
 from engine.faults import Fault
-from engine.referee import Ask, PlayerFault, ServiceFault
+from engine.referee import Ask, Hello, PlayerFault, ServiceFault
 
 PROTOCOL = "torres/1"
 MAX_LINE_BYTES = 65_536
@@ -104,6 +104,22 @@ def encode(message: dict[str, Any] | msgspec.Struct) -> bytes:
     # Only a refusal can quote a bot; msgspec writes UTF-8.
     plain = msgspec.to_builtins(message)
     return json.dumps(plain, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def encode_hello(hello: Hello) -> bytes:
+    """Return the ``hello`` line, keys in the contract's order."""
+    return encode(
+        {
+            "type": "hello",
+            "protocol": PROTOCOL,
+            "ruleset": hello.ruleset,
+            "switches": hello.switches,
+            "seats": hello.seats,
+            "seat": hello.seat,
+            "seed": hello.seed,
+            "limits": hello.limits,
+        }
+    )
 
 
 def encode_decide(ask: Ask, *, legal: bool) -> bytes:
