@@ -1,7 +1,7 @@
 cimport cython
 from libc.stdint cimport int16_t
 
-cdef int _SEATS, _CARDS, _DECK, _DRAWN, _BOTTOM
+cdef int MAX_SEATS, CARD_COUNT, DECK_SIZE, BOTTOM, _DRAWN
 
 
 @cython.final

@@ -16,18 +16,17 @@ from engine.moves import (
     CARD_COUNT,
     CARD_IDS,
     DECISIONS,
+    DECK_SIZE,
     KEEPING,
     NUMBERS,
     OVER,
     TURN,
     Decision,
 )
-from engine.rulesets import CARDS, Rules
+from engine.rulesets import CARDS, MAX_SEATS, Rules
 from engine.setup import Setup
 
 _OVER = "over"  # in place of a decision: the game is over
-_SEATS = 4
-_DECK = 40  # places for a deck in the kernel's arrays
 
 
 def determinize(position: Position, seat: int, rng: Random) -> Position:
@@ -51,7 +50,7 @@ def _deal_again(
     """Shuffle a deck's unknown places, the holders' hands and what they drew."""
     cards = guess.cards
     deck, knowers = list(cards.deck), list(cards.knowers)
-    start = pile * _DECK
+    start = pile * DECK_SIZE
     places = [
         place
         for place in range(start, start + cards.left[pile])
@@ -116,9 +115,9 @@ def position_of(
         setattr(position, name, state[name])
     position.decision = _number_of(decision)
     position.seat = -1 if state["seat"] is None else state["seat"]
-    position.order = _padded(state["order"], _SEATS)
-    position.reserve = _padded(state["reserve"], _SEATS)
-    position.track.scores = _padded(state["scores"], _SEATS)
+    position.order = _padded(state["order"], MAX_SEATS)
+    position.reserve = _padded(state["reserve"], MAX_SEATS)
+    position.track.scores = _padded(state["scores"], MAX_SEATS)
     position.track.scored = _scored(decision, state)
     _fill_stock(position, state)
     _fill_course(position, decision, state)
@@ -178,7 +177,7 @@ def _fill_stock(position: Position, state: Mapping[str, Any]) -> None:
             stock.deal(seat, size)
     stock.supply = state["supply"]
     stock.current = -1 if state["current"] is None else state["current"]
-    stock.carried = _padded(state["carried"], _SEATS)
+    stock.carried = _padded(state["carried"], MAX_SEATS)
 
 
 def _fill_course(position: Position, decision: str, state: Mapping[str, Any]) -> None:
@@ -204,9 +203,9 @@ def _fill_hands(
     cards.drawn = _padded(drawn, 3)
     discard = []
     for played in full["discards"]:
-        discard += _padded([CARD_IDS[name] for name in played], _DECK)
-    cards.discard = _padded(discard, _SEATS * _DECK)
-    cards.discards = _padded([len(played) for played in full["discards"]], _SEATS)
+        discard += _padded([CARD_IDS[name] for name in played], DECK_SIZE)
+    cards.discard = _padded(discard, MAX_SEATS * DECK_SIZE)
+    cards.discards = _padded([len(played) for played in full["discards"]], MAX_SEATS)
     for seat, hand in enumerate(full["hands"]):
         for name, number in CARD_IDS.items():
             cards.give(seat, number, hand.count(name))

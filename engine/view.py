@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 
 from engine.kernel import Position
-from engine.moves import CARD_COUNT, CARD_NAMES, MASTER_NAMES, SPACES
+from engine.moves import CARD_COUNT, CARD_NAMES, DECK_SIZE, MASTER_NAMES, SPACES
 from engine.rulesets import Rules
-
-_DECK = 40  # places for a deck in the kernel's arrays
 
 
 def spaces_of(mask: int) -> list[str]:
@@ -31,7 +29,7 @@ def _names(counts: Sequence[int]) -> list[str]:
 
 def deck(position: Position, pile: int) -> list[str]:
     """Return the cards of a deck, top first."""
-    start = pile * _DECK
+    start = pile * DECK_SIZE
     cards = position.cards.deck[start : start + position.cards.left[pile]]
     return [CARD_NAMES[card] for card in reversed(cards)]
 
@@ -44,7 +42,7 @@ def drawn(position: Position) -> list[str] | None:
 
 def discards(position: Position, seat: int) -> list[str]:
     """Return the cards that a seat has played, in the order played."""
-    start = seat * _DECK
+    start = seat * DECK_SIZE
     cards = position.cards.discard[start : start + position.cards.discards[seat]]
     return [CARD_NAMES[card] for card in cards]
 
