@@ -1,7 +1,7 @@
 cimport cython
 from libc.stdint cimport int16_t
 
-cdef int _SEATS, _CARDS, _DECK, _DRAWN, _BOTTOM
+cdef int MAX_SEATS, CARD_COUNT, DECK_SIZE, BOTTOM, _DRAWN
 
 
 @cython.final
@@ -9,6 +9,7 @@ cdef class Cards:
     cdef public int decks, draws, ready
     cdef public int16_t[160] deck, knowers, discard
     cdef public int16_t[40] hand
+    cdef public int16_t[10] fresh
     cdef public int16_t[3] drawn
     cdef public int[4] left, discards
 
@@ -17,6 +18,7 @@ cdef class Cards:
     cpdef void assign(self, Cards other) noexcept
     cpdef bint can_keep(self, int seat, int card, int where) noexcept
     cpdef void begin(self, int seat) noexcept
+    cpdef void end(self) noexcept
     cpdef int pile(self, int seat) noexcept
     cpdef bint can_buy(self, int seat) noexcept
     cpdef void buy(self, int seat) noexcept

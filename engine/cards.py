@@ -10,12 +10,10 @@ try:
 except ImportError:  # pragma: no cover - depends on what is installed
     from engine.cython_fallback import cython
 
-_SEATS = 4
-_CARDS = 10
-_DECK = 40
-_DRAWN = 3
+from engine.moves import BOTTOM, CARD_COUNT, DECK_SIZE
+from engine.rulesets import MAX_SEATS
 
-_BOTTOM = 0
+_DRAWN = 3  # cards that a purchase draws (rule 47)
 
 
 class Cards:
@@ -26,13 +24,14 @@ class Cards:
         self.draws = 0  # cards drawn by a purchase that wait for `keep`
         self.ready = 0  # cards held since an earlier turn, one bit each
         if not cython.compiled:  # pragma: no branch - C has arrays
-            self.deck = [0] * (_SEATS * _DECK)
-            self.knowers = [0] * (_SEATS * _DECK)
-            self.left = [0] * _SEATS  # cards in each deck
-            self.hand = [0] * (_SEATS * _CARDS)  # how many of each card
+            self.deck = [0] * (MAX_SEATS * DECK_SIZE)
+            self.knowers = [0] * (MAX_SEATS * DECK_SIZE)
+            self.left = [0] * MAX_SEATS  # cards in each deck
+            self.hand = [0] * (MAX_SEATS * CARD_COUNT)  # how many of each card
+            self.fresh = [0] * CARD_COUNT  # how many of each were bought this turn
             self.drawn = [0] * _DRAWN
-            self.discard = [0] * (_SEATS * _DECK)
-            self.discards = [0] * _SEATS
+            self.discard = [0] * (MAX_SEATS * DECK_SIZE)
+            self.discards = [0] * MAX_SEATS
 
     def assign(self, other: "Cards") -> None:
         """Become a copy of other cards."""
@@ -44,19 +43,22 @@ class Cards:
             self.knowers[:] = other.knowers
             self.left[:] = other.left
             self.hand[:] = other.hand
+            self.fresh[:] = other.fresh
             self.drawn[:] = other.drawn
             self.discard[:] = other.discard
             self.discards[:] = other.discards
             return
-        for i in range(_SEATS * _DECK):  # pragma: no cover - the compiled twin
+        for i in range(MAX_SEATS * DECK_SIZE):  # pragma: no cover - the compiled twin
             self.deck[i] = other.deck[i]
             self.knowers[i] = other.knowers[i]
             self.discard[i] = other.discard[i]
-        for i in range(_SEATS * _CARDS):  # pragma: no cover
+        for i in range(MAX_SEATS * CARD_COUNT):  # pragma: no cover
             self.hand[i] = other.hand[i]
+        for i in range(CARD_COUNT):  # pragma: no cover
+            self.fresh[i] = other.fresh[i]
         for i in range(_DRAWN):  # pragma: no cover
             self.drawn[i] = other.drawn[i]
-        for i in range(_SEATS):  # pragma: no cover
+        for i in range(MAX_SEATS):  # pragma: no cover
             self.left[i] = other.left[i]
             self.discards[i] = other.discards[i]
 
@@ -64,18 +66,18 @@ class Cards:
         """Lay a deck, top card first."""
         self.left[pile] = len(deck)
         for place, card in enumerate(reversed(deck)):
-            self.deck[pile * _DECK + place] = card
-            self.knowers[pile * _DECK + place] = 0
+            self.deck[pile * DECK_SIZE + place] = card
+            self.knowers[pile * DECK_SIZE + place] = 0
 
     def give(self, seat: int, card: int, many: int) -> None:
         """Let a seat hold that many of a card."""
-        self.hand[seat * _CARDS + card] = many
+        self.hand[seat * CARD_COUNT + card] = many
 
     def can_keep(self, seat: int, card: int, where: int) -> bool:
         """Whether a card was drawn; at the bottom of nothing no card can go (D-17)."""
         if where > 1:  # neither the bottom nor the top
             return False
-        if where == _BOTTOM and self.left[self.pile(seat)] == 0:
+        if where == BOTTOM and self.left[self.pile(seat)] == 0:
             return False
         for i in range(self.draws):  # noqa: SIM110 - as a loop it compiles to C
             if self.drawn[i] == card:
@@ -85,9 +87,14 @@ class Cards:
     def begin(self, seat: int) -> None:
         """Begin a seat's turn: what it holds now may be played in it (rule 49)."""
         self.ready = 0
-        for card in range(_CARDS):
-            if self.hand[seat * _CARDS + card]:
+        for card in range(CARD_COUNT):
+            if self.hand[seat * CARD_COUNT + card]:
                 self.ready |= 1 << card
+
+    def end(self) -> None:
+        """End a turn: the cards that were bought in it are no longer fresh."""
+        for card in range(CARD_COUNT):
+            self.fresh[card] = 0
 
     def pile(self, seat: int) -> int:
         """Return the number of the deck from which a seat buys, or -1."""
@@ -102,7 +109,7 @@ class Cards:
         """Take the top card (rule 48)."""
         pile = self.pile(seat)
         self.left[pile] -= 1
-        self._receive(seat, self.deck[pile * _DECK + self.left[pile]])
+        self._receive(seat, self.deck[pile * DECK_SIZE + self.left[pile]])
 
     def draw(self, seat: int) -> None:
         """Draw the top cards, up to three, to keep one of them (rules 47, 50)."""
@@ -110,18 +117,18 @@ class Cards:
         self.draws = min(_DRAWN, self.left[pile])
         for i in range(self.draws):
             self.left[pile] -= 1
-            self.drawn[i] = self.deck[pile * _DECK + self.left[pile]]
+            self.drawn[i] = self.deck[pile * DECK_SIZE + self.left[pile]]
 
     def keep(self, seat: int, card: int, where: int) -> None:
         """Keep a drawn card; the others go back in the order drawn (rule 47, D-17)."""
         pile = self.pile(seat)
-        base = pile * _DECK
+        base = pile * DECK_SIZE
         kept = 0
         while kept < self.draws - 1 and self.drawn[kept] != card:
             kept += 1
         back = self.draws - 1
         left = self.left[pile]
-        if where == _BOTTOM:
+        if where == BOTTOM:
             for i in range(left - 1, -1, -1):
                 self.deck[base + back + i] = self.deck[base + i]
                 self.knowers[base + back + i] = self.knowers[base + i]
@@ -137,10 +144,11 @@ class Cards:
         self._receive(seat, card)
 
     def _receive(self, seat: int, card: int) -> None:
-        self.hand[seat * _CARDS + card] += 1
+        self.hand[seat * CARD_COUNT + card] += 1
+        self.fresh[card] += 1
 
     def play(self, seat: int, card: int) -> None:
         """Put a card from the hand on the seat's discards (rule 51)."""
-        self.hand[seat * _CARDS + card] -= 1
-        self.discard[seat * _DECK + self.discards[seat]] = card
+        self.hand[seat * CARD_COUNT + card] -= 1
+        self.discard[seat * DECK_SIZE + self.discards[seat]] = card
         self.discards[seat] += 1

@@ -16,6 +16,7 @@ from engine.moves import (
     AP7,
     BLOCK,
     BUY,
+    CARD_COUNT,
     CARD_IDS,
     CURRENT,
     END,
@@ -26,8 +27,10 @@ from engine.moves import (
     KEEPING,
     KING_DUE,
     MARKED,
+    MAX_STACKS,
     MOVE,
     MOVE_BLOCK,
+    NO_LIMIT,
     OVER,
     PLAY,
     SCORE,
@@ -37,19 +40,18 @@ from engine.moves import (
     TURN,
     UNDER_KNIGHT,
 )
-from engine.rulesets import BLOCKS, MASTERS, Rules
+from engine.rulesets import (
+    ACTION_POINTS,
+    ADD_COST,
+    BLOCKS,
+    KNIGHTS,
+    MASTERS,
+    PHASES,
+    START_BLOCKS,
+    Rules,
+)
 from engine.setup import Setup
 
-_SEATS = 4
-_CARDS = 10
-_DECK = 40
-_PLENTY = 1000  # stands for no limit
-_START_BLOCKS = 8
-_ACTION_POINTS = 5  # rule 30
-_KNIGHTS = 6  # rule 3
-_ADD_COST = 2
-_PHASES = 3
-_PHASE_CARD = 64
 _ALL = 0xFFFFFFFFFFFFFFFF
 _SCRAMBLE = 0x2545F4914F6CDD1D  # of xorshift64*
 _FIXED, _LEADER, _DESCENDING = range(3)
@@ -204,7 +206,7 @@ class Position(LegalMoves):
             self.ap -= 1
             self.track.gain(self.seat, 1)
         elif kind == ADD:
-            self.ap -= _ADD_COST
+            self.ap -= ADD_COST
             self.reserve[self.seat] -= 1
             board.drop(self.seat, a)
         elif kind == BUY:
@@ -262,10 +264,10 @@ class Position(LegalMoves):
         self.ordering = _ORDERINGS.index(rules.order)
         fixed = rules.order == "fixed"
         self.names_first = fixed and rules.next_start == "lowest_chooses"
-        for phase in range(_PHASES):
+        for phase in range(PHASES):
             self.rounds[phase] = len(rules.stacks[phase])
             for i, size in enumerate(rules.stacks[phase]):
-                self.phase_card[phase * _PHASE_CARD + i] = size
+                self.phase_card[phase * MAX_STACKS + i] = size
         self.stock.limit = _limit(rules.stack_limit)
         self.stock.automatic = rules.leftover_distribution == "auto"
         self.stock.supply = BLOCKS
@@ -278,7 +280,7 @@ class Position(LegalMoves):
             self.cards.lay(pile, [CARD_IDS[name] for name in deck])
         if rules.card_access == "full_hand":
             for seat in range(rules.seats):
-                for card in range(_CARDS):
+                for card in range(CARD_COUNT):
                     self.cards.give(seat, card, 1)
         self.track.seats = rules.seats
         self.track.all_six = rules.master_all_six
@@ -291,11 +293,11 @@ class Position(LegalMoves):
         self.first = first
         self._clockwise(first)
         for seat in range(self.seats):
-            self.reserve[seat] = _KNIGHTS
+            self.reserve[seat] = KNIGHTS
         if marked:
             for space in MARKED:
                 self.board.place(space)
-            self.stock.supply -= _START_BLOCKS
+            self.stock.supply -= START_BLOCKS
         self._ask(ENTERING if marked else FOUNDING, first)
 
     def _ask(self, decision: int, seat: int) -> None:
@@ -311,7 +313,7 @@ class Position(LegalMoves):
         self.stock.supply -= 1
         self.board.place(space)
         self.done += 1
-        if self.done == _START_BLOCKS:
+        if self.done == START_BLOCKS:
             self.done = 0
             self._ask(ENTERING, self.first)
         else:
@@ -344,7 +346,7 @@ class Position(LegalMoves):
             self.first = first
             self._clockwise(first)
         self._open_round(1)
-        start = (self.phase - 1) * _PHASE_CARD
+        start = (self.phase - 1) * MAX_STACKS
         for seat in range(self.seats):
             for i in range(self.rounds[self.phase - 1]):
                 self.stock.deal(seat, self.phase_card[start + i])
@@ -406,7 +408,7 @@ class Position(LegalMoves):
 
     def _begin_turn(self) -> None:
         self._ask(TURN, self.order[self.turn])
-        self.ap = _ACTION_POINTS
+        self.ap = ACTION_POINTS
         self.cards.begin(self.seat)
         self.stock.begin(self.seat, self.largest)
 
@@ -419,6 +421,7 @@ class Position(LegalMoves):
         else:
             stock.settle(self.seat, stock.current, outcome)
         stock.current = -1
+        self.cards.end()
         self.ap = 0
         self.bought = 0
         self.placed = 0
@@ -434,7 +437,7 @@ class Position(LegalMoves):
     def _end_phase(self) -> None:
         """Score, then ask the lowest seat for the king, or end (rules 55-60, 64)."""
         self.track.score_phase(self.board, self.phase, self.first)
-        if self.phase == _PHASES:
+        if self.phase == PHASES:
             self._ask(OVER, -1)
         else:
             self._ask(KING_DUE, self.lowest())
@@ -454,7 +457,7 @@ _ORDERINGS = ("fixed", "leader", "descending")
 
 def _limit(number: int | None) -> int:
     """Return a switch's number as one that fits the kernel."""
-    return _PLENTY if number is None else min(number, _PLENTY)
+    return NO_LIMIT if number is None else min(number, NO_LIMIT)
 
 
 def start(rules: Rules, setup: Setup) -> Position:

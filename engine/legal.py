@@ -16,6 +16,7 @@ from engine.moves import (
     AP7,
     BLOCK,
     BUY,
+    CARD_COUNT,
     CURRENT,
     DIAGONAL,
     DOOR_UP,
@@ -45,10 +46,8 @@ from engine.moves import (
     UNDER_KNIGHT,
     UP2,
 )
+from engine.rulesets import ADD_COST
 from engine.state import State
-
-_CARDS = 10
-_ADD_COST = 2
 
 
 class LegalMoves(State):
@@ -143,7 +142,7 @@ class LegalMoves(State):
         if kind == BLOCK:
             return board.block() if self._has_block() else 0
         if kind == ADD:
-            may = self.ap >= _ADD_COST and self.reserve[self.seat] > 0
+            may = self.ap >= ADD_COST and self.reserve[self.seat] > 0
             return board.add(self.seat) if may else 0
         return self._card_spaces(kind)
 
@@ -163,7 +162,7 @@ class LegalMoves(State):
         return 0
 
     def _card_spaces(self, kind: int) -> int:
-        if kind < PLAY or kind >= PLAY + _CARDS or not self._may_play(kind):
+        if kind < PLAY or kind >= PLAY + CARD_COUNT or not self._may_play(kind):
             return 0
         if kind == EXTRA_BLOCK:
             return self.board.block() if self.stock.supply > 0 else 0
@@ -212,7 +211,7 @@ class LegalMoves(State):
                 self.moves.add(KING << 16 | STAY << 8)
 
     def _list_keeps(self) -> None:
-        for card in range(_CARDS):
+        for card in range(CARD_COUNT):
             for where in range(2):
                 if self.cards.can_keep(self.seat, card, where):
                     self.moves.add(KEEP << 16 | card << 8 | where)
@@ -224,7 +223,7 @@ class LegalMoves(State):
         self._emit_outcomes(END)
         self._emit_pairs(MOVE)
         if self.cards.ready and not self.played:
-            for card in range(_CARDS):
+            for card in range(CARD_COUNT):
                 if (self.cards.ready >> card) & 1:
                     self._list_card(PLAY + card)
         self._emit_plain(SCORE)

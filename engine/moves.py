@@ -8,16 +8,32 @@ For END and STOCK the low 16 bits number the outcomes in ASCII order. A space is
 column + row`.
 """
 
-from engine.rulesets import CARDS, MASTERS
+from enum import StrEnum
+
+from engine.rulesets import CARDS, COPIES, MASTERS
 
 CARD_NAMES = tuple(sorted(CARDS))
 CARD_COUNT = len(CARD_NAMES)
+DECK_SIZE = CARD_COUNT * COPIES  # of the largest deck; the arrays have this room
 CARD_IDS = {name: number for number, name in enumerate(CARD_NAMES)}
 MASTER_NAMES = MASTERS
 (BORDER, DIAGONALS, CASTLES, ADJACENT, ALL_LEVELS, ROW, SQUARE, ONE_LEVEL) = range(8)
 NO_MASTER = -1
 
-DECISIONS = ("over", "found", "enter", "king", "first", "stock", "turn", "keep")
+
+class Decision(StrEnum):
+    """What a seat has to decide (docs/contract.md, section 3)."""
+
+    FOUND = "found"
+    ENTER = "enter"
+    KING = "king"
+    FIRST = "first"
+    STOCK = "stock"
+    TURN = "turn"
+    KEEP = "keep"
+
+
+DECISIONS = (None, *Decision)  # by the kernel's numbers; None: the game is over
 (OVER, FOUNDING, ENTERING, KING_DUE, FIRST_DUE, STOCK_DUE, TURN, KEEPING) = range(8)
 
 (ADD, BLOCK, BUY, END, ENTER, FIRST, FOUND, KEEP, KING, MOVE) = range(1, 11)
@@ -27,6 +43,8 @@ PLAY = 11  # PLAY + card: one kind for each card
 
 STAY = 64  # `king stay`: no space
 BOTTOM, TOP = 0, 1  # where the other cards go
+NO_LIMIT = 1000  # stands for a switch that is null: more than any game reaches
+MAX_STACKS = 64  # of a seat in one phase: two seats share at most 84 blocks
 CURRENT = 63  # `under_knight … current`: no size, stacks hold at most 41 blocks
 
 

@@ -13,6 +13,7 @@ from engine.moves import (
     ADD,
     BLOCK,
     BUY,
+    CARD_COUNT,
     CURRENT,
     DECISIONS,
     DIAGONAL,
@@ -36,10 +37,19 @@ from engine.moves import (
     TURN,
     UNDER_KNIGHT,
     UP2,
+    Decision,
 )
+from engine.rulesets import ADD_COST
 
-_DUE = {FOUND: "found", ENTER: "enter", KING: "king", FIRST: "first", KEEP: "keep"}
-_CARDS = range(PLAY, PLAY + 10)
+_DUE = {
+    FOUND: Decision.FOUND,
+    ENTER: Decision.ENTER,
+    KING: Decision.KING,
+    FIRST: Decision.FIRST,
+    KEEP: Decision.KEEP,
+    STOCK: Decision.STOCK,
+}
+_CARDS = range(PLAY, PLAY + CARD_COUNT)
 
 
 def reason(position: Position, action: str) -> str:
@@ -48,8 +58,7 @@ def reason(position: Position, action: str) -> str:
     if move is None:
         return _unreadable(position, action)
     kind = move >> 16
-    due = DECISIONS[position.decision]
-    if _DUE.get(kind, "stock" if kind == STOCK else "turn") != due:
+    if _DUE.get(kind, Decision.TURN) is not DECISIONS[position.decision]:
         return _not_due(position)
     found = next(_broken(position, kind, (move >> 8) & 0xFF, move & 0xFF), None)
     return found or "it is not among the legal actions (contract.md, section 4)"
@@ -94,7 +103,7 @@ def _misplaced(position: Position, kind: int, a: int, b: int) -> Iterator[str]:
 
 def _means(position: Position, kind: int) -> Iterator[str]:
     """Return what an action of a turn costs (rule 30), and its supply."""
-    cost = {ADD: 2, BLOCK: 1, BUY: 1, MOVE: 1, SCORE: 1}.get(kind, 0)
+    cost = {ADD: ADD_COST, BLOCK: 1, BUY: 1, MOVE: 1, SCORE: 1}.get(kind, 0)
     if position.ap < cost:
         yield f"it costs {cost} AP and {position.ap} are left (rule 30)"
     if kind == ADD and position.reserve[position.seat] == 0:
@@ -121,7 +130,7 @@ def _card(position: Position, kind: int) -> Iterator[str]:
     cards = position.cards
     if position.played:
         yield "a card was played this turn (rule 51)"
-    held = cards.hand[position.seat * 10 + card]
+    held = cards.hand[position.seat * CARD_COUNT + card]
     if held == 0:
         yield "the card is not in the hand (rule 51)"
     if not cards.ready >> card & 1:

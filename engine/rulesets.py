@@ -13,10 +13,14 @@ from typing import Any
 from engine.editions import PHASE_CARDS, PRESETS, Stacks
 from engine.errors import BadSwitch
 
-MIN_SEATS, MAX_SEATS = 2, 4
+MIN_SEATS = 2
+MAX_SEATS = 4
 BLOCKS = 92  # rule 2
 START_BLOCKS = 8  # rule 14
 PHASES = 3  # rule 22
+KNIGHTS = 6  # of each seat (rule 3)
+ACTION_POINTS = 5  # of a turn (rule 30)
+ADD_COST = 2  # action points for adding a knight (rule 30)
 CARDS = (  # rule 52, in its order
     "up2",
     "ap6",

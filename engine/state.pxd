@@ -3,7 +3,7 @@ from engine.cards cimport Cards
 from engine.stock cimport Stock
 from engine.track cimport Track
 
-cdef int OVER, _SEATS, _PHASES, _PHASE_CARD
+cdef int OVER, MAX_SEATS, MAX_STACKS, PHASES
 
 
 cdef class State:

@@ -11,13 +11,10 @@ except ImportError:  # pragma: no cover - depends on what is installed
 
 from engine.board import SHARED, Board
 from engine.cards import Cards
-from engine.moves import OVER
+from engine.moves import MAX_STACKS, OVER
+from engine.rulesets import MAX_SEATS, PHASES
 from engine.stock import Stock
 from engine.track import Track
-
-_SEATS = 4
-_PHASES = 3
-_PHASE_CARD = 64
 
 
 class State:
@@ -54,10 +51,10 @@ class State:
         self.played = False
         self.moves = SHARED
         if not cython.compiled:  # pragma: no branch - C has arrays
-            self.order = [0] * _SEATS
-            self.reserve = [0] * _SEATS
-            self.rounds = [0] * _PHASES
-            self.phase_card = [0] * (_PHASES * _PHASE_CARD)
+            self.order = [0] * MAX_SEATS
+            self.reserve = [0] * MAX_SEATS
+            self.rounds = [0] * PHASES
+            self.phase_card = [0] * (PHASES * MAX_STACKS)
 
     def assign(self, other: "State") -> None:  # noqa: PLR0915 - one line a field
         """Become a copy of another state."""
@@ -86,13 +83,13 @@ class State:
         self.bought = other.bought
         self.placed = other.placed
         self.played = other.played
-        for i in range(_SEATS):
+        for i in range(MAX_SEATS):
             self.order[i] = other.order[i]
             self.reserve[i] = other.reserve[i]
-        for i in range(_PHASES):
+        for i in range(PHASES):
             self.rounds[i] = other.rounds[i]
         if not cython.compiled:  # pragma: no branch - C has arrays
             self.phase_card[:] = other.phase_card
             return
-        for i in range(_PHASES * _PHASE_CARD):  # pragma: no cover - the compiled twin
+        for i in range(PHASES * MAX_STACKS):  # pragma: no cover - the compiled twin
             self.phase_card[i] = other.phase_card[i]

@@ -1,6 +1,6 @@
 cimport cython
 
-cdef int _SEATS, _SIZES, _STACKS, _NONE, _EVERY, _NO_LIMIT
+cdef int MAX_SEATS, MAX_STACKS, NO_LIMIT, _SIZES, _NONE, _EVERY
 cdef int[64] _ASCII
 
 

@@ -10,12 +10,12 @@ try:
 except ImportError:  # pragma: no cover - depends on what is installed
     from engine.cython_fallback import cython
 
-_SEATS = 4
+from engine.moves import MAX_STACKS, NO_LIMIT
+from engine.rulesets import MAX_SEATS
+
 _SIZES = 64  # sizes are below 42: two seats share 84 blocks, less one for each extra
-_STACKS = 64
 _NONE = -1
 _EVERY = -2
-_NO_LIMIT = 1000  # as the kernel writes it
 
 if not cython.compiled:  # pragma: no branch - C has arrays
     _ASCII = [0] * _SIZES
@@ -37,7 +37,7 @@ class Stock:
     def __init__(self) -> None:
         self.supply = 0
         self.current = _NONE  # blocks left on the current stack, or -1
-        self.limit = _NO_LIMIT
+        self.limit = NO_LIMIT
         self.automatic = False  # do left-over blocks go on by themselves?
         self.base = 0  # of the stacks looked at, and how many they are
         self.parts = 0
@@ -45,10 +45,10 @@ class Stock:
         self.wanted = _NONE
         self.found: list[list[int]] = []
         if not cython.compiled:  # pragma: no branch - C has arrays
-            self.sizes = [0] * (_SEATS * _STACKS)  # by seat, descending
-            self.stacks = [0] * _SEATS  # how many
-            self.carried = [0] * _SEATS
-            self.result = [0] * _STACKS  # the outcome asked for, descending
+            self.sizes = [0] * (MAX_SEATS * MAX_STACKS)  # by seat, descending
+            self.stacks = [0] * MAX_SEATS  # how many
+            self.carried = [0] * MAX_SEATS
+            self.result = [0] * MAX_STACKS  # the outcome asked for, descending
 
     def assign(self, other: "Stock") -> None:
         """Become a copy of another stock."""
@@ -61,16 +61,16 @@ class Stock:
             self.stacks[:] = other.stacks
             self.carried[:] = other.carried
             return
-        for seat in range(_SEATS):  # pragma: no cover - the compiled twin
+        for seat in range(MAX_SEATS):  # pragma: no cover - the compiled twin
             self.carried[seat] = other.carried[seat]
             self.stacks[seat] = other.stacks[seat]
-            for i in range(seat * _STACKS, seat * _STACKS + other.stacks[seat]):
+            for i in range(seat * MAX_STACKS, seat * MAX_STACKS + other.stacks[seat]):
                 self.sizes[i] = other.sizes[i]
 
     def deal(self, seat: int, size: int) -> None:
         """Give a seat one stack of a size."""
-        place = seat * _STACKS + self.stacks[seat]
-        while place > seat * _STACKS and self.sizes[place - 1] < size:
+        place = seat * MAX_STACKS + self.stacks[seat]
+        while place > seat * MAX_STACKS and self.sizes[place - 1] < size:
             self.sizes[place] = self.sizes[place - 1]
             place -= 1
         self.sizes[place] = size
@@ -83,10 +83,10 @@ class Stock:
 
     def _last(self, seat: int, size: int) -> int:
         """Return the place of the last stack of a size, or -1."""
-        place = seat * _STACKS + self.stacks[seat] - 1
-        while place >= seat * _STACKS and self.sizes[place] < size:
+        place = seat * MAX_STACKS + self.stacks[seat] - 1
+        while place >= seat * MAX_STACKS and self.sizes[place] < size:
             place -= 1
-        if place >= seat * _STACKS and self.sizes[place] == size:
+        if place >= seat * MAX_STACKS and self.sizes[place] == size:
             return place
         return _NONE
 
@@ -99,7 +99,7 @@ class Stock:
         place = self._last(seat, size)
         self.current = size
         self.stacks[seat] -= 1
-        while place < seat * _STACKS + self.stacks[seat]:
+        while place < seat * MAX_STACKS + self.stacks[seat]:
             self.sizes[place] = self.sizes[place + 1]
             place += 1
 
@@ -109,20 +109,20 @@ class Stock:
 
     def begin(self, seat: int, largest: bool) -> None:  # noqa: FBT001 - a switch
         """Take the turn's stack where there is nothing to choose."""
-        first = seat * _STACKS
+        first = seat * MAX_STACKS
         self.current = _NONE
         if largest or self.sizes[first] == self.sizes[first + self.stacks[seat] - 1]:
             self.take(seat, self.sizes[first])
 
     def _look(self, seat: int) -> None:
         """Turn to a seat's stacks, whose outcomes are asked for."""
-        self.base = seat * _STACKS
+        self.base = seat * MAX_STACKS
         self.parts = self.stacks[seat]
 
     def room(self) -> int:
         """How many blocks fit on the stacks looked at."""
-        if self.limit == _NO_LIMIT:
-            return _NO_LIMIT if self.parts else 0
+        if self.limit == NO_LIMIT:
+            return NO_LIMIT if self.parts else 0
         fit = 0
         for part in range(self.parts):
             fit += self._cap(part) - self.sizes[self.base + part]

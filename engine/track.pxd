@@ -3,7 +3,7 @@ from libc.stdint cimport uint64_t
 
 from engine.board cimport Board
 
-cdef int _SEATS, _PHASES, _KNIGHTS, _SIDE
+cdef int MAX_SEATS, PHASES, KNIGHTS, _SIDE
 cdef int ADJACENT, ALL_LEVELS, BORDER, CASTLES, DIAGONALS, ONE_LEVEL, ROW, SQUARE
 
 

@@ -7,10 +7,8 @@ except ImportError:  # pragma: no cover - depends on what is installed
 
 from engine.board import Board
 from engine.moves import ADJACENT, ALL_LEVELS, BORDER, CASTLES, DIAGONALS, ROW, SQUARE
+from engine.rulesets import KNIGHTS, MAX_SEATS, PHASES
 
-_SEATS = 4
-_PHASES = 3
-_KNIGHTS = 6
 _SIDE = 8
 
 
@@ -29,11 +27,11 @@ class Track:
         self.contiguous = False
         self.tilted = False
         if not cython.compiled:  # pragma: no branch - C has arrays
-            self.scores = [0] * _SEATS
-            self.castle_points = [0] * (_PHASES * _SEATS)
-            self.king_points = [0] * (_PHASES * _SEATS)
-            self.master_points = [0] * (_PHASES * _SEATS)
-            self.totals = [0] * (_PHASES * _SEATS)
+            self.scores = [0] * MAX_SEATS
+            self.castle_points = [0] * (PHASES * MAX_SEATS)
+            self.king_points = [0] * (PHASES * MAX_SEATS)
+            self.master_points = [0] * (PHASES * MAX_SEATS)
+            self.totals = [0] * (PHASES * MAX_SEATS)
 
     def assign(self, other: "Track") -> None:
         """Become a copy of another track."""
@@ -43,9 +41,9 @@ class Track:
         self.all_six = other.all_six
         self.contiguous = other.contiguous
         self.tilted = other.tilted
-        for seat in range(_SEATS):
+        for seat in range(MAX_SEATS):
             self.scores[seat] = other.scores[seat]
-        for i in range(_SEATS * other.scored):
+        for i in range(MAX_SEATS * other.scored):
             self.castle_points[i] = other.castle_points[i]
             self.king_points[i] = other.king_points[i]
             self.master_points[i] = other.master_points[i]
@@ -68,7 +66,7 @@ class Track:
 
     def score_phase(self, board: Board, phase: int, first: int) -> None:
         """Score castles, king, master card, clockwise from `first` (rules 55-58)."""
-        start = _SEATS * (phase - 1)
+        start = MAX_SEATS * (phase - 1)
         self.scored = phase
         for turn in range(self.seats):
             seat = (first + turn) % self.seats
@@ -111,13 +109,13 @@ class Track:
             return self._most(board, seat, phase, board.long_diagonals())
         if self.master == CASTLES:
             return self._many_castles(board, seat, phase)
-        if phase < _PHASES or not self._shape(board, board.knights[seat]):
+        if phase < PHASES or not self._shape(board, board.knights[seat]):
             return 0
         return 40 if self.master in (ADJACENT, ALL_LEVELS) else 50
 
     def _most(self, board: Board, seat: int, phase: int, where: int) -> int:
         """For each knight there, and once more for strictly the most."""
-        worth = 10 if phase == _PHASES else 3 * phase - 1  # 2, 5, 10
+        worth = 10 if phase == PHASES else 3 * phase - 1  # 2, 5, 10
         own = board.area(board.knights[seat] & where)
         most = own > 0
         for other in range(self.seats):
@@ -132,13 +130,13 @@ class Track:
                 held += 1
         if held != phase + 3:
             return 0
-        return 30 if phase == _PHASES else 10 * phase - 5  # 5, 15, 30
+        return 30 if phase == PHASES else 10 * phase - 5  # 5, 15, 30
 
     def _shape(self, board: Board, knights: int) -> bool:
         """Whether knights fulfil one of M4 to M8 (D-24)."""
         if self.master == SQUARE:
             return self._square(knights)
-        if self.all_six and board.area(knights) < _KNIGHTS:
+        if self.all_six and board.area(knights) < KNIGHTS:
             return False
         if self.master == ADJACENT:
             return board.connected(knights)

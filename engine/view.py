@@ -1,10 +1,10 @@
 """A position as the contract's `state`: one seat's view, or everything."""
 
-from engine.kernel import Position
-from engine.moves import CARD_COUNT, CARD_NAMES, MASTER_NAMES, SPACES
-from engine.rulesets import Rules
+from collections.abc import Sequence
 
-_DECK = 40  # places for a deck in the kernel's arrays
+from engine.kernel import Position
+from engine.moves import CARD_COUNT, CARD_NAMES, DECK_SIZE, MASTER_NAMES, SPACES
+from engine.rulesets import Rules
 
 
 def spaces_of(mask: int) -> list[str]:
@@ -14,13 +14,22 @@ def spaces_of(mask: int) -> list[str]:
 
 def hand(position: Position, seat: int) -> list[str]:
     """Return a seat's cards in ASCII order."""
-    counts = position.cards.hand[seat * CARD_COUNT : (seat + 1) * CARD_COUNT]
+    return _names(position.cards.hand[seat * CARD_COUNT : (seat + 1) * CARD_COUNT])
+
+
+def fresh(position: Position) -> list[str]:
+    """Return the cards bought this turn, in ASCII order (rule 49)."""
+    return _names(position.cards.fresh)
+
+
+def _names(counts: Sequence[int]) -> list[str]:
+    """Return the names of cards, given how many there are of each number."""
     return [name for name, n in zip(CARD_NAMES, counts, strict=True) for _ in range(n)]
 
 
 def deck(position: Position, pile: int) -> list[str]:
     """Return the cards of a deck, top first."""
-    start = pile * _DECK
+    start = pile * DECK_SIZE
     cards = position.cards.deck[start : start + position.cards.left[pile]]
     return [CARD_NAMES[card] for card in reversed(cards)]
 
@@ -33,7 +42,7 @@ def drawn(position: Position) -> list[str] | None:
 
 def discards(position: Position, seat: int) -> list[str]:
     """Return the cards that a seat has played, in the order played."""
-    start = seat * _DECK
+    start = seat * DECK_SIZE
     cards = position.cards.discard[start : start + position.cards.discards[seat]]
     return [CARD_NAMES[card] for card in cards]
 
@@ -77,11 +86,13 @@ def state(
     }
     if seat is None:
         seen["drawn"] = drawn(position)
+        seen["fresh"] = fresh(position)
         seen["hands"] = [hand(position, s) for s in seats]
         seen["decks"] = [deck(position, pile) for pile in piles]
     else:
         seen["hand"] = hand(position, seat)
         seen["drawn"] = drawn(position) if seat == position.seat else None
+        seen["fresh"] = fresh(position) if seat == position.seat else []
         seen["hands"] = [len(hand(position, s)) for s in seats]
         seen["decks"] = list(cards.left[: rules.deck_count])
     seen["discards"] = [discards(position, s) for s in seats]

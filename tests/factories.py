@@ -8,14 +8,13 @@ import io
 from dataclasses import dataclass
 from functools import cache
 from random import Random
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
 from engine import referee
 from engine.game import TorresGame as Torres
-from engine.referee import Answer, Ask
+from engine.referee import Answer, Ask, Hello
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots import services
@@ -34,7 +33,7 @@ class Chooser:
 
     rng: Random
 
-    def start(self, hello: dict[str, Any]) -> None: ...
+    def start(self, hello: Hello) -> None: ...
 
     def decide(self, ask: Ask) -> Answer:
         return Answer([self.rng.choice(ask.legal)], None, 1.25, note="any")

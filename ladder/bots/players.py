@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.core.files.storage import storages
 
-from engine.referee import Answer, Ask, ServiceFault
+from engine.referee import Answer, Ask, Hello, ServiceFault
 from ladder.bots import services
 from ladder.bots.models import Submission
 from ladder.bots.upload import archive, checks
@@ -144,7 +144,7 @@ class SubmissionPlayer:
         self._bot = BotProcess(box, sandbox, limits, log=self._stderr)
         self._held = held
 
-    def start(self, hello: dict[str, Any]) -> None:
+    def start(self, hello: Hello) -> None:
         self._bot.start(hello)
 
     def decide(self, ask: Ask) -> Answer:

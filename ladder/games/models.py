@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from engine.faults import EndReason, Fault
 from ladder.bots.models import Submission
 
 MAX_SEATS = 4
@@ -131,7 +132,7 @@ class Game(models.Model):
     replaces = models.OneToOneField(
         "self", models.PROTECT, null=True, blank=True, related_name="replacement"
     )
-    # How it ended ("completed", "last_standing"); why it was cancelled, dead, voided.
+    # How it ended (an EndReason); why it was cancelled, dead, voided.
     reason = models.CharField(max_length=20, blank=True)
     note = models.CharField(max_length=200, blank=True)
     engine = models.CharField(max_length=20, blank=True, help_text="Its version.")
@@ -153,7 +154,7 @@ class Game(models.Model):
                 condition=~Q(status__in=["finished", "voided"])
                 | (
                     Q(finished_at__isnull=False, replay__isnull=False)
-                    & Q(reason__in=["completed", "last_standing"])
+                    & Q(reason__in=[reason.value for reason in EndReason])
                 ),
                 name="game_with_a_result_has_a_replay",
             ),
@@ -185,17 +186,6 @@ class Game(models.Model):
         return f"game {self.pk}"
 
 
-class Fault(models.TextChoices):
-    """Why a seat forfeited: the words of the contract, section 8."""
-
-    PROTOCOL = "protocol"
-    ILLEGAL_ACTION = "illegal_action"
-    TIMEOUT = "timeout"
-    CRASH = "crash"
-    MEMORY = "memory"
-    OUTPUT = "output"
-
-
 class Seat(models.Model):
     """Who sits where, and how well it did; `rank` is 1-based, null until the end."""
 
@@ -204,7 +194,11 @@ class Seat(models.Model):
     submission = models.ForeignKey(Submission, models.PROTECT, related_name="places")
     score = models.PositiveSmallIntegerField(null=True, blank=True)
     rank = models.PositiveSmallIntegerField(null=True, blank=True)
-    fault = models.CharField(max_length=20, choices=Fault.choices, blank=True)
+    fault = models.CharField(
+        max_length=20,
+        choices=[(fault.value, fault.value) for fault in Fault],
+        blank=True,
+    )
     # One sentence for the bot's owner alone.
     fault_detail = models.TextField(blank=True)
 
@@ -223,7 +217,8 @@ class Seat(models.Model):
                 name="seat_has_rank_and_score_or_neither",
             ),
             models.CheckConstraint(
-                condition=Q(fault__in=["", *Fault.values]), name="seat_fault_is_known"
+                condition=Q(fault__in=["", *(fault.value for fault in Fault)]),
+                name="seat_fault_is_known",
             ),
         ]
 

@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.referee import Ask
+from engine.referee import Ask, Hello
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Box, Running, Sandbox, open_sandbox
 
 PROGRAMS = Path(__file__).parents[1] / "runner" / "programs"
-HELLO = {"type": "hello", "protocol": "torres/1", "seat": 0, "seats": 2}
+HELLO = Hello("yucata", {}, seats=2, seat=0, seed="seed", limits={})
 STARTS = 100
 BATCHES, IN_A_BATCH = 60, 40
 BARE = {"LANG": "C.UTF-8"}  # as in the box: without it, printf does less

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from engine import replay
+from engine.faults import Fault
 from engine.game import TorresGame
-from engine.referee import Answer, Ask, PlayerFault, ServiceFault, play
+from engine.referee import Answer, Ask, Hello, PlayerFault, ServiceFault, play
 from engine.rulesets import resolve
 from engine.setup import derive
 
@@ -22,10 +23,10 @@ class ScriptedSeat:
         self.rng = random.Random(seed)
         self.asks: list[Ask] = []
         self.told: list[Any] = []
-        self.hello: dict[str, Any] = {}
+        self.hello: Hello | None = None
         self.killed = 0
 
-    def start(self, hello: dict[str, Any]) -> None:
+    def start(self, hello: Hello) -> None:
         self.hello = hello
 
     def answer(self, ask: Ask) -> Answer:
@@ -59,8 +60,8 @@ class At(ScriptedSeat):
 
 
 class StillBorn(ScriptedSeat):
-    def start(self, hello: dict[str, Any]) -> None:
-        raise PlayerFault("crash", "exit code 1, at start")
+    def start(self, hello: Hello) -> None:
+        raise PlayerFault(Fault.CRASH, "exit code 1, at start")
 
 
 def table(players: list[Any], seed: str = "s", ruleset: str = "yucata"):
@@ -92,12 +93,14 @@ def test_each_seat_hears_hello_with_a_seed_of_its_own() -> None:
 
     table(players, seed="secret")
 
-    seeds = {player.hello["seed"] for player in players}
+    seeds = {player.hello.seed for player in players}
     assert len(seeds) == 2
     assert all("secret" not in seed for seed in seeds)
-    assert [list(p.hello) for p in players] == [
-        ["type", "protocol", "ruleset", "switches", "seats", "seat", "seed", "limits"]
-    ] * 2
+    assert [(p.hello.seat, p.hello.seats) for p in players] == [(0, 2), (1, 2)]
+    for player in players:
+        assert player.hello.ruleset == "yucata"
+        assert player.hello.switches["stack_limit"] == 3
+        assert player.hello.limits == LIMITS
 
 
 def test_events_tell_each_seat_everything_once_but_no_secret() -> None:

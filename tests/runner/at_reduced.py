@@ -3,6 +3,7 @@
 Run by test_reduced.py; the first argument says in what the bots are boxed.
 """
 
+import dataclasses
 import json
 import os
 import socket
@@ -50,7 +51,7 @@ def main() -> None:
             "HOST_OTHER_BOT": str(ATTACKS.parent / "programs"),
         }
         opponent = player(ATTACKS.parent / "programs" / "first.py", sandbox)
-        opponent.start({**HELLO, "seat": 1})
+        opponent.start(dataclasses.replace(HELLO, seat=1))
         for name in sys.argv[2:]:
             bot = player(ATTACKS / f"{name}.py", sandbox, Limits(memory_mb=96), host)
             try:

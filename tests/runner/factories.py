@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.referee import Ask, PlayerFault
+from engine.referee import Ask, Hello, PlayerFault
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
@@ -13,7 +13,7 @@ from ladder.runner.sandbox import Sandbox
 from ladder.runner.sandbox.cgroup_mounts import find
 
 PROGRAMS = Path(__file__).parent / "programs"
-HELLO = {"type": "hello", "protocol": "torres/1", "seat": 0, "seats": 2}
+HELLO = Hello("yucata", {}, seats=2, seat=0, seed="seed", limits={})
 STATE = {"phase": 1, "heights": [[0] * 8] * 8}
 
 
@@ -65,7 +65,7 @@ def contest(
     """
     opponent = against or player(PROGRAMS / "first.py", sandbox)
     if against is None:
-        opponent.start({**HELLO, "seat": 1})
+        opponent.start(dataclasses.replace(HELLO, seat=1))
     fault, answers, others = None, 0, 0
     try:
         bot.start(HELLO)

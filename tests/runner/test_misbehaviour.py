@@ -172,7 +172,7 @@ def test_the_protocol_log_has_every_raw_line(sandbox: Sandbox) -> None:
     lines: list[tuple[str, int, bytes]] = []
     box = player(PROGRAMS / "first.py", sandbox)._box
     bot = BotProcess(box, sandbox, protocol_log=lambda *line: lines.append(line))
-    bot.start({**HELLO, "seat": 1})
+    bot.start(dataclasses.replace(HELLO, seat=1))
     bot.decide(ask())
     bot.end([0, 1], [2, 1], "completed")
 

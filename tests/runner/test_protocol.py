@@ -6,7 +6,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.referee import Ask, PlayerFault
+from engine.referee import Ask, Hello, PlayerFault
 from ladder.runner import protocol
 from ladder.runner.protocol import Limits, Ready, Reply
 
@@ -43,6 +43,16 @@ def test_a_note_is_cut_at_1024_bytes_between_characters() -> None:
 
     assert reply is not None
     assert reply.note == "\u00e4" * 512
+
+
+def test_hello_has_the_keys_in_the_order_of_the_contract() -> None:
+    hello = Hello("yucata", {"buy_draw": 3}, 2, 1, "ab12", {"pids": 64})
+
+    assert protocol.encode_hello(hello) == (
+        b'{"type":"hello","protocol":"torres/1","ruleset":"yucata",'
+        b'"switches":{"buy_draw":3},"seats":2,"seat":1,"seed":"ab12",'
+        b'"limits":{"pids":64}}\n'
+    )
 
 
 @pytest.mark.parametrize(

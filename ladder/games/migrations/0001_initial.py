@@ -320,12 +320,12 @@ class Migration(migrations.Migration):
                     models.CharField(
                         blank=True,
                         choices=[
-                            ("protocol", "Protocol"),
-                            ("illegal_action", "Illegal Action"),
-                            ("timeout", "Timeout"),
-                            ("crash", "Crash"),
-                            ("memory", "Memory"),
-                            ("output", "Output"),
+                            ("protocol", "protocol"),
+                            ("illegal_action", "illegal_action"),
+                            ("timeout", "timeout"),
+                            ("crash", "crash"),
+                            ("memory", "memory"),
+                            ("output", "output"),
                         ],
                         max_length=20,
                     ),

@@ -39,7 +39,7 @@ def result(game: Game, outcome: GameRecord) -> FinishedGame:
             number=number,
             score=score,
             rank=rank,
-            fault=faults[number].reason if number in faults else "",
+            fault=faults[number].reason.value if number in faults else "",
             detail=faults[number].detail if number in faults else "",
         )
         for number, (score, rank) in enumerate(
@@ -47,7 +47,7 @@ def result(game: Game, outcome: GameRecord) -> FinishedGame:
         )
     ]
     return FinishedGame(
-        reason=ended["reason"],
+        reason=outcome.result["reason"].value,
         engine=str(document.get("engine", "")),
         replay=replays.pack(document),
         places=places,

@@ -2,9 +2,8 @@
 
 import hashlib
 from random import Random
-from typing import Any
 
-from engine.referee import Answer, Ask
+from engine.referee import Answer, Ask, Hello
 from ladder.bots.models import Submission
 
 
@@ -18,8 +17,8 @@ class ScriptedPlayer:
         self.taste = taste
         self.rng = Random(0)  # noqa: S311 -- a game, no secret
 
-    def start(self, hello: dict[str, Any]) -> None:
-        text = f"{hello['seed']} {self.taste}"
+    def start(self, hello: Hello) -> None:
+        text = f"{hello.seed} {self.taste}"
         self.rng.seed(hashlib.sha256(text.encode()).digest())
 
     def decide(self, ask: Ask) -> Answer:

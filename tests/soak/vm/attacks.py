@@ -3,6 +3,7 @@
 Without pytest, whose start takes minutes where the processor is emulated.
 """
 
+import dataclasses
 import json
 import os
 import sys
@@ -53,7 +54,7 @@ def judged(name: str, sandbox: Sandbox) -> BotContest:
     for _ in range(TRIES):
         bot = player(ATTACKS / f"{name}.py", sandbox, LIMITS)
         opponent = player(PROGRAMS / "first.py", sandbox, LIMITS)
-        opponent.start({**HELLO, "seat": 1})
+        opponent.start(dataclasses.replace(HELLO, seat=1))
         try:
             game = contest(bot, sandbox, move_ms=move_ms, against=opponent)
         except ServiceFault as ours:
