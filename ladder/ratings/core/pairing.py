@@ -28,10 +28,9 @@ MAX_FIRST_BOTS = 9
 """The number of bots, in the order of their turns, that are tried for the first seat
 before a number of seats is given up."""
 LEAD_DISCOUNT = 0.05
-"""The worth of a bot is divided by 1 + this for each turn that it is ahead of the first
-bot."""
+"""The worth of a bot is divided by 1 + this × its turns ahead of the first bot."""
 REMATCH_DISCOUNT = 0.25
-"""The worth of a pair is divided by 1 + this for each meeting among the last opponents
+"""The worth of a pair is divided by 1 + this × its meetings among the last opponents
 (`pool.RECENT_OPPONENTS`)."""
 NEWCOMER_GAMES = 20
 """A bot counts as new for this many games after its code changed."""
