@@ -9,7 +9,8 @@ from engine import replay, replay_format
 from ladder.games import replays, selectors
 from ladder.games.models import Attempt, Game, GameStatus, Seat
 from ladder.ratings import rebuild
-from ladder.ratings.models import Entry, Season
+from ladder.ratings.core.ledger import EntryKind
+from ladder.ratings.models import Season
 
 PLAYED = (GameStatus.FINISHED, GameStatus.VOIDED)
 
@@ -62,8 +63,8 @@ def _attempts() -> str:
 
 
 def _rated() -> str:
-    entries = Count("entries", Q(entries__kind=Entry.Kind.GAME))
-    voids = Count("entries", Q(entries__kind=Entry.Kind.VOID))
+    entries = Count("entries", Q(entries__kind=EntryKind.GAME))
+    voids = Count("entries", Q(entries__kind=EntryKind.VOID))
     games = Game.objects.filter(match__pairing__isnull=False)
     finished = games.filter(status=GameStatus.FINISHED).annotate(n=entries)
     voided = games.filter(status=GameStatus.VOIDED).annotate(n=entries)

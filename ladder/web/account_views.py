@@ -157,12 +157,12 @@ class ChallengePage(SignedInView):
         self, ladder: Ladder, form: forms.ChallengeForm, status: int
     ) -> HttpResponse:
         season = ratings.current(ladder)
-        best = ratings.leaderboard(season, 0, 50).rows if season else []
+        best = ratings.leaderboard_page(season, 0, 50).rows if season else []
         context = {
             "ladder": ladder,
             "form": form,
-            "left": challenges.left(self.person()),
-            "most": challenges.A_DAY,
+            "left": challenges.challenges_left(self.person()),
+            "most": challenges.MAX_CHALLENGES,
             "best": best,
         }
         return render(self.request, "web/challenge.html", context, status=status)

@@ -1,4 +1,4 @@
-"""Matches of a season."""
+"""Builders of matches for a season."""
 
 from random import Random
 

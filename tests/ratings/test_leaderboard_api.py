@@ -24,7 +24,7 @@ def season(data_dir):
 
 
 @pytest.mark.usefixtures("season")
-def test_the_best_stands_first_and_equals_share_a_rank(anybody: APIClient) -> None:
+def test_the_best_bot_is_first_and_equal_bots_share_a_rank(anybody: APIClient) -> None:
     board = anybody.get(BOARD).json()
 
     assert [(r["rank"], r["bot"]) for r in board["results"]] == [
@@ -47,7 +47,7 @@ def test_the_best_stands_first_and_equals_share_a_rank(anybody: APIClient) -> No
 
 
 @pytest.mark.usefixtures("season")
-def test_a_page_goes_on_where_the_last_one_ended(anybody: APIClient) -> None:
+def test_a_page_continues_after_the_previous_one(anybody: APIClient) -> None:
     whole = anybody.get(BOARD).json()["results"]
     page = anybody.get(f"{BOARD}?limit=1").json()
     rows = page["results"]
@@ -60,14 +60,16 @@ def test_a_page_goes_on_where_the_last_one_ended(anybody: APIClient) -> None:
 
 
 @pytest.mark.usefixtures("season")
-def test_what_did_not_change_is_not_sent_again(anybody: APIClient) -> None:
+def test_an_unchanged_leaderboard_is_not_sent_again(anybody: APIClient) -> None:
     first = anybody.get(BOARD)
     again = anybody.get(BOARD, HTTP_IF_NONE_MATCH=first["ETag"])
 
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_a_change_is_seen_when_the_copy_is_old(anybody: APIClient, season) -> None:
+def test_a_change_is_visible_when_the_cache_is_empty(
+    anybody: APIClient, season
+) -> None:
     before = anybody.get(BOARD)
     rate(season, make_bot("newcomer"), 50.0, 1.0)
     cache.clear()
@@ -81,7 +83,7 @@ def test_a_change_is_seen_when_the_copy_is_old(anybody: APIClient, season) -> No
     "query", ["page=0", "page=x", "limit=201", "limit=", "season=0", "sort=mu"]
 )
 @pytest.mark.usefixtures("season")
-def test_a_bad_question_is_told(anybody: APIClient, query: str) -> None:
+def test_a_bad_query_is_refused(anybody: APIClient, query: str) -> None:
     answer = anybody.get(f"{BOARD}?{query}")
 
     assert answer.status_code == 400
@@ -98,7 +100,7 @@ def test_an_unknown_season_is_not_found(anybody: APIClient) -> None:
     assert anybody.get(f"{BOARD}?season=9").status_code == 404
 
 
-def test_a_page_behind_the_end_is_empty(anybody: APIClient, season) -> None:
+def test_a_page_after_the_end_is_empty(anybody: APIClient, season) -> None:
     assert anybody.get(f"{BOARD}?page=9").json()["results"] == []
     assert season.number == 1
 

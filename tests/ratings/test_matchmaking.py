@@ -1,4 +1,4 @@
-"""The matchmaker at its ladder: what it reads, and whom it refuses at the end."""
+"""Matchmaking sessions: the rows that they read, and the bots that they refuse."""
 
 import pytest
 
@@ -23,59 +23,59 @@ def season() -> Season:
     return Season.objects.select_related("ladder").get(pk=season.pk)
 
 
-def sitting() -> set[str]:
+def scheduled_bots() -> set[str]:
     games = Game.objects.filter(status="scheduled")
     return set(games.values_list("seats__submission__bot__slug", flat=True))
 
 
-def test_a_desk_sees_who_came_and_what_moved(season):
-    desk = MatchmakingSession()
-    desk.pair(season, 1)
+def test_a_session_reads_new_bots_and_changed_ratings(season):
+    session = MatchmakingSession()
+    session.pair(season, 1)
     finish(Game.objects.get(), list(range(1, Match.objects.get().seats + 1)))
     rater.fold(season.pk)
     factories.bot("late")
     rater.welcome(season.pk)
 
-    assert desk.pair(season, 6) == 6
-    assert "late" in sitting()
+    assert session.pair(season, 6) == 6
+    assert "late" in scheduled_bots()
 
 
-def test_who_was_banned_since_the_last_look_gets_no_seat(season):
-    desk = MatchmakingSession()
-    desk.pair(season, 1)
+def test_a_bot_that_was_banned_since_the_last_call_gets_no_seat(season):
+    session = MatchmakingSession()
+    session.pair(season, 1)
     Game.objects.update(status="cancelled")
     Bot.objects.filter(slug="bot-2").update(status="banned")
 
     for _ in range(10):
-        desk.pair(season, 1)
+        session.pair(season, 1)
 
-    assert sitting() == {"bot-0", "bot-1", "bot-3", "bot-4"}
+    assert scheduled_bots() == {"bot-0", "bot-1", "bot-3", "bot-4"}
 
 
-def test_a_desk_forgets_who_left_when_it_looks_at_everything(season, monkeypatch):
+def test_a_session_drops_withdrawn_bots_at_a_reload(season, monkeypatch):
     monkeypatch.setattr(matchmaking, "RELOAD_S", 0)
-    desk = MatchmakingSession()
-    desk.pair(season, 1)
+    session = MatchmakingSession()
+    session.pair(season, 1)
     Game.objects.update(status="cancelled")
     Bot.objects.filter(slug="bot-2").update(status="withdrawn")
 
-    assert desk.pair(season, 5) == 5
-    assert "bot-2" not in sitting()
+    assert session.pair(season, 5) == 5
+    assert "bot-2" not in scheduled_bots()
 
 
 def test_a_crashing_bot_whose_game_was_cancelled_plays_on(season):
     Rating.objects.filter(bot__slug="bot-1").update(streak=4)
-    desk = MatchmakingSession()
+    session = MatchmakingSession()
     for _ in range(3):
-        desk.pair(season, 3)
-        assert "bot-1" in sitting()
+        session.pair(season, 3)
+        assert "bot-1" in scheduled_bots()
         Game.objects.filter(status="scheduled").update(status="cancelled")
         for slug in ("bot-0", "bot-2", "bot-3", "bot-4"):
-            player = desk._maker.field[Bot.objects.get(slug=slug).pk]
-            desk._maker.field.spend(player, 9)
+            pool = session._matchmaker.pool
+            pool.charge(pool[Bot.objects.get(slug=slug).pk], 9)
 
 
-def test_a_new_desk_remembers_who_sat_where(season):
+def test_a_new_session_knows_the_latest_seats(season):
     Ladder.objects.update(tables={"4": 1})
     season.ladder.refresh_from_db()
     for _ in range(20):
@@ -89,7 +89,7 @@ def test_a_new_desk_remembers_who_sat_where(season):
         assert max(seats) - min(seats) <= 2
 
 
-def test_every_match_keeps_why_it_was_made(season):
+def test_each_match_stores_its_reasons(season):
     make_matches(season, 1)
 
     why = Pairing.objects.get().why
@@ -104,11 +104,11 @@ def test_duplicate_matches_rotate_the_seats_and_rate_each_game(season):
     match = Match.objects.get()
 
     games = list(match.games.order_by("index"))
-    tables = [
+    seatings = [
         [seat.submission_id for seat in game.seats.order_by("number")] for game in games
     ]
-    assert tables[1] == [*tables[0][1:], tables[0][0]]
-    assert tables[2] == [*tables[0][2:], *tables[0][:2]]
+    assert seatings[1] == [*seatings[0][1:], seatings[0][0]]
+    assert seatings[2] == [*seatings[0][2:], *seatings[0][:2]]
     for game in games:
         finish(game, [1, 2, 3])
     assert rater.fold(season.pk) == 3

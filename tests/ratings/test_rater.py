@@ -26,14 +26,17 @@ def season() -> Season:
 
 
 def finish(game: Game, order: list[int] | None = None, fault: str = "") -> None:
-    """Let a game end with the seats in this order; the last one may have a fault."""
+    """Let a worker finish a game with the seats in this order.
+
+    The last seat forfeits if `fault` names a reason.
+    """
     seats = order or list(range(game.match.seats))
-    places = [
+    results = [
         SeatResult(seat, 50 - rank, rank, fault if rank == len(seats) else "")
         for rank, seat in enumerate(seats, start=1)
     ]
     claim = attempts.claim(game.pk, factories.worker())
-    assert attempts.finish(claim, FinishedGame("completed", "1", b"replay", places))
+    assert attempts.finish(claim, FinishedGame("completed", "1", b"replay", results))
 
 
 def open_games() -> list[Game]:
@@ -96,7 +99,7 @@ def test_the_ledger_is_dense_and_folds_to_the_same_bits(season):
     assert_the_ledger_says_the_same(season)
 
 
-def test_a_game_that_takes_long_holds_nobody_up(season):
+def test_a_slow_game_holds_no_other_game_up(season):
     factories.bots(6)
     rater.welcome(season.pk)
     make_matches(season, 3)
@@ -110,7 +113,7 @@ def test_a_game_that_takes_long_holds_nobody_up(season):
     assert_the_ledger_says_the_same(season)
 
 
-def test_a_new_version_keeps_the_mean_and_cancels_what_waits(season):
+def test_a_new_version_keeps_the_mean_and_cancels_scheduled_games(season):
     ana, *_ = factories.bots(4)
     rater.welcome(season.pk)
     play_some(season, 12)
@@ -167,23 +170,23 @@ def test_a_void_undoes_one_game_everywhere_and_its_replacement_counts(season):
     assert_the_ledger_says_the_same(season)
 
 
-def test_voids_in_any_order_give_what_would_have_been_without_these_games(season):
+def test_voids_in_any_order_fold_as_if_the_games_were_never_rated(season):
     factories.bots(5)
     rater.welcome(season.pk)
     play_some(season)
-    ledger_writer.keep_checkpoint(season.pk)
+    ledger_writer.save_checkpoint(season.pk)
     rated = list(Entry.objects.filter(kind="game").order_by("seq"))
     for entry in (rated[-1], rated[1], rated[6]):
         games.void(entry.game_id, "", replay_again=False)
         rater.fold(season.pk)
         play_some(season, 1)
-        ledger_writer.keep_checkpoint(season.pk)
+        ledger_writer.save_checkpoint(season.pk)
 
     assert Checkpoint.objects.exists()
     assert_the_ledger_says_the_same(season)
 
 
-def test_a_rebuild_makes_the_same_ratings_anew(season):
+def test_a_rebuild_gives_the_same_ratings(season):
     factories.bots(5)
     rater.welcome(season.pk)
     play_some(season)
@@ -248,13 +251,13 @@ def test_two_bots_of_one_owner_never_meet(season):
         assert len(set(owners)) == len(owners)
 
 
-def test_the_leaderboard_is_sorted_by_what_it_shows(season):
+def test_the_leaderboard_is_sorted_by_the_shown_rating(season):
     factories.bots(6)
     rater.welcome(season.pk)
     play_some(season, 6)
 
-    shown = [row.mu - 3 * row.sigma for row in selectors.leaderboard(season)]
-    assert shown == sorted(shown, reverse=True)
+    ratings = [row.mu - 3 * row.sigma for row in selectors.ratings_best_first(season)]
+    assert ratings == sorted(ratings, reverse=True)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -91,7 +91,7 @@ def test_a_leaderboard_says_where_bots_are_going(visit, show: Show) -> None:
 
 def test_a_trend_is_that_of_the_last_games_only(show: Show, monkeypatch) -> None:
     rating = Rating.objects.get(bot=show.anas.bot)
-    monkeypatch.setattr(statistics, "TREND", 1)
+    monkeypatch.setattr(statistics, "TREND_GAMES", 1)
     match = make_match(show.anas, show.bens)
     pair(show.season, match)
     changes = fold(show.season, match.games.get(), {show.anas.bot: (31.0, 1.0)}).changes
@@ -119,7 +119,7 @@ def test_a_bot_s_page_says_what_the_season_says(visit, show: Show) -> None:
     assert "Strength by seat" in page
     rating = Rating.objects.select_related("bot").get(bot=show.anas.bot)
     cell = statistics.strength(show.season, rating.bot)[0]
-    assert f"{100 * cell['share']:.0f}\xa0% <span" in page
+    assert f"{100 * cell.share:.0f}\xa0% <span" in page
     assert f"/ladders/main/compare/?bot=grendel&amp;other={show.bens.bot.slug}" in page
     assert "(28.0 to 32.0)" in page
     assert HOSTILE not in page
@@ -201,7 +201,7 @@ def test_a_bad_challenge_says_why_and_keeps_the_form(
 def test_a_used_up_quota_is_told_before_and_after(
     visit, show: Show, monkeypatch
 ) -> None:
-    monkeypatch.setattr(challenges, "A_DAY", 0)
+    monkeypatch.setattr(challenges, "MAX_CHALLENGES", 0)
     browser = visit("ana")
 
     assert "Come back later" in text(browser, CHALLENGE)

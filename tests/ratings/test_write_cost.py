@@ -1,4 +1,4 @@
-"""What one folded game costs: rows of its own bots, whatever the ladder's size."""
+"""Folding a game writes only the rows of its bots, whatever the size of the ladder."""
 
 import pytest
 from django.db import connection
@@ -13,15 +13,15 @@ from ladder.ratings.models import Pairing, Rating, Season
 from tests.games import factories
 from tests.ratings.test_simulation import finish
 
-MANY = 10_000
+BOTS = 10_000
 WRITES = ("INSERT", "UPDATE", "DELETE")
 
 
-def crowd(season: Season) -> list[Submission]:
-    """Rate many bots at once, past the rater: only their number matters."""
+def rate_many(season: Season) -> list[Submission]:
+    """Rate many bots at once, without the rater: only their number matters."""
     owner = factories.person("everybody")
     bots = Bot.objects.bulk_create(
-        Bot(slug=f"b{k}", name=f"b{k}", owner=owner) for k in range(MANY)
+        Bot(slug=f"b{k}", name=f"b{k}", owner=owner) for k in range(BOTS)
     )
     submissions = Submission.objects.bulk_create(
         Submission(
@@ -45,24 +45,22 @@ def crowd(season: Season) -> list[Submission]:
 
 
 @pytest.mark.django_db
-def test_a_leaderboard_of_ten_thousand_is_not_rewritten():
+def test_a_game_writes_four_of_ten_thousand_ratings():
     season = ensure_default_ladder().seasons.get()
-    seats = crowd(season)[:4]
+    seats = rate_many(season)[:4]
     match = games.schedule_match(Match.Kind.LADDER, factories.TERMS, seats)
     Pairing.objects.create(season=season, match=match, why={})
     finish(match.games.get(), [1, 2, 3, 4])
 
-    with CaptureQueriesContext(
-        connection,
-    ) as seen:
+    with CaptureQueriesContext(connection) as queries:
         assert rater.fold(season.pk) == 1
 
-    ratings = [q["sql"] for q in seen if 'UPDATE "ratings_rating"' in q["sql"]]
-    writes = [q["sql"] for q in seen if q["sql"].startswith(WRITES)]
+    ratings = [q["sql"] for q in queries if 'UPDATE "ratings_rating"' in q["sql"]]
+    writes = [q["sql"] for q in queries if q["sql"].startswith(WRITES)]
     assert len(ratings) == 4
     assert all(
         f'"ratings_rating"."bot_id" = {s.bot_id}' in " ".join(ratings) for s in seats
     )
-    # The entry, the head, and three looks at pairings and benches that find nothing.
+    # The entry, the head, and three updates of pairings and benches that match no row.
     assert len(writes) <= 4 + 5
     assert Rating.objects.filter(season=season, games__gt=0).count() == 4

@@ -1,4 +1,4 @@
-"""What the games say, over REST: records, head to head, bands; and challenges."""
+"""Statistics over REST: records, head to head, tie bands; and challenges."""
 
 import pytest
 
@@ -17,7 +17,7 @@ MAIN = "/api/v1/ladders/main"
 
 @pytest.fixture
 def season() -> Season:
-    """Five bots; the one with the lower number always comes before the others."""
+    """Five bots; the one with the lower number always finishes ahead."""
     season = ensure_default_ladder().seasons.get()
     factories.bot("a-1", "ana")
     factories.bot("b-2", "ben")
@@ -62,13 +62,13 @@ def test_two_bots_head_to_head(anybody):
 
 
 @pytest.mark.usefixtures("season")
-def test_the_list_of_opponents_says_the_same_as_each_meeting(anybody):
+def test_the_list_of_opponents_agrees_with_each_meeting(anybody):
     for row in anybody.get(f"{MAIN}/bots/c-3/against/").json():
         address = f"{MAIN}/bots/c-3/against/{row['other']}/"
         assert anybody.get(address).json() == row
 
 
-def test_bands_part_all_places(anybody, season):
+def test_bands_cover_all_positions(anybody, season):
     Rating.objects.update(sigma=0.5)
     for place, mu in enumerate((30, 29.5, 20, 19.5, 10)):
         bot = Bot.objects.order_by("pk")[place]
@@ -79,7 +79,7 @@ def test_bands_part_all_places(anybody, season):
     assert [(b["first"], b["last"]) for b in bands] == [(1, 2), (3, 4), (5, 5)]
 
 
-def test_a_history_marks_where_an_upload_came(anybody, season):
+def test_a_history_marks_new_uploads(anybody, season):
     factories.submission(Bot.objects.get(slug="a-1"))
     rater.welcome(season.pk)
 
@@ -96,7 +96,7 @@ def test_an_unknown_bot_is_not_found(anybody, address):
 
 
 @pytest.mark.usefixtures("season")
-def test_a_challenge_is_a_match_that_moves_nothing(ana):
+def test_a_challenge_changes_no_rating(ana):
     before = Entry.objects.count()
     answer = ana.post(f"{MAIN}/challenges/", {"bots": ["a-1", "c-3"]}, format="json")
 
@@ -128,7 +128,7 @@ def test_a_bad_challenge_is_refused_with_its_reason(ana, bots, says):
 
 @pytest.mark.usefixtures("season")
 def test_challenges_have_a_quota_for_each_owner(ana, ben, monkeypatch):
-    monkeypatch.setattr(challenges, "A_DAY", 2)
+    monkeypatch.setattr(challenges, "MAX_CHALLENGES", 2)
     for expected in (201, 201, 429):
         body = {"bots": ["a-1", "b-2"]}
         answer = ana.post(f"{MAIN}/challenges/", body, format="json")
@@ -137,7 +137,7 @@ def test_challenges_have_a_quota_for_each_owner(ana, ben, monkeypatch):
 
 
 @pytest.mark.usefixtures("season")
-def test_nobody_challenges_without_a_name(anybody):
+def test_a_challenge_needs_a_signed_in_user(anybody):
     answer = anybody.post(f"{MAIN}/challenges/", {"bots": ["a-1", "b-2"]})
 
     assert answer.status_code == 401
