@@ -36,12 +36,10 @@ _opening = threading.Lock()
 _open: dict[Level, Sandbox] = {}
 
 
-def open_player(
-    submission: Submission, seat: int, limits: dict[str, int]
-) -> "SubmissionPlayer":
-    """Return the player of a seat; it starts nothing before the referee asks it to.
+def open_player(submission: Submission, limits: dict[str, int]) -> "SubmissionPlayer":
+    """Return a player of this submission. It starts no process before the game starts.
 
-    Raises SandboxUnavailable where this worker is below the level that is due.
+    Raises SandboxUnavailable if this worker does not offer the required sandbox level.
     """
     sandbox = sandbox_for(submission)
     with ExitStack() as held:

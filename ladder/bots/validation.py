@@ -102,8 +102,7 @@ class Validation:
         # The same upload is always tried with the same game.
         seed = f"trial/{self._submission.digest[:16]}"
         self._players = [
-            players.open_player(self._submission, seat, self._limits)
-            for seat in range(SEATS)
+            players.open_player(self._submission, self._limits) for _ in range(SEATS)
         ]
         game = TorresGame(rules, derive(rules, seed))
         return play(

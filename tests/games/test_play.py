@@ -53,7 +53,7 @@ class Nasty(ScriptedPlayer):
         return SeatOutput(stderr=self.stderr)
 
 
-def open_nasty(submission, _seat, _limits):
+def open_nasty(submission, _limits):
     return Nasty(submission)
 
 

@@ -51,7 +51,7 @@ def measure() -> float | None:
     rules, limits = resolve("yucata", 2, {}), asdict(Limits())
     outcome = referee.play(
         TorresGame(rules, derive(rules, SEED)),
-        [open_player(bot, seat, limits) for seat in range(2)],
+        [open_player(bot, limits) for _ in range(2)],
         seed=SEED,
         limits=limits,
     )

@@ -32,8 +32,8 @@ AWAY = (OperationalError, InterfaceError)
 
 log = structlog.get_logger()
 
-OpenPlayer = Callable[[Submission, int, dict[str, int]], SeatPlayer]
-"""Opens the player of a submission, for its seat, with the match's limits."""
+OpenPlayer = Callable[[Submission, dict[str, int]], SeatPlayer]
+"""Opens a player of a submission, with the limits of the match."""
 
 
 class AttemptEnd(StrEnum):
@@ -147,8 +147,7 @@ def _perform(seated: Game, heart: Heartbeat) -> GameRecord:
     match = seated.match
     open_player: OpenPlayer = import_string(settings.TORRES_OPEN_PLAYER)
     players = [
-        open_player(seat.submission, seat.number, match.limits)
-        for seat in seated.seats.all()
+        open_player(seat.submission, match.limits) for seat in seated.seats.all()
     ]
     heart.guard(players)
     return referee.play(

@@ -39,8 +39,6 @@ class ScriptedPlayer:
         return SeatOutput()
 
 
-def open_player(
-    submission: Submission, seat: int, limits: dict[str, int]
-) -> ScriptedPlayer:
+def open_player(submission: Submission, limits: dict[str, int]) -> ScriptedPlayer:
     """Open a scripted player; the submission's digest is its taste."""
     return ScriptedPlayer(submission.digest)
