@@ -13,9 +13,9 @@ from django.conf import settings
 from django.core.files.storage import storages
 
 from engine.referee import Answer, Ask, ServiceFault
-from ladder.bots import services
 from ladder.bots.models import Submission
 from ladder.bots.upload import archive, checks
+from ladder.common.scratch import scratch_folder
 from ladder.runner import compiler, languages
 from ladder.runner.cache import ArtifactCache
 from ladder.runner.compiler import Built
@@ -96,7 +96,7 @@ def built(submission: Submission, sandbox: Sandbox, held: ExitStack) -> Built:
 
 def _store(name: str) -> ArtifactCache:
     most = settings.TORRES_CACHE_MB << 20
-    return ArtifactCache(settings.DATA_DIR / name, services.scratch(), most)
+    return ArtifactCache(settings.DATA_DIR / name, scratch_folder(), most)
 
 
 def _name(submission: Submission) -> str:
@@ -127,7 +127,7 @@ class SubmissionPlayer:
         limits: Limits,
         held: ExitStack,
     ) -> None:
-        handle, name = tempfile.mkstemp(dir=services.scratch(), prefix="stderr-")
+        handle, name = tempfile.mkstemp(dir=scratch_folder(), prefix="stderr-")
         os.close(handle)
         self._stderr = Path(name)
         self._ended = False

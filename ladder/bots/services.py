@@ -4,7 +4,6 @@ Services write rows and files and send nothing: whoever calls `submit` sends the
 """
 
 import secrets
-import shutil
 import tempfile
 import unicodedata
 from collections.abc import Iterable
@@ -25,6 +24,7 @@ from ladder.bots import selectors
 from ladder.bots.models import OPEN, Bot, Submission
 from ladder.bots.upload import archive, checks
 from ladder.common.errors import LadderError, TooMany
+from ladder.common.scratch import scratch_folder
 from ladder.runner import languages
 from ladder.runner.sandbox import Box
 
@@ -103,7 +103,7 @@ def submit(bot: Bot, upload: BinaryIO, filename: str) -> Submission:
     """Judge, store and number an upload; the same files give the same submission."""
     _check_quota(bot)
     limits = checks.UploadLimits(packed=settings.TORRES_UPLOAD_BYTES)
-    with tempfile.TemporaryDirectory(dir=scratch()) as box:
+    with tempfile.TemporaryDirectory(dir=scratch_folder()) as box:
         folder = Path(box) / "bot"
         source = archive.unpack(
             upload, filename, folder, suffixes=languages.suffixes(), limits=limits
@@ -262,23 +262,11 @@ def rebuild(submission: Submission) -> None:
     )
 
 
-def scratch() -> Path:
-    """Return where half-done work lies; what is left there by the dead is rubbish."""
-    here = Path(settings.DATA_DIR) / "scratch"
-    here.mkdir(parents=True, exist_ok=True)
-    return here
+def end_abandoned_claims() -> int:
+    """End the claims of a process that was killed; return how many there were.
 
-
-def bury_predecessor() -> int:
-    """Let what a dead process was trying be tried at once, and remove its rubbish.
-
-    For the start of a service that is the only one with its data folder.
+    Call it only if no other process builds or validates submissions.
     """
-    for rubbish in scratch().iterdir():
-        if rubbish.is_dir():
-            shutil.rmtree(rubbish, ignore_errors=True)
-        else:
-            rubbish.unlink(missing_ok=True)
     return Submission.objects.filter(
         status__in=[Submission.Status.BUILDING, Submission.Status.VALIDATING]
     ).update(lease_until=None)

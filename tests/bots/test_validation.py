@@ -226,7 +226,7 @@ def test_a_single_process_goes_on_at_once_where_it_was_killed(bot: Bot) -> None:
     submission = upload(bot, GOOD)
     services.begin(submission.pk)
 
-    assert services.bury_predecessor() == 1
+    assert services.end_abandoned_claims() == 1
     assert selectors.builds_due() == [submission.pk]
 
 

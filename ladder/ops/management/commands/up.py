@@ -17,6 +17,7 @@ from ladder.accounts import tokens
 from ladder.bots import services as bots
 from ladder.celery import app
 from ladder.common.locks import locked
+from ladder.common.scratch import clear_scratch_folder
 from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus
 from ladder.games.worker import registry
@@ -53,7 +54,8 @@ class Command(BaseCommand):
     def _run(self, options: dict[str, Any]) -> None:
         stop = _stop_on_signals()
         call_command("migrate", verbosity=0)
-        bots.bury_predecessor()
+        clear_scratch_folder()
+        bots.end_abandoned_claims()
         bots.ensure_house_bots()
         ladder = ensure_default_ladder()
         if freed := registry.bury_predecessors():
