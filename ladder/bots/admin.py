@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from ladder.bots import services
+from ladder.bots import submissions
 from ladder.bots.models import Submission
 from ladder.common.admin import ReadOnly
 
@@ -29,6 +29,6 @@ class SubmissionAdmin(ReadOnly):
     @admin.action(description="Try again from the start")
     def try_again(self, request: HttpRequest, rows: QuerySet[Submission]) -> None:
         for submission in rows:
-            services.rebuild(submission)
+            submissions.restart(submission)
             self.log_change(request, submission, "tried again")
         self.message_user(request, f"{len(rows)} submissions will be tried again.")

@@ -21,7 +21,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from ladder.accounts.permissions import person
-from ladder.bots import rollback, selectors, services, tasks
+from ladder.bots import selectors, services, submissions, tasks
 from ladder.bots.filters import BotFilter, SubmissionFilter
 from ladder.bots.models import Bot, Submission
 from ladder.bots.permissions import IsOwner
@@ -109,7 +109,7 @@ class SubmissionList(ListAPIView[Submission]):
         upload = UploadSerializer(data=request.data)
         upload.is_valid(raise_exception=True)
         file = upload.validated_data["archive"]
-        submission = services.submit(bot, file.file, file.name)
+        submission = submissions.submit(bot, file.file, file.name)
         transaction.on_commit(lambda: tasks.send(submission.pk), robust=True)
         headers = {"Location": reverse("api:submission", args=[submission.pk])}
         data = SubmissionSerializer(submission).data
@@ -147,7 +147,7 @@ class SubmissionActivate(_OwnSubmission):
 
     @extend_schema(request=None, responses=OwnSubmissionSerializer)
     def post(self, _request: Request, **_: int) -> Response:
-        submission = rollback.roll_back(self.get_object())
+        submission = submissions.activate(self.get_object())
         return Response(OwnSubmissionSerializer(submission).data)
 
 

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 
 from ladder.accounts import tokens
 from ladder.accounts.models import ApiToken
-from ladder.bots import selectors, services
+from ladder.bots import house_bots, selectors, services, submissions
 from ladder.bots.models import Bot, Submission
 
 BOT = b"print('ready')\n"
@@ -114,11 +114,11 @@ def test_an_upload_counts_even_if_nobody_can_be_told(
         answer = post(ana, slug, zipped(bot_py=BOT))
 
     assert answer.status_code == 202
-    assert selectors.builds_due() == [answer.json()["id"]]
+    assert selectors.claimable_ids() == [answer.json()["id"]]
 
 
 def test_bots_are_filtered(ana: APIClient, ben: APIClient) -> None:
-    services.ensure_house_bots()
+    house_bots.ensure_house_bots()
     create(ana, "a")
     create(ben, "b")
 
@@ -315,7 +315,7 @@ def test_uploads_at_the_same_moment_get_numbers_of_their_own(user) -> None:
     def upload(k: int) -> int:
         try:
             content = io.BytesIO(BOT + str(k % 5).encode())
-            return services.submit(bot, content, "bot.py").number
+            return submissions.submit(bot, content, "bot.py").number
         finally:
             connection.close()
 

@@ -12,7 +12,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from ladder.bots import selectors, services, validation
+from ladder.bots import house_bots, selectors, services, submissions, validation
 from ladder.bots.models import Bot, Submission
 from ladder.bots.players import box_of
 from ladder.bots.upload import checks
@@ -62,7 +62,7 @@ def bot(user: Callable[[str], User]) -> Bot:
 
 
 def upload(bot: Bot, source: str) -> Submission:
-    return services.submit(bot, io.BytesIO(source.encode()), "bot.py")
+    return submissions.submit(bot, io.BytesIO(source.encode()), "bot.py")
 
 
 def tried(submission: Submission) -> Submission:
@@ -136,7 +136,7 @@ def packed(**files: str) -> io.BytesIO:
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 def test_what_is_compiled_is_built_first(bot: Bot) -> None:
-    submission = tried(services.submit(bot, packed(bot_c=C_BOT), "bot.zip"))
+    submission = tried(submissions.submit(bot, packed(bot_c=C_BOT), "bot.zip"))
 
     assert submission.status == Status.READY, submission.report
     steps = [step["name"] for step in submission.report["steps"]]
@@ -145,7 +145,7 @@ def test_what_is_compiled_is_built_first(bot: Bot) -> None:
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 def test_what_does_not_compile_shows_its_owner_why(bot: Bot) -> None:
-    submission = tried(services.submit(bot, packed(bot_c="int main("), "bot.zip"))
+    submission = tried(submissions.submit(bot, packed(bot_c="int main("), "bot.zip"))
 
     assert submission.status == Status.REJECTED
     assert "could not be built" in submission.report["summary"]
@@ -178,9 +178,9 @@ def test_a_manifest_names_the_entry(bot: Bot, manifest: str, said: str) -> None:
 
     if said:
         with pytest.raises(checks.NoEntry, match=said):
-            services.submit(bot, content, "bot.zip")
+            submissions.submit(bot, content, "bot.zip")
     else:
-        assert tried(services.submit(bot, content, "bot.zip")).status == Status.READY
+        assert tried(submissions.submit(bot, content, "bot.zip")).status == Status.READY
 
 
 def test_a_new_one_retires_the_old_one(bot: Bot) -> None:
@@ -202,32 +202,32 @@ def test_an_old_one_that_is_ready_late_does_not_play(bot: Bot) -> None:
 
 def test_twice_delivered_is_once_tried(bot: Bot) -> None:
     submission = upload(bot, GOOD)
-    assert services.begin(submission.pk) is not None
+    assert submissions.claim(submission.pk) is not None
 
-    assert services.begin(submission.pk) is None
+    assert submissions.claim(submission.pk) is None
     assert tried(submission).status == Status.BUILDING
-    assert selectors.builds_due() == []
+    assert selectors.claimable_ids() == []
 
 
 def test_what_a_dead_worker_left_is_tried_again(bot: Bot) -> None:
     submission = upload(bot, GOOD)
-    dead = services.begin(submission.pk)
+    dead = submissions.claim(submission.pk)
     assert dead is not None
     past = timezone.now() - timedelta(seconds=1)
     Submission.objects.update(lease_until=past)
 
-    assert selectors.builds_due() == [submission.pk]
+    assert selectors.claimable_ids() == [submission.pk]
     assert tried(submission).status == Status.READY
-    with pytest.raises(services.LostClaim):
-        services.reject(dead, {}, "too late")
+    with pytest.raises(submissions.LostClaim):
+        submissions.reject(dead, {}, "too late")
 
 
 def test_a_single_process_goes_on_at_once_where_it_was_killed(bot: Bot) -> None:
     submission = upload(bot, GOOD)
-    services.begin(submission.pk)
+    submissions.claim(submission.pk)
 
-    assert services.end_abandoned_claims() == 1
-    assert selectors.builds_due() == [submission.pk]
+    assert submissions.end_abandoned_claims() == 1
+    assert selectors.claimable_ids() == [submission.pk]
 
 
 def test_a_weak_worker_lets_it_wait_and_says_why(
@@ -242,7 +242,7 @@ def test_a_weak_worker_lets_it_wait_and_says_why(
 
     assert submission.status == Status.WAITING
     assert "apt-get install" in submission.report["summary"]
-    assert selectors.builds_due() == []
+    assert selectors.claimable_ids() == []
 
     monkeypatch.undo()
     Submission.objects.update(lease_until=None)
@@ -263,8 +263,8 @@ def test_our_own_failure_is_not_the_bots(
 
 
 def test_the_house_has_its_bots_once() -> None:
-    services.ensure_house_bots()
-    services.ensure_house_bots()
+    house_bots.ensure_house_bots()
+    house_bots.ensure_house_bots()
 
     names = sorted(Bot.objects.filter(house=True).values_list("slug", flat=True))
     assert {"house-greedy", "house-random"} <= set(names)
@@ -278,10 +278,10 @@ def test_a_new_version_of_the_house_replaces_the_old_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "one").mkdir()
-    monkeypatch.setattr(services, "HOUSE", tmp_path)
+    monkeypatch.setattr(house_bots, "HOUSE_FOLDER", tmp_path)
     for version in ("1", "2"):
         (tmp_path / "one" / "bot.py").write_text(version)
-        services.ensure_house_bots()
+        house_bots.ensure_house_bots()
 
     first, second = Submission.objects.order_by("number")
     assert (first.status, second.status) == (Status.RETIRED, Status.READY)

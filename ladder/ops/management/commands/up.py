@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from ladder.accounts import tokens
-from ladder.bots import services as bots
+from ladder.bots import house_bots, submissions
 from ladder.celery import app
 from ladder.common.locks import locked
 from ladder.common.scratch import clear_scratch_folder
@@ -55,8 +55,8 @@ class Command(BaseCommand):
         stop = _stop_on_signals()
         call_command("migrate", verbosity=0)
         clear_scratch_folder()
-        bots.end_abandoned_claims()
-        bots.ensure_house_bots()
+        submissions.end_abandoned_claims()
+        house_bots.ensure_house_bots()
         ladder = ensure_default_ladder()
         if freed := registry.bury_predecessors():
             console.say(f"{freed} games of a killed service are played again")
