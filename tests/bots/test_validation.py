@@ -236,7 +236,7 @@ def test_a_weak_worker_lets_it_wait_and_says_why(
     def weak(_level: str) -> None:
         raise SandboxUnavailable("Bubblewrap is missing. Say apt-get install it.")
 
-    monkeypatch.setattr("ladder.bots.players._open", {})
+    monkeypatch.setattr("ladder.bots.players._sandboxes", {})
     monkeypatch.setattr("ladder.bots.players.open_sandbox", weak)
     submission = tried(upload(bot, GOOD))
 
