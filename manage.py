@@ -16,9 +16,9 @@ if __name__ == "__main__":
     except Error as error:
         if "--traceback" in sys.argv:
             raise
-        said = str(error).strip().partition("\n")[0]
+        first_line = str(error).strip().partition("\n")[0]
         sys.exit(
-            f"The database refuses: {said}\n"
-            "Is DATABASE_URL right, and does the server run? After an update say"
-            " 'python manage.py prepare' first. --traceback shows all."
+            f"The database reports an error: {first_line}\n"
+            "Check DATABASE_URL, and that the server runs. After an update, run"
+            " 'python manage.py prepare' first. --traceback shows all details."
         )

@@ -1,6 +1,6 @@
-"""The Celery application; messages are hints, the database is the truth.
+"""The Celery application. A message is only a hint: the database says what to do.
 
-In production: `celery -A ladder.celery worker -P threads -c 4`.
+Start a worker with `celery -A ladder.celery worker -P threads -c 4`.
 """
 
 import os
@@ -12,5 +12,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ladder.settings")
 app = Celery("ladder")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-# By its name: rows may only be imported when Django is ready, and Celery sees to that.
+# The step is given by its name, because its module imports models, which is possible
+# only when Django is ready. Celery imports it later than that.
 app.steps["worker"].add("ladder.games.worker.lifecycle:ReporterStep")

@@ -1,4 +1,4 @@
-"""Every address of the service; each room brings its own."""
+"""The routes of the whole service. Each package has a `urls` module of its own."""
 
 from django.contrib import admin
 from django.templatetags.static import static
@@ -18,7 +18,8 @@ api = [
     *ratings.urlpatterns,
     *tournaments.urlpatterns,
 ]
-admin.site.site_header = admin.site.site_title = "Torres ladder"
+admin.site.site_header = "Torres ladder"
+admin.site.site_title = "Torres ladder"
 urlpatterns = [
     path("api/v1/", include((api, "api"))),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),

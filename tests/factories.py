@@ -17,7 +17,7 @@ from engine.game import TorresGame as Torres
 from engine.referee import Answer, Ask, Hello
 from engine.rulesets import resolve
 from engine.setup import derive
-from ladder.bots import services
+from ladder.bots import services, submissions
 from ladder.bots.models import Bot, Submission
 from ladder.games import replays
 from ladder.games.models import Attempt, Game, GameStatus, Match, Seat, SeatLog, Worker
@@ -53,10 +53,10 @@ def make_bot(name: str, owner: str = "ana") -> Submission:
 
 def upload(bot: Bot, content: bytes) -> Submission:
     """Upload to a bot; it passes its trial."""
-    submission = services.submit(bot, io.BytesIO(content), "bot.py")
-    claimed = services.begin(submission.pk)
+    submission = submissions.submit(bot, io.BytesIO(content), "bot.py")
+    claimed = submissions.claim(submission.pk)
     assert claimed is not None
-    services.accept(claimed, {"summary": "Ready.", "steps": []}, "the build log")
+    submissions.accept(claimed, {"summary": "Ready.", "steps": []}, "the build log")
     submission.refresh_from_db()
     return submission
 
@@ -209,11 +209,11 @@ def everything() -> Show:
     pair(season, match)
     fold(season, match.games.get(), {anas.bot: (30.5, 1.0), bens.bot: (28.0, 2.0)})
     waiting = make_match(bens, anas, finished=0)
-    bad = services.submit(anas.bot, io.BytesIO(b"1/0"), "bot.py")
-    claimed = services.begin(bad.pk)
+    bad = submissions.submit(anas.bot, io.BytesIO(b"1/0"), "bot.py")
+    claimed = submissions.claim(bad.pk)
     assert claimed is not None
     step = {"name": "play itself", "ok": False, "detail": f"crash {HOSTILE}", "ms": 3}
-    services.reject(claimed, {"summary": HOSTILE, "steps": [step]}, f"log {HOSTILE}")
+    submissions.reject(claimed, {"summary": HOSTILE, "steps": [step]}, f"log {HOSTILE}")
     SeatLog.objects.update(
         stderr=f"\x1b[31mstderr {HOSTILE}", notes=[{"move": 1, "note": HOSTILE}]
     )

@@ -11,7 +11,7 @@ from ladder.common.admin import ReadOnly
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(ReadOnly):
-    """Tokens are made by `manage.py token` and by their owners; here they are ended."""
+    """Shows tokens and revokes them. `manage.py token` and owners create them."""
 
     list_display = (
         "prefix",

@@ -1,4 +1,4 @@
-"""Who is asking: bearer tokens for the API, the same tokens at the sign-in page."""
+"""Authentication by token: bearer tokens in the API, and the sign-in page."""
 
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import User
@@ -33,8 +33,8 @@ class TokenBackend(BaseBackend):
     def authenticate(
         self, request: HttpRequest | None, *, token: str = "", **_: object
     ) -> User | None:
-        found = tokens.use_token(token)
-        return found.user if found else None
+        valid = tokens.use_token(token)
+        return valid.user if valid else None
 
     def get_user(self, user_id: int) -> User | None:
         return User.objects.filter(pk=user_id, is_active=True).first()

@@ -1,11 +1,11 @@
-"""Tokens with which programs and people sign in."""
+"""The tokens with which programs and people sign in."""
 
 from django.conf import settings
 from django.db import models
 
 
 class ApiToken(models.Model):
-    """A bearer token; only its SHA-256 is kept, the text is shown once."""
+    """A bearer token. Its text is shown once, and only its SHA-256 is stored."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="tokens"

@@ -8,7 +8,7 @@ Person = AbstractBaseUser | AnonymousUser
 
 
 def person(request: Request) -> User:
-    """Who asks, where somebody must."""
+    """Return the user behind a request. Raises NotAuthenticated if there is none."""
     if not isinstance(request.user, User):
         raise NotAuthenticated
     return request.user

@@ -1,4 +1,4 @@
-"""What may happen to the tokens by which programs and people say who they are."""
+"""The tokens with which programs and people sign in: create, check and revoke."""
 
 import hashlib
 import secrets
@@ -10,12 +10,12 @@ from django.utils import timezone
 
 from ladder.accounts.models import ApiToken
 
-TOUCH = timedelta(hours=1)
-"""How exactly it is known when a token was used last."""
+# `last_used_at` may be out of date by this much. It saves a write for most requests.
+LAST_USE_PRECISION = timedelta(hours=1)
 
 
 def new_token(user: User, name: str = "default") -> str:
-    """Make a token and return its text, which is not kept."""
+    """Create a token and return its text. Only a digest of the text is stored."""
     text = f"torres_{secrets.token_urlsafe(32)}"
     ApiToken.objects.create(
         user=user,
@@ -27,7 +27,10 @@ def new_token(user: User, name: str = "default") -> str:
 
 
 def token_for(name: str) -> str:
-    """Make the user if there is none, without a password, and return a new token."""
+    """Return a new token for the user with this name.
+
+    If there is no such user, create one without a password.
+    """
     user, created = User.objects.get_or_create(username=name)
     if created:
         user.set_unusable_password()
@@ -36,18 +39,23 @@ def token_for(name: str) -> str:
 
 
 def use_token(text: str) -> ApiToken | None:
-    """Find a valid token, and note now and then that it was used."""
-    token = token_of(text)
+    """Return the token with this text if it is valid, and record its use."""
+    token = _valid_token(text)
     if token is not None:
         now = timezone.now()
-        stale = Q(last_used_at=None) | Q(last_used_at__lt=now - TOUCH)
-        if token.last_used_at is None or token.last_used_at < now - TOUCH:
-            ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+        limit = now - LAST_USE_PRECISION
+        if token.last_used_at is None or token.last_used_at < limit:
+            # Of several requests at the same moment only one writes.
+            outdated = Q(last_used_at=None) | Q(last_used_at__lt=limit)
+            ApiToken.objects.filter(outdated, pk=token.pk).update(last_used_at=now)
     return token
 
 
-def token_of(text: str) -> ApiToken | None:
-    """Find a token that is valid now by its text."""
+def revoke_token(user: User, token_id: int) -> None:
+    ApiToken.objects.filter(user=user, pk=token_id).delete()
+
+
+def _valid_token(text: str) -> ApiToken | None:
     digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
     return (
         ApiToken.objects.select_related("user")
@@ -55,7 +63,3 @@ def token_of(text: str) -> ApiToken | None:
         .filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
         .first()
     )
-
-
-def revoke_token(user: User, token_id: int) -> None:
-    ApiToken.objects.filter(user=user, pk=token_id).delete()

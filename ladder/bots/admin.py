@@ -1,10 +1,10 @@
-"""The admin pages of submissions; those of bots are in `moderation`."""
+"""The admin pages of submissions. Those of bots are in `ladder.moderation`."""
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from ladder.bots import services
+from ladder.bots import submissions
 from ladder.bots.models import Submission
 from ladder.common.admin import ReadOnly
 
@@ -26,9 +26,9 @@ class SubmissionAdmin(ReadOnly):
     date_hierarchy = "created_at"
     actions = ("try_again",)
 
-    @admin.action(description="Try again from the start")
+    @admin.action(description="Validate again")
     def try_again(self, request: HttpRequest, rows: QuerySet[Submission]) -> None:
         for submission in rows:
-            services.rebuild(submission)
-            self.log_change(request, submission, "tried again")
-        self.message_user(request, f"{len(rows)} submissions will be tried again.")
+            submissions.restart(submission)
+            self.log_change(request, submission, "validated again")
+        self.message_user(request, f"{len(rows)} submissions will be validated again.")

@@ -5,7 +5,7 @@ from django.db import models
 
 
 class Bot(models.Model):
-    """A competitor over many uploads."""
+    """A competitor. It keeps its name and its rating over all its uploads."""
 
     class Status(models.TextChoices):
         ACTIVE = "active"
@@ -15,7 +15,8 @@ class Bot(models.Model):
 
     slug = models.SlugField(max_length=64, unique=True)
     name = models.CharField(max_length=64)
-    # Null for house bots, and for bots whose owner's account was deleted: results stay.
+    # Null for house bots, and for bots whose owner's account was deleted: such a bot
+    # stays, because the results of its opponents depend on it.
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         models.SET_NULL,
@@ -34,7 +35,7 @@ class Bot(models.Model):
 
 
 class Submission(models.Model):
-    """One immutable upload, numbered per bot; its files never change."""
+    """One upload. Its files never change. README.md shows how its status changes."""
 
     class Status(models.TextChoices):
         UPLOADED = "uploaded"
@@ -56,16 +57,17 @@ class Submission(models.Model):
     language = models.CharField(max_length=20)
     entry = models.CharField(max_length=255)
     size = models.PositiveBigIntegerField(help_text="Bytes after unpacking.")
-    # What happened to it, for anybody: {"summary": str, "steps": [...]}.
+    # For everybody: {"summary": str, "steps": [{"name", "ok", "detail", "ms"}, ...]}.
     report = models.JSONField(default=dict, blank=True)
-    # Build log and stderr of the validation: the owner's alone.
+    # Compiler output and stderr of the validation: only the owner may read it.
     log = models.TextField(blank=True)
-    # Whoever tries it writes with the fence it got; when the lease ends, another may.
-    # For `waiting` it is when to look again.
+    # The claim of the worker that validates the submission. When the lease ends, any
+    # worker may claim it, and the fence grows by one, so that the earlier worker can
+    # write nothing more. In `waiting` the lease is the time of the next attempt.
     lease_until = models.DateTimeField(null=True, blank=True)
     fence = models.PositiveIntegerField(default=0)
     failures = models.PositiveSmallIntegerField(
-        default=0, help_text="Times that we, not the bot, failed to try it."
+        default=0, help_text="How often the service itself failed to validate it."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     ready_at = models.DateTimeField(null=True, blank=True)
@@ -94,10 +96,14 @@ class Submission(models.Model):
 
     @property
     def package(self) -> str:
-        """Name what is stored of it; under its bot, so never shared between owners."""
+        """Return the name of the stored zip, which is in the folder of its bot.
+
+        Bots share no packages, also if the files are the same.
+        """
         return f"{self.bot_id}/{self.digest}.zip"
 
 
+# A submission in one of these states still needs a worker.
 OPEN = (
     Submission.Status.UPLOADED,
     Submission.Status.BUILDING,

@@ -1,4 +1,4 @@
-"""Whose door it is."""
+"""Permissions of the views of bots and submissions."""
 
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -9,7 +9,7 @@ from ladder.bots.models import Bot, Submission
 
 
 class IsOwner(BasePermission):
-    """A bot's owner alone, and nobody for a bot of the house or of no one."""
+    """True for the owner of a bot. A bot without an owner is closed to everybody."""
 
     message = "Only the owner of this bot may do that."
 

@@ -1,4 +1,8 @@
-"""Submissions as players: from the stored package to a bot in the worker's sandbox."""
+"""Submissions as players: from the stored package to a bot in this worker's sandbox.
+
+The worker keeps unpacked and built submissions in artifact caches, one entry for each
+submission. Owners share no entries, also if their files are the same.
+"""
 
 import os
 import tempfile
@@ -7,15 +11,15 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import storages
 
 from engine.referee import Answer, Ask, Hello, ServiceFault
-from ladder.bots import services
 from ladder.bots.models import Submission
 from ladder.bots.upload import archive, checks
+from ladder.common.scratch import scratch_folder
 from ladder.runner import compiler, languages
 from ladder.runner.cache import ArtifactCache
 from ladder.runner.compiler import Built
@@ -29,120 +33,98 @@ from ladder.runner.sandbox import (
     open_sandbox,
     probe,
 )
-from ladder.runner.verdict import Verdict
+from ladder.runner.verdict import KEPT_BYTES, SeatOutput, Verdict
 
-KEPT = 64 << 10
-STORED = checks.UploadLimits(packed=1 << 40)  # judged when it came
-_opening = threading.Lock()
-_open: dict[Level, Sandbox] = {}
+# The size was checked when the package was uploaded, perhaps with an older limit.
+STORED_PACKAGE_LIMITS = checks.UploadLimits(packed=1 << 40)
 
-
-class Notebook(Protocol):
-    """Where a seat's leavings go, for its owner: `games` and trials each have one."""
-
-    stderr: str
-    verdict: dict[str, Any]
+_sandboxes: dict[Level, Sandbox] = {}
+_sandboxes_lock = threading.Lock()
 
 
-def open_player(
-    submission: Submission, seat: int, limits: dict[str, int], log: Notebook
-) -> "SubmissionPlayer":
-    """Return the player of a seat; it starts nothing before the referee asks it to.
+def open_player(submission: Submission, limits: dict[str, int]) -> "SubmissionPlayer":
+    """Return a player for one game. The bot's process starts with the game, not here.
 
-    Raises SandboxUnavailable where this worker is below the level that is due.
+    Raises SandboxUnavailable if this worker does not offer the required sandbox level
+    or has no tools for the language, BuildFailed, and ServiceFault.
     """
     sandbox = sandbox_for(submission)
-    with ExitStack() as held:
-        box = built(submission, sandbox, held).box
-        return SubmissionPlayer(box, sandbox, Limits(**limits), log, held.pop_all())
+    with ExitStack() as resources:
+        box = built(submission, sandbox, resources).box
+        return SubmissionPlayer(box, sandbox, Limits(**limits), resources.pop_all())
 
 
 def sandbox_for(submission: Submission) -> Sandbox:
-    """Open the sandbox that is due: the house's own code plays in the best there is."""
-    level: Level = settings.TORRES_SANDBOX
-    with _opening:
-        if submission.bot.house and level not in _open:
-            level = probe().level
-        if level not in _open:
-            _open[level] = open_sandbox(level)
-        return _open[level]
+    """Return the sandbox in which a submission has to run.
 
-
-def box_of(submission: Submission, held: ExitStack) -> Box:
-    """Unpack a submission on this worker if it is not here, and return its box.
-
-    Its files stay as long as ``held`` is open. Safe to call from many threads and
-    processes, and to be killed in the middle.
+    The code of house bots is trusted, so that they run at the best level that this
+    worker offers. Other bots need the configured level: otherwise this function raises
+    SandboxUnavailable.
     """
-    entry = _store("bots").take(_name(submission), partial(_unpack, submission))
-    held.callback(entry.close)
+    level: Level = settings.TORRES_SANDBOX
+    with _sandboxes_lock:
+        if submission.bot.house and level not in _sandboxes:
+            level = probe().level
+        if level not in _sandboxes:
+            _sandboxes[level] = open_sandbox(level)
+        return _sandboxes[level]
+
+
+def box_of(submission: Submission, resources: ExitStack) -> Box:
+    """Return the box of a submission, and unpack its package if the cache lacks it.
+
+    The files stay as long as ``resources`` is open. Many threads and processes may call
+    this at once, and may be killed at any point.
+    """
+    cache = _cache("bots")
+    entry = cache.take(_entry_name(submission), partial(_unpack, submission))
+    resources.callback(entry.close)
     return languages.locate(entry.files)
 
 
-def built(submission: Submission, sandbox: Sandbox, held: ExitStack) -> Built:
-    """Return a submission ready to run here; its log is empty if it was before.
+def built(submission: Submission, sandbox: Sandbox, resources: ExitStack) -> Built:
+    """Return a submission that is ready to run on this worker.
 
-    Its files stay as long as ``held`` is open. Kept by submission and not by content,
-    so that owners share nothing. Raises BuildFailed, ServiceFault, and
-    SandboxUnavailable where a compiler is missing.
+    The log is empty if the language needs no compiler or the cache has the result. The
+    files stay as long as ``resources`` is open. Raises BuildFailed, ServiceFault, and
+    SandboxUnavailable if a program that the language needs is not installed.
     """
-    box = box_of(submission, held)
-    if packages := languages.missing(languages.BY_NAME[box.language]):
+    box = box_of(submission, resources)
+    packages = languages.missing(languages.BY_NAME[box.language])
+    if packages:
         raise SandboxUnavailable(
-            f"This worker cannot run {box.language}. Say"
+            f"This worker cannot run {box.language}. Run"
             f" apt-get install {' '.join(packages)} there."
         )
     if not box.compile:
         return Built(box, "")
     logs = [""]
 
-    def make(target: Path) -> None:
+    def build(target: Path) -> None:
         logs.append(compiler.build(box, sandbox, target).log)
 
-    entry = _store("built").take(_name(submission), make)
-    held.callback(entry.close)
+    entry = _cache("built").take(_entry_name(submission), build)
+    resources.callback(entry.close)
     return Built(replace(box, folder=entry.files, compile=()), logs[-1])
 
 
-def _store(name: str) -> ArtifactCache:
-    most = settings.TORRES_CACHE_MB << 20
-    return ArtifactCache(settings.DATA_DIR / name, services.scratch(), most)
-
-
-def _name(submission: Submission) -> str:
-    return f"{submission.pk}-{submission.digest[:16]}"
-
-
-def _unpack(submission: Submission, folder: Path) -> None:
-    with storages["bots"].open(submission.package) as package:
-        source = archive.unpack(
-            package, "bot.zip", folder, suffixes=languages.suffixes(), limits=STORED
-        )
-    if source.digest != submission.digest:
-        raise ServiceFault(f"the stored package of {submission} is not what was sent")
-    for path in (folder, *folder.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    box = languages.locate(folder)
-    if box.language == "executable":
-        (folder / box.entry).chmod(0o755)  # modes are not part of an upload
-
-
 class SubmissionPlayer:
-    """A bot whose stderr and verdict go to its owner's notebook when it has ended."""
+    """A bot in a sandbox, for one game, and what it leaves behind."""
 
     def __init__(
         self,
         box: Box,
         sandbox: Sandbox,
         limits: Limits,
-        log: Notebook,
-        held: ExitStack,
+        resources: ExitStack,
     ) -> None:
-        handle, name = tempfile.mkstemp(dir=services.scratch(), prefix="stderr-")
+        handle, name = tempfile.mkstemp(dir=scratch_folder(), prefix="stderr-")
         os.close(handle)
-        self._stderr, self._log, self._ended = Path(name), log, False
+        self._stderr = Path(name)
         self._bot = BotProcess(box, sandbox, limits, log=self._stderr)
-        self._held = held
+        self._resources = resources
+        self._ended = False
+        self._output = SeatOutput()
 
     def start(self, hello: Hello) -> None:
         self._bot.start(hello)
@@ -157,19 +139,56 @@ class SubmissionPlayer:
         self._bot.end(scores, ranks, reason)
 
     def kill(self) -> None:
+        """End the bot at once; idempotent. Any thread may call it."""
         self._bot.kill()
         if self._ended:
             return
         self._ended = True
-        self._held.close()
-        self._log.stderr = _text(self._stderr.read_bytes()[-KEPT:])
+        self._resources.close()
+        self._output = SeatOutput(
+            stderr=_text(self._stderr.read_bytes()[-KEPT_BYTES:]),
+            verdict=_as_json(self._bot.verdict) if self._bot.verdict else {},
+        )
         self._stderr.unlink()
-        if self._bot.verdict is not None:
-            self._log.verdict = _told(self._bot.verdict)
+
+    def output(self) -> SeatOutput:
+        """Return what the bot left behind. It is empty until the bot was killed."""
+        return self._output
 
 
-def _told(verdict: Verdict) -> dict[str, Any]:
-    """Write a verdict as JSON; its stderr is kept apart."""
+def _cache(name: str) -> ArtifactCache:
+    size = settings.TORRES_CACHE_MB << 20
+    return ArtifactCache(settings.DATA_DIR / name, scratch_folder(), size)
+
+
+def _entry_name(submission: Submission) -> str:
+    return f"{submission.pk}-{submission.digest[:16]}"
+
+
+def _unpack(submission: Submission, folder: Path) -> None:
+    with storages["bots"].open(submission.package) as package:
+        source = archive.unpack(
+            package,
+            "bot.zip",
+            folder,
+            suffixes=languages.suffixes(),
+            limits=STORED_PACKAGE_LIMITS,
+        )
+    if source.digest != submission.digest:
+        raise ServiceFault(
+            f"the stored package of {submission} differs from what was uploaded;"
+            " restore the file from a backup"
+        )
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    box = languages.locate(folder)
+    if box.language == "executable":
+        # File modes are not part of an upload, so that the entry got 0644 above.
+        (folder / box.entry).chmod(0o755)
+
+
+def _as_json(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as JSON, without its stderr, which has its own column."""
     charge = verdict.charge
     return {
         "reason": verdict.reason,
@@ -185,6 +204,6 @@ def _told(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _text(said: bytes) -> str:
-    # PostgreSQL stores no NUL.
-    return said.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
+def _text(data: bytes) -> str:
+    """Decode the output of a bot. PostgreSQL stores no NUL, so that it is replaced."""
+    return data.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")

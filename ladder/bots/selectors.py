@@ -12,7 +12,10 @@ from ladder.bots.models import OPEN, Bot, Submission
 
 
 def bots() -> QuerySet[Bot]:
-    """Every bot with what a list shows; `playing` holds its ready submission."""
+    """Return all bots, newest first, with the rows that a list shows.
+
+    The attribute `playing` of each bot is a list of its ready submissions (0 or 1).
+    """
     ready = Submission.objects.filter(status=Submission.Status.READY)
     ready = ready.defer("log", "report")
     return (
@@ -25,42 +28,47 @@ def bots() -> QuerySet[Bot]:
 
 
 def submissions() -> QuerySet[Submission]:
+    """Return all submissions, newest first, with their bots and owners."""
     return Submission.objects.select_related("bot", "bot__owner").order_by("-id")
 
 
 def playing() -> QuerySet[Submission]:
-    """Name the submissions that play: the ready ones of active bots."""
+    """Return the submissions that play: the ready ones of active bots."""
     return Submission.objects.filter(
         status=Submission.Status.READY, bot__status=Bot.Status.ACTIVE
     )
 
 
 def owns(person: Person, bot: Bot) -> bool:
-    """Say who may read a bot's private things and change it: its owner alone."""
+    """True if this person owns the bot, and so may change it and read its logs."""
     return person.is_authenticated and bot.owner_id == person.pk
 
 
-def is_due() -> Q:
-    """Say when a submission is to be tried: it is open, and nobody has it now."""
+def claimable() -> Q:
+    """Return the condition for submissions that a worker can claim now.
+
+    They are open and nobody holds a lease on them.
+    """
     free = Q(lease_until=None) | Q(lease_until__lte=Now())
     return Q(status__in=OPEN) & free
 
 
-def builds_due() -> list[int]:
-    """Name the submissions that somebody should try now, oldest first."""
-    due = Submission.objects.filter(is_due()).order_by("id")
-    return list(due.values_list("pk", flat=True))
+def claimable_ids() -> list[int]:
+    """Return the ids of the submissions that a worker can claim now, oldest first."""
+    rows = Submission.objects.filter(claimable()).order_by("id")
+    return list(rows.values_list("pk", flat=True))
 
 
-def bytes_kept(owner: User) -> int:
-    """Say how much of this owner's uploads is kept, in unpacked bytes."""
-    kept = Submission.objects.filter(bot__owner=owner).aggregate(total=Sum("size"))
-    return kept["total"] or 0
+def stored_bytes(owner: User) -> int:
+    """Return the size of all uploads of an owner, in unpacked bytes."""
+    sizes = Submission.objects.filter(bot__owner=owner).aggregate(total=Sum("size"))
+    return sizes["total"] or 0
 
 
-def upload_wait(owner: User, per_hour: int) -> int:
-    """Say in how many seconds the owner may upload again; 0 is now."""
-    hour, now = timedelta(hours=1), timezone.now()
+def seconds_until_next_upload(owner: User, per_hour: int) -> int:
+    """Return how many seconds an owner has to wait before the next upload; 0 is now."""
+    hour = timedelta(hours=1)
+    now = timezone.now()
     uploads = Submission.objects.filter(bot__owner=owner, created_at__gt=now - hour)
     times: list[datetime] = list(
         uploads.order_by("-created_at").values_list("created_at", flat=True)[:per_hour]

@@ -1,4 +1,4 @@
-"""How bots and submissions are written and read in the API."""
+"""The JSON of bots and submissions in the API."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ class PlayingSerializer(serializers.ModelSerializer[Submission]):
 
 
 class BotSerializer(serializers.ModelSerializer[Bot]):
-    """`playing` is the submission that plays, or null."""
+    """A bot. `playing` is the submission that plays, or null."""
 
     owner = serializers.SlugRelatedField[Any](
         slug_field="username", read_only=True, allow_null=True
@@ -36,7 +36,7 @@ class BotSerializer(serializers.ModelSerializer[Bot]):
 
 
 class TextField(serializers.CharField):
-    """A string, and not a number that would do as one."""
+    """A JSON string. Django REST framework's own field also accepts numbers."""
 
     def to_internal_value(self, data: object) -> str:
         if not isinstance(data, str):
@@ -45,7 +45,7 @@ class TextField(serializers.CharField):
 
 
 class NewBotSerializer(serializers.Serializer[Bot]):
-    name = TextField(max_length=64, help_text="Its slug is made from it.")
+    name = TextField(max_length=64, help_text="The slug of the bot is made from it.")
 
 
 class StepSerializer(serializers.Serializer[Any]):
@@ -56,7 +56,7 @@ class StepSerializer(serializers.Serializer[Any]):
 
 
 class ReportSerializer(serializers.Serializer[Any]):
-    """What happened to a submission, for anybody."""
+    """The steps of the validation, for everybody."""
 
     summary = serializers.CharField(default="", allow_blank=True)
     steps = StepSerializer(many=True, default=list)
@@ -84,7 +84,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
 
 
 class OwnSubmissionSerializer(SubmissionSerializer):
-    """The same with what is the owner's alone."""
+    """A submission for its owner: with its log and the address of its archive."""
 
     archive = serializers.SerializerMethodField()
 

@@ -1,4 +1,4 @@
-"""Hints to workers; the rows say what is due."""
+"""Celery tasks. A message is a hint: the rows say which submissions need a worker."""
 
 from celery import shared_task
 
@@ -6,11 +6,14 @@ from ladder.bots import validation
 
 
 def send(submission_id: int) -> None:
-    """Tell the workers of a submission; whoever looks for due ones finds it anyway."""
+    """Send the hint for a submission.
+
+    If the hint is lost, the dispatcher finds the row and sends another one.
+    """
     build_submission.apply_async((submission_id,), retry=False)
 
 
 @shared_task(name="bots.build")
 def build_submission(submission_id: int) -> None:
-    """Build and try a submission. Safe to deliver twice, late, or never."""
+    """Build and validate a submission. The hint may come twice, late or never."""
     validation.run(submission_id)

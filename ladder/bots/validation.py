@@ -1,13 +1,13 @@
-"""Trying a submission before it may play: it is unpacked, and plays against itself.
+"""The validation of a submission: the bot is built and plays a game against itself.
 
-What comes out is a report for everybody and a log for its owner. A failure of ours is
-never the bot's: it is tried again. Safe to call twice, and to be killed anywhere.
+The results are a report for everybody and a log for the owner. If the service itself
+fails, the submission is not to blame: it waits and is validated again. A validation may
+be delivered twice, and its process may be killed at any point.
 """
 
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -17,125 +17,138 @@ from engine.game import TorresGame
 from engine.referee import Forfeit, GameRecord, Move, ServiceFault, play
 from engine.rulesets import resolve
 from engine.setup import derive
-from ladder.bots import players, services
+from ladder.bots import players, submissions
 from ladder.bots.models import Submission
-from ladder.bots.services import LostClaim
+from ladder.bots.players import SubmissionPlayer
+from ladder.bots.submissions import LostClaim
 from ladder.common.errors import LadderError
 from ladder.runner.compiler import SECONDS, BuildFailed
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import SandboxUnavailable
 
-RULESET, SEATS = "yucata", 2
-DEFAULT = Limits()
-BEAT_S = 5.0
-LOOK_AGAIN = timedelta(seconds=60)
+RULESET = "yucata"
+SEATS = 2
+DEFAULT_LIMITS = Limits()
+LEASE_RENEWAL_S = 5.0
 BUILD_LEASE = timedelta(seconds=2 * SECONDS + 60)
-LOG_CHARS = 64 << 10
+RETRY_PAUSE = timedelta(seconds=60)  # times the number of failures
+MAX_RETRY_PAUSE = timedelta(minutes=10)
+MAX_LOG_CHARS = 64 << 10
 
 log = structlog.get_logger()
 
 
 class Rejected(Exception):
-    """The bot did not pass; the message is for everybody."""
+    """The bot did not pass. The message is the summary of the public report."""
 
 
-@dataclass(slots=True)
-class Notes:
-    """What one seat of the trial left behind."""
-
-    stderr: str = ""
-    verdict: dict[str, Any] = field(default_factory=dict)
-
-
-def run(submission_id: int, limits: Limits = DEFAULT) -> None:
-    """Try a submission if it is due."""
-    submission = services.begin(submission_id)
+def run(submission_id: int, limits: Limits = DEFAULT_LIMITS) -> None:
+    """Validate a submission, unless another worker does or it is validated already."""
+    submission = submissions.claim(submission_id)
     if submission is None:
         return
     try:
         Validation(submission, limits).run()
     except LostClaim as lost:
-        log.info("trial lost", submission=submission.pk, why=str(lost))
+        log.info("validation lost", submission=submission.pk, why=str(lost))
 
 
 class Validation:
+    """One attempt to validate a submission, by the worker that claimed it."""
+
     def __init__(self, submission: Submission, limits: Limits) -> None:
-        self._submission, self._limits = submission, limits.as_dict()
+        self._submission = submission
+        self._limits = limits.as_dict()
         self._steps: list[dict[str, Any]] = []
-        self._notes = [Notes() for _ in range(SEATS)]
-        self._beat = time.monotonic()
+        self._players: list[SubmissionPlayer] = []
+        self._lease_renewed_at = time.monotonic()
         self._log: list[str] = []
 
     def run(self) -> None:
-        """Try it, and write what came out."""
+        """Validate the submission and store the result. Raises LostClaim."""
         submission = self._submission
         try:
-            self._try()
+            self._validate()
         except Rejected as why:
-            services.reject(submission, self._report(str(why)), self._whole_log())
-        except SandboxUnavailable as below:
-            services.postpone(submission, str(below), LOOK_AGAIN)
-        except (ServiceFault, OSError) as ours:
-            log.exception("trial failed", submission=submission.pk)
-            pause = LOOK_AGAIN * min(submission.failures, 10)
-            services.failed(submission, f"We could not try it: {ours}", pause)
+            submissions.reject(submission, self._report(str(why)), self._owner_log())
+        except SandboxUnavailable as why:
+            submissions.postpone(submission, str(why), RETRY_PAUSE)
+        except (ServiceFault, OSError) as fault:
+            log.exception("validation failed", submission=submission.pk)
+            summary = f"The service could not validate this upload: {fault}"
+            pause = min(RETRY_PAUSE * submission.failures, MAX_RETRY_PAUSE)
+            submissions.record_failure(submission, summary, pause)
         else:
-            services.accept(submission, self._report("Ready."), self._whole_log())
+            submissions.accept(submission, self._report("Ready."), self._owner_log())
 
-    def _try(self) -> None:
+    def _validate(self) -> None:
+        """Unpack the bot, build it if its language needs that, and let it play."""
         with self._step("unpack") as step:
-            with ExitStack() as held:
-                box = players.box_of(self._submission, held)
+            with ExitStack() as resources:
+                box = players.box_of(self._submission, resources)
             step["detail"] = f"{box.language}, {box.entry}"
         if box.compile:
-            services.go_on(self._submission, Submission.Status.BUILDING, BUILD_LEASE)
+            self._renew_lease(Submission.Status.BUILDING, BUILD_LEASE)
             with self._step("build"):
                 self._build()
-        services.go_on(self._submission, Submission.Status.VALIDATING)
+        self._renew_lease(Submission.Status.VALIDATING)
         with self._step("play itself") as step:
-            self._judge(self._game(), step)
+            self._judge(self._play_itself(), step)
 
     def _build(self) -> None:
         sandbox = players.sandbox_for(self._submission)
         try:
-            with ExitStack() as held:
-                built = players.built(self._submission, sandbox, held)
+            with ExitStack() as resources:
+                built = players.built(self._submission, sandbox, resources)
                 self._log.append(built.log)
         except BuildFailed as failure:
             self._log.append(failure.log)
             raise
 
-    def _game(self) -> GameRecord:
+    def _play_itself(self) -> GameRecord:
         rules = resolve(RULESET, SEATS)
-        # The same upload is always tried with the same game.
+        # The seed comes from the digest, so that the same upload meets the same game.
         seed = f"trial/{self._submission.digest[:16]}"
-        seats = [
-            players.open_player(self._submission, seat, self._limits, notes)
-            for seat, notes in enumerate(self._notes)
+        self._players = [
+            players.open_player(self._submission, self._limits) for _ in range(SEATS)
         ]
-        game = TorresGame(rules, derive(rules, seed))
-        return play(game, seats, seed=seed, limits=self._limits, watch=self._watch)
+        return play(
+            TorresGame(rules, derive(rules, seed)),
+            self._players,
+            seed=seed,
+            limits=self._limits,
+            watch=self._watch,
+        )
 
     def _watch(self, _move: Move) -> None:
-        if time.monotonic() - self._beat > BEAT_S:
-            self._beat = time.monotonic()
-            services.go_on(self._submission, Submission.Status.VALIDATING)
+        if time.monotonic() - self._lease_renewed_at > LEASE_RENEWAL_S:
+            self._lease_renewed_at = time.monotonic()
+            self._renew_lease(Submission.Status.VALIDATING)
 
-    def _judge(self, outcome: GameRecord, step: dict[str, Any]) -> None:
-        for forfeit in outcome.forfeits:
+    def _renew_lease(
+        self, status: Submission.Status, lease: timedelta = submissions.LEASE
+    ) -> None:
+        submissions.renew_lease(self._submission, status, lease)
+
+    def _judge(self, game: GameRecord, step: dict[str, Any]) -> None:
+        """Describe the game in the report. Raises Rejected if a seat forfeited."""
+        for forfeit in game.forfeits:
             self._log.append(f"Seat {forfeit.seat}: {forfeit.reason}: {forfeit.detail}")
-        if outcome.forfeits:
-            raise Rejected(_blame(outcome.forfeits[0]))
-        slowest = max((m.answer.ms for m in outcome.moves if m.answer), default=0.0)
-        step["detail"] = (
-            f"{len(outcome.moves)} answers, the slowest took {slowest:.0f} ms"
-        )
+        if game.forfeits:
+            raise Rejected(_describe(game.forfeits[0]))
+        slowest = max((move.answer.ms for move in game.moves if move.answer), default=0)
+        step["detail"] = f"{len(game.moves)} answers, the slowest took {slowest:.0f} ms"
 
     @contextmanager
     def _step(self, name: str) -> Iterator[dict[str, Any]]:
+        """Record a step of the report, and yield it for its ``detail``.
+
+        Errors that are the bot's own (a LadderError) become Rejected. A worker without
+        the required sandbox is not the bot's fault: SandboxUnavailable passes through.
+        """
         step: dict[str, Any] = {"name": name, "ok": False, "detail": ""}
         self._steps.append(step)
-        began = time.monotonic()
+        start = time.monotonic()
         try:
             yield step
             step["ok"] = True
@@ -148,26 +161,28 @@ class Validation:
             step["detail"] = str(why)
             raise Rejected(str(why)) from why
         finally:
-            step["ms"] = round((time.monotonic() - began) * 1e3)
+            step["ms"] = round((time.monotonic() - start) * 1e3)
 
     def _report(self, summary: str) -> dict[str, Any]:
         return {"summary": summary, "steps": self._steps}
 
-    def _whole_log(self) -> str:
-        for seat, notes in enumerate(self._notes):
-            told = {"stderr": notes.stderr, **notes.verdict}
+    def _owner_log(self) -> str:
+        """Return the log for the owner: compiler, forfeits, and each seat's output."""
+        for seat, player in enumerate(self._players):
+            output = player.output()
+            parts = {"stderr": output.stderr, **output.verdict}
             for key in ("received", "exit", "stderr", "sent"):
-                if said := str(told.get(key) or "").strip():
-                    self._log.append(f"Seat {seat}, {key}: {said}")
-        return "\n".join(self._log)[-LOG_CHARS:]
+                text = str(parts.get(key) or "").strip()
+                if text:
+                    self._log.append(f"Seat {seat}, {key}: {text}")
+        return "\n".join(self._log)[-MAX_LOG_CHARS:]
 
 
-def _blame(forfeit: Forfeit) -> str:
-    when = (
-        "before its first move"
-        if forfeit.before_move == 0
-        else f"before move {forfeit.before_move}"
-    )
+def _describe(forfeit: Forfeit) -> str:
+    """Return why the bot did not pass, without what only its owner may read."""
+    when = f"before move {forfeit.before_move}"
+    if forfeit.before_move == 0:
+        when = "before its first move"
     return (
         f"In a game against itself it forfeited {when}: {forfeit.reason}."
         " Its owner finds the details in the log."

@@ -1,4 +1,4 @@
-"""The API's doors to bots and submissions; one class for each address."""
+"""The API views of bots and submissions: one class for each route."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from ladder.accounts.permissions import person
-from ladder.bots import rollback, selectors, services, tasks
+from ladder.bots import selectors, services, submissions, tasks
 from ladder.bots.filters import BotFilter, SubmissionFilter
 from ladder.bots.models import Bot, Submission
 from ladder.bots.permissions import IsOwner
@@ -36,7 +36,7 @@ from ladder.bots.serializers import (
 
 
 class BotList(ListAPIView[Bot]):
-    """The bots, newest first; POST creates one of yours."""
+    """The bots, newest first. POST creates a bot of yours."""
 
     queryset = selectors.bots()
     serializer_class = BotSerializer
@@ -74,7 +74,7 @@ class BotWithdraw(_OwnBot):
 
 
 class BotBringBack(_OwnBot):
-    """Let your bot play again that was withdrawn or benched."""
+    """Let your withdrawn or benched bot play again."""
 
     @extend_schema(request=None, responses=BotSerializer)
     def post(self, _request: Request, **_: str) -> Response:
@@ -83,10 +83,10 @@ class BotBringBack(_OwnBot):
 
 
 class SubmissionList(ListAPIView[Submission]):
-    """A bot's submissions, newest first; POST uploads one to your bot.
+    """The submissions of a bot, newest first. POST uploads one to your bot.
 
-    The same files for the same bot are the same submission, so that it does no harm
-    to send an upload again.
+    The same files for the same bot give the same submission, so that you can safely
+    send an upload again.
     """
 
     queryset = selectors.submissions()
@@ -109,7 +109,7 @@ class SubmissionList(ListAPIView[Submission]):
         upload = UploadSerializer(data=request.data)
         upload.is_valid(raise_exception=True)
         file = upload.validated_data["archive"]
-        submission = services.submit(bot, file.file, file.name)
+        submission = submissions.submit(bot, file.file, file.name)
         transaction.on_commit(lambda: tasks.send(submission.pk), robust=True)
         headers = {"Location": reverse("api:submission", args=[submission.pk])}
         data = SubmissionSerializer(submission).data
@@ -117,15 +117,15 @@ class SubmissionList(ListAPIView[Submission]):
 
 
 class SubmissionDetail(RetrieveAPIView[Submission]):
-    """A submission and its report; its owner also sees the log."""
+    """A submission and its report. Its owner also sees the log."""
 
     queryset = selectors.submissions()
     serializer_class = SubmissionSerializer
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> BaseSerializer[Submission]:
-        own = args and selectors.owns(self.request.user, args[0].bot)
-        kind = OwnSubmissionSerializer if own else SubmissionSerializer
-        return kind(*args, **kwargs)
+        if args and selectors.owns(self.request.user, args[0].bot):
+            return OwnSubmissionSerializer(*args, **kwargs)
+        return SubmissionSerializer(*args, **kwargs)
 
 
 class _OwnSubmission(GenericAPIView[Submission]):
@@ -134,12 +134,12 @@ class _OwnSubmission(GenericAPIView[Submission]):
 
 
 class SubmissionActivate(_OwnSubmission):
-    """Let an older upload of your bot play again: one that was `ready` before.
+    """Let an older upload of your bot play again. It must have been `ready` before.
 
-    What plays now becomes `retired`, and its scheduled games are cancelled; running
-    ones count. On a ladder the bot keeps its μ, and σ widens as for a new version. The
-    next upload that becomes ready plays, as always. For what plays already nothing
-    changes.
+    The submission that plays now becomes `retired`. Its scheduled games are cancelled;
+    its running games count. On a ladder the bot keeps its μ, and σ widens as for a new
+    version. The next upload that becomes ready replaces the older one as usual. If the
+    submission plays already, nothing changes.
     """
 
     serializer_class = OwnSubmissionSerializer
@@ -147,12 +147,12 @@ class SubmissionActivate(_OwnSubmission):
 
     @extend_schema(request=None, responses=OwnSubmissionSerializer)
     def post(self, _request: Request, **_: int) -> Response:
-        submission = rollback.roll_back(self.get_object())
+        submission = submissions.activate(self.get_object())
         return Response(OwnSubmissionSerializer(submission).data)
 
 
 class SubmissionLog(_OwnSubmission):
-    """What building and trying your submission wrote, as far as it was kept."""
+    """The end of the log that the validation of your submission wrote."""
 
     serializer_class = LogSerializer
 
@@ -162,7 +162,7 @@ class SubmissionLog(_OwnSubmission):
 
 
 class SubmissionArchive(_OwnSubmission):
-    """Your upload as a zip of the files that were kept."""
+    """Your upload as a zip of the files that the service stored."""
 
     serializer_class = LogSerializer
 

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 
 
 class ReadOnly(admin.ModelAdmin[Any]):
-    """What services write is looked at here, and changed by actions alone."""
+    """Shows rows. Operators change them by actions only, which call services."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -19,4 +19,4 @@ class ReadOnly(admin.ModelAdmin[Any]):
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [field.name for field in self.model._meta.fields]  # noqa: SLF001 - Django's own way to ask
+        return [field.name for field in self.model._meta.fields]  # noqa: SLF001 - documented by Django

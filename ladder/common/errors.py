@@ -1,12 +1,12 @@
-"""Refusals that a person reads: each has a code, a status and says what to do next."""
+"""The base of all errors that a person reads."""
 
 
 class LadderError(Exception):
-    """A refusal with a stable code; the API and the commands print it as it is.
+    """A refusal with a stable code. The API and the commands show its message.
 
-    ``code`` names the kind (kebab case, part of the API's problem type) and
-    ``http_status`` is what the REST handler answers. The message is one sentence
-    for the person who caused it: what was wrong, and what to do next.
+    ``code`` names the kind in kebab case; it is part of the API's problem type.
+    ``http_status`` is the status of the API's answer. The message tells the person who
+    caused the error what was wrong, and what to do next.
     """
 
     code = "error"
@@ -14,9 +14,14 @@ class LadderError(Exception):
 
 
 class TooMany(LadderError):
-    """A quota is used up; ``retry_after`` says in seconds when it is not, if ever."""
+    """A quota is used up.
 
-    code, http_status = "too-many", 429
+    ``retry_after`` is the time in seconds after which a new attempt can succeed. It is
+    None if waiting does not help.
+    """
+
+    code = "too-many"
+    http_status = 429
 
     def __init__(self, message: str, *, retry_after: int | None = None) -> None:
         super().__init__(message)

@@ -5,9 +5,10 @@ from rest_framework.request import Request
 
 
 def conditional(request: Request | HttpRequest, etag: str, body: bytes) -> HttpResponse:
-    """Answer with the body, or with 304 where the client has it."""
-    known = request.headers.get("If-None-Match", "")
-    if known == "*" or etag in [k.strip().removeprefix("W/") for k in known.split(",")]:
+    """Answer with the body, or with 304 if the client has the body with this ETag."""
+    header = request.headers.get("If-None-Match", "")
+    known = [tag.strip().removeprefix("W/") for tag in header.split(",")]
+    if header == "*" or etag in known:
         answer: HttpResponse = HttpResponseNotModified()
     else:
         answer = HttpResponse(body, content_type="application/json")

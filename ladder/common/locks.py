@@ -1,4 +1,4 @@
-"""File locks: one process at a time, released when it ends, however it ends."""
+"""File locks. The kernel releases a lock when its process ends for any reason."""
 
 import fcntl
 import os
@@ -8,12 +8,13 @@ from pathlib import Path
 
 
 def lock(path: Path, *, folder: bool = False) -> int:
-    """Return a descriptor that holds a file, made if need be, or a folder locked.
+    """Lock a file, which is created if it is missing, or a folder.
 
-    Raises BlockingIOError if somebody else holds it.
+    Return the descriptor that holds the lock until it is closed. Raises BlockingIOError
+    if another process holds the lock.
     """
-    how = os.O_DIRECTORY if folder else os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
-    fd = os.open(path, how | os.O_CLOEXEC, 0o600)
+    flags = os.O_DIRECTORY if folder else os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+    fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -24,7 +25,7 @@ def lock(path: Path, *, folder: bool = False) -> int:
 
 @contextmanager
 def locked(path: Path) -> Iterator[bool]:
-    """Hold a lock file while inside; yield False if another process holds it."""
+    """Hold a lock file. Yield True, or False if another process holds the lock."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         descriptor = lock(path)

@@ -168,7 +168,7 @@ class Dispatcher:
         life = games.HINT_LIFE.total_seconds()
         due = [
             submission
-            for submission in bots.builds_due()
+            for submission in bots.claimable_ids()
             if now - self._builds.get(submission, float("-inf")) > life
         ][:slots]
         self._builds = {

@@ -1,4 +1,4 @@
-"""The admin pages of bots, whose actions are operators' actions, and the audit log."""
+"""The admin pages of bots and of the audit log. Their actions are audited."""
 
 from typing import Any
 

@@ -1,15 +1,18 @@
-"""Entries of the audit log."""
+"""Writes the audit log."""
 
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 
-from ladder.moderation.models import AuditEntry
+from ladder.moderation.models import MAX_WHY_LENGTH, AuditEntry
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """The person who acts (None: the service, or a person at its console), and why."""
+    """The person who acts, and the reason.
+
+    ``by`` is None for the service itself, and for a person at the console of the host.
+    """
 
     by: User | None
     why: str
@@ -17,6 +20,11 @@ class Operator:
     def record(
         self, kind: AuditEntry.Kind, target: str, **details: object
     ) -> AuditEntry:
+        """Add an entry to the audit log. ``details`` must be JSON values."""
         return AuditEntry.objects.create(
-            kind=kind, by=self.by, target=target, why=self.why[:300], details=details
+            kind=kind,
+            by=self.by,
+            target=target,
+            why=self.why[:MAX_WHY_LENGTH],
+            details=details,
         )

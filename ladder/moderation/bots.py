@@ -1,7 +1,7 @@
 """Operators' actions on bots and accounts.
 
-Besides the two actions of its owner (`bots.services.withdraw` and `bring_back`) this
-module alone changes the status of a bot.
+Only this module and the owner's two actions (`withdraw` and `bring_back` in
+`bots.services`) change the status of a bot.
 """
 
 from collections.abc import Iterable
@@ -15,30 +15,35 @@ from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 
 Kind = AuditEntry.Kind
+STATUS_AFTER = {
+    Kind.BENCH: Bot.Status.BENCHED,
+    Kind.BAN: Bot.Status.BANNED,
+    Kind.WITHDRAW: Bot.Status.WITHDRAWN,
+}
 
 
 @transaction.atomic
 def set_aside(operator: Operator, bot: Bot, kind: AuditEntry.Kind) -> AuditEntry:
-    """Bench, ban or withdraw a bot: what has not begun is cancelled, results stay."""
-    status = {
-        Kind.BENCH: Bot.Status.BENCHED,
-        Kind.BAN: Bot.Status.BANNED,
-        Kind.WITHDRAW: Bot.Status.WITHDRAWN,
-    }[kind]
+    """Bench, ban or withdraw a bot, as ``kind`` says.
+
+    Its scheduled games are cancelled, except those of tournaments. Running games go on
+    and count, and results stay.
+    """
+    status = STATUS_AFTER[kind]
     Bot.objects.filter(pk=bot.pk).update(status=status)
-    cancelled = _cancel(bot, f"{bot.slug} is {status}")
+    cancelled = _cancel_games(bot, f"{bot.slug} is {status}")
     return operator.record(kind, f"bot {bot.slug}", cancelled=cancelled)
 
 
 @transaction.atomic
 def reinstate(operator: Operator, bot: Bot) -> AuditEntry:
-    """Let a bot play again that was set aside."""
+    """Let a benched, banned or withdrawn bot play again."""
     Bot.objects.filter(pk=bot.pk).update(status=Bot.Status.ACTIVE)
     return operator.record(Kind.REINSTATE, f"bot {bot.slug}")
 
 
 def bench(bots: Iterable[int], why: str, **details: object) -> list[Bot]:
-    """Bench active bots on the service's own account; return the bots it benched."""
+    """Bench active bots in the name of the service. Return the bots that it benched."""
     benched = []
     for bot in Bot.objects.filter(pk__in=bots, status=Bot.Status.ACTIVE):
         Bot.objects.filter(pk=bot.pk).update(status=Bot.Status.BENCHED)
@@ -55,29 +60,32 @@ def end_bench(bots: Iterable[int]) -> None:
 
 
 def retire(bot: Bot, note: str) -> int:
-    """Withdraw a bot for good and cancel its scheduled games; return their number."""
+    """Withdraw a bot and cancel its scheduled games. Return how many there were.
+
+    The caller writes the entry of the audit log.
+    """
     Bot.objects.filter(pk=bot.pk).update(status=Bot.Status.WITHDRAWN)
-    return _cancel(bot, note)
+    return _cancel_games(bot, note)
 
 
 @transaction.atomic
 def delete_account(operator: Operator, user: User) -> AuditEntry:
-    """Delete a person: bots stop and lose their names, results and ratings stay."""
+    """Delete an account. Its bots stop playing and lose their names; results stay."""
     bots = list(user.bots.all())
     for bot in bots:
-        _cancel(bot, "its owner's account was deleted")
+        _cancel_games(bot, "its owner's account was deleted")
         name = f"deleted-{bot.pk}"
         Bot.objects.filter(pk=bot.pk).update(
             slug=name, name=name, status=Bot.Status.WITHDRAWN
         )
         Submission.objects.filter(bot=bot).update(log="")
-    # The name itself is what had to go, so it isn't noted.
+    # The audit log stays for ever, so that it must not hold the name of the person.
     target = f"account {user.pk}"
     user.delete()
     return operator.record(Kind.DELETE_ACCOUNT, target, bots=[bot.pk for bot in bots])
 
 
-def _cancel(bot: Bot, note: str) -> int:
+def _cancel_games(bot: Bot, note: str) -> int:
     return sum(
         games.cancel_games_of(submission, note)
         for submission in bot.submissions.values_list("pk", flat=True)

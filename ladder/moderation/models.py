@@ -1,12 +1,14 @@
-"""The audit log of what operators, and the service by itself, did to others."""
+"""The audit log."""
 
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 
+MAX_WHY_LENGTH = 300
+
 
 class AuditEntry(models.Model):
-    """What an operator, or the service by itself, did to others. Append-only."""
+    """One action of an operator, or of the service itself. Entries never change."""
 
     class Kind(models.TextChoices):
         BENCH = "bench"
@@ -31,10 +33,10 @@ class AuditEntry(models.Model):
         null=True,
         blank=True,
         related_name="audit_entries",
-        help_text="Null: the service, or somebody at its console.",
+        help_text="Null for the service itself and for its console.",
     )
     target = models.CharField(max_length=100, help_text='"bot ana", "game 7", ...')
-    why = models.CharField(max_length=300)
+    why = models.CharField(max_length=MAX_WHY_LENGTH)
     details = models.JSONField(default=dict, blank=True)
     at = models.DateTimeField(db_default=Now())
 

@@ -8,7 +8,7 @@ otherwise: ``language`` (a row's name), ``entry`` and ``sources`` (paths in the 
 import os
 import shutil
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -193,12 +193,17 @@ def _manifest(path: Path) -> _Manifest:
 
 def _root(path: Path) -> Path:
     """Return the folder that holds the bot: the only top folder, if there is one."""
-    there = [p for p in path.iterdir() if not _ignored(p.name)]
+    there = [p for p in path.iterdir() if not is_ignored([p.name])]
     return there[0] if len(there) == 1 and there[0].is_dir() else path
 
 
-def _ignored(name: str) -> bool:
-    return name.startswith(".") or name == "__MACOSX"
+def is_ignored(parts: Sequence[str]) -> bool:
+    """True for a path, given as its parts, that is no part of a bot.
+
+    These are dot files, files in dot folders, and the folder that macOS adds at the top
+    of an archive.
+    """
+    return parts[0] == "__MACOSX" or any(part.startswith(".") for part in parts)
 
 
 def _runtime_of(file: Path) -> Language:

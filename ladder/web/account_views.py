@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views import View
 
 from ladder.accounts import tokens
-from ladder.bots import rollback, selectors as bots, services, tasks
+from ladder.bots import selectors as bots, services, submissions, tasks
 from ladder.bots.models import Bot, Submission
 from ladder.common.errors import LadderError
 from ladder.ratings import challenges, leaderboard as ratings
@@ -80,7 +80,7 @@ class UploadAction(SignedInView):
             return redirect("bot-page", slug)
         file = form.cleaned_data["archive"]
         try:
-            submission = services.submit(bot, file.file, file.name)
+            submission = submissions.submit(bot, file.file, file.name)
         except LadderError as refusal:
             self.told(refusal)
             return redirect("bot-page", slug)
@@ -115,7 +115,7 @@ class ActivateAction(SignedInView):
             detail = "Too many changes. Wait a minute."
             return problems.answer(request, 429, "throttled", detail)
         try:
-            rollback.roll_back(submission)
+            submissions.activate(submission)
         except LadderError as refusal:
             self.told(refusal)
         else:

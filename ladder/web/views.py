@@ -12,7 +12,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 from django.views.decorators.http import conditional_page
 
-from ladder.bots import rollback, selectors as bots
+from ladder.bots import selectors as bots, submissions
 from ladder.bots.models import Bot
 from ladder.common.errors import LadderError
 from ladder.common.http import conditional
@@ -105,7 +105,7 @@ class SubmissionPage(View):
             "submission": submission,
             "bot": submission.bot,
             "own": bots.owns(request.user, submission.bot),
-            "spare": rollback.was_ready(submission),
+            "spare": submissions.was_ready(submission),
         }
         return render(request, "web/submission.html", context)
 

@@ -1,4 +1,4 @@
-"""What people upload, and what each broken kind of it is told."""
+"""Good uploads, every kind of broken upload, and the error for each of them."""
 
 import gzip
 import hashlib
@@ -28,7 +28,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return packed.getvalue()
 
 
-def taped(files: dict[str, bytes], *more: tarfile.TarInfo) -> bytes:
+def tarred(files: dict[str, bytes], *more: tarfile.TarInfo) -> bytes:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as target:
         for name, content in files.items():
@@ -42,7 +42,8 @@ def taped(files: dict[str, bytes], *more: tarfile.TarInfo) -> bytes:
 
 def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
     info = tarfile.TarInfo(name)
-    info.type, info.linkname = kind, target
+    info.type = kind
+    info.linkname = target
     return info
 
 
@@ -62,27 +63,27 @@ def unpacked(
     return unpack(io.BytesIO(upload), name, folder, suffixes=SUFFIXES, limits=limits)
 
 
-def by_hand(files: dict[str, bytes]) -> str:
-    total = hashlib.sha256()
+def expected_digest(files: dict[str, bytes]) -> str:
+    sha256 = hashlib.sha256()
     for name, content in sorted(files.items(), key=lambda item: item[0].encode()):
         for part in (name.encode(), content):
-            total.update(len(part).to_bytes(8, "big") + part)
-    return total.hexdigest()
+            sha256.update(len(part).to_bytes(8, "big") + part)
+    return sha256.hexdigest()
 
 
 FILES = {"bot.py": BOT, "lib/é.py": b"x = 1\n", "lib/a.py": b""}
 
 
-@pytest.mark.parametrize("packer", [zipped, taped])
+@pytest.mark.parametrize("packer", [zipped, tarred])
 @pytest.mark.parametrize("prefix", ["", "my-bot/", "./"])
-def test_the_digest_counts_paths_and_contents_and_not_the_packing(
+def test_the_digest_depends_on_paths_and_contents_only(
     packer, prefix: str, tmp_path: Path
 ) -> None:
     upload = packer({prefix + name: content for name, content in FILES.items()})
 
     source = unpacked(upload, tmp_path / "box")
 
-    assert source.digest == by_hand(FILES)
+    assert source.digest == expected_digest(FILES)
     assert source.files == ("bot.py", "lib/a.py", "lib/é.py")
     assert source.size == sum(map(len, FILES.values()))
     assert (tmp_path / "box" / "lib" / "é.py").read_bytes() == b"x = 1\n"
@@ -94,7 +95,7 @@ def test_a_single_file_is_the_same_bot_as_its_archive(tmp_path: Path) -> None:
     assert single == unpacked(zipped({"bot.py": BOT}), tmp_path / "2")
 
 
-def test_what_systems_leave_in_archives_is_ignored(tmp_path: Path) -> None:
+def test_files_that_operating_systems_add_are_ignored(tmp_path: Path) -> None:
     upload = zipped(
         {
             "deep/bot.py": BOT,
@@ -107,30 +108,31 @@ def test_what_systems_leave_in_archives_is_ignored(tmp_path: Path) -> None:
     assert unpacked(upload, tmp_path).files == ("bot.py",)
 
 
-def test_what_lies_beside_the_only_folder_is_dropped(tmp_path: Path) -> None:
+def test_files_beside_the_only_folder_are_dropped(tmp_path: Path) -> None:
     source = unpacked(zipped({"README": b"hello", "bot/bot.py": BOT}), tmp_path)
 
     assert source.files == ("bot.py",)
     assert [path.name for path in tmp_path.iterdir()] == ["bot.py"]
 
 
-def test_a_folder_may_hold_one_of_its_own_name(tmp_path: Path) -> None:
+def test_a_folder_may_hold_a_folder_with_the_same_name(tmp_path: Path) -> None:
     source = unpacked(zipped({"bot/bot.py": BOT, "bot/bot/x.py": b""}), tmp_path)
 
     assert source.files == ("bot.py", "bot/x.py")
 
 
-def test_a_manifest_is_an_entry(tmp_path: Path) -> None:
+def test_a_manifest_counts_as_an_entry(tmp_path: Path) -> None:
     source = unpacked(zipped({"bot.toml": b"", "main.py": BOT}), tmp_path)
 
     assert source.files == ("bot.toml", "main.py")
 
 
-def test_a_packed_bot_unpacks_to_itself_and_packs_the_same_again(
+def test_packing_and_unpacking_change_nothing(
     tmp_path: Path,
 ) -> None:
-    first, second = io.BytesIO(), io.BytesIO()
-    source = unpacked(taped(FILES), tmp_path / "1")
+    first = io.BytesIO()
+    second = io.BytesIO()
+    source = unpacked(tarred(FILES), tmp_path / "1")
     archive.pack(tmp_path / "1", source.files, first)
     again = unpacked(first.getvalue(), tmp_path / "2")
     archive.pack(tmp_path / "2", reversed(again.files), second)
@@ -144,22 +146,22 @@ REFUSED = {
     "not an archive": (b"\x00\x01garbage", "not-an-archive"),
     "an unknown language": (BOT, "not-an-archive"),
     "a broken zip": (zipped(FILES)[:-30], "not-an-archive"),
-    "a broken tar": (taped(FILES)[:-30], "not-an-archive"),
+    "a broken tar": (tarred(FILES)[:-30], "not-an-archive"),
     "gzip of no tar": (gzip.compress(b"nothing" * 400), "not-an-archive"),
     "no byte": (b"", "empty-archive"),
     "an empty zip": (zipped({}), "empty-archive"),
-    "an empty tar": (taped({}), "empty-archive"),
+    "an empty tar": (tarred({}), "empty-archive"),
     "only ignored files": (zipped({".bot.py": BOT}), "empty-archive"),
     "a big upload": (bytes(2 << 20), "archive-too-big"),
     "a big zip": (zipped({"bot.py": BOT, "x": bytes(5 << 20)}), "archive-too-big"),
-    "a big tar": (taped({"bot.py": BOT, "x": bytes(5 << 20)}), "archive-too-big"),
+    "a big tar": (tarred({"bot.py": BOT, "x": bytes(5 << 20)}), "archive-too-big"),
     "many files in a zip": (zipped({"bot.py": BOT, **MANY}), "too-many-files"),
-    "many files in a tar": (taped({"bot.py": BOT, **MANY}), "too-many-files"),
+    "many files in a tar": (tarred({"bot.py": BOT, **MANY}), "too-many-files"),
     "zip traversal": (zipped({"bot.py": BOT, "../x": b""}), "unsafe-path"),
-    "tar traversal": (taped({"bot.py": BOT, "a/../../x": b""}), "unsafe-path"),
+    "tar traversal": (tarred({"bot.py": BOT, "a/../../x": b""}), "unsafe-path"),
     "an absolute name": (zipped({"bot.py": BOT, "/etc/x": b""}), "unsafe-path"),
     "a backslash": (zipped({"bot.py": BOT, "a\\b": b""}), "unsafe-path"),
-    "a drive": (taped({"bot.py": BOT, "C:x": b""}), "unsafe-path"),
+    "a drive": (tarred({"bot.py": BOT, "C:x": b""}), "unsafe-path"),
     "a control character": (zipped({"bot.py": BOT, "a\x1b[1m": b""}), "unsafe-path"),
     "an option": (zipped({"bot.py": BOT, "-rf": b""}), "unsafe-path"),
     "a long name": (zipped({"bot.py": BOT, "x" * 201: b""}), "unsafe-path"),
@@ -178,7 +180,7 @@ REFUSED = {
     ),
 } | {
     f"a tar {name}": (
-        taped({"bot.py": BOT}, special("out", kind, target)),
+        tarred({"bot.py": BOT}, special("out", kind, target)),
         "not-a-plain-file",
     )
     for name, kind, target in [
@@ -191,7 +193,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_broken_upload_is_told_what_to_do(case: str, tmp_path: Path) -> None:
+def test_a_broken_upload_gets_an_error_that_says_what_to_do(
+    case: str, tmp_path: Path
+) -> None:
     upload, code = REFUSED[case]
     box = tmp_path / "inner" / "box"
     box.parent.mkdir()
@@ -248,13 +252,13 @@ def test_unusual_packing_is_refused(tmp_path: Path) -> None:
         unpacked(packed.getvalue(), tmp_path)
 
 
-def test_a_tar_header_that_wants_our_memory_is_refused(tmp_path: Path) -> None:
+def test_a_huge_tar_header_is_refused(tmp_path: Path) -> None:
     info = special("x", tarfile.XHDTYPE)
     info.size = 3 << 20
-    tape = info.tobuf(tarfile.GNU_FORMAT) + bytes(3 << 20)
+    tar = info.tobuf(tarfile.GNU_FORMAT) + bytes(3 << 20)
 
     with pytest.raises(checks.BadArchive, match="header"):
-        unpacked(gzip.compress(tape), tmp_path)
+        unpacked(gzip.compress(tar), tmp_path)
 
 
 def test_a_gzip_bomb_is_stopped_while_it_unpacks(tmp_path: Path) -> None:
@@ -269,7 +273,7 @@ def test_a_full_disk_is_not_the_authors_fault(tmp_path: Path) -> None:
         unpacked(zipped(FILES), tmp_path / "file" / "box")
 
 
-WHOLE = (zipped(FILES), taped(FILES))
+INTACT = (zipped(FILES), tarred(FILES))
 
 
 @settings(max_examples=300, deadline=None)
@@ -280,11 +284,11 @@ WHOLE = (zipped(FILES), taped(FILES))
         st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=4),
     )
 )
-def test_damage_of_any_kind_is_a_refusal_and_never_a_crash(
+def test_a_damaged_archive_is_refused_and_never_crashes_the_service(
     seed, tmp_path_factory
 ) -> None:
     which, changes = seed
-    upload = bytearray(WHOLE[which])
+    upload = bytearray(INTACT[which])
     for at, value in changes:
         upload[at % len(upload)] = value
     folder = tmp_path_factory.mktemp("fuzz")
@@ -300,16 +304,16 @@ def test_damage_of_any_kind_is_a_refusal_and_never_a_crash(
 @given(
     changes=st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 255)), max_size=6)
 )
-def test_a_damaged_tape_inside_a_whole_gzip_is_survived(
+def test_a_damaged_tar_inside_an_intact_gzip_is_refused_or_unpacked(
     changes, tmp_path_factory
 ) -> None:
-    tape = bytearray(gzip.decompress(WHOLE[1]))
+    tar = bytearray(gzip.decompress(INTACT[1]))
     for at, value in changes:
-        tape[at % len(tape)] = value
+        tar[at % len(tar)] = value
     folder = tmp_path_factory.mktemp("fuzz")
 
     try:
-        source = unpacked(gzip.compress(bytes(tape)), folder)
+        source = unpacked(gzip.compress(bytes(tar)), folder)
     except checks.BadArchive:
         return
     assert all(folder in (folder / path).resolve().parents for path in source.files)

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 
 from ladder.accounts import tokens
 from ladder.accounts.models import ApiToken
-from ladder.bots import selectors, services
+from ladder.bots import house_bots, selectors, services, submissions
 from ladder.bots.models import Bot, Submission
 
 BOT = b"print('ready')\n"
@@ -24,7 +24,7 @@ BOT = b"print('ready')\n"
 
 @pytest.fixture(autouse=True)
 def sent() -> Iterator[Mock]:
-    """What would be sent to the workers."""
+    """The function that sends hints to the workers, as a mock."""
     with patch("ladder.bots.tasks.build_submission.apply_async") as send:
         yield send
 
@@ -57,7 +57,7 @@ def test_a_bot_gets_a_slug(ana: APIClient) -> None:
     assert answer["Location"] == "/api/v1/bots/adas-bot-no1/"
 
 
-def test_a_name_without_latin_letters_gets_a_slug_too(ana: APIClient) -> None:
+def test_a_name_without_latin_letters_gets_a_random_slug(ana: APIClient) -> None:
     assert re.fullmatch(r"bot-[0-9a-f]{6}", create(ana, "Башня").json()["slug"])
 
 
@@ -74,7 +74,7 @@ def test_a_name_without_latin_letters_gets_a_slug_too(ana: APIClient) -> None:
         ("Taken", 409, "name-taken"),
     ],
 )
-def test_a_name_that_cannot_be_is_refused(
+def test_an_impossible_name_is_refused(
     ana: APIClient, ben: APIClient, name: str, status: int, code: str
 ) -> None:
     create(ben, "taken")
@@ -104,7 +104,7 @@ def test_an_upload_is_numbered_stored_and_sent_to_a_worker(
     assert ana.get(answer["Location"]).json()["digest"] == body["digest"]
 
 
-def test_an_upload_counts_even_if_nobody_can_be_told(
+def test_an_upload_is_stored_even_if_the_broker_is_away(
     ana: APIClient, sent: Mock, django_capture_on_commit_callbacks
 ) -> None:
     sent.side_effect = OperationalError("the broker is away")
@@ -114,17 +114,17 @@ def test_an_upload_counts_even_if_nobody_can_be_told(
         answer = post(ana, slug, zipped(bot_py=BOT))
 
     assert answer.status_code == 202
-    assert selectors.builds_due() == [answer.json()["id"]]
+    assert selectors.claimable_ids() == [answer.json()["id"]]
 
 
 def test_bots_are_filtered(ana: APIClient, ben: APIClient) -> None:
-    services.ensure_house_bots()
+    house_bots.ensure_house_bots()
     create(ana, "a")
     create(ben, "b")
 
     def slugs(query: str) -> list[str]:
-        found = ana.get(f"/api/v1/bots/?{query}").json()["results"]
-        return [bot["slug"] for bot in found]
+        answer = ana.get(f"/api/v1/bots/?{query}").json()["results"]
+        return [bot["slug"] for bot in answer]
 
     assert slugs("house=false") == ["b", "a"]
     assert "house-random" in slugs("house=true")
@@ -191,7 +191,7 @@ def test_an_upload_over_the_limit_is_refused_before_it_is_read(
     assert answer.json()["code"] == "body-too-large"
 
 
-def test_a_missing_file_is_told(ana: APIClient) -> None:
+def test_an_upload_without_a_file_is_refused(ana: APIClient) -> None:
     create(ana, "a")
 
     answer = ana.post("/api/v1/bots/a/submissions/", {}, format="multipart")
@@ -200,20 +200,21 @@ def test_a_missing_file_is_told(ana: APIClient) -> None:
     assert answer.json()["errors"][0]["field"] == "archive"
 
 
-def test_quotas_say_when_to_come_back(ana: APIClient, settings) -> None:
+def test_a_used_up_quota_says_when_to_try_again(ana: APIClient, settings) -> None:
     settings.TORRES_UPLOADS_PER_HOUR = 1
     settings.TORRES_BOTS_PER_OWNER = 1
     create(ana, "a")
     post(ana, "a", BOT, "bot.py")
 
-    upload, bot = post(ana, "a", BOT + b"#", "bot.py"), create(ana, "b")
+    upload = post(ana, "a", BOT + b"#", "bot.py")
+    bot = create(ana, "b")
 
     assert upload.status_code == 429
     assert 3500 < int(upload["Retry-After"]) <= 3601
     assert (bot.status_code, bot.json()["code"]) == (429, "too-many")
 
 
-def test_uploads_are_slowed_down_before_they_are_unpacked(
+def test_uploads_are_throttled_before_they_are_unpacked(
     ana: APIClient, settings
 ) -> None:
     settings.TORRES_RATES = {"upload": 2}
@@ -236,7 +237,7 @@ def test_a_withdrawn_bot_takes_no_uploads_until_it_is_back(ana: APIClient) -> No
     assert post(ana, "a", BOT, "bot.py").status_code == 202
 
 
-def test_a_banned_bot_cannot_bring_itself_back(ana: APIClient) -> None:
+def test_the_owner_cannot_bring_back_a_banned_bot(ana: APIClient) -> None:
     create(ana, "a")
     Bot.objects.update(status=Bot.Status.BANNED)
 
@@ -254,7 +255,7 @@ STRANGERS = [
 
 @pytest.mark.parametrize(("method", "address"), STRANGERS)
 @pytest.mark.parametrize(("who", "status"), [("ben", 403), ("cleo", 403), ("", 401)])
-def test_what_is_ana_s_alone(
+def test_only_the_owner_may_do_that(
     api, ana: APIClient, method: str, address: str, who: str, status: int
 ) -> None:
     create(ana, "a")
@@ -273,9 +274,9 @@ def test_a_log_is_shown_to_its_owner_and_nowhere_else(
     ana: APIClient, cleo: APIClient, anybody: APIClient
 ) -> None:
     create(ana, "a")
-    made = post(ana, "a", BOT, "bot.py").json()
+    submission = post(ana, "a", BOT, "bot.py").json()
     Submission.objects.update(log="my secret")
-    pages = [f"/api/v1/submissions/{made['id']}/", "/api/v1/bots/a/submissions/"]
+    pages = [f"/api/v1/submissions/{submission['id']}/", "/api/v1/bots/a/submissions/"]
 
     for page in [*pages, "/api/v1/bots/a/", "/api/v1/bots/"]:
         assert b"secret" not in cleo.get(page).content
@@ -287,7 +288,7 @@ def test_a_log_is_shown_to_its_owner_and_nowhere_else(
 
 
 @pytest.mark.django_db
-def test_tokens_are_kept_as_digests_only() -> None:
+def test_only_digests_of_tokens_are_stored() -> None:
     text = tokens.token_for("ana")
 
     token = ApiToken.objects.get()
@@ -296,7 +297,7 @@ def test_tokens_are_kept_as_digests_only() -> None:
     assert tokens.use_token(text + "x") is None
 
 
-def test_a_token_of_somebody_who_was_switched_off_is_worth_nothing(
+def test_the_token_of_an_inactive_user_is_refused(
     ana: APIClient,
 ) -> None:
     User.objects.update(is_active=False)
@@ -309,13 +310,13 @@ def test_a_token_of_somebody_who_was_switched_off_is_worth_nothing(
 
 @pytest.mark.usefixtures("data_dir")
 @pytest.mark.django_db(transaction=True)
-def test_uploads_at_the_same_moment_get_numbers_of_their_own(user) -> None:
+def test_uploads_at_the_same_moment_get_different_numbers(user) -> None:
     bot = services.create_bot(user("ana"), "a")
 
     def upload(k: int) -> int:
         try:
             content = io.BytesIO(BOT + str(k % 5).encode())
-            return services.submit(bot, content, "bot.py").number
+            return submissions.submit(bot, content, "bot.py").number
         finally:
             connection.close()
 

@@ -1,4 +1,4 @@
-"""From an upload to `ready` or `rejected`: real programs, whole games."""
+"""The validation of real programs, which play whole games."""
 
 import io
 import shutil
@@ -12,7 +12,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from ladder.bots import selectors, services, validation
+from ladder.bots import house_bots, selectors, services, submissions, validation
 from ladder.bots.models import Bot, Submission
 from ladder.bots.players import box_of
 from ladder.bots.upload import checks
@@ -20,7 +20,7 @@ from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import SandboxUnavailable
 
 Status = Submission.Status
-HASTE = Limits(start_ms=3000, move_ms=500, bank_ms=500)
+SHORT_LIMITS = Limits(start_ms=3000, move_ms=500, bank_ms=500)
 BOT = """
 import json, sys
 for line in sys.stdin:
@@ -62,17 +62,17 @@ def bot(user: Callable[[str], User]) -> Bot:
 
 
 def upload(bot: Bot, source: str) -> Submission:
-    return services.submit(bot, io.BytesIO(source.encode()), "bot.py")
+    return submissions.submit(bot, io.BytesIO(source.encode()), "bot.py")
 
 
-def tried(submission: Submission) -> Submission:
-    validation.run(submission.pk, HASTE)
+def validated(submission: Submission) -> Submission:
+    validation.run(submission.pk, SHORT_LIMITS)
     submission.refresh_from_db()
     return submission
 
 
 def test_a_bot_that_plays_becomes_ready(bot: Bot) -> None:
-    submission = tried(upload(bot, GOOD))
+    submission = validated(upload(bot, GOOD))
 
     assert submission.status == Status.READY
     assert submission.ready_at is not None
@@ -87,9 +87,9 @@ def test_a_bot_that_does_not_play_is_rejected_with_the_reason(
     bot: Bot, misfit: str
 ) -> None:
     source, reason = MISFITS[misfit]
-    good = tried(upload(bot, GOOD))
+    good = validated(upload(bot, GOOD))
 
-    bad = tried(upload(bot, source))
+    bad = validated(upload(bot, source))
 
     assert bad.status == Status.REJECTED
     assert reason in bad.report["summary"]
@@ -98,18 +98,18 @@ def test_a_bot_that_does_not_play_is_rejected_with_the_reason(
 
 
 def test_a_crash_shows_its_traceback_to_the_owner_alone(bot: Bot) -> None:
-    submission = tried(upload(bot, "1/0"))
+    submission = validated(upload(bot, "1/0"))
 
     assert "ZeroDivisionError" in submission.log
     assert "ZeroDivisionError" not in str(submission.report)
 
 
 @pytest.mark.sandbox
-@pytest.mark.usefixtures("full")  # skips it where that level cannot be had
-def test_it_is_the_same_in_the_whole_sandbox(bot: Bot, settings) -> None:
+@pytest.mark.usefixtures("full")  # skips the test if the machine lacks this level
+def test_a_bot_becomes_ready_in_the_full_sandbox(bot: Bot, settings) -> None:
     settings.TORRES_SANDBOX = "full"
 
-    assert tried(upload(bot, GOOD)).status == Status.READY
+    assert validated(upload(bot, GOOD)).status == Status.READY
 
 
 C_BOT = r"""
@@ -135,8 +135,8 @@ def packed(**files: str) -> io.BytesIO:
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
-def test_what_is_compiled_is_built_first(bot: Bot) -> None:
-    submission = tried(services.submit(bot, packed(bot_c=C_BOT), "bot.zip"))
+def test_a_compiled_language_is_built_first(bot: Bot) -> None:
+    submission = validated(submissions.submit(bot, packed(bot_c=C_BOT), "bot.zip"))
 
     assert submission.status == Status.READY, submission.report
     steps = [step["name"] for step in submission.report["steps"]]
@@ -144,8 +144,10 @@ def test_what_is_compiled_is_built_first(bot: Bot) -> None:
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
-def test_what_does_not_compile_shows_its_owner_why(bot: Bot) -> None:
-    submission = tried(services.submit(bot, packed(bot_c="int main("), "bot.zip"))
+def test_the_owner_sees_the_errors_of_the_compiler(bot: Bot) -> None:
+    submission = validated(
+        submissions.submit(bot, packed(bot_c="int main("), "bot.zip")
+    )
 
     assert submission.status == Status.REJECTED
     assert "could not be built" in submission.report["summary"]
@@ -153,18 +155,18 @@ def test_what_does_not_compile_shows_its_owner_why(bot: Bot) -> None:
     assert "error:" not in str(submission.report)
 
 
-def test_a_language_that_is_not_here_waits(
+def test_a_bot_waits_if_its_language_is_not_installed(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ladder.runner.languages.missing", lambda _: ["golang-go"])
-    submission = tried(upload(bot, GOOD))
+    submission = validated(upload(bot, GOOD))
 
     assert submission.status == Status.WAITING
     assert "apt-get install golang-go" in submission.report["summary"]
 
 
 @pytest.mark.parametrize(
-    ("manifest", "said"),
+    ("manifest", "error"),
     [
         ("language = 'python'\nentry = 'main.py'", ""),
         ("language = 'cobol'\nentry = 'main.py'", "no language"),
@@ -173,98 +175,102 @@ def test_a_language_that_is_not_here_waits(
         ("nonsense", "not as it should be"),
     ],
 )
-def test_a_manifest_names_the_entry(bot: Bot, manifest: str, said: str) -> None:
+def test_a_manifest_names_the_entry(bot: Bot, manifest: str, error: str) -> None:
     content = packed(bot_toml=manifest, main_py=GOOD)
 
-    if said:
-        with pytest.raises(checks.NoEntry, match=said):
-            services.submit(bot, content, "bot.zip")
+    if error:
+        with pytest.raises(checks.NoEntry, match=error):
+            submissions.submit(bot, content, "bot.zip")
     else:
-        assert tried(services.submit(bot, content, "bot.zip")).status == Status.READY
+        assert (
+            validated(submissions.submit(bot, content, "bot.zip")).status
+            == Status.READY
+        )
 
 
-def test_a_new_one_retires_the_old_one(bot: Bot) -> None:
-    old = tried(upload(bot, GOOD))
-    new = tried(upload(bot, GOOD + "#"))
+def test_a_new_submission_retires_the_old_one(bot: Bot) -> None:
+    old = validated(upload(bot, GOOD))
+    new = validated(upload(bot, GOOD + "#"))
     old.refresh_from_db()
 
     assert (old.status, new.status) == (Status.RETIRED, Status.READY)
 
 
-def test_an_old_one_that_is_ready_late_does_not_play(bot: Bot) -> None:
-    old, new = upload(bot, GOOD), tried(upload(bot, GOOD + "#"))
+def test_an_older_submission_that_is_validated_late_does_not_play(bot: Bot) -> None:
+    old = upload(bot, GOOD)
+    new = validated(upload(bot, GOOD + "#"))
 
-    tried(old)
+    validated(old)
 
     new.refresh_from_db()
     assert (old.status, new.status) == (Status.RETIRED, Status.READY)
 
 
-def test_twice_delivered_is_once_tried(bot: Bot) -> None:
+def test_a_claimed_submission_cannot_be_claimed_again(bot: Bot) -> None:
     submission = upload(bot, GOOD)
-    assert services.begin(submission.pk) is not None
+    assert submissions.claim(submission.pk) is not None
 
-    assert services.begin(submission.pk) is None
-    assert tried(submission).status == Status.BUILDING
-    assert selectors.builds_due() == []
+    assert submissions.claim(submission.pk) is None
+    assert validated(submission).status == Status.BUILDING
+    assert selectors.claimable_ids() == []
 
 
-def test_what_a_dead_worker_left_is_tried_again(bot: Bot) -> None:
+def test_the_submission_of_a_dead_worker_is_validated_again(bot: Bot) -> None:
     submission = upload(bot, GOOD)
-    dead = services.begin(submission.pk)
+    dead = submissions.claim(submission.pk)
     assert dead is not None
     past = timezone.now() - timedelta(seconds=1)
     Submission.objects.update(lease_until=past)
 
-    assert selectors.builds_due() == [submission.pk]
-    assert tried(submission).status == Status.READY
-    with pytest.raises(services.LostClaim):
-        services.reject(dead, {}, "too late")
+    assert selectors.claimable_ids() == [submission.pk]
+    assert validated(submission).status == Status.READY
+    with pytest.raises(submissions.LostClaim):
+        submissions.reject(dead, {}, "too late")
 
 
-def test_a_single_process_goes_on_at_once_where_it_was_killed(bot: Bot) -> None:
+def test_the_abandoned_claims_of_a_single_process_end_at_its_start(bot: Bot) -> None:
     submission = upload(bot, GOOD)
-    services.begin(submission.pk)
+    submissions.claim(submission.pk)
 
-    assert services.bury_predecessor() == 1
-    assert selectors.builds_due() == [submission.pk]
+    assert submissions.end_abandoned_claims() == 1
+    assert selectors.claimable_ids() == [submission.pk]
 
 
-def test_a_weak_worker_lets_it_wait_and_says_why(
+def test_a_bot_waits_if_the_sandbox_is_not_available(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def weak(_level: str) -> None:
-        raise SandboxUnavailable("Bubblewrap is missing. Say apt-get install it.")
+    def unavailable(_level: str) -> None:
+        raise SandboxUnavailable("Bubblewrap is missing. Run apt-get install it.")
 
-    monkeypatch.setattr("ladder.bots.players._open", {})
-    monkeypatch.setattr("ladder.bots.players.open_sandbox", weak)
-    submission = tried(upload(bot, GOOD))
+    monkeypatch.setattr("ladder.bots.players._sandboxes", {})
+    monkeypatch.setattr("ladder.bots.players.open_sandbox", unavailable)
+    submission = validated(upload(bot, GOOD))
 
     assert submission.status == Status.WAITING
     assert "apt-get install" in submission.report["summary"]
-    assert selectors.builds_due() == []
+    assert selectors.claimable_ids() == []
 
     monkeypatch.undo()
     Submission.objects.update(lease_until=None)
-    assert tried(submission).status in {Status.READY, Status.WAITING}
+    assert validated(submission).status in {Status.READY, Status.WAITING}
 
 
-def test_our_own_failure_is_not_the_bots(
+def test_a_failure_of_the_service_does_not_reject_the_bot(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("ladder.bots.players.box_of", full_disk)
-    submission = tried(upload(bot, GOOD))
+    submission = validated(upload(bot, GOOD))
 
     assert submission.status == Status.WAITING
     assert submission.failures == 1
 
 
-def test_the_house_has_its_bots_once() -> None:
-    services.ensure_house_bots()
-    services.ensure_house_bots()
+def test_house_bots_are_created_once_and_play() -> None:
+    house_bots.ensure_house_bots()
+    house_bots.ensure_house_bots()
 
     names = sorted(Bot.objects.filter(house=True).values_list("slug", flat=True))
     assert {"house-greedy", "house-random"} <= set(names)
@@ -274,14 +280,14 @@ def test_the_house_has_its_bots_once() -> None:
             assert box_of(submission, held).entry == "bot.py"
 
 
-def test_a_new_version_of_the_house_replaces_the_old_one(
+def test_a_new_version_of_a_house_bot_replaces_the_old_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "one").mkdir()
-    monkeypatch.setattr(services, "HOUSE", tmp_path)
+    monkeypatch.setattr(house_bots, "HOUSE_FOLDER", tmp_path)
     for version in ("1", "2"):
         (tmp_path / "one" / "bot.py").write_text(version)
-        services.ensure_house_bots()
+        house_bots.ensure_house_bots()
 
     first, second = Submission.objects.order_by("number")
     assert (first.status, second.status) == (Status.RETIRED, Status.READY)

@@ -4,7 +4,7 @@ from django.conf import settings
 
 @pytest.fixture(autouse=True)
 def _scripted(monkeypatch):
-    """Games are played without processes here."""
+    """Scripted players, so that games start no processes."""
     monkeypatch.setattr(
         settings, "TORRES_OPEN_PLAYER", "ladder.ops.chaos.scripted_player.open_player"
     )

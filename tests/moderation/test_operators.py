@@ -1,4 +1,4 @@
-"""What operators do: every act is noted, and what moves ratings is in the ledger."""
+"""Operators' actions: each is in the audit log, and the ledger stays consistent."""
 
 from io import StringIO
 
@@ -50,13 +50,13 @@ def bot(number: int) -> Bot:
     return Bot.objects.get(slug=f"bot-{number}")
 
 
-def assert_it_folds(season: Season) -> None:
+def assert_ledger_is_consistent(season: Season) -> None:
     season.refresh_from_db()
     assert rebuild.check(season).complaints == []
 
 
 @pytest.mark.parametrize("kind", [Kind.BENCH, Kind.BAN, Kind.WITHDRAW])
-def test_a_bot_that_is_set_aside_plays_no_more(season, operator, kind):
+def test_a_bot_that_is_set_aside_plays_no_games(season, operator, kind):
     make_matches(season, 8)
 
     action = bots.set_aside(operator, bot(1), kind)
@@ -71,7 +71,7 @@ def test_a_bot_that_is_set_aside_plays_no_more(season, operator, kind):
     assert waiting.filter(seats__submission__bot=bot(1)).exists()
 
 
-def test_a_void_and_a_rerun_leave_the_ledger_sound(season, operator):
+def test_a_void_and_a_rerun_leave_the_ledger_consistent(season, operator):
     one, two, *_ = play(season)
 
     games.void(operator, one.pk, again=False)
@@ -85,12 +85,13 @@ def test_a_void_and_a_rerun_leave_the_ledger_sound(season, operator):
         [1, 2, 3, 4][: two.match.seats],
     )
     assert rater.fold(season.pk) == 1
-    assert_it_folds(season)
+    assert_ledger_is_consistent(season)
 
 
-def test_a_merged_bot_goes_on_as_the_better_known_one(season, operator):
+def test_a_merged_bot_takes_the_rating_with_the_lower_sigma(season, operator):
     play(season)
-    gone, kept = Rating.objects.get(bot=bot(0)), Rating.objects.get(bot=bot(1))
+    gone = Rating.objects.get(bot=bot(0))
+    kept = Rating.objects.get(bot=bot(1))
 
     operations.merge(operator, bot(0), bot(1))
 
@@ -99,10 +100,10 @@ def test_a_merged_bot_goes_on_as_the_better_known_one(season, operator):
     assert now.sigma == min(gone.sigma, kept.sigma)
     assert not Rating.objects.filter(bot=bot(0)).exists()
     assert rater.welcome(season.pk) == 0
-    assert_it_folds(season)
+    assert_ledger_is_consistent(season)
 
 
-def test_a_game_of_a_merged_bot_that_is_played_again_stops_nobody(season, operator):
+def test_a_game_of_a_merged_bot_can_be_played_again(season, operator):
     game = next(g for g in play(season) if g.seats.filter(submission__bot=bot(0)))
     operations.merge(operator, bot(0), bot(1))
     again = games.rerun(operator, game.pk)
@@ -114,10 +115,10 @@ def test_a_game_of_a_merged_bot_that_is_played_again_stops_nobody(season, operat
     while rater.fold(season.pk):
         pass
 
-    assert_it_folds(season)
+    assert_ledger_is_consistent(season)
 
 
-def test_nothing_is_merged_while_games_of_it_wait_to_be_rated(season, operator):
+def test_a_bot_is_not_merged_while_its_games_wait_for_a_rating(season, operator):
     make_matches(season, 8)
     game = Game.objects.filter(seats__submission__bot=bot(0)).first()
     finish(game, [1, 2, 3, 4][: game.match.seats])
@@ -127,7 +128,7 @@ def test_nothing_is_merged_while_games_of_it_wait_to_be_rated(season, operator):
     assert bot(0).status == Bot.Status.ACTIVE
 
 
-def test_a_deleted_account_leaves_results_without_a_name(season, operator):
+def test_a_deleted_account_keeps_its_results_without_a_name(season, operator):
     play(season)
     before = list(Rating.objects.order_by("bot").values_list("bot", "mu", "games"))
     owner = bot(2).owner
@@ -136,8 +137,8 @@ def test_a_deleted_account_leaves_results_without_a_name(season, operator):
     action = bots.delete_account(operator, owner)
 
     assert not User.objects.filter(username="owner-of-bot-2").exists()
-    left = Bot.objects.get(pk=number)
-    assert (left.slug, left.owner, left.status) == (
+    row = Bot.objects.get(pk=number)
+    assert (row.slug, row.owner, row.status) == (
         f"deleted-{number}",
         None,
         Bot.Status.WITHDRAWN,
@@ -145,10 +146,10 @@ def test_a_deleted_account_leaves_results_without_a_name(season, operator):
     assert "owner-of" not in action.target
     after = list(Rating.objects.order_by("bot").values_list("bot", "mu", "games"))
     assert after == before
-    assert_it_folds(season)
+    assert_ledger_is_consistent(season)
 
 
-def test_after_a_mended_rule_only_what_comes_out_otherwise_is_played_again(
+def test_after_a_fixed_rule_only_games_with_another_result_are_played_again(
     season, operator, data_dir, monkeypatch
 ):
     one, two = make_bot("one", "ana"), make_bot("two", "ben")
@@ -171,10 +172,10 @@ def test_after_a_mended_rule_only_what_comes_out_otherwise_is_played_again(
     assert "may not climb" in out.getvalue()
     assert game.replacement.status == "scheduled"
     assert rater.fold(season.pk) == 1
-    assert_it_folds(season)
+    assert_ledger_is_consistent(season)
 
 
-def test_the_console_notes_what_it_does_and_wants_a_reason(season):
+def test_the_console_writes_the_audit_log_and_requires_a_reason(season):
     with pytest.raises(CommandError, match="--why"):
         call_command("operator", "ban", "bot-3")
     with pytest.raises(CommandError, match="no bot"):

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from ladder.bots import services as bots
+from ladder.bots import services as bots, submissions
 from ladder.bots.models import Submission
 from ladder.games import attempts
 from ladder.games.models import Game
@@ -36,7 +36,7 @@ def storages(settings, tmp_path):
 def upload(name: str) -> Submission:
     bot = bots.create_bot(factories.person(f"owner-of-{name}"), name)
     source = io.BytesIO(f"print({name!r})".encode())
-    submission = bots.submit(bot, source, "bot.py")
+    submission = submissions.submit(bot, source, "bot.py")
     Submission.objects.filter(pk=submission.pk).update(status="ready")
     return submission
 
@@ -98,7 +98,7 @@ def test_todays_rows_with_yesterdays_uploads_say_what_is_missing(
     assert "missing: the files of dora #1" in capsys.readouterr().out
     gone.refresh_from_db()
     assert gone.status == "retired"
-    again = bots.submit(gone.bot, io.BytesIO(b"print('dora')"), "bot.py")
+    again = submissions.submit(gone.bot, io.BytesIO(b"print('dora')"), "bot.py")
     assert again.number == gone.number + 1
 
 

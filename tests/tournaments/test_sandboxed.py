@@ -20,7 +20,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from ladder.bots import services as bots
+from ladder.bots import services as bots, submissions
 from ladder.bots.models import Bot, Submission
 from ladder.games import attempts
 from ladder.games.models import Game, GameStatus
@@ -68,7 +68,7 @@ def uploaded(slug: str, program: str) -> Bot:
     owner = User.objects.create(username=f"owner-of-{slug}")
     bot = bots.create_bot(owner, slug)
     source = (PROGRAMS / program).read_bytes() + f"\n# {slug}\n".encode()
-    submission = bots.submit(bot, io.BytesIO(source), "bot.py")
+    submission = submissions.submit(bot, io.BytesIO(source), "bot.py")
     Submission.objects.filter(pk=submission.pk).update(
         status=Submission.Status.READY, ready_at=timezone.now()
     )

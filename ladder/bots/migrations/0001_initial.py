@@ -104,7 +104,7 @@ class Migration(migrations.Migration):
                     "failures",
                     models.PositiveSmallIntegerField(
                         default=0,
-                        help_text="Times that we, not the bot, failed to try it.",
+                        help_text="How often the service itself failed to validate it.",
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),

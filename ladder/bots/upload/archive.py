@@ -1,12 +1,13 @@
-"""What people upload, judged before it is opened and again while it is unpacked.
+"""Unpacks uploads into folders of plain files, digests them, and packs them again.
 
-A zip, a tar.gz, or one source file comes in; a folder of plain files and its digest
-come out, or a refusal that says what to do. Declared sizes may lie, so real bytes are
-counted too. It knows no languages: the caller says which suffixes a bot may have.
+An upload is a zip, a tar.gz, or one source file. It is checked before it is opened, and
+again while it is unpacked, because declared sizes may be wrong. The caller names the
+suffixes that the entry of a bot may have.
 
-The digest is SHA-256 over the files in the order of their paths' UTF-8 bytes; each
-adds the length of its path (8 bytes, big-endian), its path, the length of its content
-(likewise) and its content. Times, modes, folders and the packing do not count.
+The digest (docs/contract.md, section 10) is SHA-256 over the files in the order of
+their paths as UTF-8 bytes. Each file adds the length of its path (8 bytes, big-endian),
+its path, the length of its content (also 8 bytes) and its content. Times, modes, empty
+folders and the format of the archive do not count.
 """
 
 import errno
@@ -19,23 +20,30 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from ladder.bots.upload.checks import (
-    USUAL,
+    DEFAULT_LIMITS,
     DuplicateName,
     EmptyArchive,
     NoEntry,
     NotAnArchive,
     TooBig,
     UploadLimits,
-    judge_size,
+    check_packed_size,
 )
-from ladder.bots.upload.formats import CHUNK, DAMAGE, Packed, entries_of
-
-MANIFEST = "bot.toml"
+from ladder.bots.upload.formats import (
+    CHUNK_BYTES,
+    DAMAGE_ERRORS,
+    ArchiveEntry,
+    entries_of,
+)
+from ladder.runner.languages import MANIFEST
 
 
 @dataclass(frozen=True, slots=True)
 class UnpackedUpload:
-    """An unpacked upload. ``files`` are relative paths in digest order."""
+    """An unpacked upload.
+
+    ``files`` are relative paths in the order of the digest; ``size`` is in bytes.
+    """
 
     files: tuple[str, ...]
     digest: str
@@ -48,50 +56,54 @@ def unpack(
     folder: Path,
     *,
     suffixes: Collection[str],
-    limits: UploadLimits = USUAL,
+    limits: UploadLimits = DEFAULT_LIMITS,
 ) -> UnpackedUpload:
     """Unpack an upload into ``folder`` (new or empty) and digest it.
 
-    ``filename`` is only looked at to recognise a single source file. Raises BadArchive
-    or one of its kinds; then ``folder`` may hold some of the files.
+    ``filename`` matters only for a single source file. Raises BadArchive or one of its
+    kinds; ``folder`` may then hold some of the files.
     """
-    judge_size(upload, limits)
+    check_packed_size(upload, limits)
     folder.mkdir(parents=True, exist_ok=True)
     try:
         entries = entries_of(upload, filename, folder, suffixes, limits)
         paths = _write_all(entries, folder, limits)
-    except DAMAGE as broken:
+    except DAMAGE_ERRORS as damage:
         raise NotAnArchive(
-            f"The archive is damaged ({broken}). Pack it again as zip or tar.gz."
-        ) from broken
-    except OSError as broken:
-        if broken.errno != errno.EINVAL:
-            raise  # our disk, not their archive
+            f"The archive is damaged ({damage}). Pack it again as zip or tar.gz."
+        ) from damage
+    except OSError as error:
+        # A damaged offset leads to a seek that is refused with EINVAL. Other errors
+        # come from our disk and are not the fault of the archive.
+        if error.errno != errno.EINVAL:
+            raise
         raise NotAnArchive(
             "The archive is damaged (it points outside itself). Pack it again."
-        ) from broken
+        ) from error
     if not paths:
         raise EmptyArchive("There is no file in the archive. Pack your bot's folder.")
-    paths = _settle(folder, paths, suffixes)
+    paths = _move_to_root(folder, paths, suffixes)
     return UnpackedUpload(tuple(paths), *digest(folder, paths))
 
 
 def digest(folder: Path, paths: Iterable[str]) -> tuple[str, int]:
-    """SHA-256 of the files as framed above, and how many bytes they hold."""
-    total, size = hashlib.sha256(), 0
+    """Return the digest of the files in hexadecimal, and the sum of their sizes."""
+    sha256 = hashlib.sha256()
+    total = 0
     for path in sorted(paths, key=str.encode):
-        name, file = path.encode(), folder / path
-        length = file.stat().st_size
-        total.update(len(name).to_bytes(8, "big") + name + length.to_bytes(8, "big"))
+        name = path.encode()
+        file = folder / path
+        size = file.stat().st_size
+        sha256.update(len(name).to_bytes(8, "big") + name + size.to_bytes(8, "big"))
         with file.open("rb") as content:
-            while chunk := content.read(CHUNK):
-                total.update(chunk)
-        size += length
-    return total.hexdigest(), size
+            while chunk := content.read(CHUNK_BYTES):
+                sha256.update(chunk)
+        total += size
+    return sha256.hexdigest(), total
 
 
 def pack(folder: Path, paths: Iterable[str], target: BinaryIO) -> None:
-    """Write the files as a zip that is the same for the same files."""
+    """Write the files into a zip. The same files give the same bytes."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(paths, key=str.encode):
             info = zipfile.ZipInfo(path)
@@ -101,35 +113,36 @@ def pack(folder: Path, paths: Iterable[str], target: BinaryIO) -> None:
                 (folder / path).open("rb") as content,
                 archive.open(info, "w") as packed,
             ):
-                while chunk := content.read(CHUNK):
+                while chunk := content.read(CHUNK_BYTES):
                     packed.write(chunk)
 
 
 def _write_all(
-    entries: Iterator[Packed], folder: Path, limits: UploadLimits
+    entries: Iterator[ArchiveEntry], folder: Path, limits: UploadLimits
 ) -> list[str]:
+    """Write all entries and return their paths. Raises DuplicateName and TooBig."""
     paths: list[str] = []
-    left = limits.unpacked
+    bytes_left = limits.unpacked
     for entry in entries:
         target = folder / entry.path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            written = _write(entry, target, left)
-        except (FileExistsError, NotADirectoryError, IsADirectoryError) as twice:
+            bytes_left -= _write(entry, target, bytes_left)
+        except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
             raise DuplicateName(
                 f"{entry.path} is in the archive twice. Keep one of them."
-            ) from twice
-        left -= written
+            ) from error
         paths.append(entry.path)
     return paths
 
 
-def _write(entry: Packed, target: Path, left: int) -> int:
+def _write(entry: ArchiveEntry, target: Path, bytes_left: int) -> int:
+    """Write one file and return its size. Raises TooBig."""
     written = 0
     with target.open("xb") as file, entry.open() as content:
-        while chunk := content.read(CHUNK):
+        while chunk := content.read(CHUNK_BYTES):
             written += len(chunk)
-            if written > left:
+            if written > bytes_left:
                 raise TooBig(
                     "The archive holds more bytes than it declares, and more than the"
                     " limit. Leave out what the bot does not need to play."
@@ -138,30 +151,38 @@ def _write(entry: Packed, target: Path, left: int) -> int:
     return written
 
 
-def _settle(folder: Path, paths: list[str], suffixes: Collection[str]) -> list[str]:
-    """Move the bot up if it lies in the only top folder; insist on an entry."""
-    entries = {MANIFEST, *(f"bot{suffix}" for suffix in suffixes)}
-    if entries & set(paths):
+def _move_to_root(
+    folder: Path, paths: list[str], suffixes: Collection[str]
+) -> list[str]:
+    """Make ``folder`` the root of the bot; return the paths in the order of the digest.
+
+    The bot is at the top of the archive, or in its only top folder. Raises NoEntry.
+    """
+    entry_names = {MANIFEST, *(f"bot{suffix}" for suffix in suffixes)}
+    if entry_names & set(paths):
         return sorted(paths, key=str.encode)
-    tops = {path.split("/", 1)[0] for path in paths if "/" in path}
-    top = tops.pop() if len(tops) == 1 else ""
-    inside = [path.removeprefix(f"{top}/") for path in paths if path != top]
-    if not top or not entries & {p for p in inside if f"{top}/{p}" in paths}:
-        raise NoEntry(
-            "There is no entry file: put one of"
-            f" {', '.join(sorted(entries))} at the top of the archive."
-        )
-    return _lift(folder, top, [path for path in paths if path.startswith(f"{top}/")])
+    top_folders = {path.split("/", 1)[0] for path in paths if "/" in path}
+    if len(top_folders) == 1:
+        top = top_folders.pop()
+        inner_paths = [
+            path.removeprefix(f"{top}/") for path in paths if path.startswith(f"{top}/")
+        ]
+        if entry_names & set(inner_paths):
+            _lift(folder, top)
+            return sorted(inner_paths, key=str.encode)
+    raise NoEntry(
+        "There is no entry file: put one of"
+        f" {', '.join(sorted(entry_names))} at the top of the archive."
+    )
 
 
-def _lift(folder: Path, top: str, paths: list[str]) -> list[str]:
-    """Move the bot's own folder up; what lies beside it is no part of the bot."""
+def _lift(folder: Path, top: str) -> None:
+    """Move the files of the top folder up, and delete the files beside that folder."""
     for child in folder.iterdir():
         if child.name != top:
             child.unlink()
-    # First out of the way: the folder may hold something of its own name.
+    # The top folder may hold a child with its own name, so that it moves away first.
     lifted = (folder / top).rename(folder / ".lifted")
     for child in lifted.iterdir():
         child.rename(folder / child.name)
     lifted.rmdir()
-    return sorted((path.removeprefix(f"{top}/") for path in paths), key=str.encode)

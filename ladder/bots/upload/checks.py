@@ -1,6 +1,6 @@
-"""Why an upload is refused, and the limits from which on it is.
+"""The limits of an upload, and the errors if an upload breaks one of the rules.
 
-Each refusal says to the person what to do about it.
+Each message tells the person what was wrong and what to do next.
 """
 
 import io
@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import IO
 
 from ladder.common.errors import LadderError
+from ladder.runner.languages import is_ignored
 
 
 class BadArchive(LadderError):
-    code, http_status = "bad-archive", 422
+    code = "bad-archive"
+    http_status = 422
 
 
 class NotAnArchive(BadArchive):
@@ -24,7 +26,8 @@ class EmptyArchive(BadArchive):
 
 
 class TooBig(BadArchive):
-    code, http_status = "archive-too-big", 413
+    code = "archive-too-big"
+    http_status = 413
 
 
 class TooManyFiles(BadArchive):
@@ -49,7 +52,11 @@ class NoEntry(BadArchive):
 
 @dataclass(frozen=True, slots=True)
 class UploadLimits:
-    """``packed`` and ``unpacked`` in bytes; ``path`` in bytes of UTF-8."""
+    """The limits of one upload.
+
+    ``packed`` and ``unpacked`` are sizes in bytes, ``path`` is the length of a path in
+    bytes of UTF-8, ``depth`` the number of its parts.
+    """
 
     packed: int = 64 << 20
     unpacked: int = 256 << 20
@@ -58,11 +65,12 @@ class UploadLimits:
     depth: int = 20
 
 
-USUAL = UploadLimits()
+DEFAULT_LIMITS = UploadLimits()
+SHOWN_CHARS = 100  # of a bad file name in an error message
 
 
-def judge_size(upload: IO[bytes], limits: UploadLimits) -> None:
-    """Refuse an upload that is empty or has too many bytes, packed as it is."""
+def check_packed_size(upload: IO[bytes], limits: UploadLimits) -> None:
+    """Check the size of the upload as it was sent. Raises EmptyArchive and TooBig."""
     size = upload.seek(0, io.SEEK_END)
     upload.seek(0)
     if size == 0:
@@ -74,8 +82,8 @@ def judge_size(upload: IO[bytes], limits: UploadLimits) -> None:
         )
 
 
-def judge_count(count: int, limits: UploadLimits) -> None:
-    """Refuse an archive with so many entries."""
+def check_count(count: int, limits: UploadLimits) -> None:
+    """Check the number of entries. Raises TooManyFiles."""
     if count > limits.files:
         raise TooManyFiles(
             f"The archive has {count:,} entries or more; the limit is {limits.files:,}."
@@ -83,8 +91,8 @@ def judge_count(count: int, limits: UploadLimits) -> None:
         )
 
 
-def judge_total(size: int, limits: UploadLimits) -> None:
-    """Refuse an archive that has so many bytes unpacked, or says so."""
+def check_unpacked_size(size: int, limits: UploadLimits) -> None:
+    """Check the sum of the sizes that the archive declares. Raises TooBig."""
     if size > limits.unpacked:
         raise TooBig(
             f"The archive unpacks to {size:,} bytes or more; the limit is"
@@ -93,28 +101,32 @@ def judge_total(size: int, limits: UploadLimits) -> None:
 
 
 def clean_path(name: str, limits: UploadLimits) -> str | None:
-    """Return the path without its "." parts; None for what is ignored.
+    """Return the path of a file in an archive in its normal form: NFC, without ".".
 
-    Raises UnsafePath for what a file of a bot cannot be called.
+    None means that the file is ignored. Raises UnsafePath for names that could leave
+    the folder, hide something in a terminal, or look like an option of a compiler.
     """
-    shown = ascii(name)[:100]
+    shown = ascii(name)[:SHOWN_CHARS]
     if name.startswith("/") or ":" in name or "\\" in name:
         raise UnsafePath(f"{shown} is not a relative path with / between its parts.")
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if ".." in parts:
         raise UnsafePath(f"{shown} points out of the archive. Pack the folder itself.")
-    if not parts or parts[0] == "__MACOSX" or any(p.startswith(".") for p in parts):
+    if not parts or is_ignored(parts):
         return None
     path = unicodedata.normalize("NFC", "/".join(parts))
     if not path.isprintable() or any(part.startswith("-") for part in parts):
-        raise UnsafePath(f"{shown} has characters that file names here cannot have.")
+        raise UnsafePath(
+            f"{shown} has unprintable characters or a part that begins with a dash."
+            " Rename it."
+        )
     if len(path.encode()) > limits.path or len(parts) > limits.depth:
         raise UnsafePath(f"{shown}… is too long or too deep. Use shorter names.")
     return path
 
 
-def not_plain(path: str) -> NotAPlainFile:
-    """Return the refusal of what is no file."""
+def not_a_plain_file(path: str) -> NotAPlainFile:
+    """Return the error for a link, a device or another special file."""
     return NotAPlainFile(
         f"{path} is a link or a device. Put the file itself into the archive."
     )

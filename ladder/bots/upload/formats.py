@@ -1,6 +1,7 @@
-"""The entries of a zip, a tar.gz or one source file, all as the same kind of thing.
+"""Reads a zip, a tar.gz or one source file as a series of entries of the same kind.
 
-Nothing is believed: what opening would take of our memory is judged before.
+Nothing that an archive declares is trusted. If opening an archive would take memory or
+disk in proportion to a declared number, that number is checked first.
 """
 
 import io
@@ -22,15 +23,23 @@ from ladder.bots.upload.checks import (
     NotAnArchive,
     TooBig,
     UploadLimits,
+    check_count,
+    check_unpacked_size,
     clean_path,
-    judge_count,
-    judge_total,
-    not_plain,
+    not_a_plain_file,
 )
 
-CHUNK = 1 << 18
-HEADER = 1 << 20  # tar: more than this at once is a header that wants our memory
-DAMAGE = (
+CHUNK_BYTES = 1 << 18
+# `tarfile` reads a header at once. A longer header would fill our memory.
+MAX_TAR_HEADER_BYTES = 1 << 20
+# In a tar, each file has a header block of 512 bytes, padding of up to 511 bytes, and
+# perhaps an extended header; the archive has some blocks of its own.
+TAR_BYTES_PER_FILE = 2048
+TAR_EXTRA_FILES = 20
+ZIP_ENTRY_MARK = b"PK\x01\x02"
+
+# The errors that the standard library raises while it reads a damaged archive.
+DAMAGE_ERRORS = (
     tarfile.TarError,
     zipfile.BadZipFile,
     BadGzipFile,
@@ -40,12 +49,11 @@ DAMAGE = (
     NotImplementedError,
     ValueError,
 )
-"""What may come of reading a damaged one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
-    """One entry of a zip or a tar, whichever it came from."""
+class ArchiveEntry:
+    """One file of an upload, with a clean path."""
 
     path: str
     open: Callable[[], IO[bytes]]
@@ -57,103 +65,112 @@ def entries_of(
     folder: Path,
     suffixes: Collection[str],
     limits: UploadLimits,
-) -> Iterator[Packed]:
-    """Return the files of an upload, each to be opened before the next is asked for.
+) -> Iterator[ArchiveEntry]:
+    """Return the files of an upload. Read each entry before you ask for the next.
 
-    ``folder`` is where it will be unpacked. Raises BadArchive, or one of ``DAMAGE``.
+    The content decides about the format. ``filename`` only names the language of a
+    single source file. A tar.gz needs a temporary file on the disk of ``folder``.
+    Raises BadArchive, or one of ``DAMAGE_ERRORS``.
     """
     magic = upload.read(4)
     upload.seek(0)
     if magic[:2] == b"PK":
-        return _zipped(upload, limits)
+        return _zip_entries(upload, limits)
     if magic[:2] == b"\x1f\x8b":
-        return _taped(upload, folder, limits)
+        return _tar_entries(upload, folder, limits)
     suffix = PurePosixPath(filename).suffix.lower()
     if suffix in suffixes:
-        return iter([Packed(f"bot{suffix}", partial(_whole, upload))])
+        return iter([ArchiveEntry(f"bot{suffix}", partial(_copy, upload))])
     raise NotAnArchive(
         "This is neither a zip nor a tar.gz, nor one source file"
         f" ({', '.join(sorted(suffixes))}). Pack the bot's folder as a zip."
     )
 
 
-def _whole(upload: IO[bytes]) -> IO[bytes]:
-    return io.BytesIO(upload.read())  # closing it leaves the upload open
+def _copy(upload: IO[bytes]) -> IO[bytes]:
+    """Return the content of an upload; closing the copy leaves the upload open."""
+    return io.BytesIO(upload.read())
 
 
-def _zipped(upload: IO[bytes], limits: UploadLimits) -> Iterator[Packed]:
-    # Counted in the raw bytes, because opening a zip reads its whole list of entries.
-    judge_count(_occurrences(upload, b"PK\x01\x02"), limits)
+def _zip_entries(upload: IO[bytes], limits: UploadLimits) -> Iterator[ArchiveEntry]:
+    # `ZipFile` reads its whole list of entries, so that we count them before.
+    check_count(_count(upload, ZIP_ENTRY_MARK), limits)
     archive = zipfile.ZipFile(upload)
-    judge_total(sum(info.file_size for info in archive.infolist()), limits)
+    check_unpacked_size(sum(info.file_size for info in archive.infolist()), limits)
     for info in archive.infolist():
         path = clean_path(info.orig_filename, limits)
         if info.is_dir() or path is None:
             continue
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG):
-            raise not_plain(path)
+            raise not_a_plain_file(path)
         if info.flag_bits & 1:
             raise BadArchive(f"{path} is encrypted. Pack without a password.")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise BadArchive(f"{path} is packed in an unusual way. Use plain zip.")
-        yield Packed(path, partial(archive.open, info))
+        yield ArchiveEntry(path, partial(archive.open, info))
 
 
-def _taped(upload: IO[bytes], folder: Path, limits: UploadLimits) -> Iterator[Packed]:
-    # Each file costs a block of header and up to one of padding beside its content.
-    most = limits.unpacked + (limits.files + 20) * 2048
+def _tar_entries(
+    upload: IO[bytes], folder: Path, limits: UploadLimits
+) -> Iterator[ArchiveEntry]:
+    overhead = (limits.files + TAR_EXTRA_FILES) * TAR_BYTES_PER_FILE
     with TemporaryFile(dir=folder.parent) as spool:
-        _gunzip(upload, spool, most)
-        tape = cast("BinaryIO", _Tape(cast("BinaryIO", spool)))
-        archive = tarfile.open(fileobj=tape, mode="r:")  # noqa: SIM115 - holds nothing
+        _gunzip(upload, spool, limits.unpacked + overhead)
+        stream = cast("BinaryIO", _TarStream(cast("BinaryIO", spool)))
+        archive = tarfile.open(fileobj=stream, mode="r:")  # noqa: SIM115 - it owns no file
         total = 0
         for count, info in enumerate(archive, start=1):
-            judge_count(count, limits)
-            judge_total(total := total + max(info.size, 0), limits)
+            check_count(count, limits)
+            total += max(info.size, 0)
+            check_unpacked_size(total, limits)
             path = clean_path(info.name, limits)
             if info.isdir() or path is None:
                 continue
             if not info.isreg() or info.issparse():
-                raise not_plain(path)
-            yield Packed(path, partial(_content, archive, info))
+                raise not_a_plain_file(path)
+            yield ArchiveEntry(path, partial(_open_in_tar, archive, info))
 
 
-def _content(archive: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
+def _open_in_tar(archive: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
     return archive.extractfile(info) or io.BytesIO()
 
 
-def _gunzip(upload: IO[bytes], spool: IO[bytes], most: int) -> None:
-    """All of it first: only its end tells whether it is whole."""
+def _gunzip(upload: IO[bytes], spool: IO[bytes], limit: int) -> None:
+    """Unpack all of the gzip first, because its checksum stands at its end."""
     written = 0
     with GzipFile(fileobj=upload) as content:
-        while chunk := content.read(CHUNK):
+        while chunk := content.read(CHUNK_BYTES):
             written += len(chunk)
-            if written > most:
+            if written > limit:
                 raise TooBig(
-                    f"The archive unpacks to more than {most:,} bytes."
+                    f"The archive unpacks to more than {limit:,} bytes."
                     " Leave out what the bot does not need to play."
                 )
             spool.write(chunk)
     spool.seek(0)
 
 
-class _Tape:
-    """An unpacked tar that refuses to put a huge header into our memory."""
+class _TarStream:
+    """An unpacked tar that refuses to read a huge header into our memory."""
 
     def __init__(self, spool: BinaryIO) -> None:
-        self.seek, self.tell, self._read = spool.seek, spool.tell, spool.read
+        self.seek = spool.seek
+        self.tell = spool.tell
+        self._read = spool.read
 
     def read(self, size: int = -1) -> bytes:
-        if not 0 <= size <= HEADER:
+        if not 0 <= size <= MAX_TAR_HEADER_BYTES:
             raise BadArchive("A header of the tar is too long. Pack it again.")
         return self._read(size)
 
 
-def _occurrences(upload: IO[bytes], mark: bytes) -> int:
+def _count(upload: IO[bytes], mark: bytes) -> int:
+    """Return how often ``mark`` occurs in the upload, also across two chunks."""
     upload.seek(0)
-    count, tail = 0, b""
-    while chunk := upload.read(CHUNK):
+    count = 0
+    tail = b""
+    while chunk := upload.read(CHUNK_BYTES):
         block = tail + chunk
         count += block.count(mark)
         tail = block[-(len(mark) - 1) :]

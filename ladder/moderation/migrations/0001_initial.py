@@ -66,7 +66,7 @@ class Migration(migrations.Migration):
                     "by",
                     models.ForeignKey(
                         blank=True,
-                        help_text="Null: the service, or somebody at its console.",
+                        help_text="Null for the service itself and for its console.",
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="audit_entries",

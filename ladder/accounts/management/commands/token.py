@@ -1,4 +1,4 @@
-"""`manage.py token NAME`: make a user if needed, and print a new token."""
+"""`manage.py token NAME`: create a user if needed, and print a new token."""
 
 from typing import Any
 
@@ -9,15 +9,15 @@ from ladder.accounts import tokens
 
 
 class Command(BaseCommand):
-    help = "Make a user NAME if there is none, and print a new token for the API."
+    help = "Print a new API token for the user NAME, who is created if needed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", help="the user's name")
+        parser.add_argument("name", help="the name of the user")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         name = options["name"]
         try:
             User.username_validator(name)
-        except ValueError as bad:
-            raise CommandError(f"{name!r} is no user name: {bad}") from bad
+        except ValueError as error:
+            raise CommandError(f"{name!r} is not a user name: {error}") from error
         self.stdout.write(tokens.token_for(name))

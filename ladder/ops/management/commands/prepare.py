@@ -6,7 +6,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from ladder.bots import services as bots
+from ladder.bots import house_bots
 from ladder.ratings.ladders import ensure_default_ladder
 
 
@@ -15,7 +15,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=options["verbosity"])
-        bots.ensure_house_bots()
+        house_bots.ensure_house_bots()
         ladder = ensure_default_ladder()
         if settings.STATIC_ROOT:
             call_command("collectstatic", interactive=False, verbosity=0)

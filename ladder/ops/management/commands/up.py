@@ -14,9 +14,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from ladder.accounts import tokens
-from ladder.bots import services as bots
+from ladder.bots import house_bots, submissions
 from ladder.celery import app
 from ladder.common.locks import locked
+from ladder.common.scratch import clear_scratch_folder
 from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus
 from ladder.games.worker import registry
@@ -53,8 +54,9 @@ class Command(BaseCommand):
     def _run(self, options: dict[str, Any]) -> None:
         stop = _stop_on_signals()
         call_command("migrate", verbosity=0)
-        bots.bury_predecessor()
-        bots.ensure_house_bots()
+        clear_scratch_folder()
+        submissions.end_abandoned_claims()
+        house_bots.ensure_house_bots()
         ladder = ensure_default_ladder()
         if freed := registry.bury_predecessors():
             console.say(f"{freed} games of a killed service are played again")

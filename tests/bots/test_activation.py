@@ -1,4 +1,4 @@
-"""An owner goes back to an older upload; ladders take it for a new version."""
+"""An owner lets an older upload play again. Ladders treat it like a new version."""
 
 import pytest
 from rest_framework.test import APIClient
@@ -24,7 +24,7 @@ def activate(client: APIClient, submission: Submission):
     return client.post(f"/api/v1/submissions/{submission.pk}/activate/")
 
 
-def plays(bot: Bot) -> list[int]:
+def playing_numbers(bot: Bot) -> list[int]:
     ready = bot.submissions.filter(status="ready")
     return list(ready.values_list("number", flat=True))
 
@@ -33,28 +33,28 @@ def test_an_older_upload_plays_again(ana: APIClient, first: Submission) -> None:
     answer = activate(ana, first)
 
     assert (answer.status_code, answer.json()["status"]) == (200, "ready")
-    assert plays(first.bot) == [1]
+    assert playing_numbers(first.bot) == [1]
     assert ana.get("/api/v1/bots/grendel/").json()["playing"]["number"] == 1
     assert activate(ana, first).status_code == 200
-    assert plays(first.bot) == [1]
+    assert playing_numbers(first.bot) == [1]
 
 
 @pytest.mark.parametrize(("who", "status"), [("ben", 403), ("cleo", 403), ("", 401)])
-def test_nobody_else_decides_what_plays(
+def test_only_the_owner_decides_which_upload_plays(
     api, first: Submission, who: str, status: int
 ) -> None:
     assert activate(api(who), first).status_code == status
-    assert plays(first.bot) == [2]
+    assert playing_numbers(first.bot) == [2]
 
 
-def test_the_next_upload_that_is_ready_plays(ana, first: Submission) -> None:
+def test_the_next_upload_replaces_the_older_one_again(ana, first: Submission) -> None:
     activate(ana, first)
     upload(first.bot, b"the third")
 
-    assert plays(first.bot) == [3]
+    assert playing_numbers(first.bot) == [3]
 
 
-def test_what_never_was_ready_cannot_play(ana, first: Submission) -> None:
+def test_an_upload_that_was_never_ready_cannot_play(ana, first: Submission) -> None:
     rejected = Submission.objects.create(
         bot=first.bot, number=3, digest="3" * 64, status="rejected", size=1
     )
@@ -63,10 +63,12 @@ def test_what_never_was_ready_cannot_play(ana, first: Submission) -> None:
 
     assert (answer.status_code, answer.json()["code"]) == (409, "cannot-play")
     assert "rejected" in answer.json()["detail"]
-    assert plays(first.bot) == [2]
+    assert playing_numbers(first.bot) == [2]
 
 
-def test_what_lost_its_files_cannot_play(ana, first: Submission, data_dir) -> None:
+def test_an_upload_without_its_files_cannot_play(
+    ana, first: Submission, data_dir
+) -> None:
     (data_dir / "submissions" / first.package).unlink()
 
     answer = activate(ana, first)
@@ -76,29 +78,31 @@ def test_what_lost_its_files_cannot_play(ana, first: Submission, data_dir) -> No
 
 
 @pytest.mark.parametrize("status", ["banned", "withdrawn"])
-def test_a_bot_that_does_not_play_stays_as_it_is(ana, first, status: str) -> None:
+def test_a_banned_or_withdrawn_bot_stays_as_it_is(ana, first, status: str) -> None:
     Bot.objects.filter(pk=first.bot_id).update(status=status)
 
     assert activate(ana, first).json()["code"] == "bot-not-active"
-    assert plays(first.bot) == [2]
+    assert playing_numbers(first.bot) == [2]
 
 
-def test_a_ladder_takes_it_for_a_new_version(ana, first: Submission) -> None:
+def test_a_ladder_treats_the_older_upload_like_a_new_version(
+    ana, first: Submission
+) -> None:
     season = ensure_default_ladder().seasons.get()
     assert rater.welcome(season.pk) == 1
-    settled = Rating.objects.filter(bot=first.bot)
-    settled.update(mu=30.0, sigma=1.0, games=40, fresh=40)
+    ratings = Rating.objects.filter(bot=first.bot)
+    ratings.update(mu=30.0, sigma=1.0, games=40, fresh=40)
 
     activate(ana, first)
     assert rater.welcome(season.pk) == 1
     assert rater.welcome(season.pk) == 0
 
-    rating = settled.get()
+    rating = ratings.get()
     assert (rating.submission, rating.mu, rating.fresh) == (first, 30.0, 0)
     assert rating.sigma == pytest.approx(25 / 12)
 
 
-def test_where_the_ladder_never_saw_the_newer_one_nothing_moves(ana) -> None:
+def test_nothing_changes_on_a_ladder_that_never_saw_the_newer_upload(ana) -> None:
     season = ensure_default_ladder().seasons.get()
     first = make_bot("Grendel", "ana")
     rater.welcome(season.pk)

@@ -1,0 +1,38 @@
+"""The bots of the service itself, which play on every ladder from the first day.
+
+Each folder in `house/` is one bot. A house bot needs no validation: its submission is
+ready at once. If a new release changes the files of a house bot, the bot gets a new
+submission, like the bot of any other owner.
+"""
+
+from pathlib import Path
+
+from ladder.bots import submissions
+from ladder.bots.models import OPEN, Bot
+from ladder.bots.services import HOUSE_PREFIX
+from ladder.bots.upload import archive
+
+HOUSE_FOLDER = Path(__file__).parent / "house"
+
+
+def ensure_house_bots() -> list[Bot]:
+    """Create or update the house bots so that they match this release; idempotent."""
+    return [_ensure(entry.parent) for entry in sorted(HOUSE_FOLDER.glob("*/bot.*"))]
+
+
+def _ensure(folder: Path) -> Bot:
+    bot, _ = Bot.objects.get_or_create(
+        slug=f"{HOUSE_PREFIX}{folder.name}",
+        defaults={"name": f"house:{folder.name}", "house": True},
+    )
+    files = [
+        path.relative_to(folder).as_posix()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
+    source = archive.UnpackedUpload(tuple(files), *archive.digest(folder, files))
+    submission = submissions.add(bot, folder, source)
+    if submission.status in OPEN:
+        report = {"summary": "Part of the house.", "steps": []}
+        submissions.accept(submission, report, log="")
+    return bot

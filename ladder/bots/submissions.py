@@ -1,0 +1,296 @@
+"""What can happen to a submission: one function for each event.
+
+README.md shows the state machine. These functions change rows and files and send no
+messages: the caller of `submit` sends the hint to the workers.
+
+A worker that validates a submission holds a claim: a lease with a fence. Every write of
+a claim is guarded by its fence, so that a worker that lost its claim changes nothing.
+"""
+
+import tempfile
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.files.base import File
+from django.core.files.storage import storages
+from django.db import transaction
+from django.db.models import F, Max
+from django.db.models.functions import Now
+
+from ladder.bots import selectors
+from ladder.bots.models import OPEN, Bot, Submission
+from ladder.bots.services import NotActive
+from ladder.bots.upload import archive, checks
+from ladder.common.errors import LadderError, TooMany
+from ladder.common.scratch import scratch_folder
+from ladder.runner import languages
+from ladder.runner.sandbox import Box
+
+# Longer than any silent step of a validation: the start of a bot, or one decision.
+LEASE = timedelta(seconds=90)
+# An owner may upload to a bot, and choose its version, in these states.
+CHANGEABLE = (Bot.Status.ACTIVE, Bot.Status.BENCHED)
+
+
+class LostClaim(Exception):
+    """Another worker holds the claim, or the validation is over: write nothing more."""
+
+
+class CannotPlay(LadderError):
+    """The submission was never ready, or its files are gone."""
+
+    code = "cannot-play"
+    http_status = 409
+
+
+# The owner's events
+
+
+def submit(bot: Bot, upload: BinaryIO, filename: str) -> Submission:
+    """Check, store and number an upload; return its submission.
+
+    The same files for the same bot give the same submission. Raises BadArchive (and its
+    kinds), NotActive, and TooMany if a quota is used up.
+
+    1. Check the quotas, so that nobody can keep the service busy with unpacking.
+    2. Unpack into the scratch folder. This checks paths, sizes and the entry file.
+    3. Look for the digest among the bot's submissions.
+    4. Store the files, then add the row (see `add`).
+    """
+    _check_quotas(bot)
+    limits = checks.UploadLimits(packed=settings.TORRES_UPLOAD_BYTES)
+    with tempfile.TemporaryDirectory(dir=scratch_folder()) as parent:
+        folder = Path(parent) / "bot"
+        source = archive.unpack(
+            upload, filename, folder, suffixes=languages.suffixes(), limits=limits
+        )
+        known = bot.submissions.filter(digest=source.digest).first()
+        if known is not None:
+            return known
+        return add(bot, folder, source)
+
+
+def add(bot: Bot, folder: Path, source: archive.UnpackedUpload) -> Submission:
+    """Store the files in ``folder``, then add the row of their submission.
+
+    The files come first: files without a row do no harm, and a row without files would.
+    """
+    box = _locate_entry(folder)
+    submission = Submission(
+        bot=bot,
+        digest=source.digest,
+        language=box.language,
+        entry=box.entry,
+        size=source.size,
+    )
+    _store(submission.package, folder, source.files)
+    with transaction.atomic():
+        # The lock on the owner makes quotas exact, the lock on the bot the numbers.
+        if bot.owner is not None:
+            User.objects.select_for_update().get(pk=bot.owner.pk)
+        Bot.objects.select_for_update().get(pk=bot.pk)
+        known = bot.submissions.filter(digest=source.digest).first()
+        if known is not None:
+            return known
+        _check_quotas(bot)
+        last = bot.submissions.aggregate(last=Max("number"))["last"] or 0
+        submission.number = last + 1
+        submission.save(force_insert=True)
+    return submission
+
+
+@transaction.atomic
+def activate(submission: Submission) -> Submission:
+    """Let an older submission play again, in place of the one that plays now.
+
+    It plays until the next upload becomes ready. Idempotent. Ladders treat the change
+    like a new version (`ratings.rater.welcome`). Raises NotActive and CannotPlay.
+    """
+    bot = Bot.objects.select_for_update().get(pk=submission.bot_id)
+    if bot.status not in CHANGEABLE:
+        raise NotActive(f"The bot is {bot.status}. Bring it back first.")
+    submission.refresh_from_db(fields=["status", "ready_at"])
+    if submission.status == Submission.Status.READY:
+        return submission
+    if not was_ready(submission):
+        raise CannotPlay(
+            f"{submission} is {submission.status}, and only an upload that was ready"
+            " before can play again. Choose another one."
+        )
+    if not storages["bots"].exists(submission.package):
+        raise CannotPlay(f"The files of {submission} are gone; upload them again.")
+    bot.submissions.filter(status=Submission.Status.READY).update(
+        status=Submission.Status.RETIRED
+    )
+    bot.submissions.filter(pk=submission.pk).update(status=Submission.Status.READY)
+    submission.refresh_from_db(fields=["status"])
+    return submission
+
+
+def was_ready(submission: Submission) -> bool:
+    """True if the submission was ready once and is not now."""
+    return (
+        submission.status == Submission.Status.RETIRED
+        and submission.ready_at is not None
+    )
+
+
+# The events of a validation
+
+
+def claim(submission_id: int) -> Submission | None:
+    """Claim a submission for validation; None if there is nothing to do now.
+
+    1. Read the fence of the submission, if it is open and nobody holds a claim.
+    2. Raise the fence by one and set the lease, if the fence is still the same. Of two
+       workers that try this at once, only one changes the row.
+    3. Return the row with the new fence, which guards all further writes.
+    """
+    free = Submission.objects.filter(pk=submission_id).filter(selectors.claimable())
+    fence = free.values_list("fence", flat=True).first()
+    if fence is None:
+        return None
+    claimed = free.filter(fence=fence).update(
+        fence=fence + 1,
+        status=Submission.Status.BUILDING,
+        lease_until=Now() + LEASE,
+    )
+    if not claimed:
+        return None
+    return selectors.submissions().get(pk=submission_id, fence=fence + 1)
+
+
+def renew_lease(
+    submission: Submission, status: Submission.Status, lease: timedelta = LEASE
+) -> None:
+    """Extend the claim, and show how far the validation is. Raises LostClaim."""
+    _write(submission, status=status, lease_until=Now() + lease)
+
+
+def accept(submission: Submission, report: dict[str, Any], log: str) -> None:
+    """Let the submission play, and retire the older one. Raises LostClaim.
+
+    If a newer submission is ready already, that one keeps playing, and this one becomes
+    retired at once.
+    """
+    with transaction.atomic():
+        Bot.objects.select_for_update().get(pk=submission.bot_id)
+        ready = submission.bot.submissions.filter(status=Submission.Status.READY)
+        newer = ready.filter(number__gt=submission.number).exists()
+        status = Submission.Status.RETIRED if newer else Submission.Status.READY
+        _write(
+            submission,
+            status=status,
+            lease_until=None,
+            ready_at=Now(),
+            report=report,
+            log=log,
+        )
+        ready.filter(number__lt=submission.number).update(
+            status=Submission.Status.RETIRED
+        )
+
+
+def reject(submission: Submission, report: dict[str, Any], log: str) -> None:
+    """Reject the submission for good, with the reason. Raises LostClaim."""
+    _write(
+        submission,
+        status=Submission.Status.REJECTED,
+        lease_until=None,
+        report=report,
+        log=log,
+    )
+
+
+def postpone(submission: Submission, why: str, pause: timedelta) -> None:
+    """Let the submission wait for a worker that can run it. Raises LostClaim."""
+    _write(
+        submission,
+        status=Submission.Status.WAITING,
+        lease_until=Now() + pause,
+        report={"summary": why, "steps": []},
+    )
+
+
+def record_failure(submission: Submission, why: str, pause: timedelta) -> None:
+    """Postpone a validation that the service itself could not finish.
+
+    Raises LostClaim.
+    """
+    postpone(submission, why, pause)
+    Submission.objects.filter(pk=submission.pk).update(failures=F("failures") + 1)
+
+
+# The operator's events
+
+
+def restart(submission: Submission) -> None:
+    """Validate the submission again from the start, whatever its status is."""
+    Submission.objects.filter(pk=submission.pk).update(
+        status=Submission.Status.UPLOADED, lease_until=None, fence=F("fence") + 1
+    )
+
+
+def end_abandoned_claims() -> int:
+    """End the claims of a process that was killed; return how many there were.
+
+    Call it only if no other process validates submissions.
+    """
+    return Submission.objects.filter(
+        status__in=[Submission.Status.BUILDING, Submission.Status.VALIDATING]
+    ).update(lease_until=None)
+
+
+def _check_quotas(bot: Bot) -> None:
+    if bot.status not in CHANGEABLE:
+        raise NotActive(f"The bot is {bot.status}. Bring it back before you upload.")
+    if bot.owner is None:
+        return
+    per_hour = settings.TORRES_UPLOADS_PER_HOUR
+    wait_s = selectors.seconds_until_next_upload(bot.owner, per_hour)
+    if wait_s:
+        raise TooMany(
+            f"You may upload {per_hour} times an hour. Try again in {wait_s} seconds.",
+            retry_after=wait_s,
+        )
+    if selectors.stored_bytes(bot.owner) > settings.TORRES_BYTES_PER_OWNER:
+        raise TooMany(
+            f"Your uploads fill the {settings.TORRES_BYTES_PER_OWNER:,} bytes that one"
+            " person may fill. Ask the operator for more."
+        )
+
+
+def _locate_entry(folder: Path) -> Box:
+    try:
+        return languages.locate(folder)
+    except languages.EntryNotFound as why:
+        if (folder / languages.MANIFEST).is_file():
+            raise checks.NoEntry(str(why)) from why
+        names = ", ".join(f"bot{suffix}" for suffix in languages.suffixes())
+        raise checks.NoEntry(
+            f"There is no entry that runs here. Name the main file one of: {names}."
+        ) from None
+
+
+def _store(package: str, folder: Path, files: Iterable[str]) -> None:
+    storage = storages["bots"]
+    if storage.exists(package):
+        return
+    with tempfile.TemporaryFile() as packed:
+        archive.pack(folder, files, packed)
+        packed.seek(0)
+        name = storage.save(package, File(packed))
+    if name != package:
+        # Another request stored the same files first, so ours got a different name.
+        storage.delete(name)
+
+
+def _write(submission: Submission, **values: object) -> None:
+    """Change the row if the claim still stands. Raises LostClaim."""
+    claimed = Submission.objects.filter(pk=submission.pk, fence=submission.fence)
+    if not claimed.filter(status__in=OPEN).update(**values):
+        raise LostClaim(f"the claim on {submission} was lost: another worker has it")
