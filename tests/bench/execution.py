@@ -198,7 +198,8 @@ def _save_each(claim: object) -> None:
 def _queueing() -> float:
     """Return the milliseconds of CPU from a due game to its message in Redis."""
     from ladder.celery import app
-    from ladder.dispatch.dispatcher import Dispatcher, TickResult
+    from ladder.dispatch.dispatcher import Dispatcher
+    from ladder.games import selectors
     from ladder.games.models import Game
 
     app.set_default()
@@ -206,17 +207,16 @@ def _queueing() -> float:
     for _ in range(GAMES):
         _game(2)
     dispatcher = Dispatcher()
-    dispatcher._send(_roster(1), TickResult())  # connects
+    dispatcher._send_hints(_roster(1), selectors.in_flight())  # connects
     spent, sent = 0.0, 0
     while sent < GAMES - 2:
         # As with four slots whose workers have just taken all that was sent.
         Game.objects.filter(sent_at__isnull=False, status="scheduled").update(
             status="cancelled"
         )
-        done, began = TickResult(), _cpu()
-        dispatcher._send(_roster(4), done)
+        began = _cpu()
+        sent += dispatcher._send_hints(_roster(4), selectors.in_flight())
         spent += _cpu() - began
-        sent += done.sent
     return 1e3 * spent / sent
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.core.management import call_command
 
-from ladder.dispatch.dispatcher import HintPlanner
+from ladder.dispatch.hints import HintPlanner
 from ladder.games import attempts, capabilities, selectors, services
 from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Attempt, Game, Worker
@@ -80,9 +80,9 @@ def works(name: str, *languages: str, slots: int = 2) -> None:
 
 
 def plan() -> dict[int, str]:
-    made = HintPlanner(selectors.roster(), selectors.in_flight())
-    made.fill()
-    return {game: queue for queue, game in made.hints}
+    planner = HintPlanner(selectors.roster(), selectors.in_flight())
+    planner.fill()
+    return {hint.game: hint.queue for hint in planner.hints}
 
 
 @pytest.mark.django_db

@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from ladder.bots.models import Bot, Submission
 from ladder.celery import app
-from ladder.dispatch.dispatcher import BROKER_AWAY
+from ladder.dispatch.hints import BROKER_ERRORS
 from ladder.games import attempts, services
 from ladder.games.attempts import Claim, FinishedGame, SeatResult
 from ladder.games.models import Attempt, Game, GameStatus
@@ -167,7 +167,7 @@ class Monkey:
         )
         try:
             blow()
-        except (Error, *BROKER_AWAY, OSError) as error:
+        except (Error, *BROKER_ERRORS, OSError) as error:
             log.info("chaos met chaos", blow=blow.__name__, error=str(error))
         else:
             self.tried[blow.__name__.replace("_", " ")] += 1
