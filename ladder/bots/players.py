@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import storages
@@ -29,32 +29,22 @@ from ladder.runner.sandbox import (
     open_sandbox,
     probe,
 )
-from ladder.runner.verdict import Verdict
+from ladder.runner.verdict import KEPT_BYTES, SeatOutput, Verdict
 
-KEPT = 64 << 10
 STORED = checks.UploadLimits(packed=1 << 40)  # judged when it came
 _opening = threading.Lock()
 _open: dict[Level, Sandbox] = {}
 
 
-class Notebook(Protocol):
-    """Where a seat's leavings go, for its owner: `games` and trials each have one."""
+def open_player(submission: Submission, limits: dict[str, int]) -> "SubmissionPlayer":
+    """Return a player of this submission. It starts no process before the game starts.
 
-    stderr: str
-    verdict: dict[str, Any]
-
-
-def open_player(
-    submission: Submission, seat: int, limits: dict[str, int], log: Notebook
-) -> "SubmissionPlayer":
-    """Return the player of a seat; it starts nothing before the referee asks it to.
-
-    Raises SandboxUnavailable where this worker is below the level that is due.
+    Raises SandboxUnavailable if this worker does not offer the required sandbox level.
     """
     sandbox = sandbox_for(submission)
     with ExitStack() as held:
         box = built(submission, sandbox, held).box
-        return SubmissionPlayer(box, sandbox, Limits(**limits), log, held.pop_all())
+        return SubmissionPlayer(box, sandbox, Limits(**limits), held.pop_all())
 
 
 def sandbox_for(submission: Submission) -> Sandbox:
@@ -128,19 +118,20 @@ def _unpack(submission: Submission, folder: Path) -> None:
 
 
 class SubmissionPlayer:
-    """A bot whose stderr and verdict go to its owner's notebook when it has ended."""
+    """A bot in a sandbox, and what it leaves behind when it has ended."""
 
     def __init__(
         self,
         box: Box,
         sandbox: Sandbox,
         limits: Limits,
-        log: Notebook,
         held: ExitStack,
     ) -> None:
         handle, name = tempfile.mkstemp(dir=services.scratch(), prefix="stderr-")
         os.close(handle)
-        self._stderr, self._log, self._ended = Path(name), log, False
+        self._stderr = Path(name)
+        self._ended = False
+        self._output = SeatOutput()
         self._bot = BotProcess(box, sandbox, limits, log=self._stderr)
         self._held = held
 
@@ -157,15 +148,21 @@ class SubmissionPlayer:
         self._bot.end(scores, ranks, reason)
 
     def kill(self) -> None:
+        """End the bot at once. May be called twice, and from another thread."""
         self._bot.kill()
         if self._ended:
             return
         self._ended = True
         self._held.close()
-        self._log.stderr = _text(self._stderr.read_bytes()[-KEPT:])
+        self._output = SeatOutput(
+            stderr=_text(self._stderr.read_bytes()[-KEPT_BYTES:]),
+            verdict=_told(self._bot.verdict) if self._bot.verdict else {},
+        )
         self._stderr.unlink()
-        if self._bot.verdict is not None:
-            self._log.verdict = _told(self._bot.verdict)
+
+    def output(self) -> SeatOutput:
+        """Return what the bot left behind; empty until it was killed."""
+        return self._output
 
 
 def _told(verdict: Verdict) -> dict[str, Any]:

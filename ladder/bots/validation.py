@@ -7,7 +7,6 @@ never the bot's: it is tried again. Safe to call twice, and to be killed anywher
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +18,7 @@ from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots import players, services
 from ladder.bots.models import Submission
+from ladder.bots.players import SubmissionPlayer
 from ladder.bots.services import LostClaim
 from ladder.common.errors import LadderError
 from ladder.runner.compiler import SECONDS, BuildFailed
@@ -39,14 +39,6 @@ class Rejected(Exception):
     """The bot did not pass; the message is for everybody."""
 
 
-@dataclass(slots=True)
-class Notes:
-    """What one seat of the trial left behind."""
-
-    stderr: str = ""
-    verdict: dict[str, Any] = field(default_factory=dict)
-
-
 def run(submission_id: int, limits: Limits = DEFAULT) -> None:
     """Try a submission if it is due."""
     submission = services.begin(submission_id)
@@ -62,7 +54,7 @@ class Validation:
     def __init__(self, submission: Submission, limits: Limits) -> None:
         self._submission, self._limits = submission, limits.as_dict()
         self._steps: list[dict[str, Any]] = []
-        self._notes = [Notes() for _ in range(SEATS)]
+        self._players: list[SubmissionPlayer] = []
         self._beat = time.monotonic()
         self._log: list[str] = []
 
@@ -109,12 +101,13 @@ class Validation:
         rules = resolve(RULESET, SEATS)
         # The same upload is always tried with the same game.
         seed = f"trial/{self._submission.digest[:16]}"
-        seats = [
-            players.open_player(self._submission, seat, self._limits, notes)
-            for seat, notes in enumerate(self._notes)
+        self._players = [
+            players.open_player(self._submission, self._limits) for _ in range(SEATS)
         ]
         game = TorresGame(rules, derive(rules, seed))
-        return play(game, seats, seed=seed, limits=self._limits, watch=self._watch)
+        return play(
+            game, self._players, seed=seed, limits=self._limits, watch=self._watch
+        )
 
     def _watch(self, _move: Move) -> None:
         if time.monotonic() - self._beat > BEAT_S:
@@ -154,8 +147,9 @@ class Validation:
         return {"summary": summary, "steps": self._steps}
 
     def _whole_log(self) -> str:
-        for seat, notes in enumerate(self._notes):
-            told = {"stderr": notes.stderr, **notes.verdict}
+        for seat, player in enumerate(self._players):
+            output = player.output()
+            told = {"stderr": output.stderr, **output.verdict}
             for key in ("received", "exit", "stderr", "sent"):
                 if said := str(told.get(key) or "").strip():
                     self._log.append(f"Seat {seat}, {key}: {said}")

@@ -7,7 +7,7 @@ database's, never a host's. Nothing here sends anything.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from django.db.models.functions import Now
 
 from ladder.games import sql
 from ladder.games.models import Attempt, Game, GameStatus, StoredAnswer, Worker
+from ladder.runner.verdict import SeatOutput
 
 LEASE = timedelta(seconds=settings.TORRES_LEASE_SECONDS)
 MAX_FAILURES = 3
@@ -47,15 +48,6 @@ class AnswerRecord:
     actions: list[str]
     ms: float
     auto: bool = False
-
-
-@dataclass(slots=True)
-class Journal:
-    """What a seat leaves for its owner: filled while the game is played."""
-
-    stderr: str = ""
-    notes: list[dict[str, Any]] = field(default_factory=list)
-    verdict: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +123,7 @@ def store(claim: Claim, answers: Sequence[AnswerRecord]) -> None:
 
 
 def finish(
-    claim: Claim, result: FinishedGame, journals: Sequence[Journal] = ()
+    claim: Claim, result: FinishedGame, outputs: Sequence[SeatOutput] = ()
 ) -> bool:
     """Write the result in one transaction; False if it came too late.
 
@@ -149,17 +141,17 @@ def finish(
         sql.place(claim.game, columns),
         sql.close_attempt(claim.game, claim.fence, Attempt.Outcome.FINISHED, reason=""),
         sql.drop_answers(claim.attempt),  # the replay holds them now
-        *sql.keep_logs(_logs(claim, journals)),
+        *sql.keep_logs(_logs(claim, outputs)),
     )
     return written or _has_finished(claim.attempt)
 
 
-def fail(claim: Claim, reason: str, journals: Sequence[Journal] = ()) -> bool:
+def fail(claim: Claim, reason: str, outputs: Sequence[SeatOutput] = ()) -> bool:
     """End an attempt by our own fault: the game is scheduled again, or dead."""
     with transaction.atomic():
         if not _give_up(claim.game, claim.fence, reason):
             return False
-        for part in sql.keep_logs(_logs(claim, journals)):
+        for part in sql.keep_logs(_logs(claim, outputs)):
             sql.run(part)
     return True
 
@@ -243,16 +235,16 @@ def _close(game: int, fence: int, outcome: Attempt.Outcome, reason: str) -> None
 
 
 def _logs(
-    claim: Claim, journals: Sequence[Journal]
+    claim: Claim, outputs: Sequence[SeatOutput]
 ) -> list[tuple[int, int, str, str, str]]:
     return [
         (
             claim.attempt,
             number,
-            storable(journal.stderr),
-            json.dumps(storable(journal.notes)),
-            json.dumps(storable(journal.verdict)),
+            storable(output.stderr),
+            json.dumps(storable(output.notes)),
+            json.dumps(storable(output.verdict)),
         )
-        for number, journal in enumerate(journals)
-        if journal.stderr or journal.notes or journal.verdict
+        for number, output in enumerate(outputs)
+        if output.stderr or output.notes or output.verdict
     ]

@@ -1,11 +1,26 @@
-"""Why a seat lost its say, told to the owner of the bot."""
+"""What a seat leaves behind for the owner of its bot: its output and its verdict."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from ladder.runner.clock import Charge
 from ladder.runner.sandbox.api import Exit
 
 KEPT_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class SeatOutput:
+    """What one seat leaves behind when its player has ended.
+
+    ``stderr`` holds the last ``KEPT_BYTES`` of the bot's stderr as text. ``notes``
+    holds one ``{"move": index, "note": text}`` for each note that the bot sent.
+    ``verdict`` is a verdict as JSON, and empty if the seat did not forfeit.
+    """
+
+    stderr: str = ""
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    verdict: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,12 +157,13 @@ def _game(seats: int) -> int:
 
 def _finish(claim: object) -> None:
     from ladder.games import attempts
-    from ladder.games.attempts import FinishedGame, Journal, SeatResult
+    from ladder.games.attempts import FinishedGame, SeatResult
+    from ladder.runner.verdict import SeatOutput
 
     places = [SeatResult(seat, 40 - seat, seat + 1) for seat in range(4)]
     result = FinishedGame("completed", "1", b"r" * 900, places)
-    journals = [Journal(stderr="a few words") for _ in range(4)]
-    attempts.finish(claim, result, journals)
+    outputs = [SeatOutput(stderr="a few words") for _ in range(4)]
+    attempts.finish(claim, result, outputs)
 
 
 def _save_each(claim: object) -> None:

@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
 
 from ladder.games import attempts, selectors, services
-from ladder.games.attempts import AnswerRecord, FinishedGame, Journal, SeatResult
+from ladder.games.attempts import AnswerRecord, FinishedGame, SeatResult
 from ladder.games.models import (
     Attempt,
     Game,
@@ -20,6 +20,7 @@ from ladder.games.models import (
     Worker,
 )
 from ladder.games.worker import registry
+from ladder.runner.verdict import SeatOutput
 from tests.games import factories
 
 pytestmark = pytest.mark.django_db
@@ -60,7 +61,7 @@ def test_a_result_is_written_whole():
     claim = attempts.claim(game.pk, factories.worker())
     attempts.store(claim, [AnswerRecord(0, 0, ["enter d4"], 1.5)])
 
-    written = attempts.finish(claim, RESULT, [Journal(stderr="hm"), Journal()])
+    written = attempts.finish(claim, RESULT, [SeatOutput(stderr="hm"), SeatOutput()])
 
     assert written
     game.refresh_from_db()
@@ -90,7 +91,7 @@ def test_a_result_that_comes_after_the_lease_was_given_away_is_refused():
     attempts.reap()
     now = attempts.claim(game.pk, factories.worker("ben"))
 
-    assert not attempts.finish(late, RESULT, [Journal(stderr="hm")])
+    assert not attempts.finish(late, RESULT, [SeatOutput(stderr="hm")])
     assert not attempts.beat(late)
     assert not attempts.fail(late, "late")
     assert attempts.beat(now)
@@ -108,7 +109,9 @@ def test_a_result_of_which_a_part_is_refused_leaves_nothing():
     places = [SeatResult(0, 41, 1), SeatResult(1, 40, rank=9)]
 
     with pytest.raises(IntegrityError):
-        attempts.finish(claim, replace(RESULT, places=places), [Journal(stderr="hm")])
+        attempts.finish(
+            claim, replace(RESULT, places=places), [SeatOutput(stderr="hm")]
+        )
 
     game.refresh_from_db()
     assert game.status == "running"
@@ -124,8 +127,8 @@ def test_the_hot_path_goes_on_when_its_statements_are_prepared():
     for k, game in enumerate(games):
         places = [SeatResult(seat, 40 - seat, seat + 1) for seat in range(2 + k % 2)]
         claim = attempts.claim(game.pk, me)
-        journals = [Journal(stderr="hm"), Journal(notes=[{"note": "so"}])]
-        assert attempts.finish(claim, replace(RESULT, places=places), journals)
+        outputs = [SeatOutput(stderr="hm"), SeatOutput(notes=[{"note": "so"}])]
+        assert attempts.finish(claim, replace(RESULT, places=places), outputs)
 
     assert selectors.tally().finished == len(games)
     assert SeatLog.objects.filter(stderr="hm", notes=[]).count() == len(games)
@@ -280,7 +283,7 @@ def test_the_database_refuses_states_that_make_no_sense(values):
 
 def test_what_postgresql_refuses_is_made_storable():
     claim = attempts.claim(factories.game().pk, factories.worker())
-    nasty = Journal(stderr="a\0b\ud800", notes=[{"note": "\0\udfff"}])
+    nasty = SeatOutput(stderr="a\0b\ud800", notes=[{"note": "\0\udfff"}])
 
     assert attempts.finish(claim, RESULT, [nasty])
     assert SeatLog.objects.get().stderr == "a\ufffdb?"

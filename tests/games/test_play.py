@@ -13,6 +13,7 @@ from ladder.games.models import Attempt, Game, Seat, SeatLog, StoredAnswer
 from ladder.games.worker import registry
 from ladder.games.worker.play import AttemptEnd, RunningGames, play
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
+from ladder.runner.verdict import SeatOutput
 from tests.games import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,14 +22,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 class Nasty(ScriptedPlayer):
     """Misbehaves as its bot's name says, after it has written something to stderr."""
 
-    def __init__(self, submission, log) -> None:
+    def __init__(self, submission) -> None:
         super().__init__(submission.digest)
-        self.bot, self.log = submission.bot.slug, log
+        self.bot = submission.bot.slug
+        self.stderr = ""
         self.killed = threading.Event()
 
     def start(self, hello) -> None:
         super().start(hello)
-        self.log.stderr = f"{self.bot} says hello\n"
+        self.stderr = f"{self.bot} says hello\n"
         if self.bot == "mute":
             raise PlayerFault("timeout", "not ready after 10000 ms")
         if self.bot == "unlucky":
@@ -44,10 +46,15 @@ class Nasty(ScriptedPlayer):
 
     def kill(self) -> None:
         self.killed.set()
+        if self.bot == "undying":
+            raise OSError("the process cannot be killed")
+
+    def output(self) -> SeatOutput:
+        return SeatOutput(stderr=self.stderr)
 
 
-def open_nasty(submission, _seat, _limits, log):
-    return Nasty(submission, log)
+def open_nasty(submission, _limits):
+    return Nasty(submission)
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +110,16 @@ def test_our_own_fault_is_nobodys_and_the_game_is_played_again(name):
     game.refresh_from_db()
     assert (game.status, game.failures) == ("scheduled", 1)
     assert Seat.objects.filter(rank__isnull=False).count() == 0
+
+
+@pytest.mark.parametrize("name", ["unlucky", "undying"])
+def test_a_failed_attempt_keeps_what_each_seat_left_behind(name):
+    game = one(name, "ben")
+
+    assert play(game.pk, registry.here()) == AttemptEnd.FAILED
+
+    log = SeatLog.objects.get(number=0)
+    assert (log.stderr, log.attempt.fence) == (f"{name} says hello\n", 1)
 
 
 def in_thread(

@@ -40,7 +40,7 @@ class SlowVictim(ScriptedPlayer):
         return super().decide(ask)
 
 
-def open_player(submission, seat, limits, log):
+def open_player(submission, limits):
     wait_for_death("after the claim")
     return SlowVictim(submission.digest)
 

@@ -11,5 +11,5 @@ class SlowPlayer(ScriptedPlayer):
         return super().decide(ask)
 
 
-def open_slow(submission, seat, limits, log):
+def open_slow(submission, limits):
     return SlowPlayer(submission.digest)

@@ -18,7 +18,6 @@ from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots.models import Submission
 from ladder.common.errors import LadderError
-from ladder.games.attempts import Journal
 from ladder.games.models import Worker
 from ladder.runner.protocol import Limits
 
@@ -52,7 +51,7 @@ def measure() -> float | None:
     rules, limits = resolve("yucata", 2, {}), asdict(Limits())
     outcome = referee.play(
         TorresGame(rules, derive(rules, SEED)),
-        [open_player(bot, seat, limits, Journal()) for seat in range(2)],
+        [open_player(bot, limits) for _ in range(2)],
         seed=SEED,
         limits=limits,
     )

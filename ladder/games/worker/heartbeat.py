@@ -7,6 +7,8 @@ slow a game, and no transaction is open while a bot thinks.
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol
 
 import structlog
 from django.conf import settings
@@ -14,7 +16,8 @@ from django.db import Error, connection
 
 from engine.referee import Move, Player
 from ladder.games import attempts
-from ladder.games.attempts import AnswerRecord, Claim, Journal
+from ladder.games.attempts import AnswerRecord, Claim
+from ladder.runner.verdict import SeatOutput
 
 BEAT_S = settings.TORRES_LEASE_SECONDS / 3
 FLUSH_S = 0.25
@@ -28,6 +31,13 @@ class Stopped(Exception):
     """The game is not to be played on: the lease is lost, or the worker stops."""
 
 
+class SeatPlayer(Player, Protocol):
+    """A player that keeps what its bot leaves behind."""
+
+    def output(self) -> SeatOutput:
+        """Return stderr and verdict of the bot; empty until it was killed."""
+
+
 class Heartbeat(threading.Thread):
     """Beats for one claim until it is closed; ends the players when it must not go on.
 
@@ -38,9 +48,9 @@ class Heartbeat(threading.Thread):
     def __init__(self, claim: Claim, seats: int, *, deadline_s: float) -> None:
         super().__init__(name=f"heart of game {claim.game}", daemon=True)
         self.claim = claim
-        self.journals = [Journal() for _ in range(seats)]
+        self._notes: list[list[dict[str, Any]]] = [[] for _ in range(seats)]
         self.stopped = ""
-        self._players: Sequence[Player] = ()
+        self._players: Sequence[SeatPlayer] = ()
         self._answers: list[AnswerRecord] = []
         self._wake = threading.Condition()
         self._closed = False
@@ -48,7 +58,7 @@ class Heartbeat(threading.Thread):
         self._deadline = now + deadline_s
         self._beaten = now
 
-    def guard(self, players: Sequence[Player]) -> None:
+    def guard(self, players: Sequence[SeatPlayer]) -> None:
         """Name the players that end with the lease."""
         self._players = players
 
@@ -66,9 +76,16 @@ class Heartbeat(threading.Thread):
         )
         if answer and answer.note:
             note = {"move": move.index, "note": answer.note}
-            self.journals[move.seat].notes.append(note)
+            self._notes[move.seat].append(note)
         with self._wake:
             self._answers.append(said)
+
+    def outputs(self) -> list[SeatOutput]:
+        """Return what each seat left behind; none if a player could not be opened."""
+        return [
+            replace(player.output(), notes=notes)
+            for player, notes in zip(self._players, self._notes, strict=False)
+        ]
 
     def stop(self, why: str) -> None:
         """End the game now, from any thread. Said twice, the first reason stays."""

@@ -15,14 +15,15 @@ from django.db import Error, InterfaceError, OperationalError, connection
 from django.utils.module_loading import import_string
 
 from engine import referee
-from engine.referee import GameRecord, Player, ServiceFault
+from engine.referee import GameRecord, ServiceFault
 from ladder.bots.models import Submission
 from ladder.games import attempts
-from ladder.games.attempts import Claim, FinishedGame, Journal
+from ladder.games.attempts import Claim, FinishedGame
 from ladder.games.capabilities import Capabilities, fit
 from ladder.games.models import Game
 from ladder.games.worker import engine_adapter
-from ladder.games.worker.heartbeat import Heartbeat, Stopped
+from ladder.games.worker.heartbeat import Heartbeat, SeatPlayer, Stopped
+from ladder.runner.verdict import SeatOutput
 
 PATIENCE_S = 60.0
 """How long a result is kept for a database that does not answer."""
@@ -31,8 +32,8 @@ AWAY = (OperationalError, InterfaceError)
 
 log = structlog.get_logger()
 
-OpenPlayer = Callable[[Submission, int, dict[str, int], Journal], Player]
-"""Of a submission, its seat, the match's limits, and where it leaves what it leaves."""
+OpenPlayer = Callable[[Submission, dict[str, int]], SeatPlayer]
+"""Opens a player of a submission, with the limits of the match."""
 
 
 class AttemptEnd(StrEnum):
@@ -136,7 +137,7 @@ def _attempt(claim: Claim, seated: Game, heart: Heartbeat) -> AttemptEnd:
     if heart.stopped:
         return _give_back(claim, heart)
     try:
-        return _finish(claim, result, heart.journals)
+        return _finish(claim, result, heart.outputs())
     except Error as bug:  # refused, not away: trying again would not help
         log.exception("the result cannot be stored", game=claim.game)
         return _fail(claim, heart, bug)
@@ -146,8 +147,7 @@ def _perform(seated: Game, heart: Heartbeat) -> GameRecord:
     match = seated.match
     open_player: OpenPlayer = import_string(settings.TORRES_OPEN_PLAYER)
     players = [
-        open_player(seat.submission, seat.number, match.limits, journal)
-        for seat, journal in zip(seated.seats.all(), heart.journals, strict=True)
+        open_player(seat.submission, match.limits) for seat in seated.seats.all()
     ]
     heart.guard(players)
     return referee.play(
@@ -160,9 +160,9 @@ def _perform(seated: Game, heart: Heartbeat) -> GameRecord:
 
 
 def _finish(
-    claim: Claim, result: FinishedGame, journals: Sequence[Journal]
+    claim: Claim, result: FinishedGame, outputs: Sequence[SeatOutput]
 ) -> AttemptEnd:
-    written = _insist(lambda: attempts.finish(claim, result, journals))
+    written = _insist(lambda: attempts.finish(claim, result, outputs))
     if written is None:
         return AttemptEnd.UNKNOWN
     return AttemptEnd.FINISHED if written else AttemptEnd.LATE
@@ -171,7 +171,7 @@ def _finish(
 def _fail(claim: Claim, heart: Heartbeat, why: Exception) -> AttemptEnd:
     heart.close()
     reason = f"{type(why).__name__}: {why}"
-    written = _insist(lambda: attempts.fail(claim, reason, heart.journals))
+    written = _insist(lambda: attempts.fail(claim, reason, heart.outputs()))
     return AttemptEnd.FAILED if written else AttemptEnd.UNKNOWN
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.referee import Answer, Ask
 from ladder.bots.models import Submission
+from ladder.runner.verdict import SeatOutput
 
 
 class ScriptedPlayer:
@@ -34,9 +35,10 @@ class ScriptedPlayer:
     def kill(self) -> None:
         pass
 
+    def output(self) -> SeatOutput:
+        return SeatOutput()
 
-def open_player(
-    submission: Submission, seat: int, limits: dict[str, int], log: object
-) -> ScriptedPlayer:
+
+def open_player(submission: Submission, limits: dict[str, int]) -> ScriptedPlayer:
     """Open a scripted player; the submission's digest is its taste."""
     return ScriptedPlayer(submission.digest)
