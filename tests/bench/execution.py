@@ -241,7 +241,7 @@ def _games_a_second(workers: int) -> float:
     from tests.soak.factories import fleet
 
     ended = "SELECT count(*) FROM games_game WHERE status = 'finished'"
-    with fleet(player="ladder.ops.chaos.scripted_player.open_player") as service:
+    with fleet(app="ladder.ops.chaos.celery") as service:
         service.open([()] * workers)
         service.until(lambda: service.ask(ended)[0][0] > 10 * workers, 120)
         ((before,),), began = service.ask(ended), time.monotonic()

@@ -11,7 +11,7 @@ from engine.referee import PlayerFault, ServiceFault
 from ladder.games import attempts, replays
 from ladder.games.models import Attempt, Game, Seat, SeatLog, StoredAnswer
 from ladder.games.worker import registry
-from ladder.games.worker.play import AttemptEnd, RunningGames, play
+from ladder.games.worker.play import RUNNING_GAMES, AttemptEnd, RunningGames, play
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
 from ladder.runner.verdict import SeatOutput
 from tests.games import factories
@@ -58,8 +58,8 @@ def open_nasty(submission, _limits):
 
 
 @pytest.fixture(autouse=True)
-def _nasty(settings):
-    settings.TORRES_OPEN_PLAYER = "tests.games.test_play.open_nasty"
+def _nasty(monkeypatch):
+    monkeypatch.setattr(RUNNING_GAMES, "open_player", open_nasty)
 
 
 def one(*slugs: str) -> Game:
@@ -147,7 +147,7 @@ def wait_until(true, seconds: float = 20.0) -> None:
 
 def test_answers_can_be_watched_while_a_bot_thinks():
     game = one("ana", "thinker")
-    floor = RunningGames()
+    floor = RunningGames(open_nasty)
     thread, ends = in_thread(game, floor)
 
     wait_until(lambda: StoredAnswer.objects.filter(attempt__game=game).exists())
@@ -162,7 +162,7 @@ def test_answers_can_be_watched_while_a_bot_thinks():
 def test_a_lost_lease_ends_the_bots_and_the_result_is_never_written(monkeypatch):
     monkeypatch.setattr("ladder.games.worker.heartbeat.BEAT_S", 0.1)
     game = one("ana", "thinker")
-    thread, ends = in_thread(game, RunningGames())
+    thread, ends = in_thread(game, RunningGames(open_nasty))
     wait_until(Attempt.objects.exists)
 
     attempts.release(game.pk, 1, "given away")

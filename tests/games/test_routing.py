@@ -9,6 +9,7 @@ from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Attempt, Game, Worker
 from ladder.games.worker import registry
 from ladder.games.worker.play import AttemptEnd, RunningGames, play
+from ladder.ops.chaos.scripted_player import open_player
 from tests.games import factories
 from tests.games.test_attempts import RESULT
 
@@ -144,7 +145,7 @@ def test_status_says_which_games_wait_for_what(capsys):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_hint_that_went_astray_fails_nothing():
-    one, floor = make("go", 1), RunningGames()
+    one, floor = make("go", 1), RunningGames(open_player)
     floor.open(crew("python").offered)
 
     assert play(one.pk, registry.here(), floor) == AttemptEnd.NOT_TAKEN

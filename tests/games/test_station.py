@@ -22,7 +22,7 @@ def deaf(monkeypatch) -> list[str]:
 
 def at_work(deaf: list[str], *queues: str) -> WorkerReporter:
     return WorkerReporter(
-        registry.survey(slots=2),
+        registry.unlimited(slots=2),
         queues or ("play", "again"),
         when_deaf=lambda: deaf.append("deaf"),
         floor=RunningGames(),

@@ -6,9 +6,7 @@ It is the thinking time as bots are charged for it, so a busy host is no slower.
 from dataclasses import asdict
 
 import structlog
-from django.conf import settings
 from django.db import Error, connection
-from django.utils.module_loading import import_string
 
 from engine import referee
 from engine.errors import EngineError
@@ -19,6 +17,7 @@ from engine.setup import derive
 from ladder.bots.models import Submission
 from ladder.common.errors import LadderError
 from ladder.games.models import Worker
+from ladder.games.worker.play import OpenPlayer
 from ladder.runner.protocol import Limits
 
 BOT = "house-greedy"
@@ -27,10 +26,10 @@ SEED = "00" * 16
 log = structlog.get_logger()
 
 
-def run(worker: int) -> None:
+def run(worker: int, open_player: OpenPlayer) -> None:
     """Measure this host and note it; never raises, since nothing depends on it."""
     try:
-        if (ms := measure()) is not None:
+        if (ms := measure(open_player)) is not None:
             Worker.objects.filter(pk=worker).update(calibration_ms=ms)
     except (Error, LadderError, EngineError, ServiceFault, OSError) as error:
         log.warning("cannot calibrate", error=str(error))
@@ -38,7 +37,7 @@ def run(worker: int) -> None:
         connection.close()
 
 
-def measure() -> float | None:
+def measure(open_player: OpenPlayer) -> float | None:
     """Return the milliseconds that the bot is charged; None where it is not there."""
     bots = Submission.objects.filter(
         bot__slug=BOT, status=Submission.Status.READY
@@ -47,7 +46,6 @@ def measure() -> float | None:
     connection.close()
     if bot is None:
         return None
-    open_player = import_string(settings.TORRES_OPEN_PLAYER)
     rules, limits = resolve("yucata", 2, {}), asdict(Limits())
     outcome = referee.play(
         TorresGame(rules, derive(rules, SEED)),

@@ -19,9 +19,10 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 
+from ladder.bots import players
 from ladder.games import capabilities, selectors
 from ladder.games.worker import calibration, registry
-from ladder.games.worker.play import RUNNING_GAMES, RunningGames
+from ladder.games.worker.play import RUNNING_GAMES, OpenPlayer, RunningGames
 from ladder.games.worker.registry import WorkerInfo
 
 REPORT_S = settings.TORRES_LEASE_SECONDS / 6
@@ -74,7 +75,7 @@ class WorkerReporter(threading.Thread):
 
     def _calibrate(self, worker: int) -> None:
         self._calibrated = True
-        run = partial(calibration.run, worker)
+        run = partial(calibration.run, worker, self.floor.open_player)
         threading.Thread(target=run, name="calibration", daemon=True).start()
 
     def report(self) -> None:
@@ -113,7 +114,13 @@ class WorkerReporter(threading.Thread):
 
 
 class ReporterStep(bootsteps.StartStopStep):
-    """Starts with every worker: reports for it, and hands its games back at the end."""
+    """Starts with every worker: reports for it, and hands its games back at the end.
+
+    A subclass may play with other players, which need something else of the host.
+    """
+
+    open_player: OpenPlayer = staticmethod(players.open_player)
+    inspect_host = staticmethod(registry.survey)
 
     requires = ("celery.worker.components:Pool",)
 
@@ -124,7 +131,7 @@ class ReporterStep(bootsteps.StartStopStep):
                 " see those of others: say --pool threads, or nothing."
             )
         alone = parent.app.conf.broker_url.startswith("memory")
-        card = registry.survey(parent.concurrency)  # type: ignore[attr-defined]
+        card = self.inspect_host(parent.concurrency)  # type: ignore[attr-defined]
         words = card.offered
         queues = parent.app.amqp.queues
         if PLAYS & queues.consume_from.keys():
@@ -132,7 +139,7 @@ class ReporterStep(bootsteps.StartStopStep):
         self.station = WorkerReporter(
             card, list(queues.consume_from), when_deaf=None if alone else replace
         )
-        self.station.floor.open(words)
+        self.station.floor.open(words, self.open_player)
         self.station.start()
 
     def stop(self, parent: WorkController) -> None:

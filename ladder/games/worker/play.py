@@ -12,10 +12,10 @@ from enum import StrEnum
 import structlog
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connection
-from django.utils.module_loading import import_string
 
 from engine import referee
 from engine.referee import GameRecord, ServiceFault
+from ladder.bots import players
 from ladder.bots.models import Submission
 from ladder.games import attempts
 from ladder.games.attempts import Claim, FinishedGame
@@ -48,9 +48,14 @@ class AttemptEnd(StrEnum):
 
 
 class RunningGames:
-    """The games that are being played in this process, so that all can be stopped."""
+    """The games that run in this process, and how this process plays them.
 
-    def __init__(self) -> None:
+    `offered` is what the worker offers; None if it plays every game. `open_player`
+    opens the players of all games.
+    """
+
+    def __init__(self, open_player: OpenPlayer = players.open_player) -> None:
+        self.open_player = open_player
         self._hearts: set[Heartbeat] = set()
         self._change = threading.Condition()
         self.closing = ""
@@ -81,10 +86,15 @@ class RunningGames:
                 heart.stop(why)
             self._change.wait_for(lambda: not self._hearts, stop_s)
 
-    def open(self, offered: Capabilities | None = None) -> None:
+    def open(
+        self,
+        offered: Capabilities | None = None,
+        open_player: OpenPlayer | None = None,
+    ) -> None:
         """Take games (again): those that need no more than this, or all."""
         self.closing = ""
         self.offered = offered
+        self.open_player = open_player or self.open_player
 
 
 RUNNING_GAMES = RunningGames()
@@ -114,16 +124,18 @@ def play(game: int, worker: int, floor: RunningGames = RUNNING_GAMES) -> Attempt
     heart.start()
     floor.enter(heart)
     try:
-        return _attempt(claim, seated, heart)
+        return _attempt(claim, seated, heart, floor.open_player)
     finally:
         heart.close()
         floor.leave(heart)
         connection.close()
 
 
-def _attempt(claim: Claim, seated: Game, heart: Heartbeat) -> AttemptEnd:
+def _attempt(
+    claim: Claim, seated: Game, heart: Heartbeat, open_player: OpenPlayer
+) -> AttemptEnd:
     try:
-        outcome = _perform(seated, heart)
+        outcome = _perform(seated, heart, open_player)
         result = engine_adapter.result(seated, outcome)
     except Stopped:
         return _give_back(claim, heart)
@@ -143,16 +155,15 @@ def _attempt(claim: Claim, seated: Game, heart: Heartbeat) -> AttemptEnd:
         return _fail(claim, heart, bug)
 
 
-def _perform(seated: Game, heart: Heartbeat) -> GameRecord:
+def _perform(seated: Game, heart: Heartbeat, open_player: OpenPlayer) -> GameRecord:
     match = seated.match
-    open_player: OpenPlayer = import_string(settings.TORRES_OPEN_PLAYER)
-    players = [
+    seated_players = [
         open_player(seat.submission, match.limits) for seat in seated.seats.all()
     ]
-    heart.guard(players)
+    heart.guard(seated_players)
     return referee.play(
         engine_adapter.start(match),
-        players,
+        seated_players,
         seed=match.seed,
         limits=match.limits,
         watch=heart.watch,

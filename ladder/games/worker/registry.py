@@ -18,8 +18,6 @@ from ladder.games.models import Game, GameStatus, Worker
 from ladder.runner.languages import LANGUAGES, missing
 from ladder.runner.sandbox import LEVELS, probe
 
-PROCESSES = "ladder.bots.players.open_player"
-
 
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
@@ -36,22 +34,32 @@ class WorkerInfo:
 
 
 def survey(slots: int) -> WorkerInfo:
-    """Look at what this host can do. The sandbox is really tried: it takes a second.
-
-    Players that are no processes (chaos, tests) run everywhere.
-    """
-    scripted = settings.TORRES_OPEN_PLAYER != PROCESSES
+    """Inspect this host. Takes about a second, because it really tries the sandbox."""
     return WorkerInfo(
-        versions={
-            "python": platform.python_version(),
-            "service": version("torres-ladder"),
-            "celery": version("celery"),
-            "rules": RULES,
-        },
-        languages=[r.name for r in LANGUAGES if scripted or not missing(r)],
-        sandbox=LEVELS[-1] if scripted else probe().level,
+        versions=_versions(),
+        languages=[language.name for language in LANGUAGES if not missing(language)],
+        sandbox=probe().level,
         slots=slots,
     )
+
+
+def unlimited(slots: int) -> WorkerInfo:
+    """Describe a worker that plays every game, because its players are no processes."""
+    return WorkerInfo(
+        versions=_versions(),
+        languages=[language.name for language in LANGUAGES],
+        sandbox=LEVELS[-1],
+        slots=slots,
+    )
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "python": platform.python_version(),
+        "service": version("torres-ladder"),
+        "celery": version("celery"),
+        "rules": RULES,
+    }
 
 
 def station() -> str:

@@ -32,6 +32,7 @@ from ladder.ops.chaos.servers import Postgres, Redis, mortal
 from ladder.ops.chaos.tcp_proxy import TcpProxy
 
 SLOTS = 2
+APP = "ladder.ops.chaos.celery"
 SKEWS = (0.0, 3600.0, -3600.0, 0.0)
 """By how many seconds the clocks of the workers are wrong, in turn."""
 CLOCK = """
@@ -111,7 +112,7 @@ class ChaosService:
             "TORRES_DATA": str(self.folder / f"host-{k}"),
             "REMAP_SIGTERM": "SIGQUIT",
         }
-        celery = [sys.executable, "-m", "celery", "-A", "ladder.celery", "worker"]
+        celery = [sys.executable, "-m", "celery", "-A", APP, "worker"]
         options = ["-P", "threads", "-c", str(SLOTS), "-n", f"worker-{k}@here"]
         quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
         path = self.folder / f"worker-{k}.log"

@@ -91,7 +91,6 @@ def _outside(lease: float) -> None:
             "BROKER_URL": f"redis://127.0.0.1:{servers.free_port()}/0",
             "TORRES_DATA": str(folder / "data"),
             "TORRES_LEASE_SECONDS": str(lease),
-            "TORRES_OPEN_PLAYER": "ladder.ops.chaos.scripted_player.open_player",
             "TORRES_GRACE_SECONDS": "2",
             "DB_POOL": "8",
         }
