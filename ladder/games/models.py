@@ -62,6 +62,13 @@ class Match(models.Model):
     embargo = models.BooleanField(
         default=False, help_text="Nothing of it is shown to anybody yet."
     )
+    # Copies, as the terms above. So a ladder's slug must not change.
+    ladder = models.SlugField(
+        max_length=40, blank=True, help_text="The ladder that rates it, or empty."
+    )
+    why = models.JSONField(
+        null=True, blank=True, help_text="Why the matchmaker made it."
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

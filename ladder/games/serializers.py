@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ladder.games.models import Game, Match, Seat
@@ -41,6 +42,7 @@ class GameSerializer(serializers.ModelSerializer[Game]):
     replaces = serializers.IntegerField(
         source="replaces_id", read_only=True, allow_null=True
     )
+    ladder = serializers.SerializerMethodField()
 
     class Meta:
         model = Game
@@ -59,8 +61,12 @@ class GameSerializer(serializers.ModelSerializer[Game]):
             "created_at",
             "started_at",
             "finished_at",
+            "ladder",
         ]
         read_only_fields = fields
+
+    def get_ladder(self, game: Game) -> str | None:
+        return game.match.ladder or None
 
 
 class MatchGameSerializer(serializers.ModelSerializer[Game]):
@@ -73,10 +79,16 @@ class MatchGameSerializer(serializers.ModelSerializer[Game]):
 
 
 class MatchSerializer(serializers.ModelSerializer[Match]):
-    """`seed` is null until the last game is over."""
+    """A match with its games.
+
+    `seed` is null until the last game is over. `ladder` and `why` are null if no ladder
+    rates the match.
+    """
 
     seed = serializers.SerializerMethodField()
     games = MatchGameSerializer(many=True, read_only=True)
+    ladder = serializers.SerializerMethodField()
+    why = serializers.SerializerMethodField()
 
     class Meta:
         model = Match
@@ -90,12 +102,21 @@ class MatchSerializer(serializers.ModelSerializer[Match]):
             "seed",
             "created_at",
             "games",
+            "ladder",
+            "why",
         ]
         read_only_fields = fields
 
     def get_seed(self, match: Match) -> str | None:
         # A match that was not asked about this keeps its seed.
         return None if getattr(match, "open", True) else match.seed
+
+    def get_ladder(self, match: Match) -> str | None:
+        return match.ladder or None
+
+    @extend_schema_field({"type": "object", "nullable": True})
+    def get_why(self, match: Match) -> dict[str, Any] | None:
+        return match.why
 
 
 class SeatLogSerializer(serializers.Serializer[Any]):

@@ -28,13 +28,17 @@ class NotNow(LadderError):
 class MatchTerms:
     """Under which terms a match is played: its own copy of everything.
 
-    A match under embargo is shown to nobody until the embargo is lifted.
+    A match under embargo is shown to nobody until the embargo is lifted. `ladder` is
+    the slug of the ladder that rates the match, and "" if none does; `why` says why the
+    matchmaker made it.
     """
 
     ruleset: str
     switches: dict[str, Any]
     limits: dict[str, int]
     embargo: bool = False
+    ladder: str = ""
+    why: dict[str, Any] | None = None
 
 
 @transaction.atomic
@@ -62,6 +66,8 @@ def schedule_match(
         seed=secrets.token_hex(16),
         planned=games,
         embargo=terms.embargo,
+        ladder=terms.ladder,
+        why=terms.why,
     )
     needs = _needs(seats)
     for index in range(games):

@@ -1,6 +1,4 @@
-"""The API's doors to matches and games; the ladder's own facts are added above."""
-
-from typing import Any
+"""The views of the API for matches and games."""
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -23,25 +21,29 @@ from ladder.games.serializers import (
 
 
 class MatchList(ListAPIView[Match]):
+    """The matches, newest first, and why each was made."""
+
     queryset = visibility.matches()
-    serializer_class: Any = MatchSerializer
+    serializer_class = MatchSerializer
     filterset_class = MatchFilter
 
 
 class MatchDetail(RetrieveAPIView[Match]):
     queryset = visibility.matches()
-    serializer_class: Any = MatchSerializer
+    serializer_class = MatchSerializer
 
 
 class GameList(ListAPIView[Game]):
+    """The games, newest first."""
+
     queryset = visibility.games()
-    serializer_class: Any = GameSerializer
+    serializer_class = GameSerializer
     filterset_class = GameFilter
 
 
 class GameDetail(RetrieveAPIView[Game]):
     queryset = visibility.games()
-    serializer_class: Any = GameSerializer
+    serializer_class = GameSerializer
 
 
 class GameReplay(GenericAPIView[Game]):

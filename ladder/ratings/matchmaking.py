@@ -137,11 +137,18 @@ def _make(season: Season, table: Seating, maker: Matchmaker) -> bool:
     if len(found) < len(wanted):
         return False
     ladder = season.ladder
+    terms = GameTerms(
+        ladder.ruleset,
+        ladder.switches,
+        ladder.limits,
+        ladder=ladder.slug,
+        why=table.why,
+    )
     match = games.schedule_match(
         Match.Kind.LADDER,
-        GameTerms(ladder.ruleset, ladder.switches, ladder.limits),
+        terms,
         [found[submission] for submission in wanted],
         duplicate=ladder.duplicate,
     )
-    Pairing.objects.create(season=season, match=match, why=table.why)
+    Pairing.objects.create(season=season, match=match)
     return True

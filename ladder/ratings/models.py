@@ -221,11 +221,10 @@ class Checkpoint(models.Model):
 
 
 class Pairing(models.Model):
-    """Why a match of a season was made; `open` until all its games are folded."""
+    """A match that a season rates; `open` until all its games are folded."""
 
     season = models.ForeignKey(Season, models.PROTECT, related_name="pairings")
     match = models.OneToOneField(Match, models.PROTECT, related_name="pairing")
-    why = models.JSONField(help_text='{"rule": "...", "reasons": [...]}')
     open = models.BooleanField(default=True)
     created_at = models.DateTimeField(db_default=Now())
 

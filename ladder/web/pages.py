@@ -152,7 +152,7 @@ def match_page(match: Match) -> dict[str, Any]:
         "match": match,
         "games": match.games.all(),
         "origin": made,
-        "others": _weighed(made["pairing"].why) if made["pairing"] else [],
+        "others": _weighed(match.why) if match.why else [],
         "limits": [
             (
                 LIMITS.get(name, (name, ""))[0],

@@ -154,7 +154,7 @@ def test_after_a_mended_rule_only_what_comes_out_otherwise_is_played_again(
     one, two = make_bot("one", "ana"), make_bot("two", "ben")
     rater.welcome(season.pk)
     match = make_match(one, two)
-    season.pairings.create(match=match, why={})
+    season.pairings.create(match=match)
     rater.fold(season.pk)
     assert list(operations.misjudged(season)) == []
 

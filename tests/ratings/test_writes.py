@@ -49,7 +49,7 @@ def test_a_leaderboard_of_ten_thousand_is_not_rewritten():
     season = ensure_default_ladder().seasons.get()
     seats = crowd(season)[:4]
     match = games.schedule_match(Match.Kind.LADDER, factories.TERMS, seats)
-    Pairing.objects.create(season=season, match=match, why={})
+    Pairing.objects.create(season=season, match=match)
     finish(match.games.get(), [1, 2, 3, 4])
 
     with CaptureQueriesContext(

@@ -1,4 +1,4 @@
-"""The API's doors to ladders, and to games and matches with their ladder."""
+"""The views of the API for ladders and their leaderboards."""
 
 from hashlib import sha256
 from typing import Any
@@ -21,13 +21,9 @@ from rest_framework.views import APIView
 
 from ladder.bots.models import Bot
 from ladder.common.http import conditional
-from ladder.games import views, visibility as games
 from ladder.ratings import leaderboard
-from ladder.ratings.filters import LadderGameFilter, LadderMatchFilter
 from ladder.ratings.models import Ladder, Season
 from ladder.ratings.serializers import (
-    LadderGameSerializer,
-    LadderMatchSerializer,
     LadderSerializer,
     LeaderboardSerializer,
     PointSerializer,
@@ -122,29 +118,3 @@ class RatingHistory(GenericAPIView[Ladder]):
         found = get_object_or_404(Bot, slug=bot)
         points = leaderboard.history(season, found) if season else []
         return Response(PointSerializer(points, many=True).data)
-
-
-class LadderMatchList(views.MatchList):
-    """The matches, newest first, and why each was made."""
-
-    queryset = games.matches().select_related("pairing__season__ladder")
-    serializer_class = LadderMatchSerializer
-    filterset_class = LadderMatchFilter
-
-
-class LadderMatchDetail(views.MatchDetail):
-    queryset = games.matches().select_related("pairing__season__ladder")
-    serializer_class = LadderMatchSerializer
-
-
-class LadderGameList(views.GameList):
-    """The games, newest first."""
-
-    queryset = games.games().select_related("match__pairing__season__ladder")
-    serializer_class = LadderGameSerializer
-    filterset_class = LadderGameFilter
-
-
-class LadderGameDetail(views.GameDetail):
-    queryset = games.games().select_related("match__pairing__season__ladder")
-    serializer_class = LadderGameSerializer
