@@ -111,13 +111,13 @@ class Dispatcher:
         """
         result = TickResult()
         now = time.monotonic()
-        workers = games.roster()
+        workers = games.worker_pool()
         if now - self._reaped_at >= REAP_INTERVAL_S:
             self._reaped_at = now
             result.reaped = len(attempts.reap())
         if now - self._health_checked_at >= HEALTH_INTERVAL_S:
             self._health_checked_at = now
-            result.voided = len(worker_health.look())
+            result.voided = len(worker_health.drain_faulty_workers())
         if now - self._upkeep_at >= UPKEEP_INTERVAL_S:
             self._upkeep_at = now
             result.joined, result.folded = self._fold_seasons()
@@ -155,7 +155,7 @@ class Dispatcher:
         At most one hint for each slot is sent, and none again while the last hint for
         the same upload may still arrive.
         """
-        lifetime_s = games.HINT_LIFE.total_seconds()
+        lifetime_s = games.HINT_LIFETIME.total_seconds()
         self._build_hints = {
             submission: sent_at
             for submission, sent_at in self._build_hints.items()

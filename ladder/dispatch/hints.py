@@ -14,7 +14,7 @@ from kombu.exceptions import InconsistencyError, OperationalError
 
 from ladder.games import selectors as games
 from ladder.games.capabilities import WorkerPool
-from ladder.games.selectors import DueGame
+from ladder.games.sql import DueGame
 from ladder.games.tasks import play_game
 from ladder.ratings.tasks import fold
 
@@ -73,8 +73,8 @@ class HintPlanner:
 
         Otherwise choose the least loaded group of capable workers.
         """
-        capable = self._workers.able(due.needs)
-        if capable and len(capable) == len(self._workers.crews):
+        capable = self._workers.capable(due.needs)
+        if capable and len(capable) == len(self._workers.groups):
             self._add("again" if due.again else due.queue, due.game)
             return
         free = [

@@ -69,7 +69,7 @@ def one(*slugs: str) -> Game:
 def test_a_game_is_played_stored_and_can_be_verified():
     game = one("ana", "ben", "cleo")
 
-    assert play(game.pk, registry.here()) == AttemptEnd.FINISHED
+    assert play(game.pk, registry.current_worker()) == AttemptEnd.FINISHED
 
     game.refresh_from_db()
     text = replays.unpack(bytes(game.replay))
@@ -85,7 +85,7 @@ def test_a_game_is_played_stored_and_can_be_verified():
 def test_the_same_message_again_plays_nothing():
     game = one("ana", "ben")
 
-    ends = [play(game.pk, registry.here()) for _ in range(5)]
+    ends = [play(game.pk, registry.current_worker()) for _ in range(5)]
 
     assert ends == [AttemptEnd.FINISHED] + [AttemptEnd.NOT_TAKEN] * 4
 
@@ -93,7 +93,7 @@ def test_the_same_message_again_plays_nothing():
 def test_a_fault_is_the_seats_and_its_detail_the_owners():
     game = one("mute", "ben")
 
-    play(game.pk, registry.here())
+    play(game.pk, registry.current_worker())
 
     seat = Seat.objects.get(game=game, number=0)
     assert (seat.fault, seat.rank) == ("timeout", 2)
@@ -105,7 +105,7 @@ def test_a_fault_is_the_seats_and_its_detail_the_owners():
 def test_our_own_fault_is_nobodys_and_the_game_is_played_again(name):
     game = one(name, "ben")
 
-    assert play(game.pk, registry.here()) == AttemptEnd.FAILED
+    assert play(game.pk, registry.current_worker()) == AttemptEnd.FAILED
 
     game.refresh_from_db()
     assert (game.status, game.failures) == ("scheduled", 1)
@@ -116,7 +116,7 @@ def test_our_own_fault_is_nobodys_and_the_game_is_played_again(name):
 def test_a_failed_attempt_keeps_what_each_seat_left_behind(name):
     game = one(name, "ben")
 
-    assert play(game.pk, registry.here()) == AttemptEnd.FAILED
+    assert play(game.pk, registry.current_worker()) == AttemptEnd.FAILED
 
     log = SeatLog.objects.get(number=0)
     assert (log.stderr, log.attempt.fence) == (f"{name} says hello\n", 1)
@@ -128,7 +128,7 @@ def in_thread(
     ends: list[AttemptEnd] = []
 
     def run() -> None:
-        ends.append(play(game.pk, registry.here(), floor))
+        ends.append(play(game.pk, registry.current_worker(), floor))
         connection.close()
 
     thread = threading.Thread(target=run, daemon=True)
@@ -151,7 +151,7 @@ def test_answers_can_be_watched_while_a_bot_thinks():
     thread, ends = in_thread(game, floor)
 
     wait_until(lambda: StoredAnswer.objects.filter(attempt__game=game).exists())
-    floor.clear("stop", grace_s=0)
+    floor.stop_all("stop", grace_s=0)
     thread.join()
 
     assert ends == [AttemptEnd.RELEASED]
@@ -160,7 +160,7 @@ def test_answers_can_be_watched_while_a_bot_thinks():
 
 
 def test_a_lost_lease_ends_the_bots_and_the_result_is_never_written(monkeypatch):
-    monkeypatch.setattr("ladder.games.worker.heartbeat.BEAT_S", 0.1)
+    monkeypatch.setattr("ladder.games.worker.heartbeat.RENEW_INTERVAL_S", 0.1)
     game = one("ana", "thinker")
     thread, ends = in_thread(game, RunningGames(open_nasty))
     wait_until(Attempt.objects.exists)
@@ -177,7 +177,7 @@ def test_the_deadline_fails_the_attempt_and_not_the_bot(settings):
     settings.TORRES_MAX_GAME_SECONDS = 0
     game = one("ana", "thinker")
 
-    assert play(game.pk, registry.here()) == AttemptEnd.FAILED
+    assert play(game.pk, registry.current_worker()) == AttemptEnd.FAILED
     assert "too long" in Attempt.objects.get().reason
 
 
@@ -200,9 +200,9 @@ def test_a_result_waits_for_a_database_that_comes_back(monkeypatch):
         return real(*args)
 
     monkeypatch.setattr(attempts, "finish", finish)
-    monkeypatch.setattr("ladder.games.worker.play.RETRY_S", 0.01)
+    monkeypatch.setattr("ladder.games.worker.play.WRITE_RETRY_INTERVAL_S", 0.01)
 
-    assert play(one("ana", "ben").pk, registry.here()) == AttemptEnd.FINISHED
+    assert play(one("ana", "ben").pk, registry.current_worker()) == AttemptEnd.FINISHED
     assert len(tries) == 3
 
 
@@ -217,6 +217,6 @@ def test_no_transaction_is_open_while_a_bot_thinks(monkeypatch):
         ),
     )
 
-    play(one("ana", "ben").pk, registry.here())
+    play(one("ana", "ben").pk, registry.current_worker())
 
     assert all(seen)

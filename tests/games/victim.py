@@ -65,7 +65,7 @@ if __name__ == "__main__":
     ledger_writer._store = dying(
         ledger_writer._store, after="while the rating is written"
     )
-    play(int(sys.argv[2]), registry.here(), RunningGames(open_player))
+    play(int(sys.argv[2]), registry.current_worker(), RunningGames(open_player))
     wait_for_death("before the rating")
     rater.fold(Season.objects.get().pk)
     wait_for_death("after the rating")

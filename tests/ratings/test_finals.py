@@ -133,7 +133,7 @@ def test_the_next_season_starts_from_nothing_when_the_last_is_archived(season):
 
 def test_the_dispatcher_pairs_with_its_desk_and_ends_finals(season, monkeypatch):
     two = WorkerPool([WorkerGroup(None, slots=2)])
-    monkeypatch.setattr("ladder.dispatch.dispatcher.games.roster", lambda: two)
+    monkeypatch.setattr("ladder.dispatch.dispatcher.games.worker_pool", lambda: two)
     monkeypatch.setattr("ladder.dispatch.dispatcher.send_hint", lambda *_: None)
     dispatcher = Dispatcher()
     assert dispatcher.tick().paired == 2 * OPEN_GAMES_PER_SLOT
@@ -157,7 +157,7 @@ def test_one_hint_a_second_asks_for_a_fold(season, monkeypatch):
         "ladder.dispatch.dispatcher.send_hint", lambda *hint: hints.append(hint)
     )
     two = WorkerPool([WorkerGroup(None, slots=2)])
-    monkeypatch.setattr("ladder.dispatch.dispatcher.games.roster", lambda: two)
+    monkeypatch.setattr("ladder.dispatch.dispatcher.games.worker_pool", lambda: two)
     dispatcher = Dispatcher()
 
     for _ in range(2):

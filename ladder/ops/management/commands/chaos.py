@@ -152,7 +152,7 @@ def _calm(service: chaos.ChaosService, season: Season) -> None:
 
 
 def _report(monkey: chaos.Monkey, raged: float, all_in_all: float) -> None:
-    tally, pulse = games.tally(), games.pulse()
+    tally, pulse = games.tally(), games.service_state()
     say("\nTried:")
     for blow, count in sorted(monkey.tried.items()):
         say(f"  {count:>4} x {blow}")
