@@ -9,6 +9,7 @@ cdef class Cards:
     cdef public int decks, draws, ready
     cdef public int16_t[160] deck, knowers, discard
     cdef public int16_t[40] hand
+    cdef public int16_t[10] fresh
     cdef public int16_t[3] drawn
     cdef public int[4] left, discards
 
@@ -17,6 +18,7 @@ cdef class Cards:
     cpdef void assign(self, Cards other) noexcept
     cpdef bint can_keep(self, int seat, int card, int where) noexcept
     cpdef void begin(self, int seat) noexcept
+    cpdef void end(self) noexcept
     cpdef int pile(self, int seat) noexcept
     cpdef bint can_buy(self, int seat) noexcept
     cpdef void buy(self, int seat) noexcept

@@ -30,6 +30,7 @@ class Cards:
             self.knowers = [0] * (_SEATS * _DECK)
             self.left = [0] * _SEATS  # cards in each deck
             self.hand = [0] * (_SEATS * _CARDS)  # how many of each card
+            self.fresh = [0] * _CARDS  # how many of each were bought this turn
             self.drawn = [0] * _DRAWN
             self.discard = [0] * (_SEATS * _DECK)
             self.discards = [0] * _SEATS
@@ -44,6 +45,7 @@ class Cards:
             self.knowers[:] = other.knowers
             self.left[:] = other.left
             self.hand[:] = other.hand
+            self.fresh[:] = other.fresh
             self.drawn[:] = other.drawn
             self.discard[:] = other.discard
             self.discards[:] = other.discards
@@ -54,6 +56,8 @@ class Cards:
             self.discard[i] = other.discard[i]
         for i in range(_SEATS * _CARDS):  # pragma: no cover
             self.hand[i] = other.hand[i]
+        for i in range(_CARDS):  # pragma: no cover
+            self.fresh[i] = other.fresh[i]
         for i in range(_DRAWN):  # pragma: no cover
             self.drawn[i] = other.drawn[i]
         for i in range(_SEATS):  # pragma: no cover
@@ -88,6 +92,11 @@ class Cards:
         for card in range(_CARDS):
             if self.hand[seat * _CARDS + card]:
                 self.ready |= 1 << card
+
+    def end(self) -> None:
+        """End a turn: the cards that were bought in it are no longer fresh."""
+        for card in range(_CARDS):
+            self.fresh[card] = 0
 
     def pile(self, seat: int) -> int:
         """Return the number of the deck from which a seat buys, or -1."""
@@ -138,6 +147,7 @@ class Cards:
 
     def _receive(self, seat: int, card: int) -> None:
         self.hand[seat * _CARDS + card] += 1
+        self.fresh[card] += 1
 
     def play(self, seat: int, card: int) -> None:
         """Put a card from the hand on the seat's discards (rule 51)."""

@@ -9,7 +9,8 @@ from typing import TypedDict
 
 from engine import kernel, notation, refusals, view
 from engine.errors import EngineError, IllegalAction
-from engine.moves import DECISIONS, END, KING_DUE, OVER, STACK
+from engine.faults import EndReason, Fault
+from engine.moves import DECISIONS, END, KING_DUE, OVER, STACK, Decision
 from engine.rulesets import Rules
 from engine.setup import Setup
 
@@ -21,7 +22,7 @@ class Result(TypedDict):
 
     scores: list[int]
     ranks: list[int]
-    reason: str
+    reason: EndReason
 
 
 class TorresGame:
@@ -51,7 +52,7 @@ class TorresGame:
         return None if self.over else self.position.seat
 
     @property
-    def decision(self) -> str | None:
+    def decision(self) -> Decision | None:
         """What is to be decided (contract.md, section 3); None when it is over."""
         return None if self.over else DECISIONS[self.position.decision]
 
@@ -102,7 +103,7 @@ class TorresGame:
         if self.position.track.scored > len(self.scoring):
             self._record_scoring()
         if self.position.decision == OVER:
-            self._finish("completed")
+            self._finish(EndReason.COMPLETED)
 
     def _record_scoring(self) -> None:
         track = self.position.track
@@ -118,7 +119,7 @@ class TorresGame:
         self.scoring.append(record)
         self.log.append({"scoring": record})
 
-    def forfeit(self, seat: int, reason: str) -> None:
+    def forfeit(self, seat: int, reason: Fault) -> None:
         """Return a seat loses its say; the game ends at once when one is left.
 
         Raises EngineError if there is no such seat, if it forfeited, or after the end.
@@ -130,9 +131,9 @@ class TorresGame:
         self.forfeited.append(seat)
         self.log.append({"forfeit": {"seat": seat, "reason": reason}})
         if len(self.forfeited) == self.rules.seats - 1:
-            self._finish("last_standing")
+            self._finish(EndReason.LAST_STANDING)
 
-    def _finish(self, reason: str) -> None:
+    def _finish(self, reason: EndReason) -> None:
         scores = list(self.position.track.scores[: self.rules.seats])
         self.result = {"scores": scores, "ranks": self._ranks(scores), "reason": reason}
 
@@ -155,9 +156,9 @@ class TorresGame:
         one is due; `king stay` where legal (contract.md, section 6).
         """
         legal = self.legal()
-        if self.decision == "king" and legal[-1] == "king stay":
+        if self.decision is Decision.KING and legal[-1] == "king stay":
             return ["king stay"]
-        if self.decision != "turn":
+        if self.decision is not Decision.TURN:
             return legal[:1]
         moves = self.position.legal()
         for kind in (END, STACK):

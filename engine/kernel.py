@@ -419,6 +419,7 @@ class Position(LegalMoves):
         else:
             stock.settle(self.seat, stock.current, outcome)
         stock.current = -1
+        self.cards.end()
         self.ap = 0
         self.bought = 0
         self.placed = 0

@@ -8,6 +8,8 @@ For END and STOCK the low 16 bits number the outcomes in ASCII order. A space is
 column + row`.
 """
 
+from enum import StrEnum
+
 from engine.rulesets import CARDS, MASTERS
 
 CARD_NAMES = tuple(sorted(CARDS))
@@ -17,7 +19,20 @@ MASTER_NAMES = MASTERS
 (BORDER, DIAGONALS, CASTLES, ADJACENT, ALL_LEVELS, ROW, SQUARE, ONE_LEVEL) = range(8)
 NO_MASTER = -1
 
-DECISIONS = ("over", "found", "enter", "king", "first", "stock", "turn", "keep")
+
+class Decision(StrEnum):
+    """What a seat has to decide (docs/contract.md, section 3)."""
+
+    FOUND = "found"
+    ENTER = "enter"
+    KING = "king"
+    FIRST = "first"
+    STOCK = "stock"
+    TURN = "turn"
+    KEEP = "keep"
+
+
+DECISIONS = (None, *Decision)  # by the kernel's numbers; None: the game is over
 (OVER, FOUNDING, ENTERING, KING_DUE, FIRST_DUE, STOCK_DUE, TURN, KEEPING) = range(8)
 
 (ADD, BLOCK, BUY, END, ENTER, FIRST, FOUND, KEEP, KING, MOVE) = range(1, 11)

@@ -9,25 +9,25 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from engine.errors import IllegalAction
+from engine.faults import EndReason, Fault
 from engine.game import Result, TorresGame, seen_by
+from engine.moves import Decision
 from engine.replay import document
 from engine.setup import derive_seed
 
 PROTOCOL = "torres/1"
 
-REASONS = ("protocol", "illegal_action", "timeout", "crash", "memory", "output")
-"""Why a seat forfeits (contract, section 8)."""
-
 
 class PlayerFault(Exception):
     """The player broke the rules of conduct: its seat forfeits.
 
-    ``reason`` is one of ``REASONS``; ``detail`` is one sentence for its owner.
+    ``detail`` is one sentence for the owner of the bot.
     """
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: Fault, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
-        self.reason, self.detail = reason, detail
+        self.reason = reason
+        self.detail = detail
 
 
 class ServiceFault(Exception):
@@ -43,7 +43,7 @@ class Ask:
     of thinking time; the player's side ends the thought when both are used up.
     """
 
-    decision: str
+    decision: Decision
     ply: int
     state: dict[str, Any]
     events: list[dict[str, Any]]
@@ -77,10 +77,10 @@ class Player(Protocol):
     def decide(self, ask: Ask) -> Answer:
         """Answer one question, within ``move_ms + bank_ms`` of thinking time."""
 
-    def forfeit(self, reason: str, detail: str) -> None:
+    def forfeit(self, reason: Fault, detail: str) -> None:
         """Hear that the seat lost its say, and end. Never raises, never waits long."""
 
-    def end(self, scores: list[int], ranks: list[int], reason: str) -> None:
+    def end(self, scores: list[int], ranks: list[int], reason: EndReason) -> None:
         """Hear the result, and end."""
 
     def kill(self) -> None:
@@ -114,7 +114,7 @@ class Forfeit:
 
     seat: int
     before_move: int
-    reason: str
+    reason: Fault
     detail: str
 
     def entry(self) -> dict[str, Any]:
@@ -250,8 +250,9 @@ class _RunningGame:
         game = self.game
         if game.turn_id != self.turn:
             self.turn, self.move_ms = game.turn_id, float(self.limits["move_ms"])
+        assert game.decision is not None  # the game is not over
         ask = Ask(
-            decision=game.decision or "",
+            decision=game.decision,
             ply=game.ply,
             state=game.state(seat),
             events=[seen_by(event, seat) for event in game.log[self.told[seat] :]],
@@ -273,7 +274,8 @@ class _RunningGame:
             self.banks[seat] = left - over
             if over > left:
                 raise PlayerFault(
-                    "timeout", f"{ms:.0f} ms used; {ms - over + left:.0f} ms were left"
+                    Fault.TIMEOUT,
+                    f"{ms:.0f} ms used; {ms - over + left:.0f} ms were left",
                 )
 
     def _actions(self, answer: Answer) -> list[str]:
@@ -282,7 +284,7 @@ class _RunningGame:
         legal = self.game.legal()
         if not 0 <= answer.index < len(legal):
             raise PlayerFault(
-                "protocol",
+                Fault.PROTOCOL,
                 f"index {answer.index} of {len(legal)} legal actions (0 is the first)",
             )
         return [legal[answer.index]]
@@ -296,12 +298,12 @@ class _RunningGame:
             if done and game.over:
                 break  # nothing can be wrong after the end
             if why := _surplus(actions[:done], same_turn=game.turn_id == turn):
-                fault = PlayerFault("illegal_action", f"{action[:80]!r}: {why}")
+                fault = PlayerFault(Fault.ILLEGAL_ACTION, f"{action[:80]!r}: {why}")
                 break
             try:
                 game.play(action)
             except IllegalAction as refusal:
-                fault = PlayerFault("illegal_action", str(refusal))
+                fault = PlayerFault(Fault.ILLEGAL_ACTION, str(refusal))
                 break
             done += 1
         if done:

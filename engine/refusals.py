@@ -36,9 +36,17 @@ from engine.moves import (
     TURN,
     UNDER_KNIGHT,
     UP2,
+    Decision,
 )
 
-_DUE = {FOUND: "found", ENTER: "enter", KING: "king", FIRST: "first", KEEP: "keep"}
+_DUE = {
+    FOUND: Decision.FOUND,
+    ENTER: Decision.ENTER,
+    KING: Decision.KING,
+    FIRST: Decision.FIRST,
+    KEEP: Decision.KEEP,
+    STOCK: Decision.STOCK,
+}
 _CARDS = range(PLAY, PLAY + 10)
 
 
@@ -48,8 +56,7 @@ def reason(position: Position, action: str) -> str:
     if move is None:
         return _unreadable(position, action)
     kind = move >> 16
-    due = DECISIONS[position.decision]
-    if _DUE.get(kind, "stock" if kind == STOCK else "turn") != due:
+    if _DUE.get(kind, Decision.TURN) is not DECISIONS[position.decision]:
         return _not_due(position)
     found = next(_broken(position, kind, (move >> 8) & 0xFF, move & 0xFF), None)
     return found or "it is not among the legal actions (contract.md, section 4)"

@@ -4,14 +4,17 @@
 again.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 from engine.errors import EngineError, IllegalAction
 from engine.game import TorresGame
+from engine.moves import Decision
 from engine.replay_format import (
     FORMAT,
     InvalidReplay,
+    ReplayForfeit,
     all_are,
     as_list,
     as_object,
@@ -121,7 +124,7 @@ def _play_again(
     game = open_game(document)
     replay = cast(dict[str, object], document)
     moves = as_list(replay["moves"], "setup", "moves")
-    forfeits = forfeits_of(replay["forfeits"], len(moves), game.rules.seats)
+    forfeits = deque(forfeits_of(replay["forfeits"], len(moves), game.rules.seats))
     claimed = as_list(replay.get("scoring"), "setup", "scoring")
     scored = 0
     for number, entry in enumerate(moves):
@@ -156,13 +159,12 @@ def _play_answer(
         raise InvalidReplay(f"move {number}", f"{shown}: {error.why}") from None
 
 
-def _forfeit_due(
-    game: TorresGame, forfeits: list[tuple[int, int, str]], number: int
-) -> None:
-    while forfeits and forfeits[-1][0] == number:
-        _, seat, reason = forfeits.pop()
+def _forfeit_due(game: TorresGame, forfeits: deque[ReplayForfeit], number: int) -> None:
+    """Let the seats forfeit that do so before a move, and take them off the queue."""
+    while forfeits and forfeits[0].before_move == number:
+        forfeit = forfeits.popleft()
         try:
-            game.forfeit(seat, reason)
+            game.forfeit(forfeit.seat, forfeit.reason)
         except EngineError as error:
             raise InvalidReplay(f"move {number}", str(error)) from None
 
@@ -191,7 +193,7 @@ def _answer(game: TorresGame, entry: object, number: int) -> tuple[list[str], bo
 
 def _check_length(game: TorresGame, answer: list[str], number: int) -> None:
     """One answer, one turn: nothing follows an `end`, a `buy`, or another decision."""
-    turn = game.decision in ("turn", "keep")
+    turn = game.decision in (Decision.TURN, Decision.KEEP)
     for action in answer[:-1]:
         if not turn or action == "buy" or action.startswith("end"):
             why = f"nothing follows {action[:60]!a} in one answer"
@@ -200,7 +202,7 @@ def _check_length(game: TorresGame, answer: list[str], number: int) -> None:
 
 def _check_automatic(game: TorresGame, answer: list[str], number: int) -> None:
     due = game.automatic()
-    if game.decision == "keep" and len(answer) > 1:
+    if game.decision is Decision.KEEP and len(answer) > 1:
         after = game.copy()
         after.play(due[0])
         due += after.automatic()
@@ -236,6 +238,8 @@ def _check_result(replay: Mapping[str, object], game: TorresGame) -> None:
 
 def _same(claimed: object, actual: object) -> bool:
     """Equal as JSON: true is not 1, and neither is 1.0."""
+    if isinstance(actual, str):
+        return isinstance(claimed, str) and claimed == actual
     if type(claimed) is not type(actual):
         return False
     if isinstance(claimed, list):

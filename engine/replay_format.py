@@ -6,15 +6,16 @@ InvalidReplay with the place where it was found first.
 
 import json
 from collections.abc import Mapping
-from typing import cast
+from typing import NamedTuple, cast
 
 from engine.errors import BadSwitch, EngineError
+from engine.faults import Fault
 from engine.game import TorresGame
 from engine.rulesets import CARDS, MASTERS, Rules, resolve
 from engine.setup import Setup
 
 FORMAT = "torres-replay/1"
-REASONS = ("protocol", "illegal_action", "timeout", "crash", "memory", "output")
+_FAULTS = frozenset(Fault)
 
 
 class InvalidReplay(EngineError):
@@ -74,9 +75,17 @@ def open_game(document: object) -> TorresGame:
     return game
 
 
-def forfeits_of(value: object, moves: int, seats: int) -> list[tuple[int, int, str]]:
-    """Return the forfeits as (before_move, seat, reason), latest first."""
-    found: list[tuple[int, int, str]] = []
+class ReplayForfeit(NamedTuple):
+    """One entry of a replay's `forfeits`."""
+
+    before_move: int
+    seat: int
+    reason: Fault
+
+
+def forfeits_of(value: object, moves: int, seats: int) -> list[ReplayForfeit]:
+    """Return the entries of `forfeits`, in the order of time."""
+    forfeits: list[ReplayForfeit] = []
     for entry in as_list(value, "setup", "forfeits"):
         forfeit = as_object(entry, "setup", "a forfeit")
         seat, before = forfeit.get("seat"), forfeit.get("before_move")
@@ -85,12 +94,12 @@ def forfeits_of(value: object, moves: int, seats: int) -> list[tuple[int, int, s
             raise InvalidReplay("setup", "a forfeit's seat is no seat")
         if type(before) is not int or not 0 <= before <= moves:
             raise InvalidReplay("setup", "a forfeit's before_move is no move")
-        if type(reason) is not str or reason not in REASONS:
+        if not isinstance(reason, str) or reason not in _FAULTS:
             raise InvalidReplay("setup", "a forfeit's reason is none of the words")
-        if found and before < found[-1][0]:
+        if forfeits and before < forfeits[-1].before_move:
             raise InvalidReplay("setup", "forfeits are not in the order of time")
-        found.append((before, seat, reason))
-    return found[::-1]
+        forfeits.append(ReplayForfeit(before, seat, Fault(reason)))
+    return forfeits
 
 
 def _rules(replay: Mapping[str, object]) -> Rules:

@@ -12,10 +12,20 @@ from typing import Any
 from engine import view
 from engine.board import Board
 from engine.kernel import Position
-from engine.moves import CARD_COUNT, CARD_IDS, DECISIONS, KEEPING, NUMBERS, TURN
+from engine.moves import (
+    CARD_COUNT,
+    CARD_IDS,
+    DECISIONS,
+    KEEPING,
+    NUMBERS,
+    OVER,
+    TURN,
+    Decision,
+)
 from engine.rulesets import CARDS, Rules
 from engine.setup import Setup
 
+_OVER = "over"  # in place of a decision: the game is over
 _SEATS = 4
 _DECK = 40  # places for a deck in the kernel's arrays
 
@@ -72,8 +82,14 @@ def _give(position: Position, seat: int, hand: list[int]) -> None:
         position.cards.give(seat, card, hand.count(card))
     if seat == position.seat and position.decision in (TURN, KEEPING):
         bought = position.bought - (position.decision == KEEPING)
-        old = hand[: max(0, len(hand) - bought)]
-        position.cards.ready = sum(1 << card for card in set(old))
+        old = max(0, len(hand) - bought)
+        _part(position, hand[:old], hand[old:])
+
+
+def _part(position: Position, old: list[int], fresh: list[int]) -> None:
+    """Note which cards of the seat that decides may be played (rule 49)."""
+    position.cards.ready = sum(1 << card for card in set(old))
+    position.cards.fresh = [fresh.count(card) for card in range(CARD_COUNT)]
 
 
 def position_of(
@@ -88,7 +104,8 @@ def position_of(
 
     From everything in view (as `torres trace` writes it) the very position; from the
     view of the seat that decides one that agrees with it, hidden cards dealt by `rng`.
-    `bought` names the cards bought this turn, which the state does not tell.
+    Cards that are `fresh` in the state may not be played; if the state has no such
+    key, `bought` names them.
     """
     full = _with_cards(rules, state, rng)
     position = Position()
@@ -97,7 +114,7 @@ def position_of(
     _fill_board(position, state)
     for name in ("phase", "round", "first", "ap", "bought", "placed", "played"):
         setattr(position, name, state[name])
-    position.decision = DECISIONS.index(decision)
+    position.decision = _number_of(decision)
     position.seat = -1 if state["seat"] is None else state["seat"]
     position.order = _padded(state["order"], _SEATS)
     position.reserve = _padded(state["reserve"], _SEATS)
@@ -105,8 +122,13 @@ def position_of(
     position.track.scored = _scored(decision, state)
     _fill_stock(position, state)
     _fill_course(position, decision, state)
-    _fill_hands(position, full, bought)
+    _fill_hands(position, full, state.get("fresh", bought))
     return position
+
+
+def _number_of(decision: str) -> int:
+    """Return the kernel's number for a decision, or for "over"."""
+    return OVER if decision == _OVER else DECISIONS.index(Decision(decision))
 
 
 def _padded(numbers: Sequence[int], length: int) -> list[int]:
@@ -115,7 +137,7 @@ def _padded(numbers: Sequence[int], length: int) -> list[int]:
 
 def _scored(decision: str, state: Mapping[str, Any]) -> int:
     """How many phases were scored."""
-    after = decision in ("king", "first", "over") and state["phase"] > 0
+    after = decision in (Decision.KING, Decision.FIRST, _OVER) and state["phase"] > 0
     return int(state["phase"]) if after else max(0, int(state["phase"]) - 1)
 
 
@@ -161,20 +183,20 @@ def _fill_stock(position: Position, state: Mapping[str, Any]) -> None:
 
 def _fill_course(position: Position, decision: str, state: Mapping[str, Any]) -> None:
     """Set where in the set-up, the round, or the dealing the game is."""
-    if decision == "found":
+    if decision == Decision.FOUND:
         position.done = sum(map(sum, state["heights"]))
-    elif decision == "enter":
+    elif decision == Decision.ENTER:
         position.done = sum(map(len, state["knights"]))
-    elif decision in ("turn", "keep"):
+    elif decision in (Decision.TURN, Decision.KEEP):
         position.turn = state["order"].index(state["seat"])
-    elif decision == "stock":
+    elif decision == Decision.STOCK:
         for seat, blocks in enumerate(state["carried"]):
             if position.stock.outcomes(seat, blocks) > 1:
                 position.waiting |= 1 << seat
 
 
 def _fill_hands(
-    position: Position, full: Mapping[str, Any], bought: Sequence[str]
+    position: Position, full: Mapping[str, Any], fresh: Sequence[str]
 ) -> None:
     cards = position.cards
     drawn = [CARD_IDS[name] for name in full["drawn"] or ()]
@@ -186,15 +208,14 @@ def _fill_hands(
     cards.discard = _padded(discard, _SEATS * _DECK)
     cards.discards = _padded([len(played) for played in full["discards"]], _SEATS)
     for seat, hand in enumerate(full["hands"]):
-        old = list(hand)
-        if seat == position.seat:
-            for card in bought:
-                old.remove(card)
-        new = [*old, *(bought if seat == position.seat else ())]
         for name, number in CARD_IDS.items():
-            cards.give(seat, number, new.count(name))
+            cards.give(seat, number, hand.count(name))
         if seat == position.seat:
-            cards.ready = sum(1 << CARD_IDS[name] for name in set(old))
+            old = list(hand)
+            for name in fresh:
+                old.remove(name)
+            bought = [CARD_IDS[name] for name in fresh]
+            _part(position, [CARD_IDS[name] for name in old], bought)
 
 
 def _with_cards(

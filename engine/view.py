@@ -1,5 +1,7 @@
 """A position as the contract's `state`: one seat's view, or everything."""
 
+from collections.abc import Sequence
+
 from engine.kernel import Position
 from engine.moves import CARD_COUNT, CARD_NAMES, MASTER_NAMES, SPACES
 from engine.rulesets import Rules
@@ -14,7 +16,16 @@ def spaces_of(mask: int) -> list[str]:
 
 def hand(position: Position, seat: int) -> list[str]:
     """Return a seat's cards in ASCII order."""
-    counts = position.cards.hand[seat * CARD_COUNT : (seat + 1) * CARD_COUNT]
+    return _names(position.cards.hand[seat * CARD_COUNT : (seat + 1) * CARD_COUNT])
+
+
+def fresh(position: Position) -> list[str]:
+    """Return the cards bought this turn, in ASCII order (rule 49)."""
+    return _names(position.cards.fresh)
+
+
+def _names(counts: Sequence[int]) -> list[str]:
+    """Return the names of cards, given how many there are of each number."""
     return [name for name, n in zip(CARD_NAMES, counts, strict=True) for _ in range(n)]
 
 
@@ -77,11 +88,13 @@ def state(
     }
     if seat is None:
         seen["drawn"] = drawn(position)
+        seen["fresh"] = fresh(position)
         seen["hands"] = [hand(position, s) for s in seats]
         seen["decks"] = [deck(position, pile) for pile in piles]
     else:
         seen["hand"] = hand(position, seat)
         seen["drawn"] = drawn(position) if seat == position.seat else None
+        seen["fresh"] = fresh(position) if seat == position.seat else []
         seen["hands"] = [len(hand(position, s)) for s in seats]
         seen["decks"] = list(cards.left[: rules.deck_count])
     seen["discards"] = [discards(position, s) for s in seats]

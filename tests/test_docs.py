@@ -11,8 +11,8 @@ import pytest
 
 from engine import moves
 from engine.editions import PRESETS
+from engine.faults import Fault
 from engine.game import TorresGame
-from engine.referee import REASONS
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.runner.protocol import Limits
@@ -24,15 +24,14 @@ README = (ROOT / "README.md").read_text()
 STATE = TorresGame(resolve("yucata", 2), derive(resolve("yucata", 2), "x")).state(0)
 
 
-@pytest.mark.parametrize("reason", REASONS)
+@pytest.mark.parametrize("reason", Fault)
 def test_every_reason_to_forfeit_is_explained(reason: str) -> None:
     assert f"| `{reason}` |" in PROTOCOL
 
 
-@pytest.mark.parametrize("decision", moves.DECISIONS)
+@pytest.mark.parametrize("decision", moves.Decision)
 def test_every_decision_is_explained(decision: str) -> None:
-    if decision != "over":
-        assert f"| `{decision}` |" in PROTOCOL
+    assert f"| `{decision}` |" in PROTOCOL
 
 
 @pytest.mark.parametrize("card", moves.CARDS)

@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from engine.faults import EndReason, Fault
 from ladder.bots.models import Submission
 
 MAX_SEATS = 4
@@ -156,7 +157,7 @@ class Game(models.Model):
         "self", models.PROTECT, null=True, blank=True, related_name="replacement"
     )
     reason = models.CharField(
-        max_length=20, blank=True, help_text="How it ended (docs/contract.md)."
+        max_length=20, blank=True, help_text="Why it ended, an EndReason."
     )
     note = models.CharField(
         max_length=MAX_REASON_CHARS,
@@ -186,7 +187,7 @@ class Game(models.Model):
                 condition=~Q(status__in=["finished", "voided"])
                 | (
                     Q(finished_at__isnull=False, replay__isnull=False)
-                    & Q(reason__in=["completed", "last_standing"])
+                    & Q(reason__in=[reason.value for reason in EndReason])
                 ),
                 name="game_with_a_result_has_a_replay",
             ),
@@ -218,27 +219,19 @@ class Game(models.Model):
         return f"game {self.pk}"
 
 
-class Fault(models.TextChoices):
-    """Why a seat forfeited (docs/contract.md, section 8)."""
-
-    PROTOCOL = "protocol"
-    ILLEGAL_ACTION = "illegal_action"
-    TIMEOUT = "timeout"
-    CRASH = "crash"
-    MEMORY = "memory"
-    OUTPUT = "output"
-
-
 class Seat(models.Model):
     """One submission at one game. Score and rank are null until the game has ended."""
 
     game = models.ForeignKey(Game, models.CASCADE, related_name="seats")
     number = models.PositiveSmallIntegerField(help_text="From 0.")
-    submission = models.ForeignKey(Submission, models.PROTECT, related_name="places")
+    submission = models.ForeignKey(Submission, models.PROTECT, related_name="seats")
     score = models.PositiveSmallIntegerField(null=True, blank=True)
     rank = models.PositiveSmallIntegerField(null=True, blank=True, help_text="From 1.")
     fault = models.CharField(
-        max_length=20, choices=Fault.choices, blank=True, help_text="Why it forfeited."
+        max_length=20,
+        choices=[(fault.value, fault.value) for fault in Fault],
+        blank=True,
+        help_text="Why the seat forfeited.",
     )
     fault_detail = models.TextField(
         blank=True, help_text="One sentence for the owner of the bot only."
@@ -259,7 +252,8 @@ class Seat(models.Model):
                 name="seat_has_rank_and_score_or_neither",
             ),
             models.CheckConstraint(
-                condition=Q(fault__in=["", *Fault.values]), name="seat_fault_is_known"
+                condition=Q(fault__in=["", *(fault.value for fault in Fault)]),
+                name="seat_fault_is_known",
             ),
         ]
 

@@ -21,8 +21,9 @@ import structlog
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 
+from engine.faults import Fault
 from ladder.games import selectors, services
-from ladder.games.models import Attempt, Fault, Game, GameStatus, Seat
+from ladder.games.models import Attempt, Game, GameStatus, Seat
 from ladder.games.worker import registry
 
 WINDOW = timedelta(hours=1)

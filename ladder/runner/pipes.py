@@ -14,6 +14,7 @@ from fcntl import ioctl
 from termios import FIONREAD
 from typing import BinaryIO
 
+from engine.faults import Fault
 from engine.referee import PlayerFault
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox.api import Running
@@ -91,7 +92,7 @@ class BotPipes:
         """Return the next line without its newline.
 
         Waits ``wait_ms`` and then as long as ``left()`` says, in milliseconds; it
-        raises what ends the wait. Raises PlayerFault("output") and Closed.
+        raises what ends the wait. Raises PlayerFault(Fault.OUTPUT) and Closed.
         """
         rest = wait_ms
         if not self._received:
@@ -118,7 +119,7 @@ class BotPipes:
         received, most = self._received, self._most
         end = received.find(b"\n")
         if end > most or (end < 0 and len(received) > most):
-            raise PlayerFault("output", f"a line of more than {most} bytes")
+            raise PlayerFault(Fault.OUTPUT, f"a line of more than {most} bytes")
         if end < 0:
             return None
         line = bytes(received[:end])
@@ -189,7 +190,7 @@ class BotPipes:
         self._output += len(chunk)
         if self._output > self._most_output:
             most = self._most_output
-            raise PlayerFault("output", f"more than {most} bytes in all on stdout")
+            raise PlayerFault(Fault.OUTPUT, f"more than {most} bytes in all on stdout")
         return chunk
 
     @property
@@ -212,4 +213,4 @@ class BotPipes:
             del self._tail[:-STDERR_KEPT]
         if self._errors > self._most_errors:
             most = self._most_errors
-            raise PlayerFault("output", f"more than {most} bytes on stderr")
+            raise PlayerFault(Fault.OUTPUT, f"more than {most} bytes on stderr")

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Lock, get_ident
 from typing import Any, BinaryIO, Literal
 
+from engine.faults import Fault
 from engine.referee import Answer, Ask, PlayerFault, ServiceFault
 from ladder.runner import protocol
 from ladder.runner.clock import Charge, Stopwatch
@@ -25,7 +26,7 @@ ProtocolLog = Callable[[Direction, int, bytes], None]
 """Called with every raw line: its direction, the seat, the line with no newline."""
 
 _CPUS = os.cpu_count() or 1
-_POLITE = frozenset({"protocol", "illegal_action"})
+_POLITE = frozenset({Fault.PROTOCOL, Fault.ILLEGAL_ACTION})
 """Faults after which a bot can still hear why; others end it at once."""
 _END_MS = 1_000
 _FORFEIT_MS = 200
@@ -174,7 +175,7 @@ class BotProcess:
         if early is not None:
             self._received = early
             raise PlayerFault(
-                "protocol",
+                Fault.PROTOCOL,
                 f"this lay there before the question: {protocol.quote(early)}",
             )
         self._send(line)
@@ -187,7 +188,7 @@ class BotProcess:
             # One byte may be left: who reads JSON needs not read the newline.
             if channel.unread_by_bot() > 1:
                 raise PlayerFault(
-                    "protocol",
+                    Fault.PROTOCOL,
                     f"it wrote {protocol.quote(line)} before it had read the question",
                 )
             if reply is not None:
@@ -199,7 +200,7 @@ class BotProcess:
         bot.freeze()
         watch.stop()
         if bot.over_memory():
-            raise self._fail("memory", "")
+            raise self._fail(Fault.MEMORY, "")
         charge = watch.last
         if charge.ms > self._budget:
             self._be_sure(charge)  # then the referee judges it
@@ -217,7 +218,7 @@ class BotProcess:
         if self._bot.closed_stdout():
             raise Closed
         if self._bot.over_memory():
-            raise PlayerFault("memory", "")
+            raise PlayerFault(Fault.MEMORY, "")
         if charge.ms >= self._budget > charge.cpu_ms:
             # A thread may wait for a processor; how long is known when it has run.
             if not self._watch.settled():
@@ -230,7 +231,7 @@ class BotProcess:
             often = _WAITING_LOOK_MS if charge.waited_ms else _LOOK_MS
             return max(1.0, min(left / _CPUS, often))
         self._be_sure(charge)
-        raise PlayerFault("timeout", self._spent(charge))
+        raise PlayerFault(Fault.TIMEOUT, self._spent(charge))
 
     def _patience(self, charge: Charge) -> float:
         """Return for how many ms to wait for a thread to run; raise after too many."""
@@ -263,12 +264,12 @@ class BotProcess:
 
     # --- endings
 
-    def _fail(self, reason: str, detail: str) -> PlayerFault:
+    def _fail(self, reason: Fault, detail: str) -> PlayerFault:
         """Return the fault, its verdict kept; too much memory explains the rest."""
         if self._exit is None:
             self._watch.stop()
             if self._bot.over_memory():
-                reason = "memory"
+                reason = Fault.MEMORY
                 detail = f"it needed more than its {self._limits.memory_mb} MiB"
         if reason not in _POLITE:
             self.kill()
@@ -280,14 +281,14 @@ class BotProcess:
         self._watch.stop()
         gone = wait_for_exit(self._bot.pid, _DYING_MS)
         if self._bot.over_memory():
-            return self._fail("memory", "")
+            return self._fail(Fault.MEMORY, "")
         began = self._bot.began()
         self.kill()
         if not began:
             tail = protocol.quote(self._channel.stderr[-200:])
             raise ServiceFault(f"the sandbox could not start the bot: {tail}")
         how = str(self._exit) if gone else "it closed its stdout"
-        return self._fail("crash", f"{how}, at {self._where()}")
+        return self._fail(Fault.CRASH, f"{how}, at {self._where()}")
 
     def _say_and_end(self, line: bytes, wait_ms: int) -> None:
         if self._running is None or self._exit is not None:
@@ -308,7 +309,7 @@ class BotProcess:
         def left() -> float:
             ms = (ends - time.monotonic()) * 1e3
             if ms <= 0:
-                raise PlayerFault("timeout", "it did not leave")
+                raise PlayerFault(Fault.TIMEOUT, "it did not leave")
             return ms
 
         try:

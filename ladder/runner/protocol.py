@@ -3,7 +3,7 @@
 It decides what a line says, not whether the answer is legal (the referee does) and
 not how long it took (the process does). Everything that a bot writes is hostile:
 whatever the bytes are, ``read_ready`` and ``read_answer`` return a value or raise
-``PlayerFault("protocol", …)``, and nothing else.
+``PlayerFault(Fault.PROTOCOL, …)``, and nothing else.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from engine.faults import Fault
 from engine.referee import Ask, PlayerFault, ServiceFault
 
 PROTOCOL = "torres/1"
@@ -136,7 +137,9 @@ def read_ready(line: bytes) -> Ready | None:
     if said.type != "ready":
         if isinstance(said.type, str):
             return None
-        raise PlayerFault("protocol", f'expected {{"type":"ready"}}, got {quote(line)}')
+        raise PlayerFault(
+            Fault.PROTOCOL, f'expected {{"type":"ready"}}, got {quote(line)}'
+        )
     return Ready(said.name[:_MAX_NAME] if said.name else None, said.legal)
 
 
@@ -150,9 +153,13 @@ def read_answer(line: bytes) -> Reply | None:
     if said.actions is None and said.index is None:
         if isinstance(said.type, str):
             return None
-        raise PlayerFault("protocol", f'neither "actions" nor "index" in {quote(line)}')
+        raise PlayerFault(
+            Fault.PROTOCOL, f'neither "actions" nor "index" in {quote(line)}'
+        )
     if said.actions is not None and said.index is not None:
-        raise PlayerFault("protocol", f'both "actions" and "index" in {quote(line)}')
+        raise PlayerFault(
+            Fault.PROTOCOL, f'both "actions" and "index" in {quote(line)}'
+        )
     note = None if said.note is None else _cut(said.note)
     return Reply(said.actions, said.index, note)
 
@@ -169,7 +176,7 @@ def _parse(line: bytes) -> _Line:
             line.decode()  # msgspec does not look into keys that it skips
         said = _decode(line)
     except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError) as why:
-        raise PlayerFault("protocol", f"{_reason(why)}: {quote(line)}") from None
+        raise PlayerFault(Fault.PROTOCOL, f"{_reason(why)}: {quote(line)}") from None
     if _REPEATED.search(line):
         _refuse_repeated_keys(line)
     return said
@@ -189,13 +196,13 @@ def _refuse_repeated_keys(line: bytes) -> None:
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
         said = dict(pairs)
         if len(said) < len(pairs):
-            raise PlayerFault("protocol", f"a key is there twice: {quote(line)}")
+            raise PlayerFault(Fault.PROTOCOL, f"a key is there twice: {quote(line)}")
         return said
 
     try:
         json.loads(line, object_pairs_hook=unique)
     except (ValueError, RecursionError) as why:
-        raise PlayerFault("protocol", f"{_reason(why)}: {quote(line)}") from None
+        raise PlayerFault(Fault.PROTOCOL, f"{_reason(why)}: {quote(line)}") from None
 
 
 def _cut(note: str) -> str:

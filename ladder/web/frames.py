@@ -6,6 +6,7 @@ The browser draws them and knows no rules.
 from collections.abc import Iterable
 from typing import Any
 
+from engine.faults import Fault
 from engine.game import TorresGame as Torres
 from engine.replay_format import open_game
 
@@ -48,7 +49,7 @@ def frames(
         while due and due[0]["before_move"] == index:
             game.forfeit(due[0]["seat"], due.pop(0)["reason"])
         if move.get("auto") and move["seat"] not in game.forfeited:
-            game.forfeit(move["seat"], "crash")
+            game.forfeit(move["seat"], Fault.CRASH)
         if game.over:
             break
         for action in move["actions"]:

@@ -54,6 +54,7 @@ def blank(seats: int = 2, **changes: Any) -> dict[str, Any]:
         "supply": 40,
         "scores": [0] * seats,
         "drawn": None,
+        "fresh": [],
         "hands": [[] for _ in range(seats)],
         "decks": [[] for _ in range(seats)],
         "discards": [[] for _ in range(seats)],

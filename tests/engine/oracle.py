@@ -654,6 +654,7 @@ class Oracle:
             "stacks": [sorted(s, reverse=True) for s in self.stacks],
             "current": self.current, "carried": self.carried, "supply": self.supply,
             "scores": self.scores, "drawn": self.drawn,
+            "fresh": sorted(self.fresh),
             "hands": [sorted(hand) for hand in self.hands], "decks": self.decks,
             "discards": self.discards, "master": self.master,
             "forfeited": self.forfeited,

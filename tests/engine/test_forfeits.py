@@ -5,14 +5,15 @@ from random import Random
 import pytest
 
 from engine.errors import EngineError, IllegalAction
+from engine.faults import Fault
 from engine.game import seen_by
 from tests.engine.factories import TABLES, game, play_on
 
 
 def test_the_last_seat_standing_wins_at_once() -> None:
     played = game("yucata", 3)
-    played.forfeit(2, "crash")
-    played.forfeit(0, "timeout")
+    played.forfeit(2, Fault.CRASH)
+    played.forfeit(0, Fault.TIMEOUT)
 
     assert played.over
     assert played.result == {
@@ -26,8 +27,8 @@ def test_the_last_seat_standing_wins_at_once() -> None:
 
 def test_forfeited_seats_rank_behind_and_the_later_better() -> None:
     played = game("yucata", 4)
-    played.forfeit(3, "crash")
-    played.forfeit(1, "crash")
+    played.forfeit(3, Fault.CRASH)
+    played.forfeit(1, Fault.CRASH)
     for _ in play_on(played, Random(4), favour="score"):
         pass
 
@@ -40,13 +41,13 @@ def test_forfeited_seats_rank_behind_and_the_later_better() -> None:
 
 def test_only_a_standing_seat_can_forfeit_and_only_before_the_end() -> None:
     played = game("yucata", 3)
-    played.forfeit(1, "memory")
+    played.forfeit(1, Fault.MEMORY)
     for seat in (1, 3, -1):
         with pytest.raises(EngineError):
-            played.forfeit(seat, "memory")
-    played.forfeit(0, "memory")
+            played.forfeit(seat, Fault.MEMORY)
+    played.forfeit(0, Fault.MEMORY)
     with pytest.raises(EngineError, match="over"):
-        played.forfeit(2, "memory")
+        played.forfeit(2, Fault.MEMORY)
     with pytest.raises(IllegalAction, match="rule 64"):
         played.play("enter a4")
 
@@ -58,7 +59,7 @@ def test_prescribed_answers_lead_to_the_end(ruleset: str, seats: int) -> None:
     moved = 0
     while not played.over:
         if moved == 40:
-            played.forfeit(played.seat or 0, "timeout")
+            played.forfeit(played.seat or 0, Fault.TIMEOUT)
             if played.over:
                 break
         if played.seat in played.forfeited:
@@ -80,7 +81,7 @@ def test_a_forfeited_seat_keeps_the_first_card_then_ends() -> None:
         played.play(played.legal()[0])
     played.play("buy")
     seat = played.seat or 0
-    played.forfeit(seat, "crash")
+    played.forfeit(seat, Fault.CRASH)
 
     assert played.automatic() == [played.legal()[0]]
     played.play(played.automatic()[0], auto=True)

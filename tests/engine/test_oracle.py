@@ -7,6 +7,7 @@ import pytest
 
 from engine.editions import PRESETS
 from engine.errors import EngineError
+from engine.faults import Fault
 from engine.game import TorresGame
 from engine.rulesets import resolve
 from engine.setup import derive
@@ -64,7 +65,7 @@ def agree(rules, seed, forfeits=0.0):
         assert game.state() == oracle.state(), where
         seat = rng.randrange(rules.seats)
         if rng.random() < forfeits and seat not in game.forfeited:
-            game.forfeit(seat, "crash")
+            game.forfeit(seat, Fault.CRASH)
             oracle.forfeited.append(seat)
         elif game.seat in game.forfeited:
             for action in game.automatic():

@@ -179,8 +179,10 @@ def test_a_view_never_shows_what_is_hidden(ruleset: str) -> None:
             assert view["hand"] == full["hands"][seat]
             assert view["hands"] == [len(hand) for hand in full["hands"]]
             assert view["decks"] == [len(deck) for deck in full["decks"]]
-            hidden = full["drawn"] if played.position.seat == seat else None
-            assert view["drawn"] == hidden
+            decides = played.position.seat == seat
+            assert view["drawn"] == (full["drawn"] if decides else None)
+            assert view["fresh"] == (full["fresh"] if decides else [])
             shared = {k: v for k, v in view.items() if k in full}
-            del shared["hands"], shared["decks"], shared["drawn"]
+            for key in ("hands", "decks", "drawn", "fresh"):
+                del shared[key]
             assert all(full[key] == value for key, value in shared.items())

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engine import replay
+from engine.faults import Fault
 from engine.game import TorresGame
 from engine.referee import Answer, Ask, PlayerFault, ServiceFault, play
 from engine.rulesets import resolve
@@ -60,7 +61,7 @@ class At(ScriptedSeat):
 
 class StillBorn(ScriptedSeat):
     def start(self, hello: dict[str, Any]) -> None:
-        raise PlayerFault("crash", "exit code 1, at start")
+        raise PlayerFault(Fault.CRASH, "exit code 1, at start")
 
 
 def table(players: list[Any], seed: str = "s", ruleset: str = "yucata"):

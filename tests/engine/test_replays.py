@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from engine.errors import EngineError
+from engine.faults import Fault
 from engine.game import TorresGame
 from engine.replay import document, trace, verify
 from engine.replay_format import InvalidReplay, NotJson, load
@@ -31,7 +32,7 @@ def record(
         ):
             forfeit = {"seat": played.seat, "reason": "timeout"}
             forfeits.append({**forfeit, "before_move": len(moves)})
-            played.forfeit(played.seat or 0, "timeout")
+            played.forfeit(played.seat or 0, Fault.TIMEOUT)
             continue
         moves.append(answer(played, rng))
     players = [{"name": f"seat {seat}"} for seat in range(seats)]
@@ -102,7 +103,7 @@ def test_a_forfeited_seat_may_keep_and_end_in_one_answer_or_two() -> None:
     moves.append({"seat": seat, "actions": ["buy"]})
     played.play("buy")
     forfeits = [{"seat": seat, "before_move": len(moves), "reason": "crash"}]
-    played.forfeit(seat, "crash")
+    played.forfeit(seat, Fault.CRASH)
     keep = played.automatic()
     played.play(keep[0])
     end = played.automatic()

@@ -4,39 +4,21 @@ from random import Random
 
 import pytest
 
-from engine.moves import DECISIONS
+from engine.moves import OVER
+from engine.rulesets import resolve
 from engine.search import determinize, position_of
-from engine.view import state
-from tests.engine.factories import TABLES, game, legal, play_on, position
-
-
-def bought_of(log: list[dict[str, object]]) -> list[str]:
-    """The cards bought in the turn that is going on (draw three, keep one)."""
-    cards: list[str] = []
-    for event in reversed(log):
-        word, _, rest = str(event.get("action", "")).partition(" ")
-        if word in ("end", "king", "first", "stock"):
-            break
-        if word == "keep":
-            cards.append(rest.split()[0])
-    return cards
+from engine.view import fresh, state
+from tests.engine.factories import TABLES, blank, game, legal, play_on, position
 
 
 @pytest.mark.parametrize(("ruleset", "seats"), TABLES)
 def test_a_full_state_gives_the_very_position_back(ruleset: str, seats: int) -> None:
     played = game(ruleset, seats, "states")
-    if played.rules.buy_draw == 1 and played.rules.max_buys:
-        pytest.skip("the log does not tell which card was bought")
     for number, _ in enumerate(play_on(played, Random(seats))):
         if played.over or number % 3:
             continue
         assert played.decision is not None
-        again = position_of(
-            played.rules,
-            played.decision,
-            played.state(),
-            bought=bought_of(played.log),
-        )
+        again = position_of(played.rules, played.decision, played.state())
         assert again.legal() == played.position.legal()
         shown = state(again, played.rules, [], None, over=False)
         assert shown == played.state()
@@ -53,6 +35,55 @@ def test_a_view_gives_a_position_that_agrees_with_it(ruleset: str, seats: int) -
         view = played.state(played.seat)
         guess = position_of(played.rules, played.decision, view, rng=rng)
         assert state(guess, played.rules, [], played.seat, over=False) == view
+
+
+@pytest.mark.parametrize("ruleset", ["yucata", "rio-grande-1999"])
+def test_a_position_from_a_view_does_not_allow_playing_a_fresh_card(
+    ruleset: str,
+) -> None:
+    played = game(ruleset, 2, "fresh")
+    rng = Random(4)
+    while played.decision != "turn":
+        played.play(played.legal()[0])
+    seat = played.seat
+    played.play("buy")
+    if played.decision == "keep":
+        played.play(played.legal()[0])
+    assert seat is not None
+    view = played.state(seat)
+    guess = position_of(played.rules, "turn", view, rng=rng)
+
+    assert view["fresh"] == view["hand"] != []
+    assert legal(guess, "play") == []
+    assert played.state(1 - seat)["fresh"] == []
+
+
+def test_a_state_without_fresh_cards_takes_them_from_the_caller() -> None:
+    state = blank(hands=[["ap6", "ap7"], []], decks=[[], []], bought=1)
+    del state["fresh"]
+    rules = resolve("yucata", 2)
+
+    assert legal(position_of(rules, "turn", state), "play") == ["ap6", "ap7"]
+    told = position_of(rules, "turn", state, bought=["ap7"])
+    assert legal(told, "play") == ["ap6"]
+
+
+def test_a_guess_hides_which_cards_another_seat_bought() -> None:
+    on = position(
+        "a1",
+        ruleset="yucata",
+        hands=[["ap6", "ap7", "jump"], []],
+        fresh=["jump"],
+        decks=[["up2", "regroup"], []],
+        bought=1,
+    )
+    rng = Random(2)
+    guesses = [determinize(on, 1, rng) for _ in range(20)]
+
+    assert {len(fresh(guess)) for guess in guesses} == {1}
+    assert len({fresh(guess)[0] for guess in guesses}) > 1
+    for guess in guesses:
+        assert f"play {fresh(guess)[0]}" not in legal(guess)
 
 
 def test_a_view_without_a_generator_is_refused() -> None:
@@ -75,7 +106,7 @@ def test_a_guess_agrees_with_the_view_and_can_be_played_out(
             view = state(guess, played.rules, [], seat, over=False)
             assert view == played.state(seat)
             assert guess.playout(number + 1) > 0
-            assert guess.decision == DECISIONS.index("over")
+            assert guess.decision == OVER
 
 
 def test_a_guess_keeps_what_the_seat_put_back() -> None:
@@ -133,6 +164,18 @@ def test_a_seat_with_a_choice_of_stacks_is_waited_for() -> None:
 
     assert on.waiting == 1
     assert legal(on) == ["stock 2,2", "stock 3,1"]
+
+
+def test_a_finished_game_gives_a_position_without_a_legal_move() -> None:
+    played = game("yucata", 2, "over")
+    for _ in play_on(played, Random(1)):
+        pass
+    again = position_of(played.rules, "over", played.state())
+
+    assert again.legal() == []
+    assert again.track.scored == 3
+    with pytest.raises(ValueError, match="nonsense"):
+        position_of(played.rules, "nonsense", played.state())
 
 
 def test_a_space_may_belong_to_no_castle() -> None:

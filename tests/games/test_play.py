@@ -7,6 +7,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from engine import replay
+from engine.faults import Fault
 from engine.referee import PlayerFault, ServiceFault
 from ladder.games import attempts, replays
 from ladder.games.models import Attempt, Game, Seat, SeatLog, StoredAnswer
@@ -32,7 +33,7 @@ class Nasty(ScriptedPlayer):
         super().start(hello)
         self.stderr = f"{self.bot} says hello\n"
         if self.bot == "mute":
-            raise PlayerFault("timeout", "not ready after 10000 ms")
+            raise PlayerFault(Fault.TIMEOUT, "not ready after 10000 ms")
         if self.bot == "unlucky":
             raise ServiceFault("the disk is full")
         if self.bot == "bug":
@@ -41,7 +42,7 @@ class Nasty(ScriptedPlayer):
     def decide(self, ask):
         if self.bot == "thinker" and ask.ply > 2:
             assert self.killed.wait(30)
-            raise PlayerFault("crash", "it ended")
+            raise PlayerFault(Fault.CRASH, "it ended")
         return super().decide(ask)
 
     def kill(self) -> None:

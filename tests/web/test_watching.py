@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from django.utils import timezone
 
+from engine.faults import Fault
 from ladder.games import attempts, replays, visibility
 from ladder.games.attempts import AnswerRecord
 from ladder.games.models import Game, Match, Worker
@@ -108,7 +109,7 @@ def test_a_move_for_a_seat_tells_of_its_forfeit(visit, show: Show) -> None:
     three = make_match(show.anas, show.bens, show.anas, finished=0)
     game, claim = begin(three, moves=0)
     torres = engine_adapter.start(three)
-    torres.forfeit(torres.seat, "crash")
+    torres.forfeit(torres.seat, Fault.CRASH)
     seat = torres.seat
     said = AnswerRecord(0, seat, torres.automatic(), 0.0, auto=True)
     attempts.store_answers(claim, [said])

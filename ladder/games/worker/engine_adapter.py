@@ -42,12 +42,12 @@ def result(game: Game, record: GameRecord) -> FinishedGame:
                 number=number,
                 score=score,
                 rank=ended["ranks"][number],
-                fault=forfeit.reason if forfeit else "",
+                fault=forfeit.reason.value if forfeit else "",
                 detail=forfeit.detail if forfeit else "",
             )
         )
     return FinishedGame(
-        reason=ended["reason"],
+        reason=record.result["reason"].value,
         engine=str(document.get("engine", "")),
         replay=replays.pack(document),
         seats=seats,

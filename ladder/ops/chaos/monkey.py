@@ -21,6 +21,7 @@ from django.contrib.auth.models import User
 from django.db import Error, connection
 from django.utils import timezone
 
+from engine.faults import EndReason, Fault
 from ladder.bots.models import Bot, Submission
 from ladder.celery import app
 from ladder.dispatch.hints import BROKER_ERRORS
@@ -237,8 +238,12 @@ class Monkey:
         for attempt in over.order_by("-pk").select_related("game__match")[:10]:
             claim = Claim(attempt.game_id, attempt.fence, attempt.pk, attempt.worker_id)
             seats = range(attempt.game.match.seats)
-            places = [SeatResult(seat, 999, 1, "crash", "a lie") for seat in seats]
-            if attempts.finish(claim, FinishedGame("completed", "0", b"a lie", places)):
+            places = [
+                SeatResult(seat, 999, 1, Fault.CRASH.value, "a lie") for seat in seats
+            ]
+            if attempts.finish(
+                claim, FinishedGame(EndReason.COMPLETED.value, "0", b"a lie", places)
+            ):
                 raise AssertionError(f"a late result was taken for {attempt}")
 
     def void_a_game(self) -> None:
