@@ -1,4 +1,4 @@
-"""What lists of matches and games may be filtered by."""
+"""The filters of the lists of matches and games."""
 
 import django_filters as filters
 from django.db.models import Exists, OuterRef, QuerySet
@@ -11,7 +11,7 @@ from ladder.games.models import Game, Match, Seat
 
 @extend_schema_field(OpenApiTypes.STR)
 class BySlug(filters.ModelChoiceFilter):
-    """A row named by its slug; an unknown one is refused."""
+    """A filter whose value is the slug of a row. Refuses an unknown slug."""
 
 
 class GameFilter(filters.FilterSet):

@@ -1,4 +1,4 @@
-"""How matches and games are written in the API."""
+"""The JSON of matches and games in the REST API."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ladder.games.models import Game, Match, Seat
 
 
 class SeatSerializer(serializers.ModelSerializer[Seat]):
-    """`forfeit` is the reason, or null."""
+    """One seat of a game. `forfeit` is the reason of a forfeit, or null."""
 
     seat = serializers.IntegerField(source="number")
     bot = serializers.CharField(source="submission.bot.slug")
@@ -108,7 +108,7 @@ class MatchSerializer(serializers.ModelSerializer[Match]):
         read_only_fields = fields
 
     def get_seed(self, match: Match) -> str | None:
-        # A match that was not asked about this keeps its seed.
+        # The annotation is missing if the match was not read through `visibility`.
         return None if getattr(match, "open", True) else match.seed
 
     def get_ladder(self, match: Match) -> str | None:
@@ -120,7 +120,7 @@ class MatchSerializer(serializers.ModelSerializer[Match]):
 
 
 class SeatLogSerializer(serializers.Serializer[Any]):
-    """What one seat of yours left behind in one attempt at a game."""
+    """What one of your seats left behind in one attempt at a game."""
 
     seat = serializers.IntegerField()
     bot = serializers.CharField()
@@ -134,7 +134,10 @@ class SeatLogSerializer(serializers.Serializer[Any]):
 
 
 class MoveSerializer(serializers.Serializer[Any]):
-    """One answer, as in the replay; `auto` stands where it was given for the seat."""
+    """One move, as in the replay.
+
+    `auto` is true if the referee moved for a forfeited seat; then `ms` is missing.
+    """
 
     seat = serializers.IntegerField()
     actions = serializers.ListField(child=serializers.CharField())
@@ -145,7 +148,10 @@ class MoveSerializer(serializers.Serializer[Any]):
 
 
 class MovesSerializer(serializers.Serializer[Any]):
-    """`attempt` grows when a failed game begins anew; null while it waits."""
+    """The moves of a game so far.
+
+    `attempt` grows with each new attempt. It is null while the game waits for a worker.
+    """
 
     status = serializers.ChoiceField(choices=Game.Status.choices)
     attempt = serializers.IntegerField(allow_null=True)
