@@ -12,6 +12,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ladder.settings")
 app = Celery("ladder")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-# The step is given by its name, because its module imports models, which is possible
-# only when Django is ready. Celery imports it later than that.
-app.steps["worker"].add("ladder.games.worker.lifecycle:ReporterStep")
+# Named and not imported, because models can be imported only after Django's setup.
+REPORTER_STEP = "ladder.games.worker.lifecycle:ReporterStep"
+app.steps["worker"].add(REPORTER_STEP)

@@ -246,10 +246,6 @@ TORRES_MAX_GAME_SECONDS = env.int("TORRES_MAX_GAME_SECONDS", default=900)
 # How long a game stays with a worker that is not heard; everything else that waits for
 # a worker or a message is measured in it.
 TORRES_LEASE_SECONDS = env.float("TORRES_LEASE_SECONDS", default=30.0)
-# Who makes a player of a submission: tests and `manage.py chaos` need no processes.
-TORRES_OPEN_PLAYER = env.str(
-    "TORRES_OPEN_PLAYER", default="ladder.bots.players.open_player"
-)
 
 # Celery only says that there is work: every task may be lost, late or doubled. What
 # each setting does in an outage was measured.

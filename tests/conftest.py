@@ -11,6 +11,8 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from ladder.accounts import tokens
+from ladder.games.worker.play import RUNNING_GAMES
+from ladder.ops.chaos import scripted_player
 from ladder.runner.sandbox import Level, Sandbox, SandboxUnavailable, open_sandbox
 
 Person = Callable[[str], APIClient]
@@ -73,6 +75,12 @@ def anybody(api: Person) -> APIClient:
 @pytest.fixture
 def user(db: None) -> Callable[[str], User]:
     return lambda name: User.objects.get_or_create(username=name)[0]
+
+
+@pytest.fixture
+def scripted_players(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process play games with scripted players instead of bots."""
+    monkeypatch.setattr(RUNNING_GAMES, "open_player", scripted_player.open_player)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -179,8 +179,10 @@ def fold(season: Season, game: Game, changes: dict[Bot, tuple[float, float]]) ->
 
 
 def pair(season: Season, match: Match) -> Pairing:
-    why = {"rule": "nearest", "reasons": ["least played", "close in mu"]}
-    return Pairing.objects.create(season=season, match=match, why=why)
+    match.ladder = season.ladder.slug
+    match.why = {"rule": "nearest", "reasons": ["least played", "close in mu"]}
+    match.save()
+    return Pairing.objects.create(season=season, match=match)
 
 
 HOSTILE = "<script>alert(1)</script>"

@@ -1,4 +1,4 @@
-"""Matches, games, attempts and workers for an operator."""
+"""Matches, games, attempts and workers in the admin site."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from ladder.games.worker import registry
 
 
 class ReadOnlyInline(admin.TabularInline[Any, Any]):
-    """Rows below a row, to be looked at."""
+    """Related rows that cannot be changed."""
 
     can_delete = False
     extra = 0
@@ -61,7 +61,7 @@ class SeatLogInline(ReadOnlyInline):
 
 @admin.register(Match)
 class MatchAdmin(ReadOnly):
-    """The seed is left out: an operator may own a bot, too."""
+    """Hides the seed, because an operator may own a bot in the match."""
 
     list_display = ("id", "kind", "ruleset", "seats", "planned", "created_at")
     list_filter = ("kind", "ruleset", "seats", "embargo", "created_at")
@@ -97,7 +97,7 @@ class GameAdmin(ReadOnly):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return [f for f in super().get_readonly_fields(request, obj) if f != "replay"]
 
-    @admin.action(description="Void, and play again")
+    @admin.action(description="Void and play again")
     def void_and_play_again(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
         for game in rows:
             try:
@@ -106,30 +106,35 @@ class GameAdmin(ReadOnly):
             except LadderError as refusal:
                 self.message_user(request, f"{game}: {refusal}", messages.ERROR)
 
-    @admin.action(description="Cancel (scheduled ones)")
+    @admin.action(description="Cancel (scheduled games)")
     def cancel(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
         for game in rows:
             done = services.cancel(game.pk, f"cancelled by {request.user}")
-            self._say(request, game, "cancelled", done=done)
+            self._report(request, game, "cancelled", done=done)
 
-    @admin.action(description="Play dead ones again")
+    @admin.action(description="Play again (dead games)")
     def revive(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
         for game in rows:
-            self._say(request, game, "revived", done=services.revive(game.pk))
+            done = services.revive(game.pk)
+            self._report(request, game, "revived", done=done)
 
-    @admin.action(description="Take from its worker (running ones)")
+    @admin.action(description="Take from the worker (running games)")
     def release(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
         for game in rows:
-            why = f"taken back by {request.user}"
-            done = attempts.release(game.pk, game.fence, why)
-            self._say(request, game, "taken back", done=done)
+            reason = f"taken back by {request.user}"
+            done = attempts.release(game.pk, game.fence, reason)
+            self._report(request, game, "taken back", done=done)
 
-    def _say(self, request: HttpRequest, game: Game, what: str, *, done: bool) -> None:
+    def _report(
+        self, request: HttpRequest, game: Game, action: str, *, done: bool
+    ) -> None:
+        """Show the operator whether an action succeeded, and log it if it did."""
         if done:
-            self.log_change(request, game, what)
-        level = messages.SUCCESS if done else messages.ERROR
-        told = what if done else f"cannot be {what}: it is {game.status}"
-        self.message_user(request, f"{game}: {told}", level)
+            self.log_change(request, game, action)
+            self.message_user(request, f"{game}: {action}", messages.SUCCESS)
+        else:
+            text = f"{game}: cannot be {action}, because it is {game.status}"
+            self.message_user(request, text, messages.ERROR)
 
 
 @admin.register(Attempt)
@@ -170,7 +175,7 @@ class WorkerAdmin(ReadOnly):
             registry.drain(worker.pk, f"by {request.user}")
             self.log_change(request, worker, "drained")
 
-    @admin.action(description="Let its station take games again")
+    @admin.action(description="Undrain: let the installation take games again")
     def undrain(self, request: HttpRequest, rows: QuerySet[Worker]) -> None:
         for worker in rows:
             registry.undrain(worker.pk)

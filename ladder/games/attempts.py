@@ -1,8 +1,10 @@
-"""One attempt at a game: claim, beat, store, and then finish, fail or release.
+"""One attempt at a game, in the database: claim, renew, store, then finish or fail.
 
-Every statement that writes for an attempt is guarded by the game's fence, so a worker
-whose lease was given away can write nothing more, however late it comes. Times are the
-database's, never a host's. Nothing here sends anything.
+A worker that claims a game gets a lease and a fence. The lease is a time until which
+the worker owns the game; the fence is a number that grows with every claim. Every
+write for an attempt requires the fence of its claim, so a worker that lost its lease
+can write nothing more, however late it writes. All times are the database's, because
+the clocks of hosts may be wrong. This module sends no messages and plays no moves.
 """
 
 import json
@@ -18,20 +20,28 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from ladder.games import sql
-from ladder.games.models import Attempt, Game, GameStatus, StoredAnswer, Worker
+from ladder.games.models import (
+    MAX_REASON_CHARS,
+    Attempt,
+    Game,
+    GameStatus,
+    StoredAnswer,
+    Worker,
+)
+from ladder.games.sql import LogRow
 from ladder.runner.verdict import SeatOutput
 
 LEASE = timedelta(seconds=settings.TORRES_LEASE_SECONDS)
 MAX_FAILURES = 3
-LAST_FAILURE = 6
-"""Even on one worker alone: so often and no more."""
+# Applies if all failures happened on one worker and another worker could try.
+MAX_FAILURES_ON_ONE_WORKER = 6
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to play one game, until its fence grows."""
+    """The right to play one game. It ends when the game's fence grows."""
 
     game: int
     fence: int
@@ -41,7 +51,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """One answer as it is stored; `index` counts from 0."""
+    """One answer of a seat as it is stored; `index` counts from 0."""
 
     index: int
     seat: int
@@ -52,7 +62,7 @@ class AnswerRecord:
 
 @dataclass(frozen=True, slots=True)
 class SeatResult:
-    """How one seat ended."""
+    """How one seat ended; `rank` counts from 1. `fault` is "" without a forfeit."""
 
     number: int
     score: int
@@ -63,19 +73,19 @@ class SeatResult:
 
 @dataclass(frozen=True, slots=True)
 class FinishedGame:
-    """How a game ended; `replay` is packed."""
+    """How a game ended; `replay` is compressed (see `replays`)."""
 
     reason: str
     engine: str
     replay: bytes
-    places: Sequence[SeatResult]
+    seats: Sequence[SeatResult]
 
 
 T = TypeVar("T", str, list[Any], dict[str, Any])
 
 
 def storable(value: T) -> T:
-    """Return what a bot said without what PostgreSQL refuses: NUL, lone surrogates."""
+    """Replace what PostgreSQL refuses in texts of bots: NUL and lone surrogates."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     if isinstance(value, list):
@@ -86,37 +96,49 @@ def storable(value: T) -> T:
 
 
 def claim(game: int, worker: int) -> Claim | None:
-    """Take a scheduled game; None if another was first, or it is not for us.
+    """Take a scheduled game for a worker; return None if it cannot be taken.
 
-    Safe to call for any game at any time: a message that comes twice, late or for a
-    game that is over takes nothing.
+    Safe to call for any game at any time: a hint that arrives twice, late, or for a
+    game that has ended takes nothing. In one transaction:
+
+    1. If the game is scheduled and the worker is neither drained nor gone: set the
+       game to running, set owner and lease, and increase the fence. The database lets
+       only one of several workers do this.
+    2. Add an open attempt with the new fence.
     """
     with transaction.atomic():
-        fence = sql.take(game, worker, LEASE.total_seconds())
+        fence = sql.take_game(game, worker, LEASE.total_seconds())
         if fence is None:
             return None
         attempt = sql.open_attempt(game, fence, worker)
     return Claim(game, fence, attempt, worker)
 
 
-def beat(claim: Claim) -> bool:
-    """Lengthen the lease; False if the game is no longer ours: stop at once."""
-    return bool(_ours(claim).update(lease_until=Now() + LEASE))
+def renew_lease(claim: Claim) -> bool:
+    """Extend the lease of a running game; return False if the lease is lost.
+
+    1. If the game is still running under the claim's fence, let the lease end one full
+       lease time from now. This also works shortly after the lease has ended, as long
+       as nobody has reaped the game.
+    2. Otherwise change nothing. The caller must stop the game at once.
+    """
+    running = _running(claim.game, claim.fence)
+    return bool(running.update(lease_until=Now() + LEASE))
 
 
-def store(claim: Claim, answers: Sequence[AnswerRecord]) -> None:
-    """Keep answers of a running game; told twice, they are kept once."""
+def store_answers(claim: Claim, answers: Sequence[AnswerRecord]) -> None:
+    """Store answers of a running game. Idempotent: an index is stored only once."""
     StoredAnswer.objects.bulk_create(
         [
             StoredAnswer(
                 attempt_id=claim.attempt,
-                index=said.index,
-                seat=said.seat,
-                actions=said.actions,
-                ms=said.ms,
-                auto=said.auto,
+                index=answer.index,
+                seat=answer.seat,
+                actions=answer.actions,
+                ms=answer.ms,
+                auto=answer.auto,
             )
-            for said in answers
+            for answer in answers
         ],
         ignore_conflicts=True,
     )
@@ -125,59 +147,94 @@ def store(claim: Claim, answers: Sequence[AnswerRecord]) -> None:
 def finish(
     claim: Claim, result: FinishedGame, outputs: Sequence[SeatOutput] = ()
 ) -> bool:
-    """Write the result in one transaction; False if it came too late.
+    """Write the result of a game; return False if it came too late.
 
-    Safe to call again when a commit's fate is unknown: it then says what happened.
+    Safe to call again if the fate of a commit is unknown. All or nothing:
+
+    1. If the game is still running under the claim's fence: set it to finished, with
+       its replay. Otherwise write nothing at all.
+    2. Write score, rank and fault of each seat.
+    3. Close the attempt as finished.
+    4. Delete the stored answers, because the replay contains them.
+    5. Add the logs of the seats.
+    6. If step 1 wrote nothing, an earlier call may have: then return True.
     """
-    places = sorted(result.places, key=lambda place: place.number)
+    seats = sorted(result.seats, key=lambda seat: seat.number)
     columns: dict[str, list[Any]] = {
-        "score": [place.score for place in places],
-        "rank": [place.rank for place in places],
-        "fault": [place.fault for place in places],
-        "fault_detail": [storable(place.detail) for place in places],
+        "score": [seat.score for seat in seats],
+        "rank": [seat.rank for seat in seats],
+        "fault": [seat.fault for seat in seats],
+        "fault_detail": [storable(seat.detail) for seat in seats],
     }
-    written = sql.run(
-        sql.end(claim.game, claim.fence, result.reason, result.engine, result.replay),
-        sql.place(claim.game, columns),
+    written = sql.execute(
+        sql.finish_game(
+            claim.game, claim.fence, result.reason, result.engine, result.replay
+        ),
+        sql.write_seats(claim.game, columns),
         sql.close_attempt(claim.game, claim.fence, Attempt.Outcome.FINISHED, reason=""),
-        sql.drop_answers(claim.attempt),  # the replay holds them now
-        *sql.keep_logs(_logs(claim, outputs)),
+        sql.delete_answers(claim.attempt),
+        *sql.insert_logs(_log_rows(claim, outputs)),
     )
     return written or _has_finished(claim.attempt)
 
 
 def fail(claim: Claim, reason: str, outputs: Sequence[SeatOutput] = ()) -> bool:
-    """End an attempt by our own fault: the game is scheduled again, or dead."""
+    """End an attempt that failed through a fault of the service, not of a bot.
+
+    Return False if the game is no longer running under the claim's fence. In one
+    transaction:
+
+    1. Count the failure. Schedule the game again, with the same seed and seats. If too
+       many attempts failed, set it to dead instead: an operator has to look at it.
+    2. Close the attempt as failed, with the reason.
+    3. Add the logs of the seats.
+    """
     with transaction.atomic():
-        if not _give_up(claim.game, claim.fence, reason):
+        if not _end_failed_attempt(claim.game, claim.fence, reason):
             return False
-        for part in sql.keep_logs(_logs(claim, outputs)):
-            sql.run(part)
+        for statement in sql.insert_logs(_log_rows(claim, outputs)):
+            sql.execute(statement)
     return True
 
 
 def release(game: int, fence: int, reason: str) -> bool:
-    """Hand a running game back, uncounted; False if it was no longer running so."""
+    """Return a running game to the queue without counting a failure.
+
+    Used if a worker stops or an operator takes the game from it. Return False if the
+    game is not running under this fence. In one transaction:
+
+    1. Schedule the game again, without owner, lease and hint.
+    2. Close the attempt as released, with the reason.
+    """
     with transaction.atomic():
-        freed = Game.objects.filter(
-            pk=game, fence=fence, status=GameStatus.RUNNING
-        ).update(
+        released = _running(game, fence).update(
             status=GameStatus.SCHEDULED, owner=None, lease_until=None, sent_at=None
         )
-        if freed:
-            _close(game, fence, Attempt.Outcome.RELEASED, reason)
-    return bool(freed)
+        if released:
+            _close_attempt(game, fence, Attempt.Outcome.RELEASED, reason)
+    return bool(released)
 
 
 def reap() -> list[int]:
-    """End every attempt whose lease is over; return the games. Safe to run twice."""
-    late = Game.objects.filter(status=GameStatus.RUNNING, lease_until__lt=Now())
+    """Fail every attempt whose lease has ended, and return the games. Idempotent.
+
+    1. List the running games whose lease has ended.
+    2. For each game, in a transaction of its own: if its fence is still the same and
+       its lease has still ended, end the attempt as `fail` does. A worker may have
+       renewed the lease or finished the game in the meantime.
+    """
+    expired = Game.objects.filter(status=GameStatus.RUNNING, lease_until__lt=Now())
     reaped = []
-    for game, fence in late.values_list("pk", "fence"):
+    for game, fence in expired.values_list("pk", "fence"):
         with transaction.atomic():
-            if _give_up(game, fence, "lease over: worker lost", expired=True):
+            reason = "lease over: worker lost"
+            if _end_failed_attempt(game, fence, reason, only_if_expired=True):
                 reaped.append(game)
     return reaped
+
+
+def _running(game: int, fence: int) -> QuerySet[Game]:
+    return Game.objects.filter(pk=game, fence=fence, status=GameStatus.RUNNING)
 
 
 def _has_finished(attempt: int) -> bool:
@@ -185,28 +242,24 @@ def _has_finished(attempt: int) -> bool:
     return Attempt.objects.filter(pk=attempt, outcome=finished).exists()
 
 
-def _ours(claim: Claim) -> QuerySet[Game]:
-    return Game.objects.filter(
-        pk=claim.game, fence=claim.fence, status=GameStatus.RUNNING
-    )
-
-
-def _give_up(game: int, fence: int, reason: str, *, expired: bool = False) -> bool:
-    held = Game.objects.filter(pk=game, fence=fence, status=GameStatus.RUNNING)
-    if expired:
-        held = held.filter(lease_until__lt=Now())
-    dead = _is_hopeless(game)
-    given_up = held.update(
+def _end_failed_attempt(
+    game: int, fence: int, reason: str, *, only_if_expired: bool = False
+) -> bool:
+    running = _running(game, fence)
+    if only_if_expired:
+        running = running.filter(lease_until__lt=Now())
+    dead = _is_last_failure(game)
+    ended = running.update(
         status=GameStatus.DEAD if dead else GameStatus.SCHEDULED,
         owner=None,
         lease_until=None,
         sent_at=None,
         failures=F("failures") + 1,
-        note=reason[:200] if dead else "",
+        note=reason[:MAX_REASON_CHARS] if dead else "",
     )
-    if not given_up:
+    if not ended:
         return False
-    _close(game, fence, Attempt.Outcome.FAILED, reason)
+    _close_attempt(game, fence, Attempt.Outcome.FAILED, reason)
     if dead:
         log.critical("game is dead", game=game, reason=reason)
     else:
@@ -214,8 +267,13 @@ def _give_up(game: int, fence: int, reason: str, *, expired: bool = False) -> bo
     return True
 
 
-def _is_hopeless(game: int) -> bool:
-    """Say whether one more failure is the last: on two workers where there are two."""
+def _is_last_failure(game: int) -> bool:
+    """True if one more failure makes the game dead.
+
+    After MAX_FAILURES a game is dead if at least two workers tried it, or if no other
+    worker could. Otherwise another worker may still succeed, up to
+    MAX_FAILURES_ON_ONE_WORKER.
+    """
     failures = Game.objects.values_list("failures", flat=True).get(pk=game) + 1
     if failures < MAX_FAILURES:
         return False
@@ -227,23 +285,26 @@ def _is_hopeless(game: int) -> bool:
     others = Worker.objects.filter(gone_at__isnull=True, drained=False).exclude(
         pk__in=tried
     )
-    return len(tried) > 1 or failures >= LAST_FAILURE or not others.exists()
+    return (
+        len(tried) > 1 or failures >= MAX_FAILURES_ON_ONE_WORKER or not others.exists()
+    )
 
 
-def _close(game: int, fence: int, outcome: Attempt.Outcome, reason: str) -> None:
-    sql.run(sql.close_attempt(game, fence, outcome, reason[:200]))
+def _close_attempt(
+    game: int, fence: int, outcome: Attempt.Outcome, reason: str
+) -> None:
+    sql.execute(sql.close_attempt(game, fence, outcome, reason[:MAX_REASON_CHARS]))
 
 
-def _logs(
-    claim: Claim, outputs: Sequence[SeatOutput]
-) -> list[tuple[int, int, str, str, str]]:
+def _log_rows(claim: Claim, outputs: Sequence[SeatOutput]) -> list[LogRow]:
+    """Return the logs of the seats that left something behind."""
     return [
-        (
-            claim.attempt,
-            number,
-            storable(output.stderr),
-            json.dumps(storable(output.notes)),
-            json.dumps(storable(output.verdict)),
+        LogRow(
+            attempt=claim.attempt,
+            seat=number,
+            stderr=storable(output.stderr),
+            notes=json.dumps(storable(output.notes)),
+            verdict=json.dumps(storable(output.verdict)),
         )
         for number, output in enumerate(outputs)
         if output.stderr or output.notes or output.verdict

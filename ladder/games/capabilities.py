@@ -1,9 +1,10 @@
-"""What a game needs of a worker, and what a worker offers: words that must be there.
+"""Which workers can play which games, in terms of tags.
 
-The words are the languages of the bots, the level of the sandbox that has to hold
-uploaded ones, and the version of the rules. A game goes to workers that offer all of
-its words: through the common queues where every worker does, else through a queue that
-only workers of one kind listen to.
+A game needs tags and a worker offers tags: the languages of the bots, the sandbox
+level that uploaded bots require, and the version of the rules. A worker is capable of a
+game if it offers every tag that the game needs. If all workers are capable of a game,
+it goes through a common queue; otherwise through a queue of one group of workers. This
+module knows no database.
 """
 
 import hashlib
@@ -19,32 +20,36 @@ _RULES = "rules-"
 
 
 def needs(bots: Iterable[tuple[str, bool]], level: str) -> str:
-    """Return the words for a table of (language, whether it is the house's own).
+    """Return the tags that a game needs, as a text of sorted words.
 
-    `level` has to hold what was uploaded. The text is canonical: equal needs are equal
-    texts.
+    `bots` holds the language of each bot and whether it is a house bot. Uploaded bots
+    need a sandbox of this `level`; house bots do not. Equal needs are equal texts.
     """
-    table = list(bots)
-    words = {f"{_RULES}{VERSION}", *(language for language, _ in table)}
-    if level != "none" and not all(house for _, house in table):
-        words.add(level)
-    return " ".join(sorted(words))
+    seats = list(bots)
+    tags = {f"{_RULES}{VERSION}", *(language for language, _ in seats)}
+    if level != "none" and not all(is_house for _, is_house in seats):
+        tags.add(level)
+    return " ".join(sorted(tags))
 
 
 def offers(languages: Iterable[str], level: str, rules: str) -> Capabilities:
-    """Return the words of a worker: its level holds for lower ones, too."""
+    """Return the tags that a worker offers.
+
+    A sandbox level includes all lower levels, and a version of the rules includes all
+    older versions.
+    """
     levels = LEVELS[1 : LEVELS.index(level) + 1] if level in LEVELS else ()
     versions = range(1, int(rules) + 1)
     return frozenset([*languages, *levels, *(f"{_RULES}{n}" for n in versions)])
 
 
-def fit(wanted: str, offered: Capabilities | None) -> bool:
-    """Say whether a worker can play a game; one that told nothing (None) plays all."""
-    return offered is None or offered.issuperset(wanted.split())
+def fit(needed: str, offered: Capabilities | None) -> bool:
+    """True if a worker can play a game. A worker without known offers plays all."""
+    return offered is None or offered.issuperset(needed.split())
 
 
 def queue_of(offered: Capabilities | None) -> str:
-    """Name the queue of all workers that offer just this."""
+    """Return the queue of all workers that offer exactly these tags."""
     if offered is None:
         return "play"
     text = " ".join(sorted(offered))
@@ -53,7 +58,7 @@ def queue_of(offered: Capabilities | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WorkerGroup:
-    """The workers that offer the same, and how many games they play at once."""
+    """All workers that offer the same tags; `slots` is the sum of their slots."""
 
     offered: Capabilities | None
     slots: int
@@ -65,34 +70,34 @@ class WorkerGroup:
 
 @dataclass(frozen=True, slots=True)
 class WorkerPool:
-    """Who is at work now."""
+    """All workers that take games now, in groups."""
 
-    crews: Sequence[WorkerGroup] = field(default_factory=tuple)
+    groups: Sequence[WorkerGroup] = field(default_factory=tuple)
 
     @property
     def slots(self) -> int:
-        return sum(crew.slots for crew in self.crews)
+        return sum(group.slots for group in self.groups)
 
-    def able(self, wanted: str) -> list[WorkerGroup]:
-        """List the crews that can play a game."""
-        return [crew for crew in self.crews if fit(wanted, crew.offered)]
+    def capable(self, needed: str) -> list[WorkerGroup]:
+        """List the groups that can play a game."""
+        return [group for group in self.groups if fit(needed, group.offered)]
 
-    def lacks(self, wanted: str) -> list[str]:
-        """List the words that keep the nearest crew from it; none if one is able."""
-        words = set(wanted.split())
-        gaps = [sorted(words - (crew.offered or words)) for crew in self.crews]
-        return min(gaps, key=len) if gaps else sorted(words)
+    def missing_tags(self, needed: str) -> list[str]:
+        """List the tags that the best group lacks for a game; empty if none lacks."""
+        tags = set(needed.split())
+        gaps = [sorted(tags - (group.offered or tags)) for group in self.groups]
+        return min(gaps, key=len) if gaps else sorted(tags)
 
 
-def cure(lacking: Collection[str]) -> str:
-    """Say what an operator can do so that some worker offers these words."""
+def remedy(missing: Collection[str]) -> str:
+    """Say what an operator can do so that some worker offers these tags."""
     steps = []
-    for word in lacking:
-        if word in BY_NAME:
-            packages = " ".join(package for _, package in BY_NAME[word].needs)
+    for tag in missing:
+        if tag in BY_NAME:
+            packages = " ".join(package for _, package in BY_NAME[tag].needs)
             steps.append(f"apt-get install {packages}")
-        elif word in LEVELS:
-            steps.append(f"raise its sandbox to {word} (torres doctor says how)")
+        elif tag in LEVELS:
+            steps.append(f"raise the sandbox level to {tag} (run 'torres doctor')")
         else:
-            steps.append("update it: it knows older rules")
-    return f"on a worker, {' and '.join(steps)}; then start it again"
+            steps.append("update this software, because its rules are too old")
+    return f"on a worker, {' and '.join(steps)}; then restart the worker"

@@ -1,4 +1,4 @@
-"""What lists of matches and games may be filtered by."""
+"""The filters of the lists of matches and games."""
 
 import django_filters as filters
 from django.db.models import Exists, OuterRef, QuerySet
@@ -11,17 +11,18 @@ from ladder.games.models import Game, Match, Seat
 
 @extend_schema_field(OpenApiTypes.STR)
 class BySlug(filters.ModelChoiceFilter):
-    """A row named by its slug; an unknown one is refused."""
+    """A filter whose value is the slug of a row. Refuses an unknown slug."""
 
 
 class GameFilter(filters.FilterSet):
     bot = BySlug(queryset=Bot.objects.all(), to_field_name="slug", method="of_bot")
     status = filters.ChoiceFilter(choices=Game.Status.choices)
     match = filters.NumberFilter(min_value=0, max_value=2**63 - 1)
+    ladder = filters.CharFilter(field_name="match__ladder")
 
     class Meta:
         model = Game
-        fields = ["bot", "status", "match"]
+        fields = ["bot", "status", "match", "ladder"]
 
     def of_bot(self, games: QuerySet[Game], _name: str, bot: Bot) -> QuerySet[Game]:
         seat = Seat.objects.filter(game=OuterRef("pk"), submission__bot=bot)
@@ -31,10 +32,11 @@ class GameFilter(filters.FilterSet):
 class MatchFilter(filters.FilterSet):
     bot = BySlug(queryset=Bot.objects.all(), to_field_name="slug", method="of_bot")
     kind = filters.ChoiceFilter(choices=Match.Kind.choices)
+    ladder = filters.CharFilter()
 
     class Meta:
         model = Match
-        fields = ["bot", "kind"]
+        fields = ["bot", "kind", "ladder"]
 
     def of_bot(self, rows: QuerySet[Match], _name: str, bot: Bot) -> QuerySet[Match]:
         seat = Seat.objects.filter(game__match=OuterRef("pk"), submission__bot=bot)

@@ -1,8 +1,9 @@
-"""Matches and their games: what is claimed, played, stored and counted.
+"""The tables of matches, games, seats, attempts and workers.
 
-A match is the contest and carries its own copy of everything that play depends on,
-so that a later change of a ladder cannot change a game. Of every game that was
-created one query can say what became of it (`GameStatus`).
+A match is a contest of bots. It holds its own copy of everything that play depends
+on, so that a later change of a ladder cannot change a game. A game is one play of a
+match, and an attempt is one try of one worker to play a game. Database constraints
+refuse every state that makes no sense.
 """
 
 from django.db import models
@@ -13,36 +14,48 @@ from engine.faults import EndReason, Fault
 from ladder.bots.models import Submission
 
 MAX_SEATS = 4
+MAX_REASON_CHARS = 200
 
 
 class Worker(models.Model):
-    """One worker process: what it is, what it can do, and when it was last heard."""
+    """One worker process: what it offers, and when it last reported."""
 
-    name = models.CharField(max_length=120, unique=True, help_text="host:pid:start")
+    # See `worker.registry.installation`.
+    name = models.CharField(
+        max_length=120, unique=True, help_text="host:data folder#pid-random"
+    )
     host = models.CharField(max_length=80)
-    versions = models.JSONField(default=dict, help_text="python, engine, service")
+    versions = models.JSONField(
+        default=dict, help_text="Of python, service, celery and rules."
+    )
     languages = models.JSONField(default=list)
-    sandbox = models.CharField(max_length=10, blank=True, help_text="level reached")
-    slots = models.PositiveSmallIntegerField(default=1)
-    # What the calibration bot needed here, of thinking time; null until it has run.
-    calibration_ms = models.FloatField(null=True, blank=True)
-    load = models.FloatField(default=0)
+    sandbox = models.CharField(
+        max_length=10, blank=True, help_text="The level that the sandbox reaches."
+    )
+    slots = models.PositiveSmallIntegerField(default=1, help_text="Games at once.")
+    calibration_ms = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="Thinking time of a house bot in a fixed game. Null until measured.",
+    )
+    load = models.FloatField(default=0, help_text="Load average for each CPU.")
     started_at = models.DateTimeField(db_default=Now())
-    seen_at = models.DateTimeField(db_default=Now())
-    # The watchdog's evidence: alive, but taking no work, is deaf.
-    claimed_at = models.DateTimeField(null=True, blank=True)
-    gone_at = models.DateTimeField(null=True, blank=True)
-    drained = models.BooleanField(default=False, help_text="gets no more games")
-    drained_why = models.CharField(max_length=200, blank=True)
+    seen_at = models.DateTimeField(db_default=Now(), help_text="The last report.")
+    claimed_at = models.DateTimeField(
+        null=True, blank=True, help_text="The last report after a claim."
+    )
+    gone_at = models.DateTimeField(null=True, blank=True, help_text="The sign-off.")
+    drained = models.BooleanField(default=False, help_text="Gets no more games.")
+    drained_why = models.CharField(max_length=MAX_REASON_CHARS, blank=True)
 
     def __str__(self) -> str:
         return self.name
 
 
 class Match(models.Model):
-    """One scheduled contest of 2 to 4 submissions over one set-up.
+    """One scheduled contest of 2 to 4 submissions under one set of terms.
 
-    It holds one game, or several with the same decks and rotated seats.
+    A match has one game, or several with the same decks and rotated seats.
     """
 
     class Kind(models.TextChoices):
@@ -52,16 +65,25 @@ class Match(models.Model):
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
     ruleset = models.CharField(max_length=40)
-    switches = models.JSONField(help_text="Every switch, resolved for the seats.")
+    switches = models.JSONField(help_text="Differences from the ruleset.")
     seats = models.PositiveSmallIntegerField()
-    limits = models.JSONField(help_text="As in the bot's hello; the clock included.")
-    # Decks are derived from it: shown only when `games` are all over.
+    limits = models.JSONField(
+        help_text="Clock and resource limits, as in the hello message to a bot."
+    )
+    # The decks are derived from the seed, so it is public only after the last game.
     seed = models.CharField(max_length=32, help_text="128 random bits, in hex. Secret.")
-    # Written down apart from the games themselves, so that a lost row is missed.
+    # Stored apart from the games, so that the tally notices a lost row.
     planned = models.PositiveSmallIntegerField(default=1, help_text="Games created.")
-    # Set and lifted by the room above; `shown` is where it is asked.
+    # A package above this one sets and lifts the embargo. `visibility` obeys it.
     embargo = models.BooleanField(
-        default=False, help_text="Nothing of it is shown to anybody yet."
+        default=False, help_text="The match and its games are hidden from everybody."
+    )
+    # Copies, like the terms above. Therefore the slug of a ladder must not change.
+    ladder = models.SlugField(
+        max_length=40, blank=True, help_text="The ladder that rates it, or empty."
+    )
+    why = models.JSONField(
+        null=True, blank=True, help_text="Why the matchmaker made it."
     )
     created_at = models.DateTimeField(db_default=Now())
 
@@ -82,16 +104,17 @@ class Match(models.Model):
 
 
 class GameStatus(models.TextChoices):
-    """Where a game stands.
+    """The states of a game.
 
-    scheduled -> running -> finished -> voided; a failed attempt leads from running
-    back to scheduled, the third to dead; a scheduled game may be cancelled.
+    scheduled -> running -> finished -> voided. A failed or released attempt leads from
+    running back to scheduled, and the last failure to dead. A scheduled game may be
+    cancelled. A dead game may be scheduled again by an operator.
     """
 
     SCHEDULED = "scheduled"
     RUNNING = "running"
     FINISHED = "finished"
-    DEAD = "dead", "dead: three attempts failed"
+    DEAD = "dead", "dead: too many attempts failed"
     CANCELLED = "cancelled"
     VOIDED = "voided", "voided: declared invalid after it finished"
 
@@ -102,8 +125,8 @@ OPEN = (GameStatus.SCHEDULED, GameStatus.RUNNING)
 class Game(models.Model):
     """One play of Torres, by one worker at a time.
 
-    `fence` grows with every claim: whoever writes with an older one is refused.
-    Lists should `.defer("replay")`.
+    `fence` grows with every claim. A write with an older fence changes nothing. Lists
+    should `.defer("replay")`, because replays are large.
     """
 
     Status = GameStatus
@@ -115,11 +138,12 @@ class Game(models.Model):
     )
     queue = models.CharField(max_length=40, default="play")
     priority = models.SmallIntegerField(default=0, help_text="Higher is sooner.")
-    # What a worker has to offer: words, see `abilities`.
-    needs = models.CharField(max_length=120, blank=True)
-    # When the last hint was sent, and to which queue: lost hints are sent again.
-    sent_at = models.DateTimeField(null=True, blank=True)
-    sent_to = models.CharField(max_length=40, blank=True)
+    needs = models.CharField(
+        max_length=120, blank=True, help_text="Tags that a worker must offer."
+    )
+    # Tell the dispatcher which hints may have been lost, so that it sends them again.
+    sent_at = models.DateTimeField(null=True, blank=True, help_text="The last hint.")
+    sent_to = models.CharField(max_length=40, blank=True, help_text="Its queue.")
     owner = models.ForeignKey(
         Worker, models.PROTECT, null=True, blank=True, related_name="games"
     )
@@ -132,11 +156,20 @@ class Game(models.Model):
     replaces = models.OneToOneField(
         "self", models.PROTECT, null=True, blank=True, related_name="replacement"
     )
-    # How it ended (an EndReason); why it was cancelled, dead, voided.
-    reason = models.CharField(max_length=20, blank=True)
-    note = models.CharField(max_length=200, blank=True)
-    engine = models.CharField(max_length=20, blank=True, help_text="Its version.")
-    replay = models.BinaryField(null=True, blank=True, help_text="zstd of the JSON.")
+    reason = models.CharField(
+        max_length=20, blank=True, help_text="Why it ended, an EndReason."
+    )
+    note = models.CharField(
+        max_length=MAX_REASON_CHARS,
+        blank=True,
+        help_text="Why it was cancelled, dead or voided.",
+    )
+    engine = models.CharField(
+        max_length=20, blank=True, help_text="Version of the engine."
+    )
+    replay = models.BinaryField(
+        null=True, blank=True, help_text="Compressed JSON, see `replays`."
+    )
 
     class Meta:
         constraints = [
@@ -187,20 +220,22 @@ class Game(models.Model):
 
 
 class Seat(models.Model):
-    """Who sits where, and how well it did; `rank` is 1-based, null until the end."""
+    """One submission at one game. Score and rank are null until the game has ended."""
 
     game = models.ForeignKey(Game, models.CASCADE, related_name="seats")
     number = models.PositiveSmallIntegerField(help_text="From 0.")
-    submission = models.ForeignKey(Submission, models.PROTECT, related_name="places")
+    submission = models.ForeignKey(Submission, models.PROTECT, related_name="seats")
     score = models.PositiveSmallIntegerField(null=True, blank=True)
-    rank = models.PositiveSmallIntegerField(null=True, blank=True)
+    rank = models.PositiveSmallIntegerField(null=True, blank=True, help_text="From 1.")
     fault = models.CharField(
         max_length=20,
         choices=[(fault.value, fault.value) for fault in Fault],
         blank=True,
+        help_text="Why the seat forfeited.",
     )
-    # One sentence for the bot's owner alone.
-    fault_detail = models.TextField(blank=True)
+    fault_detail = models.TextField(
+        blank=True, help_text="One sentence for the owner of the bot only."
+    )
 
     class Meta:
         ordering = ["game", "number"]
@@ -227,13 +262,16 @@ class Seat(models.Model):
 
 
 class Attempt(models.Model):
-    """One try to play a game. Added at the claim, closed once, never removed."""
+    """One try of one worker to play a game.
+
+    A claim adds it. It is closed exactly once and never removed.
+    """
 
     class Outcome(models.TextChoices):
         OPEN = "open"
         FINISHED = "finished"
         FAILED = "failed"
-        # Handed back by a worker that was told to stop: nobody's fault, not counted.
+        # Returned by a worker that had to stop. Does not count as a failure.
         RELEASED = "released"
 
     game = models.ForeignKey(Game, models.CASCADE, related_name="attempts")
@@ -244,7 +282,7 @@ class Attempt(models.Model):
     outcome = models.CharField(
         max_length=10, choices=Outcome.choices, default=Outcome.OPEN
     )
-    reason = models.CharField(max_length=200, blank=True)
+    reason = models.CharField(max_length=MAX_REASON_CHARS, blank=True)
 
     class Meta:
         ordering = ["game", "fence"]
@@ -272,18 +310,22 @@ class Attempt(models.Model):
 
 
 class StoredAnswer(models.Model):
-    """One answer of a seat, stored as it came, so that a running game can be watched.
+    """One answer of a seat in a running game, so that people can watch the game.
 
-    The answers of a finished attempt are in the replay, and only there; those of a
-    failed attempt stay here.
+    The answers of a finished attempt are moved into the replay. Those of a failed
+    attempt stay here.
     """
 
     attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="answers")
-    index = models.PositiveIntegerField(help_text="From 0, as in the replay's moves.")
+    index = models.PositiveIntegerField(
+        help_text="From 0, as in the moves of the replay."
+    )
     seat = models.PositiveSmallIntegerField()
     actions = models.JSONField()
     ms = models.FloatField(help_text="Charged thinking time.")
-    auto = models.BooleanField(default=False, help_text="Answered for a forfeited seat")
+    auto = models.BooleanField(
+        default=False, help_text="The referee answered for a forfeited seat."
+    )
 
     class Meta:
         ordering = ["attempt", "index"]
@@ -298,14 +340,15 @@ class StoredAnswer(models.Model):
 
 
 class SeatLog(models.Model):
-    """What one seat left behind in one attempt; for the bot's owner alone."""
+    """The output of one seat in one attempt, for the owner of the bot only."""
 
     attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="logs")
     number = models.PositiveSmallIntegerField(help_text="The seat, from 0.")
     stderr = models.TextField(blank=True)
-    notes = models.JSONField(default=list, help_text='[{"ply": 12, "note": "..."}]')
-    # What the sandbox measured and saw: CPU, memory, exit code, signals.
-    verdict = models.JSONField(default=dict)
+    notes = models.JSONField(default=list, help_text='[{"move": 12, "note": "..."}]')
+    verdict = models.JSONField(
+        default=dict, help_text="Why the seat forfeited: clock, CPU, memory, exit code."
+    )
 
     class Meta:
         constraints = [

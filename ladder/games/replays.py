@@ -1,8 +1,10 @@
-"""How a replay is stored: the JSON of the contract, section 7, compressed by zstd.
+"""Store replays in little space: JSON (docs/contract.md, section 7) under zstd.
 
-A frame names the dictionary that it needs, and with it the layout of what is inside:
-without one it is the JSON itself, with one its moves stand in columns. So replays of
-every age can be read. Dictionaries are frozen; `manage.py train_dictionary` makes one.
+A zstd frame names the dictionary that it was compressed with, if any. A frame without
+a dictionary contains the JSON as it is. A frame with a dictionary contains the JSON
+with its moves in columns, which compress better. So replays of every age stay
+readable, as long as no dictionary ever changes. `manage.py train_dictionary` makes a
+new one.
 """
 
 import json
@@ -16,11 +18,13 @@ import zstandard
 
 LEVEL = 19
 MAX_BYTES = 4 << 20
+# The dictionary of new replays.
 NEWEST = 1
-"""The dictionary of new replays."""
 FOLDER = Path(__file__).parent / "dictionaries"
 
-_WORDS = {
+# Letters for the words with which actions begin. They belong to the stored format, so
+# they must never change.
+_LETTERS = {
     "add ": "A",
     "block ": "B",
     "score": "C",
@@ -36,62 +40,68 @@ _WORDS = {
     "stock ": "T",
     "buy": "U",
 }
-"""Letters for the words with which actions begin: part of the layout, never changed."""
-_LETTERS = {letter: word for word, letter in _WORDS.items()}
-_WORD = re.compile(f"^(?:{'|'.join(_WORDS)})")
-_ACTION = re.compile("[A-Z][^A-Z]*")
+_WORDS = {letter: word for word, letter in _LETTERS.items()}
+_LEADING_WORD = re.compile(f"^(?:{'|'.join(_LETTERS)})")
+_SHORT_ACTION = re.compile("[A-Z][^A-Z]*")
+# Stands in the column "ms" for a move that the referee made for a forfeited seat.
 _AUTO = "-"
 
 
 class UnknownDictionary(Exception):
-    """The replay was stored by a newer version of this service."""
+    """A newer version of this service stored the replay."""
 
 
 def pack(document: dict[str, Any]) -> bytes:
     """Return the stored form of a replay document."""
-    return _compressor(NEWEST).compress(laid_out(document))
+    return _compressor(NEWEST).compress(with_columns(document))
 
 
 def unpack(stored: bytes) -> bytes:
     """Return the JSON text of a stored replay, byte for byte as it was packed.
 
-    Raises UnknownDictionary where the one that it names is not part of this version.
+    Raises UnknownDictionary if this version does not have the replay's dictionary.
     """
-    number = zstandard.get_frame_parameters(stored).dict_id
-    text = _decompressor(number).decompress(stored, max_output_size=MAX_BYTES)
-    if not number:
+    dictionary = zstandard.get_frame_parameters(stored).dict_id
+    text = _decompressor(dictionary).decompress(stored, max_output_size=MAX_BYTES)
+    if not dictionary:
         return text
     document = json.loads(text)
     if isinstance(document["moves"], dict):
-        document["moves"] = _rows(document["moves"])
-    return _dumped(document)
+        document["moves"] = _from_columns(document["moves"])
+    return _json(document)
 
 
-def laid_out(document: dict[str, Any]) -> bytes:
-    """Return what is compressed: the JSON, its moves in columns where they fit."""
-    columns = _columns(document["moves"])
-    return _dumped(document | {"moves": columns} if columns else document)
+def with_columns(document: dict[str, Any]) -> bytes:
+    """Return the JSON that is compressed, its moves in columns if they fit there."""
+    columns = _to_columns(document["moves"])
+    return _json(document | {"moves": columns} if columns else document)
 
 
-def _columns(moves: list[dict[str, Any]]) -> dict[str, str] | None:
-    """Lay moves out by kind of value; None for moves that would not come back."""
+def _to_columns(moves: list[dict[str, Any]]) -> dict[str, str] | None:
+    """Return moves as columns "seats", "actions" and "ms" (in tenths).
+
+    Return None if the columns could not be turned back into exactly these moves.
+    """
     try:
         columns = {
             "seats": "".join(str(move["seat"]) for move in moves),
-            "actions": "".join(_shortened(move["actions"]) for move in moves),
+            "actions": "".join(_shorten(move["actions"]) for move in moves),
             "ms": " ".join(_tenths(move) for move in moves),
         }
-        return columns if _dumped(_rows(columns)) == _dumped(moves) else None
+        is_exact = _json(_from_columns(columns)) == _json(moves)
     except (KeyError, TypeError, ValueError):
         return None
+    return columns if is_exact else None
 
 
-def _rows(columns: dict[str, str]) -> list[dict[str, Any]]:
+def _from_columns(columns: dict[str, str]) -> list[dict[str, Any]]:
     moves = []
-    actions = _lengthened(columns["actions"])
+    actions_of_moves = _lengthen(columns["actions"])
     costs = columns["ms"].split()
-    for seat, said, ms in zip(columns["seats"], actions, costs, strict=True):
-        move: dict[str, Any] = {"seat": int(seat), "actions": said}
+    for seat, actions, ms in zip(
+        columns["seats"], actions_of_moves, costs, strict=True
+    ):
+        move: dict[str, Any] = {"seat": int(seat), "actions": actions}
         cost = {"auto": True} if ms == _AUTO else {"ms": int(ms) / 10}
         moves.append(move | cost)
     return moves
@@ -101,21 +111,24 @@ def _tenths(move: dict[str, Any]) -> str:
     return _AUTO if "auto" in move else str(round(move["ms"] * 10))
 
 
-def _shortened(actions: Iterable[str]) -> str:
-    return ";".join(_WORD.sub(lambda word: _WORDS[word[0]], a) for a in actions)
+def _shorten(actions: Iterable[str]) -> str:
+    """Return the actions of one move, joined by ";" and without a ";" at the end."""
+    return ";".join(
+        _LEADING_WORD.sub(lambda word: _LETTERS[word[0]], action) for action in actions
+    )
 
 
-def _lengthened(text: str) -> Iterator[list[str]]:
-    """Go through the actions of each move: all but its last one end with `;`."""
+def _lengthen(text: str) -> Iterator[list[str]]:
+    """Yield the actions of each move. Only the last one does not end with ";"."""
     actions: list[str] = []
-    for short in _ACTION.findall(text):
-        actions.append(_LETTERS[short[0]] + short[1:].removesuffix(";"))
+    for short in _SHORT_ACTION.findall(text):
+        actions.append(_WORDS[short[0]] + short[1:].removesuffix(";"))
         if not short.endswith(";"):
             yield actions
             actions = []
 
 
-def _dumped(value: object) -> bytes:
+def _json(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True).encode()
 
 
@@ -125,14 +138,15 @@ def _dictionary(number: int) -> zstandard.ZstdCompressionDict:
         data = (FOLDER / f"replays-{number}.zdict").read_bytes()
     except FileNotFoundError:
         raise UnknownDictionary(
-            f"A replay needs dictionary {number}; this version has {NEWEST}. Update it."
+            f"A replay needs dictionary {number}, but this version knows only up to"
+            f" {NEWEST}. Update this software."
         ) from None
     dictionary = zstandard.ZstdCompressionDict(data)
     dictionary.precompute_compress(level=LEVEL)
     return dictionary
 
 
-# Made for each use: two threads that share one of these spoil each other's frames.
+# Compressors are made for each use, because they are not safe to share by threads.
 def _compressor(number: int) -> zstandard.ZstdCompressor:
     return zstandard.ZstdCompressor(level=LEVEL, dict_data=_dictionary(number))
 

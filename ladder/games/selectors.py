@@ -1,10 +1,10 @@
-"""What became of every game, and which are due."""
+"""Queries about all games and workers: counts, waiting games, live workers."""
 
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.db.models import (
@@ -23,16 +23,17 @@ from django.db.models.functions import Now
 from ladder.games import capabilities, sql
 from ladder.games.capabilities import Capabilities, WorkerGroup, WorkerPool
 from ladder.games.models import Attempt, Game, GameStatus, Match, Worker
+from ladder.games.sql import DueGame
 
-HINT_LIFE = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 2 / 3)
-"""A hint that led to no claim for so long is taken for lost."""
-SILENCE = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 1.5)
-"""A worker that has not been heard for so long is taken for dead."""
+# A hint that led to no claim for this long counts as lost, and is sent again.
+HINT_LIFETIME = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 2 / 3)
+# A worker that did not report for this long counts as dead.
+WORKER_TIMEOUT = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 1.5)
 
 
 @dataclass(frozen=True, slots=True)
 class GameTally:
-    """Of every game that was created, where it stands."""
+    """How many games were created, and how many are in each state."""
 
     created: int
     scheduled: int
@@ -48,20 +49,20 @@ class GameTally:
 
     @property
     def missing(self) -> int:
-        """Return how many games were lost: always 0, unless something is broken."""
-        ends = self.finished + self.voided + self.dead + self.cancelled
-        return self.created - ends - self.open
+        """Return how many games were lost. Anything but 0 is a defect."""
+        ended = self.finished + self.voided + self.dead + self.cancelled
+        return self.created - ended - self.open
 
     @property
-    def comes_out(self) -> bool:
-        """Say whether every game that was created is still accounted for."""
+    def adds_up(self) -> bool:
+        """True if every game that was created is in some state."""
         return self.missing == 0
 
 
 def tally() -> GameTally:
     """Count the games. `created` comes from the matches, the rest from the games.
 
-    One statement, so that the sum comes out while others schedule and play.
+    One statement reads both, so that the totals agree while others schedule and play.
     """
     counts = Game.objects.aggregate(
         planned=Max(Subquery(_planned(), output_field=BigIntegerField())),
@@ -75,13 +76,14 @@ def tally() -> GameTally:
 
 
 def _planned() -> QuerySet[Match, Any]:
-    whole = Match.objects.order_by().annotate(all=Value(1)).values("all")
-    return whole.annotate(n=Sum("planned")).values("n")
+    """Return one row with the sum of the planned games of all matches."""
+    one_group = Match.objects.order_by().annotate(all=Value(1)).values("all")
+    return one_group.annotate(n=Sum("planned")).values("n")
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """What an operator looks at first, beside the tally."""
+    """What an operator wants to know first, apart from the tally."""
 
     failed_attempts: int
     workers: int
@@ -89,77 +91,72 @@ class ServiceState:
     oldest_waiting_s: float | None
 
 
-def pulse() -> ServiceState:
-    """Look at the attempts, the workers, and the game that has waited longest."""
+def service_state() -> ServiceState:
+    """Return counts of attempts and workers, and the longest waiting time of a game."""
     failed = Attempt.objects.filter(outcome=Attempt.Outcome.FAILED).count()
-    workers = live().aggregate(n=Count("pk"), slots=Sum("slots"))
+    workers = live_workers().aggregate(n=Count("pk"), slots=Sum("slots"))
     oldest = Game.objects.filter(status=GameStatus.SCHEDULED).aggregate(
         first=Min("created_at"), now=Max(Now())
     )
-    waited = (
-        (oldest["now"] - oldest["first"]).total_seconds() if oldest["first"] else None
-    )
-    return ServiceState(failed, workers["n"], workers["slots"] or 0, waited)
+    waited_s = None
+    if oldest["first"]:
+        waited_s = (oldest["now"] - oldest["first"]).total_seconds()
+    return ServiceState(failed, workers["n"], workers["slots"] or 0, waited_s)
 
 
-def live() -> QuerySet[Worker]:
-    """List the workers that were heard lately and take games."""
+def live_workers() -> QuerySet[Worker]:
+    """List the workers that reported lately and take games."""
+    return _reporting_workers().filter(drained=False)
+
+
+def drained_workers() -> QuerySet[Worker]:
+    """List the workers that reported lately and take no games."""
+    return _reporting_workers().filter(drained=True)
+
+
+def _reporting_workers() -> QuerySet[Worker]:
     return Worker.objects.filter(
-        seen_at__gt=Now() - SILENCE, gone_at__isnull=True, drained=False
+        seen_at__gt=Now() - WORKER_TIMEOUT, gone_at__isnull=True
     )
 
 
-def roster() -> WorkerPool:
-    """Return who takes games now, by what they offer."""
+def silent_workers() -> QuerySet[Worker]:
+    """List the workers that stopped reporting without signing off."""
+    return Worker.objects.filter(
+        gone_at__isnull=True, seen_at__lte=Now() - WORKER_TIMEOUT
+    )
+
+
+def worker_pool() -> WorkerPool:
+    """Return the workers that take games now, grouped by what they offer."""
     slots: Counter[Capabilities | None] = Counter()
-    for worker in live().only("slots", "languages", "sandbox", "versions"):
+    for worker in live_workers().only("slots", "languages", "sandbox", "versions"):
         slots[offered(worker)] += worker.slots
-    return WorkerPool([WorkerGroup(words, count) for words, count in slots.items()])
+    return WorkerPool([WorkerGroup(tags, count) for tags, count in slots.items()])
 
 
 def offered(worker: Worker) -> Capabilities | None:
-    """Return what a worker offers; None if it told nothing of itself."""
+    """Return the tags that a worker offers; None if it has not described itself."""
     if not worker.languages:
         return None
     rules = worker.versions.get("rules", "1")
     return capabilities.offers(worker.languages, worker.sandbox, rules)
 
 
-class DueGame(NamedTuple):
-    """A game that a hint is to go out for; `again` if it was sent or tried before."""
-
-    game: int
-    queue: str
-    needs: str
-    again: bool
-
-
 def due(limit: int, without: Collection[str] = ()) -> list[DueGame]:
-    """List scheduled games without a fresh hint, in the order of their turn.
+    """List scheduled games that need a hint, in the order of their turn.
 
-    Leaves out those with the needs that `without` names.
+    Games with one of the needs in `without` are left out.
     """
-    return [DueGame(*row) for row in sql.due(limit, HINT_LIFE.total_seconds(), without)]
+    return sql.due(limit, HINT_LIFETIME.total_seconds(), without)
 
 
 def in_flight() -> Counter[str]:
-    """Count the games whose hint is out and that nobody has claimed, by its queue."""
-    return Counter(dict(sql.in_flight(HINT_LIFE.total_seconds())))
+    """Count the games with a hint that no worker has followed yet, by queue."""
+    return Counter(sql.in_flight(HINT_LIFETIME.total_seconds()))
 
 
 def waiting() -> Counter[str]:
     """Count the games that wait for a worker, by what they need."""
     scheduled = Game.objects.filter(status=GameStatus.SCHEDULED)
     return Counter(dict(scheduled.values_list("needs").annotate(n=Count("pk"))))
-
-
-def drained() -> QuerySet[Worker]:
-    """List the workers that are heard and take no games."""
-    return Worker.objects.filter(
-        seen_at__gt=Now() - SILENCE, gone_at__isnull=True, drained=True
-    )
-
-
-def silent_workers() -> QuerySet[Worker]:
-    """List workers that never signed off and are not heard any more."""
-    return Worker.objects.filter(gone_at__isnull=True, seen_at__lte=Now() - SILENCE)

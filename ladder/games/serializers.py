@@ -1,14 +1,15 @@
-"""How matches and games are written in the API."""
+"""The JSON of matches and games in the REST API."""
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ladder.games.models import Game, Match, Seat
 
 
 class SeatSerializer(serializers.ModelSerializer[Seat]):
-    """`forfeit` is the reason, or null."""
+    """One seat of a game. `forfeit` is the reason of a forfeit, or null."""
 
     seat = serializers.IntegerField(source="number")
     bot = serializers.CharField(source="submission.bot.slug")
@@ -41,6 +42,7 @@ class GameSerializer(serializers.ModelSerializer[Game]):
     replaces = serializers.IntegerField(
         source="replaces_id", read_only=True, allow_null=True
     )
+    ladder = serializers.SerializerMethodField()
 
     class Meta:
         model = Game
@@ -59,8 +61,12 @@ class GameSerializer(serializers.ModelSerializer[Game]):
             "created_at",
             "started_at",
             "finished_at",
+            "ladder",
         ]
         read_only_fields = fields
+
+    def get_ladder(self, game: Game) -> str | None:
+        return game.match.ladder or None
 
 
 class MatchGameSerializer(serializers.ModelSerializer[Game]):
@@ -73,10 +79,16 @@ class MatchGameSerializer(serializers.ModelSerializer[Game]):
 
 
 class MatchSerializer(serializers.ModelSerializer[Match]):
-    """`seed` is null until the last game is over."""
+    """A match with its games.
+
+    `seed` is null until the last game is over. `ladder` and `why` are null if no ladder
+    rates the match.
+    """
 
     seed = serializers.SerializerMethodField()
     games = MatchGameSerializer(many=True, read_only=True)
+    ladder = serializers.SerializerMethodField()
+    why = serializers.SerializerMethodField()
 
     class Meta:
         model = Match
@@ -90,16 +102,25 @@ class MatchSerializer(serializers.ModelSerializer[Match]):
             "seed",
             "created_at",
             "games",
+            "ladder",
+            "why",
         ]
         read_only_fields = fields
 
     def get_seed(self, match: Match) -> str | None:
-        # A match that was not asked about this keeps its seed.
+        # The annotation is missing if the match was not read through `visibility`.
         return None if getattr(match, "open", True) else match.seed
+
+    def get_ladder(self, match: Match) -> str | None:
+        return match.ladder or None
+
+    @extend_schema_field({"type": "object", "nullable": True})
+    def get_why(self, match: Match) -> dict[str, Any] | None:
+        return match.why
 
 
 class SeatLogSerializer(serializers.Serializer[Any]):
-    """What one seat of yours left behind in one attempt at a game."""
+    """What one of your seats left behind in one attempt at a game."""
 
     seat = serializers.IntegerField()
     bot = serializers.CharField()
@@ -113,7 +134,10 @@ class SeatLogSerializer(serializers.Serializer[Any]):
 
 
 class MoveSerializer(serializers.Serializer[Any]):
-    """One answer, as in the replay; `auto` stands where it was given for the seat."""
+    """One move, as in the replay.
+
+    `auto` is true if the referee moved for a forfeited seat; then `ms` is missing.
+    """
 
     seat = serializers.IntegerField()
     actions = serializers.ListField(child=serializers.CharField())
@@ -124,7 +148,10 @@ class MoveSerializer(serializers.Serializer[Any]):
 
 
 class MovesSerializer(serializers.Serializer[Any]):
-    """`attempt` grows when a failed game begins anew; null while it waits."""
+    """The moves of a game so far.
+
+    `attempt` grows with each new attempt. It is null while the game waits for a worker.
+    """
 
     status = serializers.ChoiceField(choices=Game.Status.choices)
     attempt = serializers.IntegerField(allow_null=True)

@@ -1,6 +1,7 @@
-"""The life of a match outside its attempts: schedule, cancel, void.
+"""Changes of matches and games outside an attempt: schedule, cancel, void, revive.
 
-Services write rows and send nothing: the dispatcher's tick finds what is due.
+Services write rows and send nothing. The dispatcher's tick finds the rows that need
+a hint.
 """
 
 import secrets
@@ -15,26 +16,30 @@ from django.db.models import F
 from ladder.bots.models import Submission
 from ladder.common.errors import LadderError
 from ladder.games import capabilities, sql
-from ladder.games.models import Game, GameStatus, Match, Seat
+from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Match, Seat
 
 
 class NotNow(LadderError):
-    """The game is not in a state in which this can be done."""
+    """The state of the game does not allow this action."""
 
     code, http_status = "wrong-state", 409
 
 
 @dataclass(frozen=True, slots=True)
 class MatchTerms:
-    """Under which terms a match is played: its own copy of everything.
+    """The terms of a match, which the match copies.
 
-    A match under embargo is shown to nobody until the embargo is lifted.
+    A match under embargo is shown to nobody until the embargo is lifted. `ladder` is
+    the slug of the ladder that rates the match, or "" if none does. `why` says why the
+    matchmaker made the match.
     """
 
     ruleset: str
     switches: dict[str, Any]
     limits: dict[str, int]
     embargo: bool = False
+    ladder: str = ""
+    why: dict[str, Any] | None = None
 
 
 @transaction.atomic
@@ -47,10 +52,10 @@ def schedule_match(
     priority: int = 0,
     queue: str = "play",
 ) -> Match:
-    """Schedule a match of `seats`, in the order of the seats of its first game.
+    """Schedule a match and its games.
 
-    With `duplicate` there is one game for each rotation of the seats, all with the
-    same decks.
+    `seats` are in the order of the seats of the first game. With `duplicate` the match
+    has one game for each rotation of the seats, all with the same decks.
     """
     games = len(seats) if duplicate else 1
     match = Match.objects.create(
@@ -62,23 +67,25 @@ def schedule_match(
         seed=secrets.token_hex(16),
         planned=games,
         embargo=terms.embargo,
+        ladder=terms.ladder,
+        why=terms.why,
     )
     needs = _needs(seats)
     for index in range(games):
         game = Game.objects.create(
             match=match, index=index, priority=priority, queue=queue, needs=needs
         )
-        _seat(game, [*seats[index:], *seats[:index]])
+        _add_seats(game, [*seats[index:], *seats[:index]])
     return match
 
 
 def _needs(seats: Sequence[Submission]) -> str:
-    bots = Submission.objects.filter(pk__in=[seat.pk for seat in seats])
-    table = bots.values_list("language", "bot__house")
-    return capabilities.needs(table, settings.TORRES_SANDBOX)
+    submissions = Submission.objects.filter(pk__in=[seat.pk for seat in seats])
+    bots = submissions.values_list("language", "bot__house")
+    return capabilities.needs(bots, settings.TORRES_SANDBOX)
 
 
-def _seat(game: Game, submissions: Sequence[Submission]) -> None:
+def _add_seats(game: Game, submissions: Sequence[Submission]) -> None:
     Seat.objects.bulk_create(
         Seat(game=game, number=number, submission=submission)
         for number, submission in enumerate(submissions)
@@ -86,39 +93,41 @@ def _seat(game: Game, submissions: Sequence[Submission]) -> None:
 
 
 def cancel(game: int, note: str) -> bool:
-    """Cancel a scheduled game; False if it is not scheduled (any more)."""
+    """Cancel a scheduled game; return False if the game is not scheduled."""
     return bool(
         Game.objects.filter(pk=game, status=GameStatus.SCHEDULED).update(
-            status=GameStatus.CANCELLED, note=note[:200]
+            status=GameStatus.CANCELLED, note=note[:MAX_REASON_CHARS]
         )
     )
 
 
 def cancel_games_of(submission: int, note: str) -> int:
-    """Cancel the scheduled games of a submission; running ones go on and count.
+    """Cancel the scheduled games of a submission; return how many.
 
-    Not those of tournaments: there it is pinned, whatever was uploaded since.
+    Running games go on and count. Games of tournaments are not cancelled, because a
+    tournament uses the same submission until its end.
     """
-    waiting = Game.objects.filter(
+    scheduled = Game.objects.filter(
         status=GameStatus.SCHEDULED, seats__submission=submission
     ).exclude(match__kind=Match.Kind.TOURNAMENT)
-    return sum(cancel(game, note) for game in waiting.values_list("pk", flat=True))
+    return sum(cancel(game, note) for game in scheduled.values_list("pk", flat=True))
 
 
 def lift_embargo(matches: Sequence[int]) -> None:
-    """Show these matches from now on, with all that belongs to them."""
+    """Show these matches and their games to everybody from now on."""
     Match.objects.filter(pk__in=matches).update(embargo=False)
 
 
 @transaction.atomic
 def void(game: int, note: str, *, replay_again: bool = True) -> Game | None:
-    """Declare a finished game invalid; schedule one replacement and return it.
+    """Declare a finished game invalid.
 
-    The replacement has the same match, seed and seats: nobody could prepare for the
-    decks, because submissions never change.
+    Schedule one replacement and return it, unless `replay_again` is false. The
+    replacement has the same match, seed and seats. Nobody can prepare for the decks,
+    because a submission never changes. Raises NotNow.
     """
     voided = Game.objects.filter(pk=game, status=GameStatus.FINISHED).update(
-        status=GameStatus.VOIDED, note=note[:200]
+        status=GameStatus.VOIDED, note=note[:MAX_REASON_CHARS]
     )
     if not voided:
         raise NotNow(f"Game {game} is not finished, so it cannot be voided.")
@@ -133,12 +142,16 @@ def void(game: int, note: str, *, replay_again: bool = True) -> Game | None:
         needs=old.needs,
         replaces=old,
     )
-    _seat(new, [seat.submission for seat in old.seats.select_related("submission")])
+    old_seats = old.seats.select_related("submission")
+    _add_seats(new, [seat.submission for seat in old_seats])
     return new
 
 
 def revive(game: int) -> bool:
-    """Give a dead game its attempts again, after its cause was mended."""
+    """Schedule a dead game again with a failure count of 0.
+
+    Meant for an operator who has fixed the cause. Return False if the game is not dead.
+    """
     return bool(
         Game.objects.filter(pk=game, status=GameStatus.DEAD).update(
             status=GameStatus.SCHEDULED, failures=0, note="", fence=F("fence") + 1
@@ -147,10 +160,10 @@ def revive(game: int) -> bool:
 
 
 def mark_sent(games: Sequence[int], queue: str) -> None:
-    """Note that hints go out for these games now (before they do: a hint is cheap)."""
-    sql.run(sql.mark_sent(games, queue))
+    """Record that hints for these games are sent to a queue now."""
+    sql.execute(sql.mark_sent(games, queue))
 
 
 def mark_unsent(games: Sequence[int]) -> None:
-    """Note that the hints for these games did not get out."""
+    """Record that the hints for these games could not be sent."""
     Game.objects.filter(pk__in=games, status=GameStatus.SCHEDULED).update(sent_at=None)

@@ -1,14 +1,15 @@
-"""The statements of each game's hot path, written once for both databases.
+"""Hand-written SQL for the hot path of a game, for PostgreSQL and SQLite.
 
-Through the ORM, composing them was most of what finishing a game costs, and planning
-them the most of the rest (tests/bench): the server is told them once a connection.
-Names of tables and columns come from the models, so that a migration is noticed.
+Finishing a game through the ORM spent most of its time on composing queries, and most
+of the rest on planning them in PostgreSQL (tests/bench). The statements here are
+constant texts, so PostgreSQL prepares each of them once for each connection. Names of
+tables come from the models. This module does not know when or why a statement runs.
 """
 
 import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 from django.db import connection, transaction
@@ -16,41 +17,74 @@ from django.db import connection, transaction
 from ladder.games.models import Attempt, Game, Seat, SeatLog, StoredAnswer, Worker
 
 _GAME, _SEAT, _ATTEMPT, _ANSWER, _LOG, _WORKER = (
-    model._meta.db_table  # noqa: SLF001 -- what it is for
+    model._meta.db_table  # noqa: SLF001 -- the documented way to a table's name
     for model in (Game, Seat, Attempt, StoredAnswer, SeatLog, Worker)
 )
 
-Part = tuple[str, list[Any]]
-"""A change that ends with its condition, so that another can be added; its values."""
+
+class Statement(NamedTuple):
+    """A statement that changes rows, and the values of its placeholders.
+
+    The text ends with its WHERE clause, so that `execute` can add a condition.
+    """
+
+    sql: str
+    values: list[Any]
 
 
-def run(first: Part, *others: Part) -> bool:
-    """Make a change and, if it met a row, the others: all or none; say if it did.
+class DueGame(NamedTuple):
+    """A game that needs a hint; `again` if a hint was sent or an attempt failed."""
 
-    On PostgreSQL that is one statement: each costs a trip, and two more a transaction.
-    So none of them sees what another has changed.
+    game: int
+    queue: str
+    needs: str
+    again: bool
+
+
+class LogRow(NamedTuple):
+    """A row of SeatLog; `notes` and `verdict` are JSON texts."""
+
+    attempt: int
+    seat: int
+    stderr: str
+    notes: str
+    verdict: str
+
+
+def execute(first: Statement, *others: Statement) -> bool:
+    """Execute a statement and, if it changed a row, the others. All or none.
+
+    Return whether the first statement changed a row. On PostgreSQL everything is one
+    statement, because each statement costs a round trip and a transaction costs two
+    more. Therefore no statement sees what the others change.
     """
     if not others:
-        return bool(_change(*first))
+        return bool(_execute(first))
     if connection.vendor == "sqlite":
-        with transaction.atomic():
-            met = _change(*first)
-            for part in others if met else ():
-                _change(*part)
-        return bool(met)
-    sql, values = first
-    guarded = [f"first AS ({sql} RETURNING 1)"]
-    for k, (other, more) in enumerate(others):
-        guarded.append(f"other{k} AS ({other} AND EXISTS (TABLE first))")
-        values = [*values, *more]
-    return bool(_ask(f"WITH {', '.join(guarded)} TABLE first", values))
+        return _execute_in_transaction(first, others)
+    parts = [f"first AS ({first.sql} RETURNING 1)"]
+    values = list(first.values)
+    for number, other in enumerate(others):
+        parts.append(f"other{number} AS ({other.sql} AND EXISTS (TABLE first))")
+        values += other.values
+    return bool(_rows(f"WITH {', '.join(parts)} TABLE first", values))
+
+
+def _execute_in_transaction(first: Statement, others: Sequence[Statement]) -> bool:
+    with transaction.atomic():
+        if not _execute(first):
+            return False
+        for other in others:
+            _execute(other)
+    return True
 
 
 @contextmanager
 def _cursor() -> Iterator[Any]:
-    """Open a cursor: on PostgreSQL one that binds, and so prepares, on the server.
+    """Open a cursor. On PostgreSQL it binds values on the server.
 
-    Django's binds on the client, and whatever it sends is parsed and planned anew.
+    Django's cursors bind values on the client, so PostgreSQL would parse and plan
+    every statement anew instead of preparing it.
     """
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
@@ -62,9 +96,10 @@ def _cursor() -> Iterator[Any]:
         yield raw
 
 
-def _change(sql: str, values: Sequence[Any]) -> int:
+def _execute(statement: Statement) -> int:
+    """Return how many rows the statement changed."""
     with _cursor() as cursor:
-        cursor.execute(sql, values)
+        cursor.execute(statement.sql, statement.values)
         return int(cursor.rowcount)
 
 
@@ -74,66 +109,70 @@ def _rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
-def _ask(sql: str, values: Sequence[Any]) -> int | None:
-    """Return the number that the only row holds, or None."""
-    for (number,) in _rows(sql, values):
-        return int(number)
-    return None
-
-
-def _now(later_s: float = 0.0) -> str:
-    """Return SQL for the database's clock, some seconds from now."""
+def _now(offset_s: float = 0.0) -> str:
+    """Return SQL for the database's clock plus an offset in seconds."""
     if connection.vendor == "sqlite":
         form = "%%Y-%%m-%%d %%H:%%M:%%f"
-        return f"STRFTIME('{form}', 'NOW', '{later_s:+f} seconds')"
-    return f"STATEMENT_TIMESTAMP() + INTERVAL '{later_s:f} seconds'"
+        return f"STRFTIME('{form}', 'NOW', '{offset_s:+f} seconds')"
+    return f"STATEMENT_TIMESTAMP() + INTERVAL '{offset_s:f} seconds'"
 
 
-def _among(numbers: Collection[int]) -> Part:
-    """Return SQL for "is one of these", the same for any count of them."""
-    if connection.vendor == "sqlite":
-        return "IN (SELECT value FROM JSON_EACH(%s))", [json.dumps([*numbers])]
-    return "= ANY(%s)", [[*numbers]]
+def _is_one_of(numbers: Collection[int]) -> Statement:
+    """Return the condition that a column is one of these numbers.
 
-
-def due(limit: int, hint_s: float, without: Collection[str]) -> list[tuple[Any, ...]]:
-    """List scheduled games that were not hinted at for so long, in their turn.
-
-    Each with its queue, its needs, and whether it was tried or sent before. `without`
-    names the needs that are left out.
+    The text is the same for every count of numbers, so that it is prepared only once.
     """
-    but = f" AND needs NOT IN ({', '.join('%s' for _ in without)})" if without else ""
-    return _rows(
+    if connection.vendor == "sqlite":
+        condition = "IN (SELECT value FROM JSON_EACH(%s))"
+        return Statement(condition, [json.dumps([*numbers])])
+    return Statement("= ANY(%s)", [[*numbers]])
+
+
+def due(limit: int, hint_s: float, without: Collection[str]) -> list[DueGame]:
+    """List scheduled games without a hint in the last `hint_s` seconds.
+
+    Higher priorities come first, then older games. `without` names needs of games that
+    are left out.
+    """
+    left_out = ""
+    if without:
+        left_out = f" AND needs NOT IN ({', '.join('%s' for _ in without)})"
+    rows = _rows(
         "SELECT id, queue, needs, sent_at IS NOT NULL OR failures > 0"  # noqa: S608
         f" FROM {_GAME} WHERE status = 'scheduled'"
-        f" AND (sent_at IS NULL OR sent_at < {_now(-hint_s)}){but}"
+        f" AND (sent_at IS NULL OR sent_at < {_now(-hint_s)}){left_out}"
         " ORDER BY priority DESC, id LIMIT %s",
         [*without, limit],
     )
+    return [DueGame(*row) for row in rows]
 
 
-def in_flight(hint_s: float) -> list[tuple[Any, ...]]:
-    """Count the scheduled games that were hinted at lately, by the queue."""
-    return _rows(
+def in_flight(hint_s: float) -> dict[str, int]:
+    """Count the scheduled games with a hint in the last `hint_s` seconds, by queue."""
+    rows = _rows(
         f"SELECT sent_to, COUNT(*) FROM {_GAME} WHERE status = 'scheduled'"  # noqa: S608
         f" AND sent_at >= {_now(-hint_s)} GROUP BY sent_to",
         [],
     )
+    return {str(queue): int(count) for queue, count in rows}
 
 
-def mark_sent(games: Collection[int], queue: str) -> Part:
-    """Note that scheduled games are hinted at now, and by which queue."""
-    among, numbers = _among(games)
+def mark_sent(games: Collection[int], queue: str) -> Statement:
+    """Record that hints for these scheduled games are sent now, and to which queue."""
+    condition = _is_one_of(games)
     sql = (
         f"UPDATE {_GAME} SET sent_at = {_now()}, sent_to = %s"  # noqa: S608
-        f" WHERE status = 'scheduled' AND id {among}"
+        f" WHERE status = 'scheduled' AND id {condition.sql}"
     )
-    return sql, [queue, *numbers]
+    return Statement(sql, [queue, *condition.values])
 
 
-def take(game: int, worker: int, lease_s: float) -> int | None:
-    """Give a scheduled game to a worker that may take it; return the fence, or None."""
-    return _ask(
+def take_game(game: int, worker: int, lease_s: float) -> int | None:
+    """Give a scheduled game to a worker and return the new fence.
+
+    Return None if the game is not scheduled, or the worker is drained or gone.
+    """
+    rows = _rows(
         f"UPDATE {_GAME} SET status = 'running', owner_id = %s,"  # noqa: S608
         f" lease_until = {_now(lease_s)}, fence = fence + 1,"
         f" started_at = COALESCE(started_at, {_now()})"
@@ -142,60 +181,64 @@ def take(game: int, worker: int, lease_s: float) -> int | None:
         " RETURNING fence",
         [worker, game, worker],
     )
+    return int(rows[0][0]) if rows else None
 
 
 def open_attempt(game: int, fence: int, worker: int) -> int:
     """Add an attempt and return its id."""
-    attempt = _ask(
+    rows = _rows(
         f"INSERT INTO {_ATTEMPT} (game_id, fence, worker_id, started_at, outcome,"  # noqa: S608
         f" reason) VALUES (%s, %s, %s, {_now()}, 'open', '') RETURNING id",
         [game, fence, worker],
     )
-    assert attempt is not None  # it was just added
-    return attempt
+    return int(rows[0][0])
 
 
-def end(game: int, fence: int, reason: str, engine: str, replay: bytes) -> Part:
-    """Write a game's result if it still runs under this fence."""
+def finish_game(
+    game: int, fence: int, reason: str, engine: str, replay: bytes
+) -> Statement:
+    """Write the result of a game if it is still running under this fence."""
     sql = (
         f"UPDATE {_GAME} SET status = 'finished', owner_id = NULL,"  # noqa: S608
         f" lease_until = NULL, finished_at = {_now()}, reason = %s, engine = %s,"
         " replay = %s WHERE id = %s AND fence = %s AND status = 'running'"
     )
-    return sql, [reason, engine, replay, game, fence]
+    return Statement(sql, [reason, engine, replay, game, fence])
 
 
-def place(game: int, columns: dict[str, list[Any]]) -> Part:
-    """Write the seats' columns, each a list in the order of the seats."""
-    seats = range(len(next(iter(columns.values()))))
-    whens = " ".join(f"WHEN {number:d} THEN %s" for number in seats)
-    sets = ", ".join(f"{name} = CASE number {whens} END" for name in columns)
+def write_seats(game: int, columns: dict[str, list[Any]]) -> Statement:
+    """Write columns of a game's seats; each list is in the order of the seats."""
+    count = len(next(iter(columns.values())))
+    cases = " ".join(f"WHEN {number:d} THEN %s" for number in range(count))
+    assignments = ", ".join(f"{name} = CASE number {cases} END" for name in columns)
     values = [value for column in columns.values() for value in column]
-    return f"UPDATE {_SEAT} SET {sets} WHERE game_id = %s", [*values, game]  # noqa: S608
+    sql = f"UPDATE {_SEAT} SET {assignments} WHERE game_id = %s"  # noqa: S608
+    return Statement(sql, [*values, game])
 
 
-def close_attempt(game: int, fence: int, outcome: str, reason: str) -> Part:
+def close_attempt(game: int, fence: int, outcome: str, reason: str) -> Statement:
     """End an open attempt."""
     sql = (
         f"UPDATE {_ATTEMPT} SET outcome = %s, ended_at = {_now()}, reason = %s"  # noqa: S608
         " WHERE game_id = %s AND fence = %s AND outcome = 'open'"
     )
-    return sql, [outcome, reason, game, fence]
+    return Statement(sql, [outcome, reason, game, fence])
 
 
-def drop_answers(attempt: int) -> Part:
-    """Remove the answers of an attempt."""
-    return f"DELETE FROM {_ANSWER} WHERE attempt_id = %s", [attempt]  # noqa: S608
+def delete_answers(attempt: int) -> Statement:
+    """Delete the stored answers of an attempt."""
+    return Statement(f"DELETE FROM {_ANSWER} WHERE attempt_id = %s", [attempt])  # noqa: S608
 
 
-def keep_logs(rows: Sequence[tuple[int, int, str, str, str]]) -> list[Part]:
-    """Add logs, if any: attempt, seat, stderr, and notes and verdict as JSON."""
+def insert_logs(rows: Sequence[LogRow]) -> list[Statement]:
+    """Add the logs of seats; return no statement if there are no rows."""
     if not rows:
         return []
     as_json = "%s" if connection.vendor == "sqlite" else "%s::jsonb"
-    marks = ", ".join(f"(%s, %s, %s, {as_json}, {as_json})" for _ in rows)
+    placeholders = ", ".join(f"(%s, %s, %s, {as_json}, {as_json})" for _ in rows)
+    # WHERE TRUE is there because `execute` adds a condition.
     sql = (
         f"INSERT INTO {_LOG} (attempt_id, number, stderr, notes, verdict)"  # noqa: S608
-        f" SELECT * FROM (VALUES {marks}) AS given WHERE TRUE"
+        f" SELECT * FROM (VALUES {placeholders}) AS given WHERE TRUE"
     )
-    return [(sql, [value for row in rows for value in row])]
+    return [Statement(sql, [value for row in rows for value in row])]

@@ -1,4 +1,4 @@
-"""The door for Celery: plays a game that a message hints at."""
+"""The Celery task that plays games. Its messages are hints."""
 
 from celery import shared_task
 
@@ -8,5 +8,8 @@ from ladder.games.worker.play import play
 
 @shared_task(name="games.play")
 def play_game(game: int) -> str:
-    """Safe to deliver late, many times or in any order: a claim decides."""
-    return play(game, registry.here())
+    """Play a game if this worker can claim it; return how that ended.
+
+    A message may arrive late, twice or in any order, because the claim decides.
+    """
+    return play(game, registry.current_worker())

@@ -3,6 +3,10 @@ from django.urls import path
 from ladder.games import views
 
 urlpatterns = [
+    path("matches/", views.MatchList.as_view(), name="matches"),
+    path("matches/<int:pk>/", views.MatchDetail.as_view(), name="match"),
+    path("games/", views.GameList.as_view(), name="games"),
+    path("games/<int:pk>/", views.GameDetail.as_view(), name="game"),
     path("games/<int:pk>/replay/", views.GameReplay.as_view(), name="replay"),
     path("games/<int:pk>/moves/", views.GameMoves.as_view(), name="moves"),
     path("games/<int:pk>/logs/", views.GameLogs.as_view(), name="game-logs"),

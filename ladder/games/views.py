@@ -1,6 +1,4 @@
-"""The API's doors to matches and games; the ladder's own facts are added above."""
-
-from typing import Any
+"""The views of the API for matches and games."""
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -23,29 +21,33 @@ from ladder.games.serializers import (
 
 
 class MatchList(ListAPIView[Match]):
+    """The matches, newest first, and why each was made."""
+
     queryset = visibility.matches()
-    serializer_class: Any = MatchSerializer
+    serializer_class = MatchSerializer
     filterset_class = MatchFilter
 
 
 class MatchDetail(RetrieveAPIView[Match]):
     queryset = visibility.matches()
-    serializer_class: Any = MatchSerializer
+    serializer_class = MatchSerializer
 
 
 class GameList(ListAPIView[Game]):
+    """The games, newest first."""
+
     queryset = visibility.games()
-    serializer_class: Any = GameSerializer
+    serializer_class = GameSerializer
     filterset_class = GameFilter
 
 
 class GameDetail(RetrieveAPIView[Game]):
     queryset = visibility.games()
-    serializer_class: Any = GameSerializer
+    serializer_class = GameSerializer
 
 
 class GameReplay(GenericAPIView[Game]):
-    """The replay, `torres-replay/1`, once the match is over. It never changes."""
+    """The replay (`torres-replay/1`) after the match has ended. It never changes."""
 
     queryset = visibility.games()
     serializer_class = GameSerializer
@@ -54,17 +56,17 @@ class GameReplay(GenericAPIView[Game]):
     def get(self, request: Request, **_: int) -> HttpResponse:
         game = self.get_object()
         text = visibility.replay(game)
-        answer = conditional(request, f'"{game.pk}-{game.fence}"', text)
-        answer["Cache-Control"] = "public, max-age=3600"
-        answer["Content-Disposition"] = f'inline; filename="game-{game.pk}.json"'
-        return answer
+        response = conditional(request, f'"{game.pk}-{game.fence}"', text)
+        response["Cache-Control"] = "public, max-age=3600"
+        response["Content-Disposition"] = f'inline; filename="game-{game.pk}.json"'
+        return response
 
 
 class GameMoves(GenericAPIView[Game]):
-    """The moves so far: a running game can be watched by asking again and again.
+    """The moves so far. Poll this route to watch a running game.
 
-    Not where another game of its match has the same decks and one of them is not over,
-    and not while results are held back.
+    If other games of the match have the same decks, the moves are shown only after all
+    of them have ended. They are not shown while a tournament holds results back.
     """
 
     queryset = visibility.games()
@@ -74,13 +76,14 @@ class GameMoves(GenericAPIView[Game]):
     @extend_schema(responses=MovesSerializer)
     def get(self, _request: Request, **_: int) -> Response:
         game = self.get_object()
-        found = visibility.so_far(game)
-        told = {"status": game.status, "attempt": found.attempt, "moves": found.moves}
-        return Response(told)
+        so_far = visibility.moves_so_far(game)
+        return Response(
+            {"status": game.status, "attempt": so_far.attempt, "moves": so_far.moves}
+        )
 
 
 class GameLogs(GenericAPIView[Game]):
-    """What your own seats in this game left behind."""
+    """The logs of your own seats in this game."""
 
     queryset = visibility.games()
     permission_classes = [IsAuthenticated]
@@ -88,5 +91,5 @@ class GameLogs(GenericAPIView[Game]):
 
     @extend_schema(responses=SeatLogSerializer(many=True))
     def get(self, request: Request, **_: int) -> Response:
-        rows = visibility.logs(self.get_object(), request.user)
-        return Response(SeatLogSerializer(rows, many=True).data)
+        entries = visibility.logs(self.get_object(), request.user)
+        return Response(SeatLogSerializer(entries, many=True).data)

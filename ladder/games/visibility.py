@@ -1,15 +1,15 @@
-"""What of matches and games is shown, and to whom.
+"""Who may see what of matches and games.
 
-Decks follow from a match's seed, so neither the seed nor a replay leaves the house
-before the last game of the match is over. A match under embargo does not exist here,
-nor does any game of it, for anybody: whatever shows games asks this module.
+The decks follow from a match's seed. Therefore neither the seed nor a replay is
+public before the last game of the match has ended. A match under embargo is hidden
+from everybody, with all its games. Every view of games reads them through this module.
 """
 
 import json
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from ladder.accounts.permissions import Person
 from ladder.bots.models import Bot
@@ -41,121 +41,154 @@ class NotYours(LadderError):
     code, http_status = "not-yours", 403
 
 
-def _seats() -> Prefetch[str]:
+def _with_seats() -> Prefetch[str]:
     seats = Seat.objects.select_related("submission__bot").order_by("number")
-    seats = seats.defer("submission__log", "submission__report")  # long, never shown
+    # These texts are long and are not shown with a game.
+    seats = seats.defer("submission__log", "submission__report")
     return Prefetch("seats", seats)
 
 
 def games() -> QuerySet[Game]:
-    """Every game with its seats, newest first."""
+    """List the visible games with their seats, newest first."""
     return (
         Game.objects.filter(match__embargo=False)
         .defer("replay")
         .select_related("match")
-        .prefetch_related(_seats())
+        .prefetch_related(_with_seats())
         .order_by("-id")
     )
 
 
 def matches() -> QuerySet[Match]:
-    """Every match with its games; `open` says whether one of them is not over."""
-    its_games = Game.objects.defer("replay").prefetch_related(_seats())
-    waiting = Game.objects.filter(match=OuterRef("pk"), status__in=OPEN)
+    """List the visible matches with their games, newest first.
+
+    The annotation `open` is true if a game of the match has not ended.
+    """
+    its_games = Game.objects.defer("replay").prefetch_related(_with_seats())
+    open_games = Game.objects.filter(match=OuterRef("pk"), status__in=OPEN)
     return (
         Match.objects.filter(embargo=False)
-        .annotate(open=Exists(waiting))
+        .annotate(open=Exists(open_games))
         .prefetch_related(Prefetch("games", its_games.order_by("index", "id")))
         .order_by("-id")
     )
 
 
 def games_of(bot: Bot) -> QuerySet[Game]:
-    return games().filter(Exists(_seat_of(Q(submission__bot=bot))))
-
-
-def _seat_of(whose: Q) -> QuerySet[Seat]:
-    return Seat.objects.filter(whose, game=OuterRef("pk"))
+    """List the visible games of a bot, newest first."""
+    its_seat = Seat.objects.filter(game=OuterRef("pk"), submission__bot=bot)
+    return games().filter(Exists(its_seat))
 
 
 def replay(game: Game) -> bytes:
-    """Return the replay of a game whose match is over, as JSON text."""
+    """Return the replay as JSON text. Raises NotOver and NoReplay."""
     if game.status in OPEN:
         raise NotOver(f"The game is {game.status}. Ask again when it is finished.")
     if game.status not in PLAYED:
         raise NoReplay(f"The game is {game.status}; it has no replay.")
     if game.match.games.filter(status__in=OPEN).exists():
         raise NotOver(
-            "Another game of this match is not over, and it has the same decks."
+            "Another game of this match has the same decks and has not ended yet."
             " Ask again later."
         )
     stored = Game.objects.values_list("replay", flat=True).get(pk=game.pk)
     if stored is None:
-        raise NoReplay("The replay of this game is gone.")
+        raise NoReplay("The replay of this game was deleted.")
     return replays.unpack(bytes(stored))
 
 
 @dataclass(frozen=True, slots=True)
-class SoFar:
-    """The moves of a game up to now, as its replay has them; `attempt` is its fence."""
+class MovesSoFar:
+    """The moves of a game until now, as in its replay.
+
+    `attempt` is the fence of the attempt, or None while the game waits for a worker.
+    """
 
     attempt: int | None
     moves: list[dict[str, Any]]
 
 
-def so_far(game: Game) -> SoFar:
-    """Return the moves of a game that runs, of one that waits (none), or of its replay.
+def moves_so_far(game: Game) -> MovesSoFar:
+    """Return the moves of a running, waiting or ended game.
 
-    Moves tell what cards were drawn, so where another game has the same decks, nothing
-    is told before all are over. Raises NotOver and NoReplay.
+    Moves reveal cards of the decks. If other games have the same decks, nothing is
+    shown until all of them have ended. Raises NotOver and NoReplay.
     """
     if game.status not in OPEN:
-        return SoFar(game.fence, json.loads(replay(game))["moves"])
+        return MovesSoFar(game.fence, json.loads(replay(game))["moves"])
     if game.match.games.exclude(pk=game.pk).exists():
         raise NotOver(
-            "Another game of this match has the same decks, so this one is shown when"
-            " all are over."
+            "Another game of this match has the same decks. Ask again when all games"
+            " of the match have ended."
         )
     if game.status != GameStatus.RUNNING:
-        return SoFar(None, [])
-    rows = StoredAnswer.objects.filter(attempt__game=game, attempt__fence=game.fence)
-    told = rows.order_by("index").values("seat", "actions", "ms", "auto")
-    return SoFar(game.fence, [_move(**row) for row in told])
+        return MovesSoFar(None, [])
+    answers = StoredAnswer.objects.filter(
+        attempt__game=game, attempt__fence=game.fence
+    ).order_by("index")
+    rows = answers.values("seat", "actions", "ms", "auto")
+    return MovesSoFar(game.fence, [_move(**row) for row in rows])
 
 
 def _move(seat: int, actions: list[str], ms: float, *, auto: bool) -> dict[str, Any]:
+    """Return a move as in a replay (docs/contract.md, section 7)."""
     move = {"seat": seat, "actions": actions}
     return move | ({"auto": True} if auto else {"ms": ms})
 
 
 def own_seats(game: Game, person: Person) -> list[Seat]:
+    """List the seats of a game whose bots a person owns."""
     return [seat for seat in game.seats.all() if owns(person, seat.submission.bot)]
 
 
-def logs(game: Game, person: Person) -> list[dict[str, Any]]:
-    """Return what the person's own seats left behind, attempt by attempt."""
+@dataclass(frozen=True, slots=True)
+class SeatLogEntry:
+    """What one seat left behind in one attempt; `attempt` is the attempt's fence."""
+
+    seat: int
+    bot: str
+    attempt: int
+    outcome: str
+    forfeit: str | None
+    detail: str
+    stderr: str
+    notes: list[dict[str, Any]]
+    verdict: dict[str, Any]
+
+
+def logs(game: Game, person: Person) -> list[SeatLogEntry]:
+    """Return what the person's own seats left behind, attempt by attempt.
+
+    A seat that left nothing has one empty entry at the end. Raises NotYours.
+    """
     mine = {seat.number: seat for seat in own_seats(game, person)}
     if not mine:
-        raise NotYours("No bot of yours sits in this game.")
-    rows = SeatLog.objects.filter(attempt__game=game, number__in=mine)
-    told = [
-        _log(mine[row.number], row.attempt.fence, row.attempt.outcome, row)
-        for row in rows.select_related("attempt").order_by("attempt__fence", "number")
+        raise NotYours("None of your bots plays in this game.")
+    rows = (
+        SeatLog.objects.filter(attempt__game=game, number__in=mine)
+        .select_related("attempt")
+        .order_by("attempt__fence", "number")
+    )
+    entries = [
+        _entry(mine[row.number], row.attempt.fence, row.attempt.outcome, row)
+        for row in rows
     ]
-    heard = {entry["seat"] for entry in told}
-    silent = [seat for number, seat in mine.items() if number not in heard]
-    return told + [_log(seat, game.fence, game.status, SeatLog()) for seat in silent]
+    with_log = {entry.seat for entry in entries}
+    for number, seat in mine.items():
+        if number not in with_log:
+            entries.append(_entry(seat, game.fence, game.status, SeatLog()))
+    return entries
 
 
-def _log(seat: Seat, attempt: int, outcome: str, row: SeatLog) -> dict[str, Any]:
-    return {
-        "seat": seat.number,
-        "bot": seat.submission.bot.slug,
-        "attempt": attempt,
-        "outcome": outcome,
-        "forfeit": seat.fault or None,
-        "detail": seat.fault_detail,
-        "stderr": row.stderr,
-        "notes": row.notes,
-        "verdict": row.verdict,
-    }
+def _entry(seat: Seat, attempt: int, outcome: str, log: SeatLog) -> SeatLogEntry:
+    return SeatLogEntry(
+        seat=seat.number,
+        bot=seat.submission.bot.slug,
+        attempt=attempt,
+        outcome=outcome,
+        forfeit=seat.fault or None,
+        detail=seat.fault_detail,
+        stderr=log.stderr,
+        notes=log.notes,
+        verdict=log.verdict,
+    )

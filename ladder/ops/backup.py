@@ -93,7 +93,7 @@ def reconcile() -> Missing:
     ]
     gone = Worker.objects.filter(gone_at__isnull=True).values_list("pk", flat=True)
     with transaction.atomic():
-        given_back = sum(registry.leave(worker, "restored") for worker in list(gone))
+        given_back = sum(registry.sign_off(worker, "restored") for worker in list(gone))
         for submission in lost:
             Submission.objects.filter(pk=submission.pk).update(
                 status=Submission.Status.RETIRED,

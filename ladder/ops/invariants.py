@@ -32,7 +32,7 @@ def check(*, forfeits: bool = False) -> Iterator[InvariantResult]:
     tally = selectors.tally()
     yield InvariantResult(
         "created = finished + voided + dead + cancelled + open",
-        "" if tally.comes_out else f"{tally.missing} games are missing",
+        "" if tally.adds_up else f"{tally.missing} games are missing",
     )
     yield InvariantResult("every game came to an end", _some(tally.open, "are open"))
     yield InvariantResult("one finished attempt for each result", _attempts())

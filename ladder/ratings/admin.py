@@ -24,6 +24,11 @@ class LadderAdmin(admin.ModelAdmin[Ladder]):
     list_display = ("slug", "name", "ruleset", "tables", "default", "opens_at")
     readonly_fields = ("mu", "sigma", "beta", "tau", "created_at")
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Fix the slug of an existing ladder, because its matches hold a copy of it."""
+        fields = super().get_readonly_fields(request, obj)
+        return fields if obj is None else ("slug", *fields)
+
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
@@ -55,7 +60,7 @@ class EntryAdmin(ReadOnly):
 
 @admin.register(Pairing)
 class PairingAdmin(ReadOnly):
-    list_display = ("match", "season", "why", "open", "created_at")
+    list_display = ("match", "season", "open", "created_at")
     list_filter = ("season", "open")
     search_fields = ("=match__id",)
     list_select_related = ("match", "season__ladder")

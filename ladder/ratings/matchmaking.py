@@ -161,11 +161,18 @@ def _write_match(season: Season, seating: Seating, matchmaker: Matchmaker) -> bo
     if len(playable) < len(wanted):
         return False
     ladder = season.ladder
+    terms = MatchTerms(
+        ladder.ruleset,
+        ladder.switches,
+        ladder.limits,
+        ladder=ladder.slug,
+        why=seating.why,
+    )
     match = games.schedule_match(
         Match.Kind.LADDER,
-        MatchTerms(ladder.ruleset, ladder.switches, ladder.limits),
+        terms,
         [playable[submission] for submission in wanted],
         duplicate=ladder.duplicate,
     )
-    Pairing.objects.create(season=season, match=match, why=seating.why)
+    Pairing.objects.create(season=season, match=match)
     return True

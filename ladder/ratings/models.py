@@ -240,11 +240,10 @@ class Checkpoint(models.Model):
 
 
 class Pairing(models.Model):
-    """A match that a season made, and why. `open` until all its games are folded."""
+    """A match that a season rates; `open` until all its games are folded."""
 
     season = models.ForeignKey(Season, models.PROTECT, related_name="pairings")
     match = models.OneToOneField(Match, models.PROTECT, related_name="pairing")
-    why = models.JSONField(help_text='{"rule": "...", "reasons": [...]}')
     open = models.BooleanField(default=True)
     created_at = models.DateTimeField(db_default=Now())
 

@@ -9,8 +9,6 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ladder.games.models import Game, Match
-from ladder.games.serializers import GameSerializer, MatchSerializer
 from ladder.ratings import leaderboard
 from ladder.ratings.models import Ladder, Season
 
@@ -165,33 +163,3 @@ class ChallengeSerializer(serializers.Serializer[Any]):
     bots = serializers.ListField(
         child=serializers.SlugField(), min_length=2, max_length=4
     )
-
-
-class LadderGameSerializer(GameSerializer):
-    ladder = serializers.SerializerMethodField()
-
-    class Meta(GameSerializer.Meta):
-        fields = [*GameSerializer.Meta.fields, "ladder"]
-        read_only_fields = fields
-
-    def get_ladder(self, game: Game) -> str | None:
-        pairing = getattr(game.match, "pairing", None)
-        return pairing.season.ladder.slug if pairing else None
-
-
-class LadderMatchSerializer(MatchSerializer):
-    ladder = serializers.SerializerMethodField()
-    why = serializers.SerializerMethodField()
-
-    class Meta(MatchSerializer.Meta):
-        fields = [*MatchSerializer.Meta.fields, "ladder", "why"]
-        read_only_fields = fields
-
-    def get_ladder(self, match: Match) -> str | None:
-        pairing = getattr(match, "pairing", None)
-        return pairing.season.ladder.slug if pairing else None
-
-    @extend_schema_field({"type": "object", "nullable": True})
-    def get_why(self, match: Match) -> dict[str, Any] | None:
-        pairing = getattr(match, "pairing", None)
-        return dict(pairing.why) if pairing else None

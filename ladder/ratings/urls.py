@@ -36,8 +36,4 @@ urlpatterns = [
         statistics.ChallengeList.as_view(),
         name="challenges",
     ),
-    path("matches/", leaderboards.LadderMatchList.as_view(), name="matches"),
-    path("matches/<int:pk>/", leaderboards.LadderMatchDetail.as_view(), name="match"),
-    path("games/", leaderboards.LadderGameList.as_view(), name="games"),
-    path("games/<int:pk>/", leaderboards.LadderGameDetail.as_view(), name="game"),
 ]

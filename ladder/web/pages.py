@@ -98,7 +98,7 @@ def _so_far(game: Game) -> dict[str, Any]:
     if game.status != GameStatus.RUNNING:
         return {"why_not": "It waits for a worker; this page shows it when it begins."}
     try:
-        told = games.so_far(game)
+        told = games.moves_so_far(game)
     except LadderError as refusal:
         return {"why_not": str(refusal)}
     return {"watch": True, "moves": _moves(game, told.moves, [])}
@@ -152,7 +152,7 @@ def match_page(match: Match) -> dict[str, Any]:
         "match": match,
         "games": match.games.all(),
         "origin": made,
-        "others": _weighed(made["pairing"].why) if made["pairing"] else [],
+        "others": _weighed(match.why) if match.why else [],
         "limits": [
             (
                 LIMITS.get(name, (name, ""))[0],

@@ -23,7 +23,7 @@ def frames_json(game: Game) -> tuple[str, bytes]:
         return f'"frames-{game.pk}-{game.fence}"', _played(game)
     if game.status != GameStatus.RUNNING:
         raise games.NotOver("The game has not begun.")  # nor is its set-up shown
-    so_far = games.so_far(game)
+    so_far = games.moves_so_far(game)
     tag = f'"live-{game.pk}-{so_far.attempt}-{len(so_far.moves)}"'
     kept: bytes | None = cache.get(f"frames:{tag}")
     if kept is None:

@@ -93,7 +93,7 @@ def _set_up() -> None:
 
 
 def _in_turns(kinds: dict[str, Callable[[], float]]) -> dict[str, float]:
-    """Return the median of each cost. All are measured in turns; the first is left out."""
+    """Return the median of each cost, measured in turns without the first one."""
     turns = [{name: cost() for name, cost in kinds.items()} for _ in range(1 + TURNS)]
     return {name: median(turn[name] for turn in turns[1:]) for name in kinds}
 
@@ -199,7 +199,8 @@ def _save_each(claim: object) -> None:
 def _queueing() -> float:
     """Return the milliseconds of CPU from a scheduled game to its message in Redis."""
     from ladder.celery import app
-    from ladder.dispatch.dispatcher import Dispatcher, TickResult
+    from ladder.dispatch.dispatcher import Dispatcher
+    from ladder.games import selectors
     from ladder.games.models import Game
 
     app.set_default()
@@ -207,19 +208,16 @@ def _queueing() -> float:
     for _ in range(GAMES):
         _game(2)
     dispatcher = Dispatcher()
-    dispatcher._send(_roster(1), TickResult())  # this one connects
-    spent = 0.0
-    sent = 0
+    dispatcher._send_hints(_roster(1), selectors.in_flight())  # connects
+    spent, sent = 0.0, 0
     while sent < GAMES - 2:
         # As with four slots, if their workers have just taken all hints that were sent.
         Game.objects.filter(sent_at__isnull=False, status="scheduled").update(
             status="cancelled"
         )
-        done = TickResult()
         began = _cpu()
-        dispatcher._send(_roster(4), done)
+        sent += dispatcher._send_hints(_roster(4), selectors.in_flight())
         spent += _cpu() - began
-        sent += done.sent
     return 1e3 * spent / sent
 
 
@@ -243,7 +241,7 @@ def _games_a_second(workers: int) -> float:
     from tests.soak.factories import fleet
 
     ended = "SELECT count(*) FROM games_game WHERE status = 'finished'"
-    with fleet(player="ladder.ops.chaos.scripted_player.open_player") as service:
+    with fleet(app="ladder.ops.chaos.celery") as service:
         service.open([()] * workers)
         service.until(lambda: service.ask(ended)[0][0] > 10 * workers, 120)
         ((before,),) = service.ask(ended)

@@ -210,7 +210,7 @@ def decide(sandbox: Sandbox, spent: Spent) -> None:
 
 @contextmanager
 def clocked(player: BotProcess) -> Iterator[list[int]]:
-    """Yield a counter of CPU time in the sandbox's controls, in ns, without overhead."""
+    """Yield a counter of CPU time, in ns, of the sandbox controls alone."""
     bot, watch = player._bot, player._watch
     controls = [(watch, "start"), (bot, "thaw"), (watch, "released")]
     controls += [(bot, "freeze"), (watch, "stop"), (bot, "over_memory")]

@@ -75,6 +75,6 @@ def game(seats: int = 2) -> Game:
 
 def worker(name: str = "a") -> int:
     row, _ = Worker.objects.get_or_create(
-        name=f"{registry.station()}#{name}", defaults={"host": "here"}
+        name=f"{registry.installation()}#{name}", defaults={"host": "here"}
     )
     return row.pk

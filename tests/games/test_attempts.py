@@ -29,7 +29,7 @@ RESULT = FinishedGame(
     reason="completed",
     engine="1",
     replay=b"replay",
-    places=[SeatResult(0, 41, 1), SeatResult(1, 40, 2, "timeout", "too slow")],
+    seats=[SeatResult(0, 41, 1), SeatResult(1, 40, 2, "timeout", "too slow")],
 )
 
 
@@ -59,7 +59,7 @@ def test_a_drained_worker_takes_nothing():
 def test_a_result_is_written_whole():
     game = factories.game()
     claim = attempts.claim(game.pk, factories.worker())
-    attempts.store(claim, [AnswerRecord(0, 0, ["enter d4"], 1.5)])
+    attempts.store_answers(claim, [AnswerRecord(0, 0, ["enter d4"], 1.5)])
 
     written = attempts.finish(claim, RESULT, [SeatOutput(stderr="hm"), SeatOutput()])
 
@@ -86,15 +86,15 @@ def test_a_result_may_be_posted_again_when_the_commits_fate_is_unknown():
 def test_a_result_that_comes_after_the_lease_was_given_away_is_refused():
     game = factories.game()
     late = attempts.claim(game.pk, factories.worker("ana"))
-    attempts.store(late, [AnswerRecord(0, 0, ["enter d4"], 1.5)])
+    attempts.store_answers(late, [AnswerRecord(0, 0, ["enter d4"], 1.5)])
     expire(game.pk)
     attempts.reap()
     now = attempts.claim(game.pk, factories.worker("ben"))
 
     assert not attempts.finish(late, RESULT, [SeatOutput(stderr="hm")])
-    assert not attempts.beat(late)
+    assert not attempts.renew_lease(late)
     assert not attempts.fail(late, "late")
-    assert attempts.beat(now)
+    assert attempts.renew_lease(now)
     assert Seat.objects.filter(rank__isnull=False).count() == 0
     assert StoredAnswer.objects.count() == 1
     assert SeatLog.objects.count() == 0
@@ -106,12 +106,10 @@ def test_a_result_that_comes_after_the_lease_was_given_away_is_refused():
 def test_a_result_of_which_a_part_is_refused_leaves_nothing():
     game = factories.game()
     claim = attempts.claim(game.pk, factories.worker())
-    places = [SeatResult(0, 41, 1), SeatResult(1, 40, rank=9)]
+    seats = [SeatResult(0, 41, 1), SeatResult(1, 40, rank=9)]
 
     with pytest.raises(IntegrityError):
-        attempts.finish(
-            claim, replace(RESULT, places=places), [SeatOutput(stderr="hm")]
-        )
+        attempts.finish(claim, replace(RESULT, seats=seats), [SeatOutput(stderr="hm")])
 
     game.refresh_from_db()
     assert game.status == "running"
@@ -125,10 +123,10 @@ def test_the_hot_path_goes_on_when_its_statements_are_prepared():
     me = factories.worker()
     games = [factories.game(seats=2 + k % 2) for k in range(24)]
     for k, game in enumerate(games):
-        places = [SeatResult(seat, 40 - seat, seat + 1) for seat in range(2 + k % 2)]
+        seats = [SeatResult(seat, 40 - seat, seat + 1) for seat in range(2 + k % 2)]
         claim = attempts.claim(game.pk, me)
         outputs = [SeatOutput(stderr="hm"), SeatOutput(notes=[{"note": "so"}])]
-        assert attempts.finish(claim, replace(RESULT, places=places), outputs)
+        assert attempts.finish(claim, replace(RESULT, seats=seats), outputs)
 
     assert selectors.tally().finished == len(games)
     assert SeatLog.objects.filter(stderr="hm", notes=[]).count() == len(games)
@@ -141,7 +139,7 @@ def test_a_heartbeat_lengthens_the_lease():
     claim = attempts.claim(game.pk, factories.worker())
     expire(game.pk)
 
-    assert attempts.beat(claim)
+    assert attempts.renew_lease(claim)
     assert attempts.reap() == []
 
 
@@ -152,8 +150,8 @@ def test_answers_told_twice_are_kept_once():
         AnswerRecord(1, 1, ["enter a4"], 0.1),
     ]
 
-    attempts.store(claim, said)
-    attempts.store(claim, said)
+    attempts.store_answers(claim, said)
+    attempts.store_answers(claim, said)
 
     assert list(StoredAnswer.objects.values_list("index", "actions")) == [
         (0, ["enter d4"]),
@@ -188,7 +186,7 @@ def test_three_failed_attempts_end_a_game_with_the_same_seed_and_seats():
     assert ends == ["scheduled", "scheduled", "dead"]
     assert game.note == "the disk is full"
     assert list(game.seats.values_list("submission", flat=True)) == seats
-    assert selectors.pulse().failed_attempts == 3
+    assert selectors.service_state().failed_attempts == 3
 
 
 def test_a_game_dies_on_two_workers_where_there_are_two():
@@ -211,8 +209,8 @@ def test_a_worker_that_leaves_hands_its_games_back_uncounted():
     game, ana = factories.game(), factories.worker("ana")
     attempts.claim(game.pk, ana)
 
-    assert registry.leave(ana, "deploy") == 1
-    assert registry.leave(ana, "deploy") == 0
+    assert registry.sign_off(ana, "deploy") == 1
+    assert registry.sign_off(ana, "deploy") == 0
     game.refresh_from_db()
     assert (game.status, game.failures) == ("scheduled", 0)
     assert Attempt.objects.get().outcome == "released"
@@ -221,9 +219,9 @@ def test_a_worker_that_leaves_hands_its_games_back_uncounted():
 def test_dead_predecessors_are_buried_at_once():
     game = factories.game()
     attempts.claim(game.pk, factories.worker("ana"))
-    me = registry.here()
+    me = registry.current_worker()
 
-    assert registry.bury_predecessors() == 1
+    assert registry.sign_off_predecessors() == 1
     assert Worker.objects.get(pk=me).gone_at is None
 
 
@@ -256,13 +254,13 @@ def test_the_sum_comes_out_and_a_lost_game_is_missed():
     assert tally == selectors.GameTally(
         created=5, scheduled=2, running=1, finished=0, voided=1, dead=0, cancelled=1
     )
-    assert tally.comes_out
+    assert tally.adds_up
     games[3].delete()
     assert selectors.tally().missing == 1
 
 
 def test_an_empty_database_comes_out_too():
-    assert selectors.tally().comes_out
+    assert selectors.tally().adds_up
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,16 @@ def test_a_game_shows_its_seats_and_its_ladder(anybody: APIClient, bots) -> None
     assert game == anybody.get(f"/api/v1/games/{game['id']}/").json()
 
 
+def test_a_match_that_no_ladder_rates_says_so(anybody: APIClient, bots) -> None:
+    match = make_match(*bots)
+
+    document = anybody.get(f"/api/v1/matches/{match.pk}/").json()
+
+    assert (document["ladder"], document["why"]) == (None, None)
+    games = anybody.get("/api/v1/games/").json()["results"]
+    assert [game["ladder"] for game in games] == [None]
+
+
 def test_a_match_says_why_it_was_made(anybody: APIClient, bots) -> None:
     match = make_match(*bots)
     pair(make_ladder(), match)
@@ -52,6 +62,7 @@ def test_a_match_says_why_it_was_made(anybody: APIClient, bots) -> None:
         ("?bot=bens&status=finished", 2),
         ("?status=scheduled", 1),
         ("?ladder=main", 1),
+        ("?ladder=other", 0),
         ("?bot=anas&limit=1", 1),
     ],
 )
@@ -67,7 +78,7 @@ def test_games_are_filtered(anybody: APIClient, bots, query: str, count: int) ->
 
 
 @pytest.mark.parametrize(
-    "query", ["bot=nobody", "ladder=none", "status=odd", "match=x", "match=-1", "b=1"]
+    "query", ["bot=nobody", "status=odd", "match=x", "match=-1", "b=1"]
 )
 @pytest.mark.parametrize("address", ["games", "matches"])
 def test_a_bad_filter_is_told(anybody: APIClient, address: str, query: str) -> None:
@@ -75,6 +86,18 @@ def test_a_bad_filter_is_told(anybody: APIClient, address: str, query: str) -> N
 
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["field"] == query.split("=", maxsplit=1)[0]
+
+
+@pytest.mark.parametrize("address", ["games", "matches"])
+def test_a_ladder_that_does_not_exist_has_no_games(
+    anybody: APIClient, bots, address: str
+) -> None:
+    make_match(*bots)
+
+    answer = anybody.get(f"/api/v1/{address}/?ladder=none")
+
+    assert answer.status_code == 200
+    assert answer.json()["results"] == []
 
 
 def test_games_come_in_pages_that_hold_still(anybody: APIClient, bots) -> None:

@@ -6,27 +6,27 @@ from ladder.games import attempts, worker_health
 from ladder.games.attempts import FinishedGame, SeatResult
 from ladder.games.models import Game, Worker
 from ladder.games.worker import registry
-from ladder.games.worker_health import BLAME, SubmissionFaults, surprise
+from ladder.games.worker_health import BLAME_THRESHOLD, SubmissionFaults, surprise
 from tests.games import factories
 
 
 def test_bots_that_fail_everywhere_blame_nobody():
     same = {1: SubmissionFaults(50, 50), 2: SubmissionFaults(50, 0)}
 
-    assert surprise({"a": same, "b": same}, "a") < BLAME
+    assert surprise({"a": same, "b": same}, "a") < BLAME_THRESHOLD
 
 
 def test_bots_that_fail_here_alone_blame_this_worker():
     records = {"a": {1: SubmissionFaults(10, 10)}, "b": {1: SubmissionFaults(50, 0)}}
 
-    assert surprise(records, "a") > BLAME
+    assert surprise(records, "a") > BLAME_THRESHOLD
     assert surprise(records, "b") == 0
 
 
 def test_a_few_failures_are_no_proof():
     records = {"a": {1: SubmissionFaults(20, 3)}, "b": {1: SubmissionFaults(50, 0)}}
 
-    assert surprise(records, "a") < BLAME
+    assert surprise(records, "a") < BLAME_THRESHOLD
 
 
 def test_a_bot_that_played_nowhere_else_says_nothing():
@@ -55,7 +55,7 @@ def test_a_sick_worker_is_drained_and_its_games_are_played_again():
     bad = [play(bots, ill, "timeout") for _ in range(10)]
     good = [play(bots, fine) for _ in range(20)]
 
-    voided = worker_health.look()
+    voided = worker_health.drain_faulty_workers()
 
     assert sorted(voided) == [game.pk for game in bad]
     assert Worker.objects.get(pk=ill).drained
@@ -64,5 +64,5 @@ def test_a_sick_worker_is_drained_and_its_games_are_played_again():
     left = Game.objects.filter(pk__in=[before.pk, *(game.pk for game in good)])
     assert set(left.values_list("status", flat=True)) == {"finished"}
     registry.undrain(ill)
-    assert worker_health.look() == []
+    assert worker_health.drain_faulty_workers() == []
     assert not Worker.objects.get(pk=ill).drained

@@ -12,7 +12,7 @@ from engine.referee import PlayerFault, ServiceFault
 from ladder.games import attempts, replays
 from ladder.games.models import Attempt, Game, Seat, SeatLog, StoredAnswer
 from ladder.games.worker import registry
-from ladder.games.worker.play import AttemptEnd, RunningGames, play
+from ladder.games.worker.play import RUNNING_GAMES, AttemptEnd, RunningGames, play
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
 from ladder.runner.verdict import SeatOutput
 from tests.games import factories
@@ -59,8 +59,8 @@ def open_nasty(submission, _limits):
 
 
 @pytest.fixture(autouse=True)
-def _nasty(settings):
-    settings.TORRES_OPEN_PLAYER = "tests.games.test_play.open_nasty"
+def _nasty(monkeypatch):
+    monkeypatch.setattr(RUNNING_GAMES, "open_player", open_nasty)
 
 
 def one(*slugs: str) -> Game:
@@ -70,7 +70,7 @@ def one(*slugs: str) -> Game:
 def test_a_game_is_played_stored_and_can_be_verified():
     game = one("ana", "ben", "cleo")
 
-    assert play(game.pk, registry.here()) == AttemptEnd.FINISHED
+    assert play(game.pk, registry.current_worker()) == AttemptEnd.FINISHED
 
     game.refresh_from_db()
     text = replays.unpack(bytes(game.replay))
@@ -86,7 +86,7 @@ def test_a_game_is_played_stored_and_can_be_verified():
 def test_the_same_message_again_plays_nothing():
     game = one("ana", "ben")
 
-    ends = [play(game.pk, registry.here()) for _ in range(5)]
+    ends = [play(game.pk, registry.current_worker()) for _ in range(5)]
 
     assert ends == [AttemptEnd.FINISHED] + [AttemptEnd.NOT_TAKEN] * 4
 
@@ -94,7 +94,7 @@ def test_the_same_message_again_plays_nothing():
 def test_a_fault_is_the_seats_and_its_detail_the_owners():
     game = one("mute", "ben")
 
-    play(game.pk, registry.here())
+    play(game.pk, registry.current_worker())
 
     seat = Seat.objects.get(game=game, number=0)
     assert (seat.fault, seat.rank) == ("timeout", 2)
@@ -106,7 +106,7 @@ def test_a_fault_is_the_seats_and_its_detail_the_owners():
 def test_our_own_fault_is_nobodys_and_the_game_is_played_again(name):
     game = one(name, "ben")
 
-    assert play(game.pk, registry.here()) == AttemptEnd.FAILED
+    assert play(game.pk, registry.current_worker()) == AttemptEnd.FAILED
 
     game.refresh_from_db()
     assert (game.status, game.failures) == ("scheduled", 1)
@@ -117,7 +117,7 @@ def test_our_own_fault_is_nobodys_and_the_game_is_played_again(name):
 def test_a_failed_attempt_keeps_what_each_seat_left_behind(name):
     game = one(name, "ben")
 
-    assert play(game.pk, registry.here()) == AttemptEnd.FAILED
+    assert play(game.pk, registry.current_worker()) == AttemptEnd.FAILED
 
     log = SeatLog.objects.get(number=0)
     assert (log.stderr, log.attempt.fence) == (f"{name} says hello\n", 1)
@@ -129,7 +129,7 @@ def in_thread(
     ends: list[AttemptEnd] = []
 
     def run() -> None:
-        ends.append(play(game.pk, registry.here(), floor))
+        ends.append(play(game.pk, registry.current_worker(), floor))
         connection.close()
 
     thread = threading.Thread(target=run, daemon=True)
@@ -148,11 +148,11 @@ def wait_until(true, seconds: float = 20.0) -> None:
 
 def test_answers_can_be_watched_while_a_bot_thinks():
     game = one("ana", "thinker")
-    floor = RunningGames()
+    floor = RunningGames(open_nasty)
     thread, ends = in_thread(game, floor)
 
     wait_until(lambda: StoredAnswer.objects.filter(attempt__game=game).exists())
-    floor.clear("stop", grace_s=0)
+    floor.stop_all("stop", grace_s=0)
     thread.join()
 
     assert ends == [AttemptEnd.RELEASED]
@@ -161,9 +161,9 @@ def test_answers_can_be_watched_while_a_bot_thinks():
 
 
 def test_a_lost_lease_ends_the_bots_and_the_result_is_never_written(monkeypatch):
-    monkeypatch.setattr("ladder.games.worker.heartbeat.BEAT_S", 0.1)
+    monkeypatch.setattr("ladder.games.worker.heartbeat.RENEW_INTERVAL_S", 0.1)
     game = one("ana", "thinker")
-    thread, ends = in_thread(game, RunningGames())
+    thread, ends = in_thread(game, RunningGames(open_nasty))
     wait_until(Attempt.objects.exists)
 
     attempts.release(game.pk, 1, "given away")
@@ -178,7 +178,7 @@ def test_the_deadline_fails_the_attempt_and_not_the_bot(settings):
     settings.TORRES_MAX_GAME_SECONDS = 0
     game = one("ana", "thinker")
 
-    assert play(game.pk, registry.here()) == AttemptEnd.FAILED
+    assert play(game.pk, registry.current_worker()) == AttemptEnd.FAILED
     assert "too long" in Attempt.objects.get().reason
 
 
@@ -201,9 +201,9 @@ def test_a_result_waits_for_a_database_that_comes_back(monkeypatch):
         return real(*args)
 
     monkeypatch.setattr(attempts, "finish", finish)
-    monkeypatch.setattr("ladder.games.worker.play.RETRY_S", 0.01)
+    monkeypatch.setattr("ladder.games.worker.play.WRITE_RETRY_INTERVAL_S", 0.01)
 
-    assert play(one("ana", "ben").pk, registry.here()) == AttemptEnd.FINISHED
+    assert play(one("ana", "ben").pk, registry.current_worker()) == AttemptEnd.FINISHED
     assert len(tries) == 3
 
 
@@ -218,6 +218,6 @@ def test_no_transaction_is_open_while_a_bot_thinks(monkeypatch):
         ),
     )
 
-    play(one("ana", "ben").pk, registry.here())
+    play(one("ana", "ben").pk, registry.current_worker())
 
     assert all(seen)

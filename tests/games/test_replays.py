@@ -27,7 +27,7 @@ def test_what_was_packed_comes_back_byte_for_byte(preset, seats):
 
     assert replays.unpack(stored) == text(document)
     assert zstandard.get_frame_parameters(stored).dict_id == replays.NEWEST
-    assert isinstance(json.loads(replays.laid_out(document))["moves"], dict)
+    assert isinstance(json.loads(replays.with_columns(document))["moves"], dict)
 
 
 def test_a_random_game_of_two_takes_at_most_600_bytes():
@@ -75,5 +75,5 @@ def test_a_replay_of_the_future_says_what_to_do():
     future = data[:4] + (99).to_bytes(4, "little") + data[8:]
     packer = zstandard.ZstdCompressor(dict_data=zstandard.ZstdCompressionDict(future))
 
-    with pytest.raises(replays.UnknownDictionary, match="Update it"):
+    with pytest.raises(replays.UnknownDictionary, match="Update this software"):
         replays.unpack(packer.compress(b"{}"))

@@ -3,12 +3,13 @@
 import pytest
 from django.core.management import call_command
 
-from ladder.dispatch.dispatcher import HintPlanner
+from ladder.dispatch.hints import HintPlanner
 from ladder.games import attempts, capabilities, selectors, services
 from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Attempt, Game, Worker
 from ladder.games.worker import registry
 from ladder.games.worker.play import AttemptEnd, RunningGames, play
+from ladder.ops.chaos.scripted_player import open_player
 from tests.games import factories
 from tests.games.test_attempts import RESULT
 
@@ -50,12 +51,12 @@ def test_a_higher_level_holds_for_lower_ones():
 def test_what_is_lacking_is_that_of_the_nearest_worker_and_has_a_cure():
     roster = WorkerPool([crew("python"), crew("python", "java", level="none")])
 
-    lacking = roster.lacks("full go python rules-1")
+    lacking = roster.missing_tags("full go python rules-1")
 
     assert lacking == ["go"]
-    assert "apt-get install golang-go" in capabilities.cure(lacking)
-    assert "torres doctor" in capabilities.cure(["full"])
-    assert "update it" in capabilities.cure(["rules-7"])
+    assert "apt-get install golang-go" in capabilities.remedy(lacking)
+    assert "torres doctor" in capabilities.remedy(["full"])
+    assert "update this software" in capabilities.remedy(["rules-7"])
 
 
 def make(language: str, k: int = 0, **values: object) -> Game:
@@ -80,9 +81,9 @@ def works(name: str, *languages: str, slots: int = 2) -> None:
 
 
 def plan() -> dict[int, str]:
-    made = HintPlanner(selectors.roster(), selectors.in_flight())
-    made.fill()
-    return {game: queue for queue, game in made.hints}
+    planner = HintPlanner(selectors.worker_pool(), selectors.in_flight())
+    planner.fill()
+    return {hint.game: hint.queue for hint in planner.hints}
 
 
 @pytest.mark.django_db
@@ -99,7 +100,7 @@ def test_a_game_goes_to_the_workers_that_have_its_language():
     works("a", "python")
     works("b", "python", "go")
     one, two = make("go"), make("python")
-    able = selectors.roster().able(one.needs)
+    able = selectors.worker_pool().capable(one.needs)
 
     assert plan() == {one.pk: able[0].queue, two.pk: "play"}
     assert able[0].queue.startswith("only-")
@@ -144,35 +145,35 @@ def test_status_says_which_games_wait_for_what(capsys):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_hint_that_went_astray_fails_nothing():
-    one, floor = make("go", 1), RunningGames()
-    floor.open(crew("python").offered)
+    one, floor = make("go", 1), RunningGames(open_player)
+    floor.accept(crew("python").offered)
 
-    assert play(one.pk, registry.here(), floor) == AttemptEnd.NOT_TAKEN
+    assert play(one.pk, registry.current_worker(), floor) == AttemptEnd.NOT_TAKEN
 
     one.refresh_from_db()
     assert (one.status, one.failures) == ("scheduled", 0)
     assert Attempt.objects.get().outcome == "released"
-    floor.open(crew("go").offered)
-    assert play(one.pk, registry.here(), floor) == AttemptEnd.FINISHED
+    floor.accept(crew("go").offered)
+    assert play(one.pk, registry.current_worker(), floor) == AttemptEnd.FINISHED
 
 
 @pytest.mark.django_db
 def test_a_replacement_needs_what_the_voided_game_needed(settings):
     one = make("go")
-    attempts.finish(attempts.claim(one.pk, registry.here()), RESULT)
+    attempts.finish(attempts.claim(one.pk, registry.current_worker()), RESULT)
 
     assert services.void(one.pk, "our fault").needs == "full go rules-1"
 
 
 @pytest.mark.django_db
 def test_a_drain_outlives_a_restart_until_it_is_undone():
-    me = registry.here()
+    me = registry.current_worker()
     registry.drain(me, "bots fail here")
-    Worker.objects.filter(pk=me).update(name=f"{registry.station()}#before")
+    Worker.objects.filter(pk=me).update(name=f"{registry.installation()}#before")
 
-    again = registry.here()
+    again = registry.current_worker()
 
     assert again != me
     assert Worker.objects.get(pk=again).drained
-    call_command("drain", registry.station(), "--undo")
+    call_command("drain", registry.installation(), "--undo")
     assert not Worker.objects.filter(drained=True).exists()

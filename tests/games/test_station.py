@@ -15,17 +15,17 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def deaf(monkeypatch) -> list[str]:
     """A station finds itself deaf at the second look; the list says how often."""
-    monkeypatch.setattr(lifecycle, "DEAF_S", -1)
+    monkeypatch.setattr(lifecycle, "UNRESPONSIVE_TIMEOUT_S", -1)
     monkeypatch.setattr(WorkerReporter, "_calibrate", lambda self, worker: None)
     return []
 
 
 def at_work(deaf: list[str], *queues: str) -> WorkerReporter:
     return WorkerReporter(
-        registry.survey(slots=2),
+        registry.unlimited(slots=2),
         queues or ("play", "again"),
-        when_deaf=lambda: deaf.append("deaf"),
-        floor=RunningGames(),
+        on_unresponsive=lambda: deaf.append("deaf"),
+        running=RunningGames(),
     )
 
 
@@ -66,7 +66,7 @@ def test_hints_in_queues_of_others_prove_nothing(deaf):
 def test_a_worker_that_plays_or_took_something_hears(deaf):
     mine = at_work(deaf)
     hint()
-    mine.floor.claimed += 1
+    mine.running.claimed += 1
 
     mine.report()
 
@@ -76,7 +76,7 @@ def test_a_worker_that_plays_or_took_something_hears(deaf):
 def test_a_drained_worker_is_not_deaf(deaf):
     mine = at_work(deaf)
     hint()
-    registry.drain(registry.register(mine.card), "by hand")
+    registry.drain(registry.register(mine.info), "by hand")
 
     mine.report()
 
@@ -84,7 +84,7 @@ def test_a_drained_worker_is_not_deaf(deaf):
 
 
 def test_evidence_has_to_last_longer_than_a_lost_hint_lives(deaf, monkeypatch):
-    monkeypatch.setattr(lifecycle, "DEAF_S", 30)
+    monkeypatch.setattr(lifecycle, "UNRESPONSIVE_TIMEOUT_S", 30)
     mine = at_work(deaf)
     hint()
 
@@ -97,7 +97,7 @@ def test_evidence_has_to_last_longer_than_a_lost_hint_lives(deaf, monkeypatch):
 def test_a_worker_says_what_it_can(deaf):
     at_work(deaf).report()
 
-    row = Worker.objects.get(pk=registry.here())
+    row = Worker.objects.get(pk=registry.current_worker())
     assert row.slots == 2
     assert "python" in row.languages
     assert set(row.versions) == {"python", "service", "celery", "rules"}
@@ -108,6 +108,6 @@ def test_a_game_does_not_make_a_worker_forget_what_it_can(deaf):
     mine = at_work(deaf)
     mine.report()
 
-    assert attempts.claim(factories.game().pk, registry.here())
+    assert attempts.claim(factories.game().pk, registry.current_worker())
 
-    assert Worker.objects.get(pk=registry.here()).slots == 2
+    assert Worker.objects.get(pk=registry.current_worker()).slots == 2

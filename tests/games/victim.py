@@ -7,7 +7,6 @@ import os
 import sys
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ladder.settings")
-os.environ["TORRES_OPEN_PLAYER"] = "victim.open_player"
 
 import django
 
@@ -15,7 +14,7 @@ django.setup()
 
 from ladder.games import attempts  # noqa: E402
 from ladder.games.worker import registry  # noqa: E402
-from ladder.games.worker.play import play  # noqa: E402
+from ladder.games.worker.play import RunningGames, play  # noqa: E402
 from ladder.ops.chaos.scripted_player import ScriptedPlayer  # noqa: E402
 from ladder.ratings import ledger_writer, rater  # noqa: E402
 from ladder.ratings.models import Season  # noqa: E402
@@ -58,7 +57,6 @@ def dying(function, *, before="", after):
 
 
 if __name__ == "__main__":
-    sys.modules["victim"] = sys.modules["__main__"]
     attempts.finish = dying(
         attempts.finish,
         before="before the finish transaction",
@@ -67,7 +65,7 @@ if __name__ == "__main__":
     ledger_writer._store = dying(
         ledger_writer._store, after="while the rating is written"
     )
-    play(int(sys.argv[2]), registry.here())
+    play(int(sys.argv[2]), registry.current_worker(), RunningGames(open_player))
     wait_for_death("before the rating")
     rater.fold(Season.objects.get().pk)
     wait_for_death("after the rating")

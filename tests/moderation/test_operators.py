@@ -155,7 +155,7 @@ def test_after_a_fixed_rule_only_games_with_another_result_are_played_again(
     one, two = make_bot("one", "ana"), make_bot("two", "ben")
     rater.welcome(season.pk)
     match = make_match(one, two)
-    season.pairings.create(match=match, why={})
+    season.pairings.create(match=match)
     rater.fold(season.pk)
     assert list(operations.misjudged(season)) == []
 

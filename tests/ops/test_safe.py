@@ -23,13 +23,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def storages(settings, tmp_path):
+def storages(settings, tmp_path, scripted_players):
     place = tmp_path / "submissions"
     stores = {name: dict(store) for name, store in settings.STORAGES.items()}
     stores["bots"]["OPTIONS"] = {"location": place}
     settings.STORAGES = stores
     settings.DATA_DIR = tmp_path / "data"
-    settings.TORRES_OPEN_PLAYER = "ladder.ops.chaos.scripted_player.open_player"
     return place
 
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from django.conf import settings
 
-MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
+MANAGE = [sys.executable, str(Path(__file__).with_name("scripted_manage.py"))]
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def data(tmp_path) -> dict[str, str]:
     """Stand for an installation with a data folder of its own."""
     home = os.environ | {
         "TORRES_DATA": str(tmp_path / "data"),
-        "TORRES_OPEN_PLAYER": "ladder.ops.chaos.scripted_player.open_player",
+        "PYTHONPATH": str(settings.BASE_DIR),
     }
     for name in ("DATABASE_URL", "BROKER_URL"):
         home.pop(name, None)

@@ -1,6 +1,7 @@
 import pytest
 
-from ladder.dispatch.dispatcher import DEPTH, STOCK, Dispatcher
+from ladder.dispatch.dispatcher import OPEN_GAMES_PER_SLOT, Dispatcher
+from ladder.dispatch.hints import HINTS_PER_SLOT
 from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Game
 from ladder.games.services import NotNow
@@ -134,10 +135,10 @@ def test_the_next_season_starts_from_nothing_when_the_last_is_archived(season):
 
 def test_the_dispatcher_makes_matches_and_ends_finals(season, monkeypatch):
     two = WorkerPool([WorkerGroup(None, slots=2)])
-    monkeypatch.setattr("ladder.dispatch.dispatcher.games.roster", lambda: two)
-    monkeypatch.setattr("ladder.dispatch.dispatcher.hint", lambda *_: None)
+    monkeypatch.setattr("ladder.dispatch.dispatcher.games.worker_pool", lambda: two)
+    monkeypatch.setattr("ladder.dispatch.dispatcher.send_hint", lambda *_: None)
     dispatcher = Dispatcher()
-    assert dispatcher.tick().paired == 2 * STOCK
+    assert dispatcher.tick().paired == 2 * OPEN_GAMES_PER_SLOT
     Game.objects.update(status="cancelled")
     seasons.start_finals(season, prizes=1)
     Rating.objects.filter(bot__slug="bot-3").update(mu=60, sigma=1)
@@ -149,15 +150,16 @@ def test_the_dispatcher_makes_matches_and_ends_finals(season, monkeypatch):
     assert not Game.objects.filter(status="scheduled").exists()
 
 
-def test_only_one_hint_a_second_asks_for_a_fold(season, monkeypatch):
-    # On a busy machine the two ticks may take longer than the usual second.
-    monkeypatch.setattr("ladder.dispatch.dispatcher.LOOK_S", 3600.0)
+def test_one_hint_a_second_asks_for_a_fold(season, monkeypatch):
+    monkeypatch.setattr(
+        "ladder.dispatch.dispatcher.UPKEEP_INTERVAL_S", 3600.0
+    )  # a second may be too short
     hints = []
     monkeypatch.setattr(
-        "ladder.dispatch.dispatcher.hint", lambda *hint: hints.append(hint)
+        "ladder.dispatch.dispatcher.send_hint", lambda *hint: hints.append(hint)
     )
     two = WorkerPool([WorkerGroup(None, slots=2)])
-    monkeypatch.setattr("ladder.dispatch.dispatcher.games.roster", lambda: two)
+    monkeypatch.setattr("ladder.dispatch.dispatcher.games.worker_pool", lambda: two)
     dispatcher = Dispatcher()
 
     for _ in range(2):
@@ -165,5 +167,5 @@ def test_only_one_hint_a_second_asks_for_a_fold(season, monkeypatch):
         Game.objects.update(status="cancelled")  # as if the workers had taken them
 
     folds = [fold for _game, _queue, fold, _producer in hints if fold]
-    assert len(hints) > 2 * DEPTH
+    assert len(hints) > 2 * HINTS_PER_SLOT
     assert folds == [season.pk]

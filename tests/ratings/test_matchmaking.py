@@ -7,7 +7,7 @@ from ladder.games.models import Game, Match
 from ladder.ratings import matchmaking, rater, rebuild
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
-from ladder.ratings.models import Ladder, Pairing, Rating, Season
+from ladder.ratings.models import Ladder, Rating, Season
 from tests.games import factories
 from tests.ratings.factories import make_matches
 from tests.ratings.test_simulation import finish
@@ -92,7 +92,7 @@ def test_a_new_session_knows_the_latest_seats(season):
 def test_each_match_stores_its_reasons(season):
     make_matches(season, 1)
 
-    why = Pairing.objects.get().why
+    why = Match.objects.get().why
     assert why["first"]["bot"] in Bot.objects.values_list("pk", flat=True)
     assert why["reasons"][0].startswith("It was the turn of bot-")
 
@@ -114,3 +114,9 @@ def test_duplicate_matches_rotate_the_seats_and_rate_each_game(season):
     assert rater.fold(season.pk) == 3
     season.refresh_from_db()
     assert rebuild.check(season).complaints == []
+
+
+def test_a_match_holds_a_copy_of_its_ladders_slug(season):
+    make_matches(season, 1)
+
+    assert Match.objects.get().ladder == season.ladder.slug

@@ -49,7 +49,7 @@ def test_a_game_writes_four_of_ten_thousand_ratings():
     season = ensure_default_ladder().seasons.get()
     seats = rate_many(season)[:4]
     match = games.schedule_match(Match.Kind.LADDER, factories.TERMS, seats)
-    Pairing.objects.create(season=season, match=match, why={})
+    Pairing.objects.create(season=season, match=match)
     finish(match.games.get(), [1, 2, 3, 4])
 
     with CaptureQueriesContext(connection) as queries:

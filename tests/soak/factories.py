@@ -47,7 +47,7 @@ class Fleet:
     postgres: servers.Postgres
     redis: servers.Redis
     lease_s: float = settings.TORRES_LEASE_SECONDS
-    player: str = "tests.soak.players.open_slow"
+    app: str = "tests.soak.slow_celery"
     workers: list[ServiceProcess] = field(default_factory=list)
     scheduler: ServiceProcess | None = None
     env: dict[str, str] = field(default_factory=dict)
@@ -58,7 +58,6 @@ class Fleet:
             "DATABASE_URL": self.postgres.url,
             "BROKER_URL": self.redis.url,
             "TORRES_LEASE_SECONDS": str(self.lease_s),
-            "TORRES_OPEN_PLAYER": self.player,
             "TORRES_DATA": str(self.folder / "data"),
             "FLEET_EAR": str(self.folder / "deaf"),
             "DB_POOL": "8",
@@ -94,7 +93,7 @@ class Fleet:
                 PYTHONPATH=f"{self.folder / 'path'}:{settings.BASE_DIR}",
                 REMAP_SIGTERM="SIGQUIT",
             )
-            celery = [sys.executable, "-m", "celery", "-A", "ladder.celery", "worker"]
+            celery = [sys.executable, "-m", "celery", "-A", self.app, "worker"]
             options = ["--concurrency", str(slots), "--hostname", f"host-{k}@here"]
             command = [*prefix, *celery, *options, "--loglevel", "WARNING"]
             self.workers.append(

@@ -1,8 +1,9 @@
-"""A player that takes its time: some seconds a game, so that blows fall into games."""
+"""Players that take some seconds for a game, so that an outage falls into games."""
 
 import threading
 
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
+from ladder.ops.chaos.scripted_worker import ScriptedReporterStep
 
 
 class SlowPlayer(ScriptedPlayer):
@@ -13,3 +14,9 @@ class SlowPlayer(ScriptedPlayer):
 
 def open_slow(submission, limits):
     return SlowPlayer(submission.digest)
+
+
+class SlowReporterStep(ScriptedReporterStep):
+    """Starts with a worker and lets it play with slow players."""
+
+    open_player = staticmethod(open_slow)

@@ -54,7 +54,7 @@ def service() -> Iterator[Fleet]:
         servers.find("pgbouncer")
     except servers.ServerMissing as why:
         pytest.skip(str(why))
-    with fleet(player="ladder.ops.chaos.scripted_player.open_player") as service:
+    with fleet(app="ladder.ops.chaos.celery") as service:
         pooler = Pooler(service.folder / "pooler", service.postgres)
         service.env = {"DATABASE_URL": pooler.url}
         with pooler:

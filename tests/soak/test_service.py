@@ -1,6 +1,9 @@
 """What takes minutes to hours: `make soak`."""
 
+import sys
+
 import pytest
+from django.conf import settings
 
 from tests.ops.test_chaos import chaos
 from tests.ops.test_readers import assert_nobody_is_refused
@@ -14,8 +17,9 @@ def test_ten_thousand_games_under_chaos():
     assert out.count(": yes") == 8
 
 
-def test_killed_ten_times_with_real_bots_it_loses_nothing(data):
-    del data["TORRES_OPEN_PLAYER"]
+def test_killed_ten_times_with_real_bots_it_loses_nothing(data, monkeypatch):
+    manage_py = [sys.executable, str(settings.BASE_DIR / "manage.py")]
+    monkeypatch.setattr("tests.ops.test_up.MANAGE", manage_py)
     kill_again_and_again(data, 10)
 
     manage(data, "up", "--once", "--games", "5")

@@ -1,18 +1,13 @@
 import os
 
 import pytest
-from django.conf import settings
 
 
 @pytest.fixture(autouse=True)
-def _scripted(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Games are played without processes, but where a test asks for the sandbox."""
+def _scripted(request: pytest.FixtureRequest) -> None:
+    """Play games without processes, except in tests that ask for the sandbox."""
     if "sandbox" not in request.keywords:
-        monkeypatch.setattr(
-            settings,
-            "TORRES_OPEN_PLAYER",
-            "ladder.ops.chaos.scripted_player.open_player",
-        )
+        request.getfixturevalue("scripted_players")
 
 
 @pytest.fixture(scope="session", autouse=True)

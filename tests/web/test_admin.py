@@ -135,6 +135,16 @@ def test_the_ledger_is_not_written_here(operator: Client) -> None:
     assert operator.get("/admin/ratings/entry/add/").status_code == 403
 
 
+def test_the_slug_of_a_ladder_is_chosen_once(operator: Client, show: Show) -> None:
+    ladder = show.season.ladder
+
+    change = operator.get(f"/admin/ratings/ladder/{ladder.pk}/change/")
+    add = operator.get("/admin/ratings/ladder/add/")
+
+    assert 'name="slug"' not in change.content.decode()
+    assert 'name="slug"' in add.content.decode()
+
+
 def test_neither_seeds_nor_digests_of_tokens_are_shown(
     operator: Client, show: Show, visit
 ) -> None:

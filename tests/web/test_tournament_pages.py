@@ -16,9 +16,8 @@ def page(visit, slug: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _scripted(settings) -> None:
-    """Games are played without processes here."""
-    settings.TORRES_OPEN_PLAYER = "ladder.ops.chaos.scripted_player.open_player"
+def _scripted(scripted_players: None) -> None:
+    """Play games without processes."""
 
 
 def test_an_elimination_has_a_bracket(visit) -> None:

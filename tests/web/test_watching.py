@@ -35,7 +35,7 @@ def go_on(claim: attempts.Claim, match: Match, first: int, last: int) -> None:
         action = rng.choice(torres.legal())
         said.append(AnswerRecord(index, torres.seat or 0, [action], 1.5))
         torres.play(action)
-    attempts.store(claim, said[first:])
+    attempts.store_answers(claim, said[first:])
 
 
 def end(claim: attempts.Claim, match: Match) -> None:
@@ -112,7 +112,7 @@ def test_a_move_for_a_seat_tells_of_its_forfeit(visit, show: Show) -> None:
     torres.forfeit(torres.seat, Fault.CRASH)
     seat = torres.seat
     said = AnswerRecord(0, seat, torres.automatic(), 0.0, auto=True)
-    attempts.store(claim, [said])
+    attempts.store_answers(claim, [said])
 
     frames = visit("").get(f"/games/{game.pk}/frames.json").json()["frames"]
     assert frames[-1]["forfeited"] == [seat]

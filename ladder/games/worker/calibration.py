@@ -1,14 +1,13 @@
-"""How fast a worker is: what a house bot needs here for a game that is always the same.
+"""Calibration: how fast this worker is, measured with one fixed game.
 
-It is the thinking time as bots are charged for it, so a busy host is no slower.
+A house bot plays a game that is the same everywhere. The measure is the thinking time
+that the clock charges, so a busy host does not look slow.
 """
 
 from dataclasses import asdict
 
 import structlog
-from django.conf import settings
 from django.db import Error, connection
-from django.utils.module_loading import import_string
 
 from engine import referee
 from engine.errors import EngineError
@@ -19,18 +18,24 @@ from engine.setup import derive
 from ladder.bots.models import Submission
 from ladder.common.errors import LadderError
 from ladder.games.models import Worker
+from ladder.games.worker.play import OpenPlayer
 from ladder.runner.protocol import Limits
 
-BOT = "house-greedy"
+BOT_SLUG = "house-greedy"
 SEED = "00" * 16
+SEATS = 2
 
 log = structlog.get_logger()
 
 
-def run(worker: int) -> None:
-    """Measure this host and note it; never raises, since nothing depends on it."""
+def run(worker: int, open_player: OpenPlayer) -> None:
+    """Measure this host and store the result in the worker's row.
+
+    Never raises, because no other part of the service depends on the measurement.
+    """
     try:
-        if (ms := measure()) is not None:
+        ms = measure(open_player)
+        if ms is not None:
             Worker.objects.filter(pk=worker).update(calibration_ms=ms)
     except (Error, LadderError, EngineError, ServiceFault, OSError) as error:
         log.warning("cannot calibrate", error=str(error))
@@ -38,23 +43,23 @@ def run(worker: int) -> None:
         connection.close()
 
 
-def measure() -> float | None:
-    """Return the milliseconds that the bot is charged; None where it is not there."""
-    bots = Submission.objects.filter(
-        bot__slug=BOT, status=Submission.Status.READY
+def measure(open_player: OpenPlayer) -> float | None:
+    """Return the charged milliseconds; None if the bot is missing or forfeits."""
+    submissions = Submission.objects.filter(
+        bot__slug=BOT_SLUG, status=Submission.Status.READY
     ).select_related("bot")
-    bot = bots.order_by("-number").first()
+    submission = submissions.order_by("-number").first()
     connection.close()
-    if bot is None:
+    if submission is None:
         return None
-    open_player = import_string(settings.TORRES_OPEN_PLAYER)
-    rules, limits = resolve("yucata", 2, {}), asdict(Limits())
-    outcome = referee.play(
+    rules = resolve("yucata", SEATS, {})
+    limits = asdict(Limits())
+    record = referee.play(
         TorresGame(rules, derive(rules, SEED)),
-        [open_player(bot, limits) for _ in range(2)],
+        [open_player(submission, limits) for _ in range(SEATS)],
         seed=SEED,
         limits=limits,
     )
-    if outcome.forfeits:
+    if record.forfeits:
         return None
-    return sum(move.answer.ms for move in outcome.moves if move.answer)
+    return sum(move.answer.ms for move in record.moves if move.answer)

@@ -1,10 +1,10 @@
-"""Between the rows of a game and the engine: what is played, and what came out."""
+"""Translate between the rows of a game and the engine."""
 
 from typing import Any
 
 from django.db.models import Prefetch
 
-from engine.game import TorresGame as Torres
+from engine.game import TorresGame
 from engine.referee import GameRecord
 from engine.rulesets import resolve
 from engine.setup import derive
@@ -14,7 +14,7 @@ from ladder.games.models import Game, Match, Seat
 
 
 def load(game: int) -> Game:
-    """Read a game with all that playing it needs, in two queries."""
+    """Read a game with its match, seats, submissions and bots, in two queries."""
     seats = Seat.objects.order_by("number").select_related("submission__bot")
     return (
         Game.objects.select_related("match")
@@ -23,38 +23,39 @@ def load(game: int) -> Game:
     )
 
 
-def start(match: Match) -> Torres:
-    """Set the game up, as every game of the match is."""
+def start(match: Match) -> TorresGame:
+    """Return a new game. All games of a match start with the same decks."""
     rules = resolve(match.ruleset, match.seats, match.switches)
-    return Torres(rules, derive(rules, match.seed))
+    return TorresGame(rules, derive(rules, match.seed))
 
 
-def result(game: Game, outcome: GameRecord) -> FinishedGame:
+def result(game: Game, record: GameRecord) -> FinishedGame:
     """Return what is stored of a game that was played to its end."""
-    document = outcome.replay(seed=game.match.seed, players=_players(game))
+    document = record.replay(seed=game.match.seed, players=_players(game))
     ended: dict[str, Any] = document["result"]
-    faults = {forfeit.seat: forfeit for forfeit in outcome.forfeits}
-    places = [
-        SeatResult(
-            number=number,
-            score=score,
-            rank=rank,
-            fault=faults[number].reason.value if number in faults else "",
-            detail=faults[number].detail if number in faults else "",
+    forfeits = {forfeit.seat: forfeit for forfeit in record.forfeits}
+    seats = []
+    for number, score in enumerate(ended["scores"]):
+        forfeit = forfeits.get(number)
+        seats.append(
+            SeatResult(
+                number=number,
+                score=score,
+                rank=ended["ranks"][number],
+                fault=forfeit.reason.value if forfeit else "",
+                detail=forfeit.detail if forfeit else "",
+            )
         )
-        for number, (score, rank) in enumerate(
-            zip(ended["scores"], ended["ranks"], strict=True)
-        )
-    ]
     return FinishedGame(
-        reason=outcome.result["reason"].value,
+        reason=record.result["reason"].value,
         engine=str(document.get("engine", "")),
         replay=replays.pack(document),
-        places=places,
+        seats=seats,
     )
 
 
 def _players(game: Game) -> list[dict[str, Any]]:
+    """Return the "players" of a replay (docs/contract.md, section 7)."""
     return [
         {
             "name": seat.submission.bot.name,

@@ -1,14 +1,14 @@
-"""What a worker process does beside its games: it reports, and it notices deafness.
+"""The life of a worker process: it reports, notices that it hangs, and signs off.
 
-A worker can be alive and take nothing more after its broker was away (research found
-it; the cause is not ours). Hints that lie in its queues while every slot is idle are
-the evidence, and the process is replaced.
+A worker process may stay alive but take no more messages after an outage of its broker
+(seen in tests; the cause lies outside this project). The evidence is that hints wait in
+its queues while it plays nothing. Such an unresponsive worker ends its process, and its
+supervisor starts a new one.
 """
 
 import os
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -19,47 +19,49 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 
+from ladder.bots import players
 from ladder.games import capabilities, selectors
 from ladder.games.worker import calibration, registry
-from ladder.games.worker.play import RUNNING_GAMES, RunningGames
+from ladder.games.worker.play import RUNNING_GAMES, OpenPlayer, RunningGames
 from ladder.games.worker.registry import WorkerInfo
 
-REPORT_S = settings.TORRES_LEASE_SECONDS / 6
-DEAF_S = settings.TORRES_LEASE_SECONDS
-"""So long with hints waiting and nothing taken: it is deaf. Longer than a hint lives,
-so that hints that the broker lost are no evidence."""
+REPORT_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 6
+# Longer than a hint's lifetime, so that hints that the broker lost are no evidence.
+UNRESPONSIVE_TIMEOUT_S = settings.TORRES_LEASE_SECONDS
+UNRESPONSIVE_EXIT_CODE = 70
+JOIN_TIMEOUT_S = 5
 
-DEAF = 70
-"""The exit code of a worker that took no work though there was some."""
-
-PLAYS = {"play", "again", "tournament"}
-"""The common queues of games."""
-
-IN_PROCESS = (".thread", ".solo")
-"""Pools whose tasks run in the process that reports."""
+# The common queues of games.
+GAME_QUEUES = {"play", "again", "tournament"}
+# Celery pools whose tasks run in the process that reports.
+IN_PROCESS_POOLS = (".thread", ".solo")
 
 log = structlog.get_logger()
 
 
 class WorkerReporter(threading.Thread):
-    """Reports for one worker process until it is closed."""
+    """Reports for one worker process until it is closed.
+
+    `on_unresponsive` is called if the worker takes no hints although hints wait in one
+    of its `queues`. None if a lost connection to the broker cannot happen.
+    """
 
     def __init__(
         self,
-        card: WorkerInfo,
+        info: WorkerInfo,
         queues: Sequence[str],
         *,
-        when_deaf: Callable[[], None] | None = None,
-        floor: RunningGames = RUNNING_GAMES,
+        on_unresponsive: Callable[[], None] | None = None,
+        running: RunningGames = RUNNING_GAMES,
     ) -> None:
-        super().__init__(name="station", daemon=True)
-        self.card = card
+        super().__init__(name="worker reporter", daemon=True)
+        self.info = info
         self.queues = list(queues)
-        self.when_deaf = when_deaf
-        self.floor = floor
+        self.on_unresponsive = on_unresponsive
+        self.running = running
         self._closed = threading.Event()
-        self._claimed = 0
-        self._idle_since: float | None = None
+        self._claimed_before = 0
+        self._ignoring_hints_since: float | None = None
         self._calibrated = False
 
     def run(self) -> None:
@@ -67,84 +69,105 @@ class WorkerReporter(threading.Thread):
             try:
                 self.report()
             except Error as error:
-                self._idle_since = None  # who hears nobody proves nothing
+                # Without the database we do not know whether hints are waiting.
+                self._ignoring_hints_since = None
                 log.warning("cannot report", error=str(error))
             connection.close()
-            self._closed.wait(REPORT_S)
+            self._closed.wait(REPORT_INTERVAL_S)
+
+    def report(self) -> None:
+        """Report once, and check whether this worker ignores hints.
+
+        1. Update the worker's row: what it offers, its load, its last claim.
+        2. After the first report, start the calibration.
+        3. If the worker may take games, plays none and has claimed none since the last
+           report, look for hints in its queues. They are evidence that it hangs.
+        """
+        worker = registry.register(self.info)
+        claimed = self.running.claimed != self._claimed_before
+        self._claimed_before = self.running.claimed
+        load = os.getloadavg()[0] / (os.cpu_count() or 1)
+        may_take_games = registry.report(worker, load=load, claimed=claimed)
+        if not self._calibrated:
+            self._calibrate(worker)
+        hints_wait = False
+        if may_take_games and not claimed and not len(self.running):
+            in_flight = selectors.in_flight()
+            hints_wait = any(in_flight[queue] for queue in self.queues)
+        self._judge(hints_wait=hints_wait)
 
     def _calibrate(self, worker: int) -> None:
         self._calibrated = True
-        run = partial(calibration.run, worker)
+        run = partial(calibration.run, worker, self.running.open_player)
         threading.Thread(target=run, name="calibration", daemon=True).start()
 
-    def report(self) -> None:
-        """Report once, and judge whether this worker is deaf."""
-        worker = registry.register(self.card)
-        claimed, self._claimed = self.floor.claimed != self._claimed, self.floor.claimed
-        load = os.getloadavg()[0] / (os.cpu_count() or 1)
-        takes = registry.report(worker, load=load, claimed=claimed)
-        if not self._calibrated:
-            self._calibrate(worker)
-        idle = takes and not claimed and not len(self.floor)
-        out = selectors.in_flight() if idle else Counter[str]()
-        self._listen(waiting=any(out[queue] for queue in self.queues))
-
-    def _listen(self, *, waiting: bool) -> None:
-        """Take note of whether hints wait for an idle worker, and for how long."""
-        now = time.monotonic()
-        self._idle_since = (self._idle_since or now) if waiting else None
-        if self._idle_since is None or self.when_deaf is None:
+    def _judge(self, *, hints_wait: bool) -> None:
+        """Call `on_unresponsive` if hints have waited for an idle worker too long."""
+        if not hints_wait:
+            self._ignoring_hints_since = None
             return
-        silent_s = now - self._idle_since
-        if silent_s > DEAF_S:
-            log.critical("worker is deaf: it is replaced", silent_s=silent_s)
-            self.when_deaf()
+        now = time.monotonic()
+        if self._ignoring_hints_since is None:
+            self._ignoring_hints_since = now
+        ignored_s = now - self._ignoring_hints_since
+        if self.on_unresponsive is not None and ignored_s > UNRESPONSIVE_TIMEOUT_S:
+            log.critical("worker is unresponsive and ends", ignored_hints_s=ignored_s)
+            self.on_unresponsive()
 
     def close(self, grace_s: float) -> None:
-        """Let games end for so long, hand back the rest, and sign off."""
+        """Wait until games end, release the remaining games, and sign off."""
+        reason = "the worker stops"
         self._closed.set()
-        self.floor.clear("the worker stops", grace_s=grace_s)
-        self.join(5)
+        self.running.stop_all(reason, grace_s=grace_s)
+        self.join(JOIN_TIMEOUT_S)
         try:
-            registry.leave(registry.here(), "the worker stops")
+            registry.sign_off(registry.current_worker(), reason)
         except Error as error:
             log.warning("cannot sign off", error=str(error))
         connection.close()
 
 
 class ReporterStep(bootsteps.StartStopStep):
-    """Starts with every worker: reports for it, and hands its games back at the end."""
+    """Celery's hook into a worker process: start and stop its reporter.
+
+    A subclass may play with other players, which need something else of the host.
+    """
 
     requires = ("celery.worker.components:Pool",)
+    open_player: OpenPlayer = staticmethod(players.open_player)
+    inspect_host = staticmethod(registry.inspect_host)
 
     def start(self, parent: WorkController) -> None:
-        if not parent.pool_cls.__module__.endswith(IN_PROCESS):  # type: ignore[attr-defined]
+        """Describe this host, listen to the queue of its group, and report."""
+        if not parent.pool_cls.__module__.endswith(IN_PROCESS_POOLS):  # type: ignore[attr-defined]
             raise ImproperlyConfigured(
-                "Games are played by threads of one process, whose watchdog would not"
-                " see those of others: say --pool threads, or nothing."
+                "Threads of one process play the games, so that its watchdog sees all"
+                " of them. Start the worker with '--pool threads' or without --pool."
             )
-        alone = parent.app.conf.broker_url.startswith("memory")
-        card = registry.survey(parent.concurrency)  # type: ignore[attr-defined]
-        words = card.offered
+        info = self.inspect_host(parent.concurrency)  # type: ignore[attr-defined]
         queues = parent.app.amqp.queues
-        if PLAYS & queues.consume_from.keys():
-            queues.select_add(capabilities.queue_of(words))
-        self.station = WorkerReporter(
-            card, list(queues.consume_from), when_deaf=None if alone else replace
+        if GAME_QUEUES & queues.consume_from.keys():
+            queues.select_add(capabilities.queue_of(info.offered))
+        # The in-memory broker is in this process, so no connection to it can be lost.
+        in_memory = parent.app.conf.broker_url.startswith("memory")
+        self.reporter = WorkerReporter(
+            info,
+            list(queues.consume_from),
+            on_unresponsive=None if in_memory else exit_for_restart,
         )
-        self.station.floor.open(words)
-        self.station.start()
+        self.reporter.running.accept(info.offered, self.open_player)
+        self.reporter.start()
 
     def stop(self, parent: WorkController) -> None:
-        self.station.close(grace_s=settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
+        self.reporter.close(grace_s=settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
 
     def terminate(self, parent: WorkController) -> None:
         self.stop(parent)
 
 
-def replace() -> None:
-    """End this process at once: its supervisor starts a new one.
+def exit_for_restart() -> None:
+    """End this process at once, so that its supervisor starts a new one.
 
-    Its bots die with it; games that others took are not touched.
+    The bots of this process die with it. Games of other workers are not affected.
     """
-    os._exit(DEAF)
+    os._exit(UNRESPONSIVE_EXIT_CODE)

@@ -1,7 +1,9 @@
-"""A game from the claim to its end, in a worker. Never raises: a message is a hint.
+"""Play one game inside a worker, from the claim to the result.
 
-Whatever goes wrong on our side ends the attempt, and the game is played again by
-whoever comes next. If even that can't be written, the lease runs out.
+`play` never raises, because the message that asks for it is only a hint. A fault of the
+service ends the attempt, and the game is played again by the next worker that claims
+it. If even the end of the attempt cannot be written, the lease ends and the reaper
+writes it. This module does not know where messages come from.
 """
 
 import threading
@@ -12,23 +14,25 @@ from enum import StrEnum
 import structlog
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connection
-from django.utils.module_loading import import_string
 
 from engine import referee
 from engine.referee import GameRecord, ServiceFault
+from ladder.bots import players
 from ladder.bots.models import Submission
 from ladder.games import attempts
 from ladder.games.attempts import Claim, FinishedGame
 from ladder.games.capabilities import Capabilities, fit
 from ladder.games.models import Game
 from ladder.games.worker import engine_adapter
-from ladder.games.worker.heartbeat import Heartbeat, SeatPlayer, Stopped
+from ladder.games.worker.heartbeat import DEADLINE, Heartbeat, SeatPlayer, Stopped
 from ladder.runner.verdict import SeatOutput
 
-PATIENCE_S = 60.0
-"""How long a result is kept for a database that does not answer."""
-RETRY_S = 0.5
-AWAY = (OperationalError, InterfaceError)
+# How long a result is kept if the database does not answer.
+WRITE_TIMEOUT_S = 60.0
+WRITE_RETRY_INTERVAL_S = 0.5
+# How long players may take to end after a worker stopped their games.
+STOP_TIMEOUT_S = 5.0
+DATABASE_AWAY = (OperationalError, InterfaceError)
 
 log = structlog.get_logger()
 
@@ -37,7 +41,7 @@ OpenPlayer = Callable[[Submission, dict[str, int]], SeatPlayer]
 
 
 class AttemptEnd(StrEnum):
-    """What became of one message."""
+    """How the handling of one hint ended."""
 
     NOT_TAKEN = "not taken"
     FINISHED = "finished"
@@ -48,155 +52,200 @@ class AttemptEnd(StrEnum):
 
 
 class RunningGames:
-    """The games that are being played in this process, so that all can be stopped."""
+    """The games that run in this process, and how this process plays them.
 
-    def __init__(self) -> None:
-        self._hearts: set[Heartbeat] = set()
-        self._change = threading.Condition()
-        self.closing = ""
-        self.claimed = 0
+    `claimed` counts the games that were ever claimed. `offered` holds the tags that
+    the worker offers; None if it plays every game. `open_player` opens all players.
+    `stop_reason` is "" while the process accepts games.
+    """
+
+    def __init__(self, open_player: OpenPlayer = players.open_player) -> None:
+        self.open_player = open_player
         self.offered: Capabilities | None = None
-
-    def enter(self, heart: Heartbeat) -> None:
-        with self._change:
-            self._hearts.add(heart)
-            self.claimed += 1
-            if self.closing:
-                heart.stop(self.closing)
-
-    def leave(self, heart: Heartbeat) -> None:
-        with self._change:
-            self._hearts.discard(heart)
-            self._change.notify_all()
+        self.claimed = 0
+        self.stop_reason = ""
+        self._heartbeats: set[Heartbeat] = set()
+        self._change = threading.Condition()
 
     def __len__(self) -> int:
-        return len(self._hearts)
+        return len(self._heartbeats)
 
-    def clear(self, why: str, *, grace_s: float, stop_s: float = 5.0) -> None:
-        """Let running games end for a while, then stop them; they are handed back."""
-        with self._change:
-            self._change.wait_for(lambda: not self._hearts, grace_s)
-            self.closing = why
-            for heart in self._hearts:
-                heart.stop(why)
-            self._change.wait_for(lambda: not self._hearts, stop_s)
-
-    def open(self, offered: Capabilities | None = None) -> None:
-        """Take games (again): those that need no more than this, or all."""
-        self.closing = ""
+    def accept(
+        self, offered: Capabilities | None, open_player: OpenPlayer | None = None
+    ) -> None:
+        """Accept games that need nothing beyond `offered`, also after a stop."""
+        self.stop_reason = ""
         self.offered = offered
+        if open_player is not None:
+            self.open_player = open_player
+
+    def enter(self, heartbeat: Heartbeat) -> None:
+        with self._change:
+            self._heartbeats.add(heartbeat)
+            self.claimed += 1
+            if self.stop_reason:
+                heartbeat.stop(self.stop_reason)
+
+    def leave(self, heartbeat: Heartbeat) -> None:
+        with self._change:
+            self._heartbeats.discard(heartbeat)
+            self._change.notify_all()
+
+    def stop_all(self, reason: str, *, grace_s: float) -> None:
+        """Wait until the games end, then stop the rest and accept no more games.
+
+        Stopped games are released, so that other workers play them.
+        """
+        with self._change:
+            self._change.wait_for(self._is_empty, grace_s)
+            self.stop_reason = reason
+            for heartbeat in self._heartbeats:
+                heartbeat.stop(reason)
+            self._change.wait_for(self._is_empty, STOP_TIMEOUT_S)
+
+    def _is_empty(self) -> bool:
+        return not self._heartbeats
 
 
 RUNNING_GAMES = RunningGames()
 
 
-def play(game: int, worker: int, floor: RunningGames = RUNNING_GAMES) -> AttemptEnd:
-    """Play a game if it is still to be played, and say what became of it."""
+def play(game: int, worker: int, running: RunningGames = RUNNING_GAMES) -> AttemptEnd:
+    """Play a game if this worker can claim it; return how that ended.
+
+    1. Claim the game. Without a claim there is nothing to do.
+    2. Start a heartbeat, which renews the lease and stores answers.
+    3. Let the referee play the game with one player for each seat.
+    4. Close the heartbeat. From here on only this thread writes for the claim.
+    5. Finish the game, or fail or release the attempt.
+    """
     try:
-        if floor.closing:
-            return AttemptEnd.NOT_TAKEN
-        claim = attempts.claim(game, worker)
-        if claim is None:
-            return AttemptEnd.NOT_TAKEN
-        seated = engine_adapter.load(claim.game)
-        if not fit(seated.needs, floor.offered):
-            # A hint went astray; the next one goes to a worker that is able.
-            attempts.release(claim.game, claim.fence, "not for this worker")
-            return AttemptEnd.NOT_TAKEN
+        seated = _claim(game, worker, running)
     except Error as error:
         log.warning("cannot claim", game=game, error=str(error))
         return AttemptEnd.UNKNOWN
     finally:
         connection.close()
-    heart = Heartbeat(
-        claim, seated.match.seats, deadline_s=settings.TORRES_MAX_GAME_SECONDS
-    )
-    heart.start()
-    floor.enter(heart)
+    if seated is None:
+        return AttemptEnd.NOT_TAKEN
+    attempt = _RunningAttempt(*seated, running.open_player)
+    attempt.heartbeat.start()
+    running.enter(attempt.heartbeat)
     try:
-        return _attempt(claim, seated, heart)
+        return attempt.run()
     finally:
-        heart.close()
-        floor.leave(heart)
+        attempt.heartbeat.close()
+        running.leave(attempt.heartbeat)
         connection.close()
 
 
-def _attempt(claim: Claim, seated: Game, heart: Heartbeat) -> AttemptEnd:
-    try:
-        outcome = _perform(seated, heart)
-        result = engine_adapter.result(seated, outcome)
-    except Stopped:
-        return _give_back(claim, heart)
-    except Exception as failure:  # the one boundary: our crash is not a bot's
-        if heart.stopped:  # whatever it is, we caused it
-            return _give_back(claim, heart)
-        if not isinstance(failure, ServiceFault):
-            log.exception("the referee failed", game=claim.game)
-        return _fail(claim, heart, failure)
-    heart.close()
-    if heart.stopped:
-        return _give_back(claim, heart)
-    try:
-        return _finish(claim, result, heart.outputs())
-    except Error as bug:  # refused, not away: trying again would not help
-        log.exception("the result cannot be stored", game=claim.game)
-        return _fail(claim, heart, bug)
+def _claim(game: int, worker: int, running: RunningGames) -> tuple[Claim, Game] | None:
+    """Claim a game and load it; return None if this worker must not play it."""
+    if running.stop_reason:
+        return None
+    claim = attempts.claim(game, worker)
+    if claim is None:
+        return None
+    seated = engine_adapter.load(claim.game)
+    if not fit(seated.needs, running.offered):
+        # The hint came to the wrong worker. The next hint goes to a capable one.
+        attempts.release(claim.game, claim.fence, "not for this worker")
+        return None
+    return claim, seated
 
 
-def _perform(seated: Game, heart: Heartbeat) -> GameRecord:
-    match = seated.match
-    open_player: OpenPlayer = import_string(settings.TORRES_OPEN_PLAYER)
-    players = [
-        open_player(seat.submission, match.limits) for seat in seated.seats.all()
-    ]
-    heart.guard(players)
-    return referee.play(
-        engine_adapter.start(match),
-        players,
-        seed=match.seed,
-        limits=match.limits,
-        watch=heart.watch,
-    )
+class _RunningAttempt:
+    """One attempt from its claim to its end."""
+
+    def __init__(self, claim: Claim, game: Game, open_player: OpenPlayer) -> None:
+        self._claim = claim
+        self._game = game
+        self._open_player = open_player
+        self.heartbeat = Heartbeat(
+            claim, game.match.seats, deadline_s=settings.TORRES_MAX_GAME_SECONDS
+        )
+
+    def run(self) -> AttemptEnd:
+        try:
+            record = self._let_referee_play()
+            result = engine_adapter.result(self._game, record)
+        except Stopped:
+            return self._give_up()
+        except Exception as failure:  # the one boundary: our crash is not a bot's
+            if self.heartbeat.stop_reason:
+                # We killed the players, so the failure is a consequence of the stop.
+                return self._give_up()
+            if not isinstance(failure, ServiceFault):
+                log.exception("the referee failed", game=self._claim.game)
+            return self._fail(failure)
+        self.heartbeat.close()
+        if self.heartbeat.stop_reason:
+            return self._give_up()
+        try:
+            return self._finish(result, self.heartbeat.outputs())
+        except Error as refusal:
+            # The database answered and refused, so a retry would not help.
+            log.exception("the result cannot be stored", game=self._claim.game)
+            return self._fail(refusal)
+
+    def _let_referee_play(self) -> GameRecord:
+        match = self._game.match
+        seat_players = [
+            self._open_player(seat.submission, match.limits)
+            for seat in self._game.seats.all()
+        ]
+        self.heartbeat.guard(seat_players)
+        return referee.play(
+            engine_adapter.start(match),
+            seat_players,
+            seed=match.seed,
+            limits=match.limits,
+            watch=self.heartbeat.watch,
+        )
+
+    def _finish(
+        self, result: FinishedGame, outputs: Sequence[SeatOutput]
+    ) -> AttemptEnd:
+        written = _retry_while_database_is_away(
+            lambda: attempts.finish(self._claim, result, outputs)
+        )
+        if written is None:
+            return AttemptEnd.UNKNOWN
+        return AttemptEnd.FINISHED if written else AttemptEnd.LATE
+
+    def _fail(self, failure: Exception) -> AttemptEnd:
+        self.heartbeat.close()
+        reason = f"{type(failure).__name__}: {failure}"
+        written = _retry_while_database_is_away(
+            lambda: attempts.fail(self._claim, reason, self.heartbeat.outputs())
+        )
+        return AttemptEnd.FAILED if written else AttemptEnd.UNKNOWN
+
+    def _give_up(self) -> AttemptEnd:
+        """Release a game that was stopped. A missed deadline is a failure instead."""
+        self.heartbeat.close()
+        reason = self.heartbeat.stop_reason
+        if reason == DEADLINE:
+            return self._fail(TimeoutError(reason))
+        _retry_while_database_is_away(
+            lambda: attempts.release(self._claim.game, self._claim.fence, reason)
+        )
+        return AttemptEnd.RELEASED
 
 
-def _finish(
-    claim: Claim, result: FinishedGame, outputs: Sequence[SeatOutput]
-) -> AttemptEnd:
-    written = _insist(lambda: attempts.finish(claim, result, outputs))
-    if written is None:
-        return AttemptEnd.UNKNOWN
-    return AttemptEnd.FINISHED if written else AttemptEnd.LATE
+def _retry_while_database_is_away(write: Callable[[], bool]) -> bool | None:
+    """Call `write` until the database answers; return its result.
 
-
-def _fail(claim: Claim, heart: Heartbeat, why: Exception) -> AttemptEnd:
-    heart.close()
-    reason = f"{type(why).__name__}: {why}"
-    written = _insist(lambda: attempts.fail(claim, reason, heart.outputs()))
-    return AttemptEnd.FAILED if written else AttemptEnd.UNKNOWN
-
-
-def _give_back(claim: Claim, heart: Heartbeat) -> AttemptEnd:
-    """Hand back what a stopping worker holds; anything else that stops is a failure."""
-    heart.close()
-    if heart.stopped.startswith("deadline"):
-        return _fail(claim, heart, TimeoutError(heart.stopped))
-    _insist(lambda: attempts.release(claim.game, claim.fence, heart.stopped))
-    return AttemptEnd.RELEASED
-
-
-def _insist(write: Callable[[], bool]) -> bool | None:
-    """Write, for as long as the database is away but might come back.
-
-    None if it stayed away: then the lease has long run out.
+    Return None after WRITE_TIMEOUT_S. By then the lease has ended.
     """
-    until = time.monotonic() + PATIENCE_S
+    give_up_at = time.monotonic() + WRITE_TIMEOUT_S
     pause = threading.Event()
     while True:
         try:
             return write()
-        except AWAY as error:
+        except DATABASE_AWAY as error:
             log.warning("cannot write", error=str(error))
             connection.close()
-            if time.monotonic() > until:
+            if time.monotonic() > give_up_at:
                 return None
-            pause.wait(RETRY_S)
+            pause.wait(WRITE_RETRY_INTERVAL_S)

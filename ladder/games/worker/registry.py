@@ -1,4 +1,8 @@
-"""Who works here: worker processes report, are counted, and are drained."""
+"""The list of worker processes: they register, report, are drained, and sign off.
+
+A worker process belongs to an installation: one data folder on one host. A drain
+applies to the installation, because a restart of the process does not fix the host.
+"""
 
 import os
 import platform
@@ -8,22 +12,23 @@ from functools import cache
 from importlib.metadata import version
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from engine.replay import VERSION as RULES
 from ladder.games import attempts, capabilities
-from ladder.games.models import Game, GameStatus, Worker
+from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Worker
 from ladder.runner.languages import LANGUAGES, missing
 from ladder.runner.sandbox import LEVELS, probe
 
-PROCESSES = "ladder.bots.players.open_player"
+# The columns of Worker are wide enough for these.
+MAX_INSTALLATION_CHARS = 80
+MAX_HOST_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
-    """What a worker says of itself when it starts."""
+    """How a worker describes itself when it starts."""
 
     versions: dict[str, str] = field(default_factory=dict)
     languages: list[str] = field(default_factory=list)
@@ -35,76 +40,100 @@ class WorkerInfo:
         return capabilities.offers(self.languages, self.sandbox, self.versions["rules"])
 
 
-def survey(slots: int) -> WorkerInfo:
-    """Look at what this host can do. The sandbox is really tried: it takes a second.
-
-    Players that are no processes (chaos, tests) run everywhere.
-    """
-    scripted = settings.TORRES_OPEN_PLAYER != PROCESSES
+def inspect_host(slots: int) -> WorkerInfo:
+    """Inspect this host. Takes about a second, because it really tries the sandbox."""
     return WorkerInfo(
-        versions={
-            "python": platform.python_version(),
-            "service": version("torres-ladder"),
-            "celery": version("celery"),
-            "rules": RULES,
-        },
-        languages=[r.name for r in LANGUAGES if scripted or not missing(r)],
-        sandbox=LEVELS[-1] if scripted else probe().level,
+        versions=_versions(),
+        languages=[language.name for language in LANGUAGES if not missing(language)],
+        sandbox=probe().level,
         slots=slots,
     )
 
 
-def station() -> str:
-    """Name this installation on this host: one `up`, or one worker, runs in it."""
-    return f"{socket.gethostname()}:{settings.DATA_DIR}"[:80]
+def unlimited(slots: int) -> WorkerInfo:
+    """Describe a worker that plays every game, because its players are no processes."""
+    return WorkerInfo(
+        versions=_versions(),
+        languages=[language.name for language in LANGUAGES],
+        sandbox=LEVELS[-1],
+        slots=slots,
+    )
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "python": platform.python_version(),
+        "service": version("torres-ladder"),
+        "celery": version("celery"),
+        "rules": RULES,
+    }
+
+
+def installation() -> str:
+    """Return the name of this installation: "host:data folder".
+
+    One `up` or one worker process runs in an installation at a time.
+    """
+    return f"{socket.gethostname()}:{settings.DATA_DIR}"[:MAX_INSTALLATION_CHARS]
+
+
+def installation_of(worker_name: str) -> str:
+    """Return the installation in a worker's name."""
+    return worker_name.rpartition("#")[0]
+
+
+def workers_of(installation_name: str) -> QuerySet[Worker]:
+    """List all workers that an installation has ever had."""
+    return Worker.objects.filter(name__startswith=f"{installation_name}#")
 
 
 @cache
 def _name(pid: int) -> str:
-    return f"{station()}#{pid}-{os.urandom(4).hex()}"
+    return f"{installation()}#{pid}-{os.urandom(4).hex()}"
 
 
-def here() -> int:
-    """Return the id of this process's row, adding it where it is not there yet."""
+def current_worker() -> int:
+    """Return the id of this process's row; add a row if there is none yet."""
     name = _name(os.getpid())
-    known = Worker.objects.filter(name=name).values_list("pk", flat=True).first()
-    return known or register(WorkerInfo())
+    pk = Worker.objects.filter(name=name).values_list("pk", flat=True).first()
+    return pk or register(WorkerInfo())
 
 
-def register(card: WorkerInfo) -> int:
-    """Add this process, or bring its row up to date. Safe to call twice.
+def register(info: WorkerInfo) -> int:
+    """Add or update the row of this process, and return its id. Idempotent.
 
-    At a station that was drained a new process is drained, too: starting it again
-    mends no host.
+    A new process of a drained installation is drained, too.
     """
-    said = {
-        "host": socket.gethostname()[:80],
-        "versions": card.versions,
-        "languages": card.languages,
-        "sandbox": card.sandbox,
-        "slots": card.slots,
-    }
-    row, new = Worker.objects.update_or_create(name=_name(os.getpid()), defaults=said)
-    drained = at(station()).filter(drained=True).order_by("-pk")
-    if new and (last := drained.first()):
-        drain(row.pk, last.drained_why)
+    row, is_new = Worker.objects.update_or_create(
+        name=_name(os.getpid()),
+        defaults={
+            "host": socket.gethostname()[:MAX_HOST_CHARS],
+            "versions": info.versions,
+            "languages": info.languages,
+            "sandbox": info.sandbox,
+            "slots": info.slots,
+        },
+    )
+    if is_new:
+        predecessors = workers_of(installation()).filter(drained=True)
+        if drained := predecessors.order_by("-pk").first():
+            drain(row.pk, drained.drained_why)
     return row.pk
 
 
 def report(worker: int, *, load: float, claimed: bool) -> bool:
-    """Say that the worker lives; True if it may take games (it is not drained)."""
-    values = {"claimed_at": Now()} if claimed else {}
-    Worker.objects.filter(pk=worker).update(seen_at=Now(), load=load, **values)
+    """Record that a worker is alive; return whether it may take games.
+
+    `load` is the load average for each CPU. `claimed` is true if the worker has claimed
+    a game since its last report.
+    """
+    claim_time = {"claimed_at": Now()} if claimed else {}
+    Worker.objects.filter(pk=worker).update(seen_at=Now(), load=load, **claim_time)
     return Worker.objects.filter(pk=worker, drained=False).exists()
 
 
-def at(place: str) -> QuerySet[Worker]:
-    """List all workers that a station ever had."""
-    return Worker.objects.filter(name__startswith=f"{place}#")
-
-
-def leave(worker: int, reason: str) -> int:
-    """Sign a worker off; its games are handed back at once. Safe to call twice."""
+def sign_off(worker: int, reason: str) -> int:
+    """Mark a worker as gone and release its games; return how many. Idempotent."""
     Worker.objects.filter(pk=worker, gone_at__isnull=True).update(gone_at=Now())
     games = Game.objects.filter(owner=worker, status=GameStatus.RUNNING)
     return sum(
@@ -113,30 +142,27 @@ def leave(worker: int, reason: str) -> int:
     )
 
 
-def bury_predecessors() -> int:
-    """Sign off the workers of this station that died without a word.
+def sign_off_predecessors() -> int:
+    """Sign off the workers of this installation that were killed.
 
-    Only for a process that holds the station's lock: nobody else can be alive then.
-    Their games are handed back uncounted, because whoever kills the whole process
-    tree says nothing about the game. Returns how many games are free again.
+    Call it only while holding the installation's lock: then no other worker of it can
+    be alive. Return how many games were released. They do not count as failures,
+    because the end of the whole process says nothing about a game.
     """
-    dead = at(station()).filter(gone_at__isnull=True).exclude(name=_name(os.getpid()))
-    return sum(leave(worker, "killed") for worker in dead.values_list("pk", flat=True))
+    others = workers_of(installation()).exclude(name=_name(os.getpid()))
+    killed = others.filter(gone_at__isnull=True)
+    return sum(sign_off(pk, "killed") for pk in killed.values_list("pk", flat=True))
 
 
-@transaction.atomic
-def drain(worker: int, why: str) -> None:
-    """Let a worker finish what it plays, and take nothing more."""
-    Worker.objects.filter(pk=worker).update(drained=True, drained_why=why[:200])
+def drain(worker: int, reason: str) -> None:
+    """Let a worker finish its games and take no more games."""
+    Worker.objects.filter(pk=worker).update(
+        drained=True, drained_why=reason[:MAX_REASON_CHARS]
+    )
 
 
 def undrain(worker: int) -> int:
-    """Let a worker's station take games again; return how many processes that are."""
+    """Let the worker's installation take games again; return how many processes."""
     name = Worker.objects.values_list("name", flat=True).get(pk=worker)
-    drained = at(station_of(name)).filter(drained=True)
+    drained = workers_of(installation_of(name)).filter(drained=True)
     return drained.update(drained=False, drained_why="")
-
-
-def station_of(name: str) -> str:
-    """Return the station in a worker's name."""
-    return name.rpartition("#")[0]

@@ -24,7 +24,7 @@ from django.utils import timezone
 from engine.faults import EndReason, Fault
 from ladder.bots.models import Bot, Submission
 from ladder.celery import app
-from ladder.dispatch.dispatcher import BROKER_AWAY
+from ladder.dispatch.hints import BROKER_ERRORS
 from ladder.games import attempts, services
 from ladder.games.attempts import Claim, FinishedGame, SeatResult
 from ladder.games.models import Attempt, Game, GameStatus
@@ -33,6 +33,7 @@ from ladder.ops.chaos.servers import Postgres, Redis, mortal
 from ladder.ops.chaos.tcp_proxy import TcpProxy
 
 SLOTS = 2
+APP = "ladder.ops.chaos.celery"
 SKEWS = (0.0, 3600.0, -3600.0, 0.0)
 """By how many seconds the clocks of the workers are wrong, in turn."""
 CLOCK = """
@@ -112,7 +113,7 @@ class ChaosService:
             "TORRES_DATA": str(self.folder / f"host-{k}"),
             "REMAP_SIGTERM": "SIGQUIT",
         }
-        celery = [sys.executable, "-m", "celery", "-A", "ladder.celery", "worker"]
+        celery = [sys.executable, "-m", "celery", "-A", APP, "worker"]
         options = ["-P", "threads", "-c", str(SLOTS), "-n", f"worker-{k}@here"]
         quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
         path = self.folder / f"worker-{k}.log"
@@ -168,7 +169,7 @@ class Monkey:
         )
         try:
             blow()
-        except (Error, *BROKER_AWAY, OSError) as error:
+        except (Error, *BROKER_ERRORS, OSError) as error:
             log.info("chaos met chaos", blow=blow.__name__, error=str(error))
         else:
             self.tried[blow.__name__.replace("_", " ")] += 1

@@ -1,4 +1,4 @@
-"""API views of ladders and leaderboards, and of games and matches with their ladder."""
+"""The views of the API for ladders and their leaderboards."""
 
 from hashlib import sha256
 from typing import Any
@@ -21,13 +21,9 @@ from rest_framework.views import APIView
 
 from ladder.bots.models import Bot
 from ladder.common.http import conditional
-from ladder.games import views, visibility as games
 from ladder.ratings import leaderboard
-from ladder.ratings.filters import LadderGameFilter, LadderMatchFilter
 from ladder.ratings.models import Ladder, Season
 from ladder.ratings.serializers import (
-    LadderGameSerializer,
-    LadderMatchSerializer,
     LadderSerializer,
     LeaderboardSerializer,
     PointSerializer,
@@ -132,29 +128,3 @@ class RatingHistory(GenericAPIView[Ladder]):
         row = get_object_or_404(Bot, slug=bot)
         points = leaderboard.history(season, row) if season else []
         return Response(PointSerializer(points, many=True).data)
-
-
-class LadderMatchList(views.MatchList):
-    """All matches, newest first, and why each was made."""
-
-    queryset = games.matches().select_related("pairing__season__ladder")
-    serializer_class = LadderMatchSerializer
-    filterset_class = LadderMatchFilter
-
-
-class LadderMatchDetail(views.MatchDetail):
-    queryset = games.matches().select_related("pairing__season__ladder")
-    serializer_class = LadderMatchSerializer
-
-
-class LadderGameList(views.GameList):
-    """All games, newest first."""
-
-    queryset = games.games().select_related("match__pairing__season__ladder")
-    serializer_class = LadderGameSerializer
-    filterset_class = LadderGameFilter
-
-
-class LadderGameDetail(views.GameDetail):
-    queryset = games.games().select_related("match__pairing__season__ladder")
-    serializer_class = LadderGameSerializer

@@ -91,7 +91,6 @@ def _outside(lease: float) -> None:
             "BROKER_URL": f"redis://127.0.0.1:{servers.free_port()}/0",
             "TORRES_DATA": str(folder / "data"),
             "TORRES_LEASE_SECONDS": str(lease),
-            "TORRES_OPEN_PLAYER": "ladder.ops.chaos.scripted_player.open_player",
             "TORRES_GRACE_SECONDS": "2",
             "DB_POOL": "8",
         }
@@ -153,7 +152,7 @@ def _calm(service: chaos.ChaosService, season: Season) -> None:
 
 
 def _report(monkey: chaos.Monkey, raged: float, all_in_all: float) -> None:
-    tally, pulse = games.tally(), games.pulse()
+    tally, pulse = games.tally(), games.service_state()
     say("\nTried:")
     for blow, count in sorted(monkey.tried.items()):
         say(f"  {count:>4} x {blow}")

@@ -32,6 +32,6 @@ class Command(BaseCommand):
         for package in missing.packages:
             say(f"missing: the files of {package}; it is retired until uploaded again")
         say(f"{missing.games_given_back} running games are played again")
-        if not selectors.tally().comes_out:
+        if not selectors.tally().adds_up:
             raise CommandError("The sum of games does not come out.")
         call_command("rebuild_ratings", check=True)

@@ -51,7 +51,7 @@ class Command(BaseCommand):
         for preset in PRESETS:
             for seats in range(2, MAX_SEATS + 1):
                 kind = [replay(preset, seats) for _ in range(options["games"])]
-                samples += [replays.laid_out(document) for document in kind]
+                samples += [replays.with_columns(document) for document in kind]
                 say(f"{len(samples)} games: {preset} for {seats}")
         trained = zstandard.train_dictionary(BYTES, samples, dict_id=options["id"])
         target.write_bytes(trained.as_bytes())

@@ -58,7 +58,7 @@ class Command(BaseCommand):
         submissions.end_abandoned_claims()
         house_bots.ensure_house_bots()
         ladder = ensure_default_ladder()
-        if freed := registry.bury_predecessors():
+        if freed := registry.sign_off_predecessors():
             console.say(f"{freed} games of a killed service are played again")
         rater.fold(ladder.seasons.latest("number").pk)
         web = _web(options["host"], options["port"])
@@ -94,7 +94,7 @@ class Command(BaseCommand):
             f" + {tally.voided} voided + {tally.dead} dead"
             f" + {tally.cancelled} cancelled + {tally.open} open"
         )
-        if not tally.comes_out:
+        if not tally.adds_up:
             raise CommandError("The sum does not come out: a game was lost.")
 
 

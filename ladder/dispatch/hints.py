@@ -1,0 +1,114 @@
+"""Hints: the messages that tell workers which game to claim.
+
+A hint carries a game's number and nothing else. It may be lost, late or doubled,
+because the worker's claim in the database decides who plays. `HintPlanner` chooses
+which hints are sent now and to which queue; `send_hint` sends one.
+"""
+
+from collections import Counter
+from typing import NamedTuple
+
+import structlog
+from kombu import Producer
+from kombu.exceptions import InconsistencyError, OperationalError
+
+from ladder.games import selectors as games
+from ladder.games.capabilities import WorkerPool
+from ladder.games.sql import DueGame
+from ladder.games.tasks import play_game
+from ladder.ratings.tasks import fold
+
+# A shallow queue lets urgent games overtake the others.
+HINTS_PER_SLOT = 2
+
+# What Celery and kombu raise if the broker is down or has lost its queues.
+BROKER_ERRORS = (OperationalError, InconsistencyError)
+
+log = structlog.get_logger()
+
+
+class PlannedHint(NamedTuple):
+    """A hint that is to be sent now."""
+
+    queue: str
+    game: int
+
+
+class HintPlanner:
+    """Chooses the games to hint at and their queues. No queue becomes long.
+
+    `in_flight` counts, by queue, the hints that no worker has followed yet.
+    """
+
+    def __init__(self, workers: WorkerPool, in_flight: Counter[str]) -> None:
+        self.hints: list[PlannedHint] = []
+        self._workers = workers
+        self._in_flight = in_flight.copy()
+        self._saturated: set[str] = set()
+        """Needs of games whose capable workers already have enough hints."""
+
+    def fill(self) -> None:
+        """Choose games in the order of their turn until all slots have enough hints.
+
+        A game is skipped if its capable workers have enough hints. Each skipped game
+        leaves capacity for other games, so the search is repeated without the needs
+        of skipped games until nothing is skipped any more.
+        """
+        capacity = self._capacity()
+        while capacity > 0:
+            saturated_before = len(self._saturated)
+            chosen = {hint.game for hint in self.hints}
+            for due in games.due(capacity + len(chosen), self._saturated):
+                if due.game not in chosen and due.needs not in self._saturated:
+                    self._plan(due)
+            if len(self._saturated) == saturated_before:
+                break
+            capacity = self._capacity()
+
+    def _capacity(self) -> int:
+        return HINTS_PER_SLOT * self._workers.slots - self._in_flight.total()
+
+    def _plan(self, due: DueGame) -> None:
+        """Send a game to a common queue if every worker is capable of it.
+
+        Otherwise choose the least loaded group of capable workers.
+        """
+        capable = self._workers.capable(due.needs)
+        if capable and len(capable) == len(self._workers.groups):
+            self._add("again" if due.again else due.queue, due.game)
+            return
+        free = [
+            group
+            for group in capable
+            if self._in_flight[group.queue] < HINTS_PER_SLOT * group.slots
+        ]
+        if not free:
+            self._saturated.add(due.needs)
+            return
+        group = min(free, key=lambda group: self._in_flight[group.queue] / group.slots)
+        self._add(group.queue, due.game)
+
+    def _add(self, queue: str, game: int) -> None:
+        self._in_flight[queue] += 1
+        self.hints.append(PlannedHint(queue, game))
+
+
+def send_hint(game: int, queue: str, season: int | None, producer: Producer) -> None:
+    """Send a hint for one game. If a season is given, fold it after the game."""
+    link = None if season is None else fold.si(season).set(queue="service")
+    play_game.apply_async(
+        (game,), queue=queue, link=link, producer=producer, retry=False
+    )
+
+
+def handle_broker_error(error: Exception) -> None:
+    """Log one of BROKER_ERRORS, and declare all queues again if the broker lost them.
+
+    A flushed Redis has forgotten its queues. Celery declares a queue once for each
+    connection, so without this call messages would stay unroutable for ever.
+    """
+    log.warning("broker is not available", error=str(error))
+    if isinstance(error, InconsistencyError):
+        with play_game.app.connection_for_write() as session:
+            for queue in play_game.app.amqp.queues.values():
+                queue(session.default_channel).declare()
