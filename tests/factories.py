@@ -52,7 +52,7 @@ def make_bot(name: str, owner: str = "ana") -> Submission:
 
 
 def upload(bot: Bot, content: bytes) -> Submission:
-    """Upload to a bot; it passes its trial."""
+    """Upload to a bot, and let the submission become ready without a validation."""
     submission = submissions.submit(bot, io.BytesIO(content), "bot.py")
     claimed = submissions.claim(submission.pk)
     assert claimed is not None

@@ -12,6 +12,7 @@ folders and the format of the archive do not count.
 
 import errno
 import hashlib
+import shutil
 import stat
 import zipfile
 from collections.abc import Collection, Iterable, Iterator
@@ -33,6 +34,7 @@ from ladder.bots.upload.formats import (
     CHUNK_BYTES,
     DAMAGE_ERRORS,
     ArchiveEntry,
+    chunks_of,
     entries_of,
 )
 from ladder.runner.languages import MANIFEST
@@ -96,7 +98,7 @@ def digest(folder: Path, paths: Iterable[str]) -> tuple[str, int]:
         size = file.stat().st_size
         sha256.update(len(name).to_bytes(8, "big") + name + size.to_bytes(8, "big"))
         with file.open("rb") as content:
-            while chunk := content.read(CHUNK_BYTES):
+            for chunk in chunks_of(content):
                 sha256.update(chunk)
         total += size
     return sha256.hexdigest(), total
@@ -113,8 +115,7 @@ def pack(folder: Path, paths: Iterable[str], target: BinaryIO) -> None:
                 (folder / path).open("rb") as content,
                 archive.open(info, "w") as packed,
             ):
-                while chunk := content.read(CHUNK_BYTES):
-                    packed.write(chunk)
+                shutil.copyfileobj(content, packed, CHUNK_BYTES)
 
 
 def _write_all(
@@ -140,7 +141,7 @@ def _write(entry: ArchiveEntry, target: Path, bytes_left: int) -> int:
     """Write one file and return its size. Raises TooBig."""
     written = 0
     with target.open("xb") as file, entry.open() as content:
-        while chunk := content.read(CHUNK_BYTES):
+        for chunk in chunks_of(content):
             written += len(chunk)
             if written > bytes_left:
                 raise TooBig(

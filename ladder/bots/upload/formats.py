@@ -87,6 +87,15 @@ def entries_of(
     )
 
 
+def chunks_of(content: IO[bytes] | GzipFile) -> Iterator[bytes]:
+    """Yield the rest of a file in pieces that fit into memory."""
+    while True:
+        chunk = content.read(CHUNK_BYTES)
+        if not chunk:
+            return
+        yield chunk
+
+
 def _copy(upload: IO[bytes]) -> IO[bytes]:
     """Return the content of an upload; closing the copy leaves the upload open."""
     return io.BytesIO(upload.read())
@@ -140,7 +149,7 @@ def _gunzip(upload: IO[bytes], spool: IO[bytes], limit: int) -> None:
     """Unpack all of the gzip first, because its checksum stands at its end."""
     written = 0
     with GzipFile(fileobj=upload) as content:
-        while chunk := content.read(CHUNK_BYTES):
+        for chunk in chunks_of(content):
             written += len(chunk)
             if written > limit:
                 raise TooBig(
@@ -170,7 +179,7 @@ def _count(upload: IO[bytes], mark: bytes) -> int:
     upload.seek(0)
     count = 0
     tail = b""
-    while chunk := upload.read(CHUNK_BYTES):
+    for chunk in chunks_of(upload):
         block = tail + chunk
         count += block.count(mark)
         tail = block[-(len(mark) - 1) :]
