@@ -20,7 +20,7 @@ from ladder.runner import compiler, languages
 from ladder.runner.cache import ArtifactCache
 from ladder.runner.compiler import Built
 from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
+from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox import (
     Box,
     Level,
@@ -31,7 +31,6 @@ from ladder.runner.sandbox import (
 )
 from ladder.runner.verdict import Verdict
 
-KEPT = 64 << 10
 STORED = checks.UploadLimits(packed=1 << 40)  # judged when it came
 _opening = threading.Lock()
 _open: dict[Level, Sandbox] = {}
@@ -162,7 +161,7 @@ class SubmissionPlayer:
             return
         self._ended = True
         self._held.close()
-        self._log.stderr = _text(self._stderr.read_bytes()[-KEPT:])
+        self._log.stderr = _text(self._stderr.read_bytes()[-STDERR_TAIL_BYTES:])
         self._stderr.unlink()
         if self._bot.verdict is not None:
             self._log.verdict = _told(self._bot.verdict)

@@ -22,7 +22,7 @@ from ladder.bots.models import Submission
 from ladder.bots.services import LostClaim
 from ladder.common.errors import LadderError
 from ladder.runner.compiler import SECONDS, BuildFailed
-from ladder.runner.protocol import Limits
+from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox import SandboxUnavailable
 
 RULESET, SEATS = "yucata", 2
@@ -30,7 +30,6 @@ DEFAULT = Limits()
 BEAT_S = 5.0
 LOOK_AGAIN = timedelta(seconds=60)
 BUILD_LEASE = timedelta(seconds=2 * SECONDS + 60)
-LOG_CHARS = 64 << 10
 
 log = structlog.get_logger()
 
@@ -159,7 +158,7 @@ class Validation:
             for key in ("received", "exit", "stderr", "sent"):
                 if said := str(told.get(key) or "").strip():
                     self._log.append(f"Seat {seat}, {key}: {said}")
-        return "\n".join(self._log)[-LOG_CHARS:]
+        return "\n".join(self._log)[-STDERR_TAIL_BYTES:]
 
 
 def _blame(forfeit: Forfeit) -> str:

@@ -1,22 +1,21 @@
-"""Why a seat lost its say, told to the owner of the bot."""
+"""Why a seat forfeited, for the owner of its bot."""
 
 from dataclasses import dataclass
 
 from ladder.runner.clock import Charge
 from ladder.runner.sandbox.api import Exit
 
-KEPT_BYTES = 65_536
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Everything that was seen of a fault, bounded.
+    """Everything that is known of a fault.
 
-    ``sent`` is the last line that the bot got, ``received`` what it wrote since;
-    ``move_ms`` and ``bank_ms`` are the clock it had for the decision (at the start:
-    ``start_ms`` and 0), ``charge`` what the thought had cost when it ended;
-    ``memory_peak`` is in bytes, ``stderr`` its last 64 KiB. ``decision`` and ``ply``
-    are None before the first question.
+    ``sent`` is the last line that the bot got, ``received`` is what it has written
+    since; each is cut at ``MAX_LINE_BYTES``. ``move_ms`` and ``bank_ms`` are the clock
+    that the bot had for the decision (at its start: ``start_ms`` and 0). ``charge`` is
+    the cost of the decision when it ended. ``memory_peak`` is in bytes. ``stderr`` has
+    the last ``STDERR_TAIL_BYTES`` of it. ``decision`` and ``ply`` are None before the
+    first decision.
     """
 
     reason: str

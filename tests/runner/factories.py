@@ -85,7 +85,7 @@ def contest(
     if against is None:
         opponent.end([0, 1], [2, 1], "completed")
     return BotContest(
-        fault, bot, answers, others, bot._channel.stderr.decode(errors="replace")
+        fault, bot, answers, others, bot._pipes.stderr.decode(errors="replace")
     )
 
 

@@ -7,17 +7,21 @@ outside of these, the sessions (``/proc/sys/kernel/sched_autogroup_enabled``).
 """
 
 import contextlib
+import fcntl
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 from ladder.runner.process import BotProcess
 from ladder.runner.sandbox.cgroup_mounts import find
 
 REMOVE_TIMEOUT_S = 5.0
+LOCK = Path(tempfile.gettempdir()) / f"torres-starvation-{os.getuid()}.lock"
 
 
 class Starvation:
@@ -30,10 +34,14 @@ class Starvation:
     3. Each loop gets a control group beside the bot's group, if the bot has a group
        that may matter to the scheduler: in version 1 that of ``cpu``, in version 2 any.
        The bot's own group holds no loop, so the bot is not charged for their CPU time.
+
+    Only one starvation exists on the machine at a time, so that the share is as stated.
     """
 
     def __init__(self, loops: int) -> None:
         self._processor = max(os.sched_getaffinity(0))
+        self._lock = LOCK.open("w")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
         self._folders: list[Path] = []
         self._loops = [
             subprocess.Popen(
@@ -43,6 +51,12 @@ class Starvation:
         ]
         for loop in self._loops:
             os.sched_setaffinity(loop.pid, {self._processor})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def __str__(self) -> str:
         parents = sorted({str(folder.parent) for folder in self._folders})
@@ -74,6 +88,7 @@ class Starvation:
             while folder.exists() and time.monotonic() < deadline:
                 with contextlib.suppress(OSError):  # its last process is still ending
                     folder.rmdir()
+        self._lock.close()
 
 
 def _separate_groups(pid: int) -> Iterator[Path]:

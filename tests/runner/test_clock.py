@@ -2,7 +2,8 @@
 
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,21 +19,14 @@ from tests.runner.starvation import Starvation
 
 pytestmark = pytest.mark.sandbox
 
-
-@pytest.fixture
-def starvation() -> Iterator[Starvation]:
-    """Six busy loops: a bot that is starved gets a seventh of a processor."""
-    starvation = Starvation(loops=6)
-    yield starvation
-    starvation.close()
+StartLoops = Callable[[int], Starvation]
 
 
 @pytest.fixture
-def severe_starvation() -> Iterator[Starvation]:
-    """Twelve busy loops: a bot that is starved gets a thirteenth of a processor."""
-    starvation = Starvation(loops=12)
-    yield starvation
-    starvation.close()
+def busy_loops() -> Iterator[StartLoops]:
+    """Start n busy loops, beside which a bot gets 1 / (n + 1) of a processor."""
+    with ExitStack() as stack:
+        yield lambda loops: stack.enter_context(Starvation(loops))
 
 
 def started(
@@ -75,7 +69,8 @@ def test_work_is_charged_as_cpu_time(full) -> None:
 
 
 @pytest.mark.slow  # its figures depend on the machine, so CI must not fail on them
-def test_work_on_a_busy_machine_costs_the_same(full, starvation) -> None:
+def test_work_on_a_busy_machine_costs_the_same(full, busy_loops) -> None:
+    starvation = busy_loops(6)
     charges = answers("work", full, starvation, rounds=7, WORK_MS="50")
 
     assert middle([answer.wall_ms for answer in charges]) > 80, f"beside {starvation}"
@@ -122,7 +117,8 @@ def test_cpu_time_after_an_answer_is_charged_to_the_next_decision(full) -> None:
     assert cpu >= sum(charges) * 0.2  # nothing is lost between the decisions
 
 
-def test_a_bot_out_of_time_is_not_saved_by_a_busy_machine(full, starvation) -> None:
+def test_a_bot_out_of_time_is_not_saved_by_a_busy_machine(full, busy_loops) -> None:
+    starvation = busy_loops(6)
     bot = started("spin", full, starvation)
 
     with pytest.raises(PlayerFault, match="timeout"):
@@ -133,8 +129,9 @@ def test_a_bot_out_of_time_is_not_saved_by_a_busy_machine(full, starvation) -> N
     assert 199 < bot.verdict.charge.ms < 300
 
 
-def test_a_waiting_thread_is_not_judged_before_it_has_run(full, starvation) -> None:
+def test_a_waiting_thread_is_not_judged_before_it_has_run(full, busy_loops) -> None:
     """Many times in a decision, a single wait is longer than the time that is left."""
+    starvation = busy_loops(6)
     bot = started("work", full, starvation, {"WORK_MS": "60"})
     charges = [bot.decide(ask(move_ms=76)) for _ in range(5)]
     bot.kill()
@@ -143,8 +140,9 @@ def test_a_waiting_thread_is_not_judged_before_it_has_run(full, starvation) -> N
     assert all(answer.ms < 76 for answer in charges)
 
 
-def test_work_handed_from_thread_to_thread_costs_the_same(full, starvation) -> None:
+def test_work_handed_from_thread_to_thread_costs_the_same(full, busy_loops) -> None:
     """The runtime of Go works so: each thread waits for a part of the whole wait."""
+    starvation = busy_loops(3)
     bot = started("relay", full, starvation)
     charges = [bot.decide(ask(move_ms=110)) for _ in range(5)]
     bot.kill()
@@ -154,9 +152,10 @@ def test_work_handed_from_thread_to_thread_costs_the_same(full, starvation) -> N
 
 
 def test_waits_of_many_threads_count_only_while_all_processors_are_busy(
-    full, starvation, monkeypatch
+    full, busy_loops, monkeypatch
 ) -> None:
     """Otherwise waits of many threads at the same time would pay for a long sleep."""
+    starvation = busy_loops(6)
     monkeypatch.setattr(clock, "_PROCESSORS", IdleProcessors())
     charges = answers("relay", full, starvation)
 
@@ -217,16 +216,17 @@ def test_waiting_counts_for_at_most_a_multiple_of_the_cpu_time(
 
 
 def test_unseen_waits_of_ended_threads_are_never_the_bot_s_fault(
-    full, severe_starvation
+    full, busy_loops
 ) -> None:
     """What a thread waited is lost when it ends. Then the attempt fails, not the bot.
 
     The bot needs 50 ms of CPU time, half of its budget, in fifty short threads.
     """
+    starvation = busy_loops(12)
     unjudged = 0
     charges = []
     for _ in range(10):
-        bot = started("short_threads", full, severe_starvation)
+        bot = started("short_threads", full, starvation)
         try:
             charges += [bot.decide(ask(move_ms=100)) for _ in range(3)]
         except ServiceFault as why:
@@ -235,10 +235,11 @@ def test_unseen_waits_of_ended_threads_are_never_the_bot_s_fault(
         bot.kill()
 
     assert all(charge.ms <= 100 for charge in charges)
-    assert unjudged > 0, f"beside {severe_starvation}"
+    assert unjudged > 0, f"beside {starvation}"
 
 
-def test_a_bot_that_sleeps_on_a_busy_machine_still_forfeits(full, starvation) -> None:
+def test_a_bot_that_sleeps_on_a_busy_machine_still_forfeits(full, busy_loops) -> None:
+    starvation = busy_loops(6)
     bot = started("nap", full, starvation)
 
     with pytest.raises(PlayerFault, match="timeout"):

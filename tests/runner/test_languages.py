@@ -15,7 +15,7 @@ from ladder.runner import compiler, languages
 from ladder.runner.compiler import BuildFailed
 from ladder.runner.languages import EntryNotFound, locate
 from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
+from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox import Box, Sandbox, SandboxUnavailable, landlock
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.landlock import LandlockSandbox
@@ -145,7 +145,7 @@ def test_an_attack_on_the_compiler_is_a_failed_build(
         compiler.build(locate(tmp_path), full, tmp_path / "built")
 
     assert said in caught.value.log
-    assert len(caught.value.log) <= compiler.LOG_BYTES
+    assert len(caught.value.log) <= STDERR_TAIL_BYTES
     assert groups_left() == []
 
 
