@@ -170,7 +170,7 @@ def test_a_language_that_is_not_here_waits(
         ("language = 'cobol'\nentry = 'main.py'", "no language"),
         ("language = 'python'\nentry = '../main.py'", "does not stay"),
         ("language = 'python'\nentry = 'other.py'", "no file"),
-        ("nonsense", "not as it should be"),
+        ("nonsense", "not valid"),
     ],
 )
 def test_a_manifest_names_the_entry(bot: Bot, manifest: str, said: str) -> None:

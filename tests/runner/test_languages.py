@@ -253,7 +253,7 @@ def test_a_manifest_can_say_otherwise(tmp_path) -> None:
         ("language = 'c'\nentry = 'nothing.c'", "no file"),
         ("entry = 'x'", "language"),
         ("language = 'c'\nentry = 'x'\nrun = 'rm -rf /'", "run"),
-        ("[" * 5000, "not as it should be"),
+        ("[" * 5000, "not valid"),
         ("x = 1\n" * 5000, "longer than"),
     ],
 )
