@@ -1,4 +1,4 @@
-"""The languages of bots, and how the bot at a path becomes a box that can be started.
+"""The languages of bots, and which program the bot at a path is.
 
 The entry of a bot is ``bot.<suffix>`` in its folder or in the only folder there
 (docs/contract.md, section 10). ``__MACOSX`` and names with a leading dot are ignored.
@@ -141,7 +141,7 @@ def missing(language: Language) -> list[str]:
 
 
 def locate(path: Path) -> Box:
-    """Return the box of the bot at a path, which is a file or a folder.
+    """Return the program of the bot at a path, which is a file or a folder.
 
     A file is the entry itself, whatever its name is; any executable file is a bot.
     Raises EntryNotFound.
@@ -173,7 +173,7 @@ class _Manifest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def _box_of_manifest(folder: Path) -> Box:
-    """Return the box that the folder's manifest describes. Raises EntryNotFound."""
+    """Return the program that the folder's manifest describes. Raises EntryNotFound."""
     manifest = _read_manifest(folder / MANIFEST)
     if manifest.language not in BY_NAME:
         names = ", ".join(BY_NAME)
@@ -232,7 +232,10 @@ def _language_of(file: Path) -> Language:
 def _box(
     folder: Path, entry: str, language: Language, sources: Iterable[str] = ()
 ) -> Box:
-    """Return the box of a bot. Without ``sources``, all files beside the entry are."""
+    """Return the program of a bot.
+
+    Without ``sources``, the sources are all files beside the entry with its suffix.
+    """
     path = PurePosixPath(entry)
     source_names = list(sources)
     if language.compile and not source_names:
