@@ -1,4 +1,4 @@
-"""Each language's starter builds in the sandbox and plays a whole game."""
+"""The starter of each language is built in the sandbox and plays a whole game."""
 
 import shutil
 import subprocess
@@ -33,7 +33,7 @@ def need(language: str) -> None:
 
 
 def whole_game(box: Box, sandbox: Sandbox) -> list[int]:
-    """Play a game of the box against itself; return the moves each seat made."""
+    """Let a bot play a game against itself; return the seat of each move."""
     seats = [BotProcess(box, sandbox, LIMITS) for _ in range(2)]
     rules = resolve("yucata", 2)
     game = TorresGame(rules, derive(rules, "languages"))
@@ -208,7 +208,7 @@ def test_a_compiler_without_end_is_a_failed_build(
 # --- which file is the bot
 
 
-def test_the_entry_is_found_in_the_only_top_folder(tmp_path) -> None:
+def test_the_entry_may_be_in_the_only_top_folder(tmp_path) -> None:
     (tmp_path / "__MACOSX").mkdir()
     (tmp_path / ".git").mkdir()
     shutil.copytree(KITS / "javascript", tmp_path / "mine")
