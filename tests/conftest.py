@@ -1,4 +1,7 @@
-"""The cast: Ana owns, Ben rivals, Cleo is a stranger, and anybody has no token."""
+"""Clients and sandboxes: Ana owns a bot, Ben has a rival bot, Cleo has none.
+
+The client ``anybody`` has no token.
+"""
 
 import os
 from collections.abc import Callable, Iterator
@@ -20,7 +23,7 @@ Person = Callable[[str], APIClient]
 
 @pytest.fixture
 def data_dir(settings: Settings, tmp_path: Path) -> Path:
-    """Where the service keeps its files; every test has its own."""
+    """Give each test a data folder of its own."""
     settings.DATA_DIR = tmp_path / "data"
     storages = dict(settings.STORAGES)
     storages["bots"] = {
@@ -32,15 +35,15 @@ def data_dir(settings: Settings, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _forget(settings: Settings) -> None:
-    """No test sees what another left in the cache: counts, trends; nor an old page."""
+def _clear_cache(settings: Settings) -> None:
+    """Clear the cache, so that no test sees counts, trends or pages of another test."""
     cache.clear()
     settings.TORRES_FRESH_SECONDS = 0
 
 
 @pytest.fixture
 def api(db: None, data_dir: Path) -> Person:
-    """Return a client for a person's name, with a token; "" is anybody."""
+    """Return a function that makes a client with a token for a name; "" has none."""
 
     def client(name: str) -> APIClient:
         client = APIClient(raise_request_exception=False)
@@ -85,20 +88,20 @@ def scripted_players(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_slots() -> None:
-    """Give each pytest worker its own user ids, so that it can look for survivors."""
+    """Give each pytest worker its own user ids, so that it finds its own survivors."""
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     first = 62_000 + 50 * number
     os.environ["TORRES_SLOT_UIDS"] = f"{first}-{first + 49}"
 
 
 def part_missing(why: str) -> None:
-    """Skip, or fail where CI says that every part must be there."""
+    """Skip the test. Fail instead if CI requires all parts of the machine."""
     if os.environ.get("TORRES_REQUIRE_ALL") == "1":
         pytest.fail(why)
     pytest.skip(why)
 
 
-def opened(level: Level) -> Iterator[Sandbox]:
+def open_or_skip(level: Level) -> Iterator[Sandbox]:
     try:
         sandbox = open_sandbox(level)
     except SandboxUnavailable as why:
@@ -110,9 +113,9 @@ def opened(level: Level) -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="module")
 def full() -> Iterator[Sandbox]:
-    yield from opened("full")
+    yield from open_or_skip("full")
 
 
 @pytest.fixture(scope="module")
 def none() -> Iterator[Sandbox]:
-    yield from opened("none")
+    yield from open_or_skip("none")

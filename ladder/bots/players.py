@@ -24,7 +24,7 @@ from ladder.runner import compiler, languages
 from ladder.runner.cache import ArtifactCache
 from ladder.runner.compiler import Built
 from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
+from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox import (
     Box,
     Level,
@@ -33,7 +33,7 @@ from ladder.runner.sandbox import (
     open_sandbox,
     probe,
 )
-from ladder.runner.verdict import KEPT_BYTES, SeatOutput, Verdict
+from ladder.runner.verdict import SeatOutput, Verdict
 
 # The size was checked when the package was uploaded, perhaps with an older limit.
 STORED_PACKAGE_LIMITS = checks.UploadLimits(packed=1 << 40)
@@ -146,7 +146,7 @@ class SubmissionPlayer:
         self._ended = True
         self._resources.close()
         self._output = SeatOutput(
-            stderr=_text(self._stderr.read_bytes()[-KEPT_BYTES:]),
+            stderr=_text(self._stderr.read_bytes()[-STDERR_TAIL_BYTES:]),
             verdict=_as_json(self._bot.verdict) if self._bot.verdict else {},
         )
         self._stderr.unlink()

@@ -23,7 +23,7 @@ from ladder.bots.players import SubmissionPlayer
 from ladder.bots.submissions import LostClaim
 from ladder.common.errors import LadderError
 from ladder.runner.compiler import SECONDS, BuildFailed
-from ladder.runner.protocol import Limits
+from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox import SandboxUnavailable
 
 RULESET = "yucata"
@@ -33,7 +33,6 @@ LEASE_RENEWAL_S = 5.0
 BUILD_LEASE = timedelta(seconds=2 * SECONDS + 60)
 RETRY_PAUSE = timedelta(seconds=60)  # times the number of failures
 MAX_RETRY_PAUSE = timedelta(minutes=10)
-MAX_LOG_CHARS = 64 << 10
 
 log = structlog.get_logger()
 
@@ -175,7 +174,7 @@ class Validation:
                 text = str(parts.get(key) or "").strip()
                 if text:
                     self._log.append(f"Seat {seat}, {key}: {text}")
-        return "\n".join(self._log)[-MAX_LOG_CHARS:]
+        return "\n".join(self._log)[-STDERR_TAIL_BYTES:]
 
 
 def _describe(forfeit: Forfeit) -> str:

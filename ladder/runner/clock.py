@@ -1,19 +1,31 @@
-"""The fair clock: what a bot is charged for a decision (design.md, section 6).
+"""The fair clock: it computes what a bot is charged for a decision.
 
-Charged is the larger of the processor time of the whole bot and of the wall time less
-the time for which it was kept from the processors. Threads of its own do not cheat the
-clock, because their processor time counts; a busy machine does not punish the bot,
-because waiting for a processor does not.
+A bot is charged ``max(CPU time, wall time - waiting time)``. The CPU time is that of
+all processes and threads of the bot, so a bot gains nothing by starting more of them.
+The waiting time is the time for which the bot wanted a processor and got none, so a
+busy machine costs the bot nothing. A decision is charged in these steps:
 
-It was kept from them as long as its threads waited, one after the other, and the host
-of a virtual machine took them away. Nobody knows which waits were one after the other:
-so all are added. But no thread waits where a processor has nothing to do, and who
-mostly wants to compute gets a share of a processor on any machine: what the busiest
-one did, and a multiple of the bot's processor time, bound the sum. The longest wait of
-one thread counts in any case.
+1. ``start`` begins to count wall time. CPU time is counted from the end of the previous
+   decision: a bot pays for what it computes between its answer and the freeze.
+2. ``thawed`` notes how long our own thread waited for a processor before the bot could
+   run. That delay is waiting time.
+3. ``read`` compares the two times. As long as the wall time exceeds the CPU time by no
+   more than 2 ms, the larger one is the charge, and the steps 4 to 7 are left out.
+4. The run-queue delays of the bot's threads are added up, and the CPU steal (the time
+   that the host of a virtual machine took) is added. Delays may overlap in time, and
+   the kernel does not tell which do, so the sum may be too large.
+5. The sum is capped by the wall time in which the busiest CPU was not idle, because no
+   thread waits while a CPU is idle, and by 10 times the bot's CPU time. Both caps are
+   raised by 20 ms, because the kernel's figures are that coarse.
+6. The longest delay of a single thread always counts in full.
+7. The delay of our own thread since the last look is added: the answer may have been in
+   the pipe all that time. The waiting time never exceeds the wall time.
+8. ``stop`` ends the decision and stores the charge in ``last``.
 
-How long a thread waited is lost when it ends. What was seen of it before counts; where
-the rest could have decided, the clock says that it cannot judge (``unsure``).
+Two kinds of delays are not known in time. The kernel counts a delay only when the
+thread gets a processor: ``all_delays_known`` says when a verdict can be final. The
+delays of a thread are lost when it ends: if these could decide the verdict,
+``may_have_missed_delays`` is true, and the fault is not the bot's.
 """
 
 import time
@@ -22,170 +34,192 @@ from dataclasses import dataclass
 from ladder.runner.sandbox.api import Running
 from ladder.runner.sandbox.proc import OwnDelay, Processors, runnable, schedstat
 
-_LOOK_NS = 2_000_000
-"""Wall time may exceed processor time by so much before the waiting is looked at."""
-_UNSEEN_NS = 1_000_000
-"""Processor time of ended threads above which they may have waited for one, too."""
-_STARVED = 0.05
-"""The part of the wall time that was waiting, from which a worker counts as starved."""
-_STALE_NS = 5_000_000
-"""How old what is known of the processors may be when a thought begins."""
-_COARSE_NS = 20_000_000
-"""What is said of processors is so coarse: in ticks of 10 ms, and from before."""
-_LOAD = 10
-"""So many times as long as it ran a bot may have waited in several threads. On a busier
-machine only the longest wait counts; without it, threads that wake now and then on a
-busy machine would pay for any sleep."""
+_MAX_UNEXPLAINED_NS = 2_000_000  # wall time minus CPU time that needs no explanation
+_MAX_UNSEEN_CPU_NS = 1_000_000  # CPU time of threads that ended before we saw them
+_STARVED_SHARE = 0.05  # of the wall time: a bot that waited longer was starved
+_MAX_PROCESSORS_AGE_NS = 5_000_000  # of the processors' figures when a decision begins
+_PROCESSORS_ERROR_NS = 20_000_000  # the kernel counts in ticks of 10 ms, at both ends
+_MAX_WAIT_PER_CPU = 10
+"""Waiting in several threads counts for at most this multiple of the CPU time.
+
+Otherwise threads that merely wake up often on a busy machine would make any sleep free.
+On a machine that is busier than that only the longest delay of one thread counts.
+"""
 _PROCESSORS = Processors()
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What one thought cost so far, in milliseconds; ``ms`` is what is charged."""
+    """The cost of a decision until now, in milliseconds. ``ms`` is the charge.
+
+    ``waited_ms`` is how long the bot wanted a processor and got none.
+    """
 
     ms: float
     cpu_ms: float
     wall_ms: float
     waited_ms: float
-    """How long it was kept from the processors."""
 
 
-class _Threads:
-    """What is seen of a bot's threads in one thought, also of those that end in it."""
+class _ThreadDelays:
+    """The run-queue delays of a bot's threads in one decision, in ns.
 
-    def __init__(self, waited_before: dict[int, int]) -> None:
-        self.longest = self.together = 0
-        """How long one of them waited for a processor at most, and all together, ns."""
-        self.waits = waited_before
-        """How long each that lives had waited in all when it was last seen."""
-        self._waited: dict[int, int] = {}
-        self._before = waited_before
-        self._first: tuple[int, dict[int, int]] | None = None
-        self._pressed = 0
-        self._ran: dict[int, int] = {}
+    They include the delays of threads that have ended since they were last seen.
+    ``delays_before`` has the total delay of each thread when the decision began.
+    """
 
-    def look(self, bot: Running, cpu: int) -> None:
-        """See them all; ``cpu`` is the processor time of the whole bot until now."""
-        seen = {tid: schedstat(tid) for tid in bot.threads()}
-        self._ran |= {tid: ran for tid, (ran, _) in seen.items()}
-        self.waits = {tid: waited for tid, (_, waited) in seen.items()}
-        for tid, waited in self.waits.items():
-            more = waited - self._before.get(tid, 0)
-            self._waited[tid] = max(more, self._waited.get(tid, 0))
-        self.longest = max(self._waited.values(), default=0)
-        self.together = sum(self._waited.values())
-        if self._first is None:
-            self._first = (cpu, dict(self._ran))
-            self._pressed = bot.pressure_ns()
+    def __init__(self, delays_before: dict[int, int]) -> None:
+        self.longest_ns = 0
+        self.sum_ns = 0
+        self.total_delays = delays_before
+        """The total delay of each thread that lived when we looked last."""
+        self._delays_before = delays_before
+        self._delays: dict[int, int] = {}
+        self._run_times: dict[int, int] = {}
+        self._looked = False
+        self._first_cpu_ns = 0
+        self._first_run_times: dict[int, int] = {}
+        self._first_pressure_ns = 0
+
+    def look(self, bot: Running, cpu_ns: int) -> None:
+        """Read the delays of all threads that live now.
+
+        ``cpu_ns`` is the CPU time of the whole bot until now.
+        """
+        stats = {tid: schedstat(tid) for tid in bot.threads()}
+        self._run_times |= {tid: run_time for tid, (run_time, _) in stats.items()}
+        self.total_delays = {tid: delay for tid, (_, delay) in stats.items()}
+        for tid, total_delay in self.total_delays.items():
+            delay = total_delay - self._delays_before.get(tid, 0)
+            # A thread can get the id of one that ended: the longer delay counts.
+            self._delays[tid] = max(delay, self._delays.get(tid, 0))
+        self.longest_ns = max(self._delays.values(), default=0)
+        self.sum_ns = sum(self._delays.values())
+        if not self._looked:
+            self._looked = True
+            self._first_cpu_ns = cpu_ns
+            self._first_run_times = dict(self._run_times)
+            self._first_pressure_ns = bot.pressure_ns()
 
     @property
     def looked(self) -> bool:
-        return self._first is not None
+        """True if ``look`` was called in this decision."""
+        return self._looked
 
-    def pressed(self, bot: Running) -> int:
-        """Return for how long some thread had to wait since the first look, in ns."""
-        return max(self.longest, bot.pressure_ns() - self._pressed)
+    def pressure_ns(self, bot: Running) -> int:
+        """Return for how long at least one thread waited since the first look."""
+        return max(self.longest_ns, bot.pressure_ns() - self._first_pressure_ns)
 
-    def unseen(self, cpu: int) -> int:
-        """Return the processor time that none of them was seen to use, in ns."""
-        if self._first is None:
+    def unseen_cpu_ns(self, cpu_ns: int) -> int:
+        """Return the CPU time since the first look that no thread was seen to use.
+
+        ``cpu_ns`` is the CPU time of the whole bot until now.
+        """
+        if not self._looked:
             return 0
-        then, had_run = self._first
-        seen = sum(ran - had_run.get(tid, 0) for tid, ran in self._ran.items())
-        return cpu - then - seen
+        seen = sum(
+            run_time - self._first_run_times.get(tid, 0)
+            for tid, run_time in self._run_times.items()
+        )
+        return cpu_ns - self._first_cpu_ns - seen
 
 
 class Stopwatch:
-    """Measures one bot's thinking time, decision after decision.
+    """Measures the thinking time of one bot, decision after decision.
 
-    Processor time is counted from the end of the last decision, so that what a bot
-    burns between its answer and the freeze is charged to its next decision.
+    The module's docstring has the steps in which a decision is charged.
     """
 
     def __init__(self, bot: Running) -> None:
         self._bot = bot
-        self._started = time.monotonic_ns()
-        self._cpu = self._now = bot.cpu_ns()
-        self._delay = OwnDelay()
-        self._own = self._delay.read()
-        self._held = 0
-        self._before = _PROCESSORS.read(_STALE_NS)
-        self._threads = _Threads({})
+        self._started_ns = time.monotonic_ns()
+        self._cpu_before_ns = bot.cpu_ns()
+        self._cpu_now_ns = self._cpu_before_ns
+        self._own_delay = OwnDelay()
+        self._own_delay_ns = self._own_delay.read()
+        self._thaw_delay_ns = 0
+        self._processors_before = _PROCESSORS.read(_MAX_PROCESSORS_AGE_NS)
+        self._threads = _ThreadDelays({})
         self._waiting: dict[int, int] | None = None
         self.last = Charge(0, 0, 0, 0)
-        """What the last finished thought cost."""
+        """The charge of the last decision that ended."""
 
     def start(self) -> None:
-        """Begin a thought now."""
-        self._own = self._delay.read()
-        self._before = _PROCESSORS.read(_STALE_NS)
-        self._started = time.monotonic_ns()
-        self._held = 0
+        """Begin a decision now."""
+        self._own_delay_ns = self._own_delay.read()
+        self._processors_before = _PROCESSORS.read(_MAX_PROCESSORS_AGE_NS)
+        self._started_ns = time.monotonic_ns()
+        self._thaw_delay_ns = 0
         self._waiting = None
         if self._threads.looked:
-            self._threads = _Threads(self._threads.waits)
+            self._threads = _ThreadDelays(self._threads.total_delays)
 
-    def released(self) -> None:
-        """Note that the bot runs now: that we waited before is not its thinking."""
-        own, before = self._delay.read(), self._own
-        self._own, self._held = own, own - before
+    def thawed(self) -> None:
+        """Note that the bot can run now: our own delay before that is not its time."""
+        before_ns = self._own_delay_ns
+        self._own_delay_ns = self._own_delay.read()
+        self._thaw_delay_ns = self._own_delay_ns - before_ns
 
     def read(self) -> Charge:
-        """Return what the thought cost until now; it may be read many times."""
-        wall = time.monotonic_ns() - self._started
-        self._now = self._bot.cpu_ns()
-        cpu = self._now - self._cpu
-        waited = 0
-        if wall - cpu > _LOOK_NS:
-            self._threads.look(self._bot, self._now)
-            # The answer may have lain there while we waited for a processor ourselves,
-            # since the last look.
-            own, before = self._delay.read(), self._own
-            self._own = own
-            kept = self._kept(wall, cpu)
-            waited = min(wall, kept + self._held + own - before)
-        charged = max(cpu, wall - waited)
-        return Charge(charged / 1e6, cpu / 1e6, wall / 1e6, waited / 1e6)
+        """Return the charge of this decision until now. It may be called many times."""
+        wall_ns = time.monotonic_ns() - self._started_ns
+        self._cpu_now_ns = self._bot.cpu_ns()
+        cpu_ns = self._cpu_now_ns - self._cpu_before_ns
+        waited_ns = 0
+        if wall_ns - cpu_ns > _MAX_UNEXPLAINED_NS:
+            self._threads.look(self._bot, self._cpu_now_ns)
+            before_ns = self._own_delay_ns
+            self._own_delay_ns = self._own_delay.read()
+            own_ns = self._thaw_delay_ns + self._own_delay_ns - before_ns
+            waited_ns = min(wall_ns, self._bot_waited_ns(wall_ns, cpu_ns) + own_ns)
+        charged_ns = max(cpu_ns, wall_ns - waited_ns)
+        return Charge(charged_ns / 1e6, cpu_ns / 1e6, wall_ns / 1e6, waited_ns / 1e6)
 
-    def _kept(self, wall: int, cpu: int) -> int:
-        """Return for how long it was kept from the processors, in ns."""
-        idle, stolen = _PROCESSORS.read().since(self._before)
-        most = min(wall - idle, _LOAD * cpu) + _COARSE_NS
-        return max(self._threads.longest, min(self._threads.together + stolen, most))
+    def _bot_waited_ns(self, wall_ns: int, cpu_ns: int) -> int:
+        """Return for how long the bot waited for a processor (steps 4 to 6)."""
+        idle_ns, stolen_ns = _PROCESSORS.read().since(self._processors_before)
+        cap_ns = min(wall_ns - idle_ns, _MAX_WAIT_PER_CPU * cpu_ns)
+        cap_ns += _PROCESSORS_ERROR_NS
+        sum_ns = self._threads.sum_ns + stolen_ns
+        return max(self._threads.longest_ns, min(sum_ns, cap_ns))
 
-    def unsure(self, charge: Charge) -> bool:
-        """Return whether threads that have ended may have waited longer than was seen.
+    def may_have_missed_delays(self, charge: Charge) -> bool:
+        """True if threads that have ended may have waited longer than we saw.
 
-        So it is if threads used processor time that nobody saw, while some had to wait.
-        ``charge`` is what was read last.
+        That is so if both hold: threads used more than 1 ms of CPU time that we did not
+        see, and some thread waited for more than 5 % of the wall time. ``charge`` is
+        the result of the last ``read``.
         """
-        if self._threads.unseen(self._now) < _UNSEEN_NS:
+        if self._threads.unseen_cpu_ns(self._cpu_now_ns) < _MAX_UNSEEN_CPU_NS:
             return False
-        return self._threads.pressed(self._bot) / 1e6 > _STARVED * charge.wall_ms
+        pressure_ms = self._threads.pressure_ns(self._bot) / 1e6
+        return pressure_ms > _STARVED_SHARE * charge.wall_ms
 
-    def settled(self) -> bool:
-        """Return whether all waiting is known; ask again until it is.
+    def all_delays_known(self) -> bool:
+        """True if no thread still waits that waited at the first call.
 
-        A thread's wait is counted when it gets a processor. So a thread that is
-        runnable at the first call must have run before the verdict is final.
+        Call it again until it is true. The kernel counts a delay when the thread gets a
+        processor, so each thread that was runnable at the first call must have run,
+        have stopped waiting or have ended before a verdict is final.
         """
-        states = {tid: schedstat(tid)[0] for tid in self._bot.threads()}
-        if self._waiting is None:
-            self._waiting = {t: ns for t, ns in states.items() if runnable(t)}
-        else:
-            same = self._waiting.items() & states.items()
-            self._waiting = {tid: ns for tid, ns in same if runnable(tid)}
+        run_times = {tid: schedstat(tid)[0] for tid in self._bot.threads()}
+        if self._waiting is not None:
+            run_times = dict(self._waiting.items() & run_times.items())
+        self._waiting = {tid: ns for tid, ns in run_times.items() if runnable(tid)}
         return not self._waiting
 
-    def forget_waiting(self) -> None:
-        """Let ``settled`` begin anew: the time was not up, and will be another time."""
+    def forget_waiting_threads(self) -> None:
+        """Let ``all_delays_known`` begin anew: some time was left after all."""
         self._waiting = None
 
     def stop(self) -> None:
-        """End the thought; ``last`` says what it cost, ``unsure`` still knows of it."""
+        """End the decision and store its charge in ``last``.
+
+        ``may_have_missed_delays`` can still be asked about this decision.
+        """
         self.last = self.read()
-        self._cpu = self._now
+        self._cpu_before_ns = self._cpu_now_ns
 
     def close(self) -> None:
-        """Give back what it holds; ``last`` stays."""
-        self._delay.close()
+        """Close the open files. ``last`` stays readable."""
+        self._own_delay.close()

@@ -1,8 +1,9 @@
-"""Compiling a submission in the sandbox, once, and taking out what came of it.
+"""Compiles a submission once, in the sandbox, and stores the files that it made.
 
-A compiler runs its user's code, so it is held like a bot, with limits of its own. What
-it made leaves the box as a tar stream over its stdout, which is judged like any other
-upload: no folder of the host is ever writable in the box, no link is followed.
+A compiler runs code of the bot's author, so the sandbox holds it like a bot, with other
+limits. The compiled files leave the sandbox as a tar stream on the compiler's stdout,
+which is untrusted like any upload: the sandbox can write to no folder of the host, and
+no link in the stream is followed.
 """
 
 import contextlib
@@ -19,29 +20,29 @@ from pathlib import Path, PurePosixPath
 
 from engine.referee import ServiceFault
 from ladder.common.errors import LadderError
-from ladder.runner.protocol import Limits
+from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox.api import Box, Running, Sandbox, SandboxUnavailable
 from ladder.runner.sandbox.proc import wait_for_exit
 
 LIMITS = Limits(memory_mb=1_536, pids=256, tmp_mb=512)
-"""What one compiler may use; its /tmp counts as memory."""
-SECONDS = 120
-"""Of processor time, and twice that by the clock on the wall."""
-OUT_MB = 64
-LOG_BYTES = 65_536
-_FILES = 2_000
+"""The limits of one compiler. The files in its /tmp count as memory."""
+SECONDS = 120  # of CPU time for one compiler; of wall time twice as much
+OUT_MB = 64  # of compiled files
+_MAX_FILES = 2_000
+_READ_BYTES = 65_536
+_EXIT_TIMEOUT_MS = 5_000  # for a compiler to exit after it closed its output
 _SHELL = '"$@" >&2 && exec tar -C "$OUT" -cf - .'
-"""In the box: the compiler's words go to the log, what it made to us."""
+"""Runs in the sandbox: all output of the compiler is the log, and stdout is the tar."""
 _ENV = {"GO111MODULE": "auto"}
-_ENV_BOXED = {
-    "GOCACHE": "/tmp/go",  # noqa: S108 — the box's own
+_ENV_SANDBOXED = {
+    "GOCACHE": "/tmp/go",  # noqa: S108 - the /tmp of the sandbox
     "GOPATH": "/tmp/gopath",  # noqa: S108
     "GOPROXY": "off",
 }
 
 
 class BuildFailed(LadderError):
-    """The submission does not compile; ``log`` is what the compiler said."""
+    """The submission does not compile. ``log`` is the end of the compiler's output."""
 
     code = "build-failed"
     http_status = 422
@@ -53,35 +54,37 @@ class BuildFailed(LadderError):
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A bot that can be started, and what its compiler said."""
+    """A bot that can be started, and the end of its compiler's output."""
 
     box: Box
     log: str
 
 
 def build(box: Box, sandbox: Sandbox, target: Path) -> Built:
-    """Compile ``box`` into ``target``, a folder that is not there yet.
+    """Compile ``box`` into the folder ``target``, which must not exist yet.
 
-    ``target`` then holds the sources and what was made of them. Raises BuildFailed
-    for the bot's own fault, ServiceFault for ours, and SandboxUnavailable at a level
-    where nothing can be written.
+    ``target`` gets the sources and the compiled files. Raises BuildFailed if the bot is
+    at fault, ServiceFault if the service is, and SandboxUnavailable if the sandbox's
+    level has nothing that a compiler can write to.
     """
-    packed, log = _compile(box, sandbox)
+    tar, log = _compile(box, sandbox)
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=".build-"))
     try:
         shutil.copytree(box.folder, draft, symlinks=True, dirs_exist_ok=True)
-        _unpack(packed, draft, log)
+        _unpack(tar, draft, log)
         draft.chmod(0o755)
         draft.rename(target)
     except OSError as why:
-        raise ServiceFault(f"what was built could not be stored: {why}") from why
+        raise ServiceFault(
+            f"the compiled files could not be stored in {target}: {why}; check the disk"
+        ) from why
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return Built(replace(box, folder=target, compile=()), log)
 
 
 def prepared(box: Box, sandbox: Sandbox, cache: Path) -> Box:
-    """Return ``box`` ready to run: built in ``cache`` if it must be and was not yet."""
+    """Return ``box`` ready to run. Build it in ``cache`` if it is not there yet."""
     if not box.compile:
         return box
     target = cache / f"{box.language}-{_digest(box)}"
@@ -90,125 +93,138 @@ def prepared(box: Box, sandbox: Sandbox, cache: Path) -> Box:
         try:
             build(box, sandbox, target)
         except ServiceFault:
-            if not target.is_dir():  # else somebody else was first
+            # If another process built the same bot first, the rename fails.
+            if not target.is_dir():
                 raise
     return replace(box, folder=target, compile=())
 
 
 def home_cache() -> Path:
-    """Return where a person's own builds are kept."""
+    """Return the folder of the user's own builds."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "torres-ladder" / "builds"
 
 
 def _digest(box: Box) -> str:
-    """Return the SHA-256 of the command and of all that it can see."""
-    seen = hashlib.sha256(repr(box.compile).encode())
+    """Return the SHA-256 of the command and of all files in the folder."""
+    digest = hashlib.sha256(repr(box.compile).encode())
     for path in sorted(p for p in box.folder.rglob("*") if p.is_file()):
         content = path.read_bytes()
         name = str(path.relative_to(box.folder))
-        seen.update(f"{name}\0{len(content)}\0".encode())
-        seen.update(content)
-    return seen.hexdigest()
+        digest.update(f"{name}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
 
 
 def _compile(box: Box, sandbox: Sandbox) -> tuple[bytes, str]:
-    """Run the compiler; return the tar of what it made, and its log."""
+    """Run the compiler; return a tar of the compiled files, and the log."""
     if sandbox.level == "reduced":
         raise SandboxUnavailable(
-            "Compilers need a folder to write to, and the sandbox has none at level"
-            " reduced. Run a worker of level full (torres doctor says how)."
+            "A compiler needs a folder to write to, and the sandbox has none at level"
+            " reduced. Run a worker of level full; torres doctor tells you how."
         )
     with contextlib.ExitStack() as stack:
         out = "/out"
         if sandbox.level == "none":
             out = stack.enter_context(tempfile.TemporaryDirectory(prefix="torres-out-"))
-        argv = (
-            *("/bin/sh", "-c", _SHELL, "sh"),
-            *(word.replace("{out}", out) for word in box.compile),
-        )
+        command = [word.replace("{out}", out) for word in box.compile]
         env = {**_ENV, **box.env, "OUT": out}
         if sandbox.level != "none":
-            env |= _ENV_BOXED
-        bot = sandbox.start(
-            replace(box, argv=argv, env=env, compile=(), out_mb=OUT_MB), LIMITS
+            env |= _ENV_SANDBOXED
+        compiler_box = replace(
+            box,
+            argv=("/bin/sh", "-c", _SHELL, "sh", *command),
+            env=env,
+            compile=(),
+            out_mb=OUT_MB,
         )
-        stack.callback(_end, bot)
-        os.close(bot.stdin)
-        return _watch(bot)
+        compiler = sandbox.start(compiler_box, LIMITS)
+        stack.callback(_end, compiler)
+        os.close(compiler.stdin)
+        return _result(compiler)
 
 
-def _watch(bot: Running) -> tuple[bytes, str]:
-    packed, log = _collect(bot)
-    wait_for_exit(bot.pid, 5_000)
-    over, began = bot.over_memory(), bot.began()
-    ended = bot.kill()
+def _result(compiler: Running) -> tuple[bytes, str]:
+    """Wait for a compiler; return the tar and the log. Raises as ``build`` does."""
+    tar, log = _read_output(compiler)
+    wait_for_exit(compiler.pid, _EXIT_TIMEOUT_MS)
+    over_memory = compiler.over_memory()
+    began = compiler.began()
+    exit_status = compiler.kill()
     if not began:
-        raise ServiceFault(f"the compiler was not started: {_text(log)[-300:]}")
-    if over:
+        raise ServiceFault(
+            f"the sandbox could not start the compiler: {_text(log)[-300:]}"
+        )
+    if over_memory:
         raise BuildFailed(f"it needed more than {LIMITS.memory_mb} MiB", _text(log))
-    if ended.code != 0:
-        raise BuildFailed(f"the compiler ended with {ended}", _text(log))
-    return bytes(packed), _text(log)
+    if exit_status.code != 0:
+        raise BuildFailed(f"the compiler ended with {exit_status}", _text(log))
+    return bytes(tar), _text(log)
 
 
-def _collect(bot: Running) -> tuple[bytearray, bytearray]:
-    """Return the whole stdout and the end of stderr, both bounded as they come."""
-    packed, log = bytearray(), bytearray()
-    streams = {bot.stdout: packed, bot.stderr: log}
+def _read_output(compiler: Running) -> tuple[bytearray, bytearray]:
+    """Read until both pipes close; return the whole stdout and the end of stderr.
+
+    Raises BuildFailed if the output is too large or the compiler needs too much time.
+    """
+    tar = bytearray()
+    log = bytearray()
+    buffers = {compiler.stdout: tar, compiler.stderr: log}
     poll = select.poll()
-    for fd in streams:
+    for fd in buffers:
         poll.register(fd, select.POLLIN)
     deadline = time.monotonic() + 2 * SECONDS
-    while streams:
+    while buffers:
         for fd, _ in poll.poll(1_000):
-            chunk = os.read(fd, 65_536)
-            streams[fd] += chunk
+            chunk = os.read(fd, _READ_BYTES)
+            buffers[fd] += chunk
             if not chunk:
                 poll.unregister(fd)
-                del streams[fd]
-        del log[: -2 * LOG_BYTES]
-        if len(packed) > (OUT_MB + 1) << 20:
+                del buffers[fd]
+        del log[: -2 * STDERR_TAIL_BYTES]
+        if len(tar) > (OUT_MB + 1) << 20:
             raise BuildFailed(f"it made more than {OUT_MB} MiB", _text(log))
-        if time.monotonic() > deadline or bot.cpu_ns() > SECONDS * 1_000_000_000:
+        out_of_time = time.monotonic() > deadline
+        if out_of_time or compiler.cpu_ns() > SECONDS * 1_000_000_000:
             raise BuildFailed(f"the compiler needed more than {SECONDS} s", _text(log))
-    return packed, log
+    return tar, log
 
 
-def _end(bot: Running) -> None:
-    bot.kill()
-    os.close(bot.stdout)
-    os.close(bot.stderr)
+def _end(compiler: Running) -> None:
+    compiler.kill()
+    os.close(compiler.stdout)
+    os.close(compiler.stderr)
 
 
 def _text(log: bytearray) -> str:
-    return log[-LOG_BYTES:].decode("utf-8", "replace")
+    return log[-STDERR_TAIL_BYTES:].decode("utf-8", "replace")
 
 
-def _unpack(packed: bytes, folder: Path, log: str) -> None:
-    """Write the plain files of a tar that a hostile program made."""
+def _unpack(tar: bytes, folder: Path, log: str) -> None:
+    """Write the regular files of an untrusted tar into a folder. Or BuildFailed."""
     try:
-        with tarfile.open(fileobj=io.BytesIO(packed), mode="r:") as tape:
-            for number, member in enumerate(tape):
-                if number > _FILES:
-                    raise BuildFailed(f"it made more than {_FILES} files", log)
+        with tarfile.open(fileobj=io.BytesIO(tar), mode="r:") as archive:
+            for number, member in enumerate(archive):
+                if number > _MAX_FILES:
+                    raise BuildFailed(f"it made more than {_MAX_FILES} files", log)
                 if member.isreg():
-                    _write(tape, member, folder, log)
+                    _write(archive, member, folder, log)
     except (tarfile.TarError, ValueError, EOFError) as why:
-        raise BuildFailed(f"what it made cannot be read: {why}", log) from why
+        raise BuildFailed(f"its output is not a readable tar: {why}", log) from why
 
 
 def _write(
-    tape: tarfile.TarFile, member: tarfile.TarInfo, folder: Path, log: str
+    archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path, log: str
 ) -> None:
-    way = PurePosixPath(member.name)
-    if way.is_absolute() or ".." in way.parts:
-        raise BuildFailed(f"it made a file {member.name!r}", log)
-    target = folder / way
-    parents = [folder / part for part in way.parents]
-    if any(path.is_symlink() for path in (target, *parents)):
-        raise BuildFailed(f"it made {member.name!r}, where a link is", log)
-    content = tape.extractfile(member)
+    """Write one file. Raises BuildFailed if its path leaves the folder or has links."""
+    path = PurePosixPath(member.name)
+    if path.is_absolute() or ".." in path.parts:
+        raise BuildFailed(f"it made a file {member.name!r} outside of its folder", log)
+    target = folder / path
+    parents = [folder / parent for parent in path.parents]
+    if any(step.is_symlink() for step in (target, *parents)):
+        raise BuildFailed(f"it made {member.name!r}, and a link is in that path", log)
+    content = archive.extractfile(member)
     if content is None:
         raise BuildFailed(f"{member.name!r} has no content", log)
     target.parent.mkdir(parents=True, exist_ok=True)

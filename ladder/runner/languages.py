@@ -1,8 +1,10 @@
-"""The languages, one row each, and how a bot given by a path becomes a box.
+"""The languages of bots, and which program the bot at a path is.
 
-The entry is ``bot.<suffix>`` at the root or in the only top folder (contract,
-section 10); ``__MACOSX`` and dot files are not there. A ``bot.toml`` beside it can say
-otherwise: ``language`` (a row's name), ``entry`` and ``sources`` (paths in the folder).
+The entry of a bot is ``bot.<suffix>`` in its folder or in the only folder there
+(docs/contract.md, section 10). ``__MACOSX`` and names with a leading dot are ignored.
+A file ``bot.toml`` in the folder can name another entry: it has the keys ``language``
+(a name in ``LANGUAGES``), ``entry`` and ``sources`` (paths in the folder). This module
+starts nothing.
 """
 
 import os
@@ -19,11 +21,11 @@ from ladder.runner.sandbox.api import Box
 
 PYTHON = "/usr/bin/python3"
 MANIFEST = "bot.toml"
-_MANIFEST_BYTES = 16_384
+_MAX_MANIFEST_BYTES = 16_384
 
 
 class EntryNotFound(LadderError):
-    """There is no bot where one was expected; the message says what was looked for."""
+    """A path has no bot. The message says which file would be one."""
 
     code = "no-bot"
     http_status = 422
@@ -33,11 +35,12 @@ class EntryNotFound(LadderError):
 class Language:
     """One language.
 
-    ``run`` starts the bot in its folder: ``{entry}`` is the entry's path there,
-    ``{stem}`` its name without the suffix, ``{heap_mb}`` three quarters of the memory.
-    ``compile`` runs once in the folder of the sources and writes to ``{out}``;
-    ``{sources}`` are the files with the entry's suffix in the entry's folder.
-    ``needs`` are packages of Debian by the program in /usr/bin that shows them.
+    ``run`` is the command that starts the bot, in its folder. In it ``{entry}`` is the
+    path of the entry in that folder, ``{stem}`` the entry's name without the suffix,
+    and ``{heap_mb}`` three quarters of the bot's memory. ``compile`` is the command
+    that runs once, in the folder of the sources, and writes to the folder ``{out}``. In
+    it ``{sources}`` are the files with the entry's suffix in the entry's folder.
+    ``needs`` are pairs of a program in /usr/bin and the Debian package that has it.
     """
 
     name: str
@@ -116,44 +119,50 @@ LANGUAGES = (
     ),
     Language("executable", ("",), ("./{entry}",)),
 )
-BY_NAME = {runtime.name: runtime for runtime in LANGUAGES}
+BY_NAME = {language.name: language for language in LANGUAGES}
 
 
 def suffixes() -> list[str]:
     """Return the suffixes that the entry of an uploaded bot may have."""
-    return [suffix for runtime in LANGUAGES for suffix in runtime.suffixes if suffix]
+    return [suffix for language in LANGUAGES for suffix in language.suffixes if suffix]
 
 
-def missing(runtime: Language) -> list[str]:
-    """Return the packages that a sandboxed bot in this language lacks here.
+def missing(language: Language) -> list[str]:
+    """Return the Debian packages that this machine needs for the language, sorted.
 
-    Only /usr counts: what lies in a home folder is invisible in the sandbox.
+    Only programs in /usr/bin count, because the sandbox does not show home folders.
     """
-    needs = runtime.needs
-    return sorted({p for tool, p in needs if not shutil.which(tool, path="/usr/bin")})
+    packages = {
+        package
+        for tool, package in language.needs
+        if not shutil.which(tool, path="/usr/bin")
+    }
+    return sorted(packages)
 
 
 def locate(path: Path) -> Box:
-    """Return the box of a bot given as a file or as a folder.
+    """Return the program of the bot at a path, which is a file or a folder.
 
-    A file is the entry itself, whatever its name; any executable file will do. Raises
-    NoBot with what would have been one.
+    A file is the entry itself, whatever its name is; any executable file is a bot.
+    Raises EntryNotFound.
     """
     path = path.absolute()
     if path.is_file():
-        return _box(path.parent, path.name, _runtime_of(path))
+        return _box(path.parent, path.name, _language_of(path))
     if not path.is_dir():
-        raise EntryNotFound(f"{path} is neither a file nor a folder.")
+        raise EntryNotFound(
+            f"{path} is neither a file nor a folder. Give the path of a bot."
+        )
     folder = _root(path)
     if (folder / MANIFEST).is_file():
-        return _as_the_manifest_says(folder)
-    for runtime in LANGUAGES:
-        for suffix in runtime.suffixes:
+        return _box_of_manifest(folder)
+    for language in LANGUAGES:
+        for suffix in language.suffixes:
             if (folder / f"bot{suffix}").is_file():
-                return _box(folder, f"bot{suffix}", runtime)
-    wanted = ", ".join(f"bot{s}" for runtime in LANGUAGES for s in runtime.suffixes)
+                return _box(folder, f"bot{suffix}", language)
+    names = ", ".join(f"bot{s}" for language in LANGUAGES for s in language.suffixes)
     raise EntryNotFound(
-        f"{path} has no entry. Name the bot's main file one of: {wanted}."
+        f"{path} has no entry. Give the bot's main file one of these names: {names}."
     )
 
 
@@ -163,38 +172,45 @@ class _Manifest(msgspec.Struct, forbid_unknown_fields=True):
     sources: list[str] = []
 
 
-def _as_the_manifest_says(folder: Path) -> Box:
-    said = _manifest(folder / MANIFEST)
-    if said.language not in BY_NAME:
-        known = ", ".join(BY_NAME)
+def _box_of_manifest(folder: Path) -> Box:
+    """Return the program that the folder's manifest describes. Raises EntryNotFound."""
+    manifest = _read_manifest(folder / MANIFEST)
+    if manifest.language not in BY_NAME:
+        names = ", ".join(BY_NAME)
         raise EntryNotFound(
-            f"{MANIFEST}: no language {said.language!r}; there are {known}."
+            f"{MANIFEST}: no language {manifest.language!r}. Use one of: {names}."
         )
-    for name in (said.entry, *said.sources):
-        way = PurePosixPath(name)
-        if way.is_absolute() or ".." in way.parts or name.startswith("-"):
+    for name in (manifest.entry, *manifest.sources):
+        path = PurePosixPath(name)
+        # A name with a leading dash would be an option to the compiler.
+        if path.is_absolute() or ".." in path.parts or name.startswith("-"):
             raise EntryNotFound(
                 f"{MANIFEST}: {name!r} does not stay in the bot's folder."
+                " Use a path in that folder."
             )
         if not (folder / name).is_file():
-            raise EntryNotFound(f"{MANIFEST}: there is no file {name!r}.")
-    return _box(folder, said.entry, BY_NAME[said.language], said.sources)
+            raise EntryNotFound(
+                f"{MANIFEST}: there is no file {name!r}. Correct the path, or add it."
+            )
+    language = BY_NAME[manifest.language]
+    return _box(folder, manifest.entry, language, manifest.sources)
 
 
-def _manifest(path: Path) -> _Manifest:
+def _read_manifest(path: Path) -> _Manifest:
     try:
-        if path.stat().st_size > _MANIFEST_BYTES:
-            raise EntryNotFound(f"{MANIFEST} is longer than {_MANIFEST_BYTES} bytes.")
-        said = tomllib.loads(path.read_text("utf-8"))
-        return msgspec.convert(said, _Manifest)
+        if path.stat().st_size > _MAX_MANIFEST_BYTES:
+            raise EntryNotFound(
+                f"{MANIFEST} is longer than {_MAX_MANIFEST_BYTES} bytes. Shorten it."
+            )
+        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), _Manifest)
     except (OSError, ValueError, RecursionError) as why:
-        raise EntryNotFound(f"{MANIFEST} is not as it should be: {why}") from why
+        raise EntryNotFound(f"{MANIFEST} is not valid: {why}") from why
 
 
 def _root(path: Path) -> Path:
     """Return the folder that holds the bot: the only top folder, if there is one."""
-    there = [p for p in path.iterdir() if not is_ignored([p.name])]
-    return there[0] if len(there) == 1 and there[0].is_dir() else path
+    entries = [entry for entry in path.iterdir() if not is_ignored([entry.name])]
+    return entries[0] if len(entries) == 1 and entries[0].is_dir() else path
 
 
 def is_ignored(parts: Sequence[str]) -> bool:
@@ -206,41 +222,48 @@ def is_ignored(parts: Sequence[str]) -> bool:
     return parts[0] == "__MACOSX" or any(part.startswith(".") for part in parts)
 
 
-def _runtime_of(file: Path) -> Language:
-    for runtime in LANGUAGES:
-        if file.suffix and file.suffix in runtime.suffixes:
-            return runtime
+def _language_of(file: Path) -> Language:
+    for language in LANGUAGES:
+        if file.suffix and file.suffix in language.suffixes:
+            return language
     if os.access(file, os.X_OK):
         return BY_NAME["executable"]
     raise EntryNotFound(
-        f"{file} is neither in a language that is known here nor executable."
-        " Say chmod +x if it is a program."
+        f"{file} has no suffix of a known language, and is not executable."
+        " If it is a program, run chmod +x on it."
     )
 
 
 def _box(
-    folder: Path, entry: str, runtime: Language, sources: Iterable[str] = ()
+    folder: Path, entry: str, language: Language, sources: Iterable[str] = ()
 ) -> Box:
-    way = PurePosixPath(entry)
-    beside = (folder / way).parent.glob(f"*{way.suffix}") if runtime.compile else ()
-    found = list(sources) or sorted(str(p.relative_to(folder)) for p in beside)
-    words = {"{entry}": [entry], "{stem}": [way.stem], "{sources}": found}
+    """Return the program of a bot.
+
+    Without ``sources``, the sources are all files beside the entry with its suffix.
+    """
+    path = PurePosixPath(entry)
+    source_names = list(sources)
+    if language.compile and not source_names:
+        beside = (folder / path).parent.glob(f"*{path.suffix}")
+        source_names = sorted(str(source.relative_to(folder)) for source in beside)
+    values = {"{entry}": [entry], "{stem}": [path.stem], "{sources}": source_names}
     return Box(
         folder,
         entry,
-        runtime.name,
-        _filled(runtime.run, words),
-        compile=_filled(runtime.compile, words),
+        language.name,
+        _fill(language.run, values),
+        compile=_fill(language.compile, values),
     )
 
 
-def _filled(command: Iterable[str], words: dict[str, list[str]]) -> tuple[str, ...]:
-    filled: list[str] = []
-    for part in command:
-        if part == "{sources}":
-            filled += words[part]
+def _fill(command: Iterable[str], values: dict[str, list[str]]) -> tuple[str, ...]:
+    """Replace the placeholders in a command. ``{sources}`` becomes several words."""
+    words: list[str] = []
+    for word in command:
+        if word == "{sources}":
+            words += values[word]
             continue
-        for name, value in words.items():
-            part = part.replace(name, value[0] if value else "")  # noqa: PLW2901
-        filled.append(part)
-    return tuple(filled)
+        for placeholder, value in values.items():
+            word = word.replace(placeholder, value[0] if value else "")  # noqa: PLW2901
+        words.append(word)
+    return tuple(words)

@@ -1,8 +1,9 @@
-"""Lines to and from one bot over three pipes that may do anything.
+"""Lines to and from one bot over its stdin, stdout and stderr.
 
-Nothing here blocks for ever and nothing grows without bound: a bot that never reads
-costs no more than its clock, a line and the whole output have a limit, of stderr the
-last 64 KiB are kept.
+A bot may do anything with its pipes. Nothing here blocks without end, because each wait
+is limited by the caller, and nothing grows without limit: one line, the whole stdout
+and the whole stderr have a maximum, and only the end of stderr stays in memory. This
+module knows lines, not their meaning.
 """
 
 import os
@@ -16,201 +17,222 @@ from typing import BinaryIO
 
 from engine.faults import Fault
 from engine.referee import PlayerFault
-from ladder.runner.protocol import Limits
+from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox.api import Running
 from ladder.runner.sandbox.proc import unread
 
-STDERR_KEPT = 65_536
-"""Bytes of the end of stderr that are kept for the owner."""
-STDERR_TIMES_OUTPUT = 16
-"""A bot may write so many times its stdout limit to stderr, in bytes."""
-_CHUNK = 16_384
-"""Python takes memory for so much before it reads: more is slower for short lines."""
-_NOTHING = bytes(4)
+STDERR_PER_STDOUT = 16  # the limit of stderr is this multiple of that of stdout
+_CHUNK_BYTES = 16_384  # Python allocates this much per read; larger is slower
+_ZERO_COUNT = bytes(4)
 
 
-class Closed(Exception):
-    """The bot closed its stdout, or is gone."""
+class StdoutClosed(Exception):
+    """The bot closed its stdout, or has ended."""
 
 
 class BotPipes:
-    """Our ends of a bot's pipes. Owned by one thread."""
+    """Our ends of a bot's pipes. Only one thread may use them."""
 
     def __init__(self, bot: Running, limits: Limits, log: BinaryIO | None) -> None:
-        self._in, self._out, self._err = bot.stdin, bot.stdout, bot.stderr
-        self._most, self._most_output = limits.line_bytes, limits.output_bytes
+        self._stdin = bot.stdin
+        self._stdout = bot.stdout
+        self._stderr = bot.stderr
+        self._max_line = limits.line_bytes
+        self._max_stdout = limits.output_bytes
+        self._max_stderr = STDERR_PER_STDOUT * limits.output_bytes
         self._log = log
         self._unsent = b""
         self._received = bytearray()
-        self._output = 0
-        self._errors = 0
-        self._tail = bytearray()
+        self._stdout_bytes = 0
+        self._stderr_bytes = 0
+        self._stderr_tail = bytearray()
         self._poll = select.poll()
-        self._poll.register(self._out, select.POLLIN)
-        self._poll.register(self._err, select.POLLIN)
+        self._poll.register(self._stdout, select.POLLIN)
+        self._poll.register(self._stderr, select.POLLIN)
         self._count = bytearray(4)
-        self._said = [(self._out, select.POLLIN)]
-        """What polling tells when the bot has written, and nothing else happened."""
+        self._only_stdout = [(self._stdout, select.POLLIN)]
+        """The result of polling when there is output, and nothing else happened."""
 
     @property
     def pending(self) -> bytes:
-        """What the bot wrote that is no whole line yet."""
+        """The output of the bot that is not a whole line yet."""
         return bytes(self._received)
 
     @property
     def stderr(self) -> bytes:
-        """The end of what the bot wrote to stderr."""
-        return bytes(self._tail[-STDERR_KEPT:])
+        """The last ``STDERR_TAIL_BYTES`` of the bot's stderr."""
+        return bytes(self._stderr_tail[-STDERR_TAIL_BYTES:])
 
     def early(self) -> bytes | None:
-        """Return what lies there although nothing was asked, or None."""
-        ioctl(self._out, FIONREAD, self._count)
-        if self._count == _NOTHING and not self._received:
+        """Return the output that the bot wrote before it was asked, or None."""
+        ioctl(self._stdout, FIONREAD, self._count)
+        if self._count == _ZERO_COUNT and not self._received:
             return None
         try:
-            self._read_out()
-        except Closed:
+            self._read_stdout()
+        except StdoutClosed:
             if not self._received:
                 return None
         return bytes(self._received)
 
     def unread_by_bot(self) -> int:
-        """Return how many bytes of what was sent the bot has not read yet."""
-        ioctl(self._in, FIONREAD, self._count)
-        if self._count == _NOTHING:
+        """Return how many bytes of the sent lines the bot has not read yet."""
+        ioctl(self._stdin, FIONREAD, self._count)
+        if self._count == _ZERO_COUNT:
             return len(self._unsent)
         return len(self._unsent) + int.from_bytes(self._count, sys.byteorder)
 
     def send(self, line: bytes) -> None:
-        """Queue a line and write what fits now; ``receive`` writes the rest."""
+        """Write as much of a line as the pipe takes; ``receive`` writes the rest."""
         self._unsent += line
-        self._flush()
+        self._write_unsent()
         if self._unsent:
-            self._poll.register(self._in, select.POLLOUT)
+            self._poll.register(self._stdin, select.POLLOUT)
 
-    def receive(self, wait_ms: float, left: Callable[[], float]) -> bytes:
-        """Return the next line without its newline.
+    def receive(self, wait_ms: float, next_wait_ms: Callable[[], float]) -> bytes:
+        """Return the bot's next line without its newline.
 
-        Waits ``wait_ms`` and then as long as ``left()`` says, in milliseconds; it
-        raises what ends the wait. Raises PlayerFault(Fault.OUTPUT) and Closed.
+        Wait for ``wait_ms`` at first. Whenever the wait is over without a line, call
+        ``next_wait_ms``, which returns how long to wait next, in ms, or raises an
+        exception to give up. Raises PlayerFault(Fault.OUTPUT) if the bot writes too
+        much, and StdoutClosed.
         """
-        rest = wait_ms
         if not self._received:
-            events = self._poll.poll(rest)
-            if events == self._said:
+            # The fast path: nearly every answer is one whole line in one chunk.
+            events = self._poll.poll(wait_ms)
+            if events == self._only_stdout:
                 chunk = self._read_chunk()
-                if 0 <= chunk.find(b"\n") == len(chunk) - 1 <= self._most:
-                    return chunk[:-1]  # so nearly every answer comes
+                if 0 <= chunk.find(b"\n") == len(chunk) - 1 <= self._max_line:
+                    return chunk[:-1]
                 self._received += chunk
-            rest = rest if events else 0.0
-        ends = time.monotonic() + rest / 1e3
-        while not self._received or (line := self._line()) is None:
-            # A line may come in pieces: only when the wait is over it is looked at.
-            events = self._poll.poll(rest) if rest > 0 else []
+            if not events:
+                wait_ms = 0.0
+        return self._receive_in_pieces(wait_ms, next_wait_ms)
+
+    def _receive_in_pieces(
+        self, wait_ms: float, next_wait_ms: Callable[[], float]
+    ) -> bytes:
+        """Do the same as ``receive``, for a line that comes in several pieces."""
+        ends = time.monotonic() + wait_ms / 1e3
+        while True:
+            if self._received:
+                line = self._take_line()
+                if line is not None:
+                    return line
+            # One wait may see many pieces, so that a bot that writes single bytes does
+            # not cause a call of next_wait_ms for each.
+            events = self._poll.poll(wait_ms) if wait_ms > 0 else []
             for fd, _ in events:
                 self._serve(fd)
             if not events:
-                ends = time.monotonic() + left() / 1e3
-            rest = (ends - time.monotonic()) * 1e3
-        return line
+                ends = time.monotonic() + next_wait_ms() / 1e3
+            wait_ms = (ends - time.monotonic()) * 1e3
 
-    def _line(self) -> bytes | None:
-        """Return the first whole line and forget it; None if there is none yet."""
-        received, most = self._received, self._most
-        end = received.find(b"\n")
-        if end > most or (end < 0 and len(received) > most):
-            raise PlayerFault(Fault.OUTPUT, f"a line of more than {most} bytes")
-        if end < 0:
-            return None
-        line = bytes(received[:end])
-        del received[: end + 1]
-        return line
-
-    def flush(self, left: Callable[[], float]) -> None:
-        """Write what is queued, as long as ``left()`` lets it wait."""
+    def flush(self, next_wait_ms: Callable[[], float]) -> None:
+        """Write what is left to send. ``next_wait_ms`` is that of ``receive``."""
         poll = select.poll()
-        poll.register(self._in, select.POLLOUT)
+        poll.register(self._stdin, select.POLLOUT)
         while self._unsent:
-            poll.poll(left())
-            self._flush()
+            poll.poll(next_wait_ms())
+            self._write_unsent()
 
-    def settle(self) -> None:
-        """Take what is still in the pipes after the end, without waiting."""
+    def drain_stderr(self) -> None:
+        """Read the rest of stderr after the bot has ended, without waiting."""
         try:
-            while unread(self._err) and self._errors <= self._most_errors:
-                self._read_err()
+            while unread(self._stderr) and self._stderr_bytes <= self._max_stderr:
+                self._read_stderr()
         except PlayerFault:
-            pass  # it has ended: what it wrote too much no longer matters
+            pass  # the bot has ended, so it no longer matters that it wrote too much
 
-    def hang_up(self) -> None:
+    def close_stdin(self) -> None:
         """Close the bot's stdin: there will be no more questions."""
-        if self._in >= 0:
+        if self._stdin >= 0:
             if self._unsent:
-                self._poll.unregister(self._in)
-            os.close(self._in)
-            self._in = -1
+                self._poll.unregister(self._stdin)
+            os.close(self._stdin)
+            self._stdin = -1
 
     def close(self) -> None:
-        """Close everything; what was kept stays readable."""
-        self.hang_up()
-        for fd in (self._out, self._err):
+        """Close all pipes. ``pending`` and ``stderr`` stay readable."""
+        self.close_stdin()
+        for fd in (self._stdout, self._stderr):
             if fd >= 0:
                 os.close(fd)
-        self._out = self._err = -1
+        self._stdout = -1
+        self._stderr = -1
 
     def _serve(self, fd: int) -> None:
-        if fd == self._out:
-            self._read_out()
-        elif fd == self._err:
-            self._read_err()
+        """Read from, or write to, a pipe that is ready."""
+        if fd == self._stdout:
+            self._read_stdout()
+        elif fd == self._stderr:
+            self._read_stderr()
         else:
-            self._flush()
+            self._write_unsent()
             if not self._unsent:
-                self._poll.unregister(self._in)
+                self._poll.unregister(self._stdin)
 
-    def _flush(self) -> None:
+    def _take_line(self) -> bytes | None:
+        """Remove the first whole line from the output; None if there is none yet."""
+        end = self._received.find(b"\n")
+        too_long = end > self._max_line
+        if too_long or (end < 0 and len(self._received) > self._max_line):
+            raise PlayerFault(
+                Fault.OUTPUT, f"a line of more than {self._max_line} bytes"
+            )
+        if end < 0:
+            return None
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
+        return line
+
+    def _write_unsent(self) -> None:
         try:
-            self._unsent = self._unsent[os.write(self._in, self._unsent) :]
+            written = os.write(self._stdin, self._unsent)
         except BlockingIOError:
-            pass
-        except OSError:  # nobody reads any more: stdout will say why
+            pass  # the pipe is full
+        except OSError:  # the bot closed its stdin; its stdout tells whether it ended
             self._unsent = b""
+        else:
+            self._unsent = self._unsent[written:]
 
-    def _read_out(self) -> None:
+    def _read_stdout(self) -> None:
         self._received += self._read_chunk()
 
     def _read_chunk(self) -> bytes:
-        """Return what lies in the bot's stdout, if anything. Raises Closed."""
+        """Return the output that is in the pipe now; it may be empty.
+
+        Raises PlayerFault(Fault.OUTPUT) and StdoutClosed.
+        """
         try:
-            chunk = os.read(self._out, _CHUNK)
+            chunk = os.read(self._stdout, _CHUNK_BYTES)
         except BlockingIOError:
             return b""
         if not chunk:
-            raise Closed
-        self._output += len(chunk)
-        if self._output > self._most_output:
-            most = self._most_output
-            raise PlayerFault(Fault.OUTPUT, f"more than {most} bytes in all on stdout")
+            raise StdoutClosed
+        self._stdout_bytes += len(chunk)
+        if self._stdout_bytes > self._max_stdout:
+            raise PlayerFault(
+                Fault.OUTPUT, f"more than {self._max_stdout} bytes in all on stdout"
+            )
         return chunk
 
-    @property
-    def _most_errors(self) -> int:
-        return STDERR_TIMES_OUTPUT * self._most_output
-
-    def _read_err(self) -> None:
+    def _read_stderr(self) -> None:
         try:
-            chunk = os.read(self._err, _CHUNK)
+            chunk = os.read(self._stderr, _CHUNK_BYTES)
         except BlockingIOError:
             return
         if not chunk:
-            self._poll.unregister(self._err)
+            self._poll.unregister(self._stderr)
             return
-        self._errors += len(chunk)
+        self._stderr_bytes += len(chunk)
         if self._log is not None:
             self._log.write(chunk)
-        self._tail += chunk
-        if len(self._tail) > 2 * STDERR_KEPT:
-            del self._tail[:-STDERR_KEPT]
-        if self._errors > self._most_errors:
-            most = self._most_errors
-            raise PlayerFault(Fault.OUTPUT, f"more than {most} bytes on stderr")
+        self._stderr_tail += chunk
+        # Cutting only at twice the size saves a copy of the tail for each chunk.
+        if len(self._stderr_tail) > 2 * STDERR_TAIL_BYTES:
+            del self._stderr_tail[:-STDERR_TAIL_BYTES]
+        if self._stderr_bytes > self._max_stderr:
+            raise PlayerFault(
+                Fault.OUTPUT, f"more than {self._max_stderr} bytes on stderr"
+            )

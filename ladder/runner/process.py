@@ -1,7 +1,8 @@
-"""A seat's bot as a process: the referee's ``Player`` over pipes, in a sandbox.
+"""One bot as a process: the referee's ``Player``, over pipes and in a sandbox.
 
-It decides when a bot has broken the rules of conduct and says so precisely to the
-owner; it knows nothing of the game. It is used by the one thread that started it.
+It decides when a bot has broken the rules of conduct, and records the evidence for the
+bot's owner. It does not know the game. The package's README has the steps of a bot's
+life from ``start`` to ``kill``.
 """
 
 import os
@@ -15,31 +16,36 @@ from engine.faults import Fault
 from engine.referee import Answer, Ask, Hello, PlayerFault, ServiceFault
 from ladder.runner import protocol
 from ladder.runner.clock import Charge, Stopwatch
-from ladder.runner.pipes import BotPipes, Closed
-from ladder.runner.protocol import Limits, Ready, Reply
+from ladder.runner.pipes import BotPipes, StdoutClosed
+from ladder.runner.protocol import MAX_LINE_BYTES, Limits, Ready, Reply
 from ladder.runner.sandbox.api import Box, Exit, Running, Sandbox
 from ladder.runner.sandbox.proc import wait_for_exit
-from ladder.runner.verdict import KEPT_BYTES, Verdict
+from ladder.runner.verdict import Verdict
 
 Direction = Literal["sent", "received"]
 ProtocolLog = Callable[[Direction, int, bytes], None]
-"""Called with every raw line: its direction, the seat, the line with no newline."""
+"""Called for each raw line: the direction, the seat, and the line without newline."""
 
 _CPUS = os.cpu_count() or 1
-_POLITE = frozenset({Fault.PROTOCOL, Fault.ILLEGAL_ACTION})
-"""Faults after which a bot can still hear why; others end it at once."""
-_END_MS = 1_000
-_FORFEIT_MS = 200
-_DYING_MS = 500
-_FIRST_LOOK_MS, _LOOK_MS = 10.0, 250.0
-"""How often a thinking bot is looked at: for its clock, its memory, its stdout."""
-_WAITING_LOOK_MS = 20.0
-"""And if it waits for a processor: what a thread waited is lost when it ends."""
-_STARVED_MS = 3_000
+_GENTLE_REASONS = frozenset({Fault.PROTOCOL, Fault.ILLEGAL_ACTION})
+"""A bot that forfeits for one of these is told so. Otherwise it is killed at once."""
+_END_TIMEOUT_MS = 1_000  # for a bot to exit after the result
+_FORFEIT_TIMEOUT_MS = 200  # for a bot to exit after it was told that it forfeits
+_EXIT_TIMEOUT_MS = 500  # for a bot to exit after it closed its stdout
+_STARVATION_TIMEOUT_MS = 3_000  # for a waiting thread to get a processor
+
+# How often a thinking bot is checked: its clock, its memory, its stdout.
+_FIRST_CHECK_MS = 10.0
+_CHECK_MS = 250.0
+_CHECK_WAITING_MS = 20.0  # if it waits: a thread's delays are lost when it ends
 
 
 class BotProcess:
-    """One bot for one game. ``verdict`` is there once its seat has forfeited."""
+    """One bot for one game.
+
+    ``verdict`` is None until the bot's seat forfeits. Only the thread that called
+    ``start`` may use a started bot, except for ``kill``.
+    """
 
     def __init__(
         self,
@@ -51,47 +57,61 @@ class BotProcess:
         protocol_log: ProtocolLog | None = None,
     ) -> None:
         self.verdict: Verdict | None = None
-        self._box, self._sandbox = box, sandbox
+        self._box = box
+        self._sandbox = sandbox
         self._limits = limits or Limits()
         self._log_path = log
         self._log_file: BinaryIO | None = None
-        self._tell = protocol_log
+        self._protocol_log = protocol_log
         self._seat = 0
-        self._thread, self._ending = get_ident(), Lock()
+        self._thread = get_ident()
+        self._killing = Lock()
         self._wants_legal = True
         self._running: Running | None = None
         self._exit: Exit | None = None
-        self._peak: int | None = None
+        self._memory_peak: int | None = None
         self._ask: Ask | None = None
-        self._sent = self._received = b""
-        self._budget = self._grace = 0.0
+        self._sent = b""
+        self._received = b""
+        self._budget_ms = 0.0
+        self._starved_until_ms = 0.0
+        """The wall time until which we wait for a starved thread; 0 if none is."""
 
     # --- what the referee calls
 
     def start(self, hello: Hello) -> None:
-        """Launch the bot, say hello, and wait until it is ready; then freeze it."""
+        """Start the bot, send ``hello``, wait until it is ready, and freeze it.
+
+        Raises PlayerFault and ServiceFault.
+        """
         self._seat = hello.seat
         if self._log_path is not None:
             self._log_file = self._log_path.open("wb")
         self._thread = get_ident()
         self._running = self._sandbox.start(self._box, self._limits)
-        self._channel = BotPipes(self._bot, self._limits, self._log_file)
+        self._pipes = BotPipes(self._bot, self._limits, self._log_file)
         self._watch = Stopwatch(self._bot)
-        self._budget, self._grace = self._limits.start_ms, 0.0
+        self._budget_ms = self._limits.start_ms
+        self._starved_until_ms = 0.0
         try:
             self._wants_legal = self._greet(protocol.encode_hello(hello)).legal
-        except (Closed, PlayerFault) as why:
+        except (StdoutClosed, PlayerFault) as why:
             raise self._fault(why) from None
         self._halt()
 
     def decide(self, ask: Ask) -> Answer:
-        """Ask the bot, and freeze it when it has answered."""
+        """Let the bot answer a question, and freeze it again.
+
+        Raises PlayerFault and ServiceFault.
+        """
         line = protocol.encode_decide(ask, legal=self._wants_legal)
-        self._ask, self._received = ask, b""
-        self._budget, self._grace = ask.move_ms + ask.bank_ms, 0.0
+        self._ask = ask
+        self._received = b""
+        self._budget_ms = ask.move_ms + ask.bank_ms
+        self._starved_until_ms = 0.0
         try:
             reply = self._answer(line)
-        except (Closed, PlayerFault) as why:
+        except (StdoutClosed, PlayerFault) as why:
             raise self._fault(why) from None
         charge = self._halt()
         return Answer(
@@ -104,35 +124,39 @@ class BotProcess:
         )
 
     def forfeit(self, reason: str, detail: str) -> None:
-        """Tell the bot, give it a moment to note it, end it; keep the verdict."""
+        """Tell the bot that its seat forfeits, if it can still listen, and end it.
+
+        A verdict that we have for the same reason stays.
+        """
         message = {"type": "forfeit", "reason": reason, "detail": detail}
-        wait_ms = _FORFEIT_MS if reason in _POLITE else 0
-        self._say_and_end(protocol.encode(message), wait_ms)
+        timeout_ms = _FORFEIT_TIMEOUT_MS if reason in _GENTLE_REASONS else 0
+        self._dismiss(protocol.encode(message), timeout_ms)
         if self.verdict is None or self.verdict.reason != reason:
-            self.verdict = self._judge(reason, detail)
+            self.verdict = self._new_verdict(reason, detail)
 
     def end(self, scores: list[int], ranks: list[int], reason: str) -> None:
-        """Tell the bot the result, and let it go within a second."""
+        """Tell the bot the result, give it a second to exit, and end it."""
         message = {"type": "end", "scores": scores, "ranks": ranks, "reason": reason}
-        self._say_and_end(protocol.encode(message), _END_MS)
+        self._dismiss(protocol.encode(message), _END_TIMEOUT_MS)
 
     def kill(self) -> None:
-        """End the bot at once, all of it. Any thread may call it.
+        """Kill all processes of the bot. Any thread may call it, and more than once.
 
-        Only the thread that plays closes the pipes: a descriptor closed under it could
-        be another game's by the time that it reads.
+        Only the thread that plays closes the pipes. If another thread closed them, the
+        thread that plays could read from the pipe of another game, which got the same
+        descriptor number.
         """
         if self._running is None or self._exit is not None:
             return
         if get_ident() != self._thread:
-            with self._ending:
+            with self._killing:
                 self._running.kill()
             return
-        self._peak = self._bot.memory_peak()
-        with self._ending:
+        self._memory_peak = self._bot.memory_peak()
+        with self._killing:
             self._exit = self._running.kill()
-        self._channel.settle()
-        self._channel.close()
+        self._pipes.drain_stderr()
+        self._pipes.close()
         self._watch.close()
         if self._log_file is not None:
             self._log_file.close()
@@ -142,119 +166,143 @@ class BotProcess:
     @property
     def _bot(self) -> Running:
         if self._running is None:
-            raise ServiceFault("the bot was not started")
+            raise ServiceFault("the bot was used before its start")
         return self._running
 
     def _send(self, line: bytes) -> None:
-        if self._tell is not None:
-            self._tell("sent", self._seat, line[:-1])
+        if self._protocol_log is not None:
+            self._protocol_log("sent", self._seat, line[:-1])
         self._sent = line
-        self._channel.send(line)
+        self._pipes.send(line)
 
     def _receive(self) -> bytes:
-        wait = _FIRST_LOOK_MS
-        if self._budget < wait * _CPUS:
-            wait = self._budget / _CPUS
-        line = self._channel.receive(wait, self._left)
+        # A bot with a thread on each processor uses its budget that much faster.
+        wait_ms = _FIRST_CHECK_MS
+        if self._budget_ms < wait_ms * _CPUS:
+            wait_ms = self._budget_ms / _CPUS
+        line = self._pipes.receive(wait_ms, self._check)
         self._received = line
-        if self._tell is not None:
-            self._tell("received", self._seat, line)
+        if self._protocol_log is not None:
+            self._protocol_log("received", self._seat, line)
         return line
 
     def _greet(self, hello: bytes) -> Ready:
-        """Say hello, and return what it says when it is ready."""
+        """Send ``hello``, and return the bot's ``ready``."""
         self._send(hello)
-        while (ready := protocol.read_ready(self._receive())) is None:
-            pass
-        return ready
+        while True:
+            ready = protocol.read_ready(self._receive())
+            if ready is not None:
+                return ready
 
     def _answer(self, line: bytes) -> Reply:
-        """Ask, and return the answer; the bot runs from the question to the answer."""
-        channel, watch = self._channel, self._watch
-        early = channel.early()
+        """Send a question and return the answer. The bot runs from one to the other."""
+        pipes = self._pipes
+        watch = self._watch
+        early = pipes.early()
         if early is not None:
             self._received = early
+            quotation = protocol.quote(early)
             raise PlayerFault(
-                Fault.PROTOCOL,
-                f"this lay there before the question: {protocol.quote(early)}",
+                Fault.PROTOCOL, f"it wrote this before the question: {quotation}"
             )
         self._send(line)
         watch.start()
         self._bot.thaw()
-        watch.released()
+        watch.thawed()
         while True:
             line = self._receive()
             reply = protocol.read_answer(line)
-            # One byte may be left: who reads JSON needs not read the newline.
-            if channel.unread_by_bot() > 1:
+            # One byte may be left, because a JSON reader need not read the newline.
+            if pipes.unread_by_bot() > 1:
+                quotation = protocol.quote(line)
                 raise PlayerFault(
                     Fault.PROTOCOL,
-                    f"it wrote {protocol.quote(line)} before it had read the question",
+                    f"it wrote {quotation} before it had read the question",
                 )
             if reply is not None:
                 return reply
 
     def _halt(self) -> Charge:
-        """Freeze the bot after an exchange, and return what it is charged."""
-        bot, watch = self._bot, self._watch
+        """Freeze the bot after an exchange, and return the charge.
+
+        The charge may exceed the budget, if it is certain: the referee judges that.
+        """
+        bot = self._bot
+        watch = self._watch
         bot.freeze()
         watch.stop()
         if bot.over_memory():
             raise self._fail(Fault.MEMORY, "")
         charge = watch.last
-        if charge.ms > self._budget:
-            self._be_sure(charge)  # then the referee judges it
+        if charge.ms > self._budget_ms:
+            self._require_certainty(charge)
         return charge
 
-    def _fault(self, why: Closed | PlayerFault) -> PlayerFault:
-        """Return the fault, with a verdict, of an exchange that ended so."""
-        if isinstance(why, Closed):
+    def _fault(self, why: StdoutClosed | PlayerFault) -> PlayerFault:
+        """End an exchange that failed, and return its fault. The verdict is stored."""
+        if isinstance(why, StdoutClosed):
             return self._crash()
         return self._fail(why.reason, why.detail)
 
-    def _left(self) -> float:
-        """Return for how many ms the bot may be waited for; raise when it is over."""
+    # --- the clock while the bot thinks
+
+    def _check(self) -> float:
+        """Check a thinking bot, and return for how many ms to wait for it next.
+
+        1. A bot without stdout, or with too much memory, is at fault.
+        2. If the time is up, but the CPU time alone is within the budget, a thread may
+           be waiting for a processor. The kernel counts a delay only when it ends, so
+           wait until the thread has run.
+        3. If time is left, wait. Threads on all processors use it up in the time left
+           divided by the number of processors, so check again then, or earlier.
+        4. Otherwise the time is up. If delays may have been missed, that is a
+           ServiceFault, otherwise it is the bot's fault.
+        """
         charge = self._watch.read()
         if self._bot.closed_stdout():
-            raise Closed
+            raise StdoutClosed
         if self._bot.over_memory():
             raise PlayerFault(Fault.MEMORY, "")
-        if charge.ms >= self._budget > charge.cpu_ms:
-            # A thread may wait for a processor; how long is known when it has run.
-            if not self._watch.settled():
-                return self._patience(charge)
+        if charge.ms >= self._budget_ms > charge.cpu_ms:
+            if not self._watch.all_delays_known():
+                return self._wait_for_starved_thread(charge)
             charge = self._watch.read()
-        left = self._budget - charge.ms
-        if left > 0:
-            self._grace = 0.0
-            self._watch.forget_waiting()
-            often = _WAITING_LOOK_MS if charge.waited_ms else _LOOK_MS
-            return max(1.0, min(left / _CPUS, often))
-        self._be_sure(charge)
-        raise PlayerFault(Fault.TIMEOUT, self._spent(charge))
+        left_ms = self._budget_ms - charge.ms
+        if left_ms > 0:
+            self._starved_until_ms = 0.0
+            self._watch.forget_waiting_threads()
+            check_ms = _CHECK_WAITING_MS if charge.waited_ms else _CHECK_MS
+            return max(1.0, min(left_ms / _CPUS, check_ms))
+        self._require_certainty(charge)
+        raise PlayerFault(Fault.TIMEOUT, self._cost(charge))
 
-    def _patience(self, charge: Charge) -> float:
-        """Return for how many ms to wait for a thread to run; raise after too many."""
-        self._grace = self._grace or charge.wall_ms + _STARVED_MS
-        if charge.wall_ms > self._grace:
+    def _wait_for_starved_thread(self, charge: Charge) -> float:
+        """Return for how many ms to wait. Raises ServiceFault after the timeout."""
+        if not self._starved_until_ms:
+            self._starved_until_ms = charge.wall_ms + _STARVATION_TIMEOUT_MS
+        if charge.wall_ms > self._starved_until_ms:
             raise ServiceFault(
                 f"the machine gave seat {self._seat} no processor for"
-                f" {_STARVED_MS} ms; its clock cannot be judged"
+                f" {_STARVATION_TIMEOUT_MS} ms, so its clock cannot be judged; let"
+                " fewer programs run on the machine"
             )
         return 1.0
 
-    def _be_sure(self, charge: Charge) -> None:
-        """Raise ServiceFault if it may be the machine's fault that the time is up."""
-        if charge.cpu_ms < self._budget and self._watch.unsure(charge):
+    def _require_certainty(self, charge: Charge) -> None:
+        """Raise ServiceFault if the machine may be the reason why the time is up."""
+        if charge.cpu_ms >= self._budget_ms:
+            return
+        if self._watch.may_have_missed_delays(charge):
             raise ServiceFault(
-                f"{self._spent(charge)}, and threads of it have ended that may have"
-                " waited longer; its clock cannot be judged"
+                f"{self._cost(charge)}, and threads of it have ended that may have"
+                " waited longer, so its clock cannot be judged; let fewer programs"
+                " run on the machine"
             )
 
-    def _spent(self, charge: Charge) -> str:
+    def _cost(self, charge: Charge) -> str:
         what = "its start" if self._ask is None else f"the decision {self._where()}"
         return (
-            f"{what} took {charge.ms:.0f} ms and {self._budget:.0f} ms were left"
+            f"{what} took {charge.ms:.0f} ms and {self._budget_ms:.0f} ms were left"
             f" (processor {charge.cpu_ms:.0f} ms, wall {charge.wall_ms:.0f} ms,"
             f" of which {charge.waited_ms:.0f} ms waiting for a processor)"
         )
@@ -265,74 +313,81 @@ class BotProcess:
     # --- endings
 
     def _fail(self, reason: Fault, detail: str) -> PlayerFault:
-        """Return the fault, its verdict kept; too much memory explains the rest."""
+        """Store the verdict of a fault and return the fault. Kill the bot if necessary.
+
+        If the bot used too much memory, that becomes the reason: it explains the rest.
+        """
         if self._exit is None:
             self._watch.stop()
             if self._bot.over_memory():
                 reason = Fault.MEMORY
                 detail = f"it needed more than its {self._limits.memory_mb} MiB"
-        if reason not in _POLITE:
+        if reason not in _GENTLE_REASONS:
             self.kill()
-        self.verdict = self._judge(reason, detail)
+        self.verdict = self._new_verdict(reason, detail)
         return PlayerFault(reason, detail)
 
     def _crash(self) -> PlayerFault:
-        """Return the fault of a bot that is gone, or that closed its stdout."""
+        """Return the fault of a bot that has ended or has closed its stdout.
+
+        Raises ServiceFault if the sandbox never reached the bot's own program.
+        """
         self._watch.stop()
-        gone = wait_for_exit(self._bot.pid, _DYING_MS)
+        exited = wait_for_exit(self._bot.pid, _EXIT_TIMEOUT_MS)
         if self._bot.over_memory():
             return self._fail(Fault.MEMORY, "")
         began = self._bot.began()
         self.kill()
         if not began:
-            tail = protocol.quote(self._channel.stderr[-200:])
+            tail = protocol.quote(self._pipes.stderr[-200:])
             raise ServiceFault(f"the sandbox could not start the bot: {tail}")
-        how = str(self._exit) if gone else "it closed its stdout"
+        how = str(self._exit) if exited else "it closed its stdout"
         return self._fail(Fault.CRASH, f"{how}, at {self._where()}")
 
-    def _say_and_end(self, line: bytes, wait_ms: int) -> None:
+    def _dismiss(self, line: bytes, timeout_ms: int) -> None:
+        """Send a last line, give the bot ``timeout_ms`` to exit, and kill it."""
         if self._running is None or self._exit is not None:
             return
         try:
             self._bot.thaw()
-            if wait_ms:
+            if timeout_ms:
                 self._send(line)
-                self._linger(wait_ms)
+                self._await_exit(timeout_ms)
         except (OSError, PlayerFault, ServiceFault):
-            pass  # it is being ended: nothing that it does can matter any more
+            pass  # the game is over for this bot, so no fault of it matters any more
         self.kill()
 
-    def _linger(self, wait_ms: int) -> None:
-        """Take the bot's last words until it has gone, for ``wait_ms`` at most."""
-        ends = time.monotonic() + wait_ms / 1e3
+    def _await_exit(self, timeout_ms: int) -> None:
+        """Read the bot's output until it exits. Raises PlayerFault if it does not."""
+        ends = time.monotonic() + timeout_ms / 1e3
 
-        def left() -> float:
+        def left_ms() -> float:
             ms = (ends - time.monotonic()) * 1e3
             if ms <= 0:
-                raise PlayerFault(Fault.TIMEOUT, "it did not leave")
+                raise PlayerFault(Fault.TIMEOUT, "it did not exit")
             return ms
 
         try:
-            self._channel.flush(left)
-            self._channel.hang_up()
+            self._pipes.flush(left_ms)
+            self._pipes.close_stdin()
             while True:
-                self._channel.receive(left(), left)
-        except Closed:
+                self._pipes.receive(left_ms(), left_ms)
+        except StdoutClosed:
             wait_for_exit(self._bot.pid, max(0.0, (ends - time.monotonic()) * 1e3))
 
-    def _judge(self, reason: str, detail: str) -> Verdict:
+    def _new_verdict(self, reason: str, detail: str) -> Verdict:
         ask = self._ask
         return Verdict(
             reason=reason,
             detail=detail,
             decision=ask.decision if ask else None,
             ply=ask.ply if ask else None,
-            sent=self._sent[:KEPT_BYTES],
-            received=(self._received or self._channel.pending)[:KEPT_BYTES],
+            sent=self._sent[:MAX_LINE_BYTES],
+            received=(self._received or self._pipes.pending)[:MAX_LINE_BYTES],
             move_ms=ask.move_ms if ask else self._limits.start_ms,
             bank_ms=ask.bank_ms if ask else 0.0,
             charge=self._watch.last,
             exit=self._exit,
-            memory_peak=self._peak,
-            stderr=self._channel.stderr,
+            memory_peak=self._memory_peak,
+            stderr=self._pipes.stderr,
         )

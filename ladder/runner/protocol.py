@@ -1,9 +1,10 @@
-"""The bot protocol torres/1: what goes over the pipe, and what may come back.
+"""The bot protocol torres/1: it encodes our lines and decodes those of the bots.
 
-It decides what a line says, not whether the answer is legal (the referee does) and
-not how long it took (the process does). Everything that a bot writes is hostile:
-whatever the bytes are, ``read_ready`` and ``read_answer`` return a value or raise
-``PlayerFault(Fault.PROTOCOL, …)``, and nothing else.
+docs/contract.md, section 8, is the specification. This module decides what a line
+means. It does not know whether an answer is legal (the referee does) or how long it
+took (the process does). All output of a bot is untrusted: for any bytes,
+``read_ready`` and ``read_answer`` return a value or raise
+``PlayerFault(Fault.PROTOCOL, …)``, and raise nothing else.
 """
 
 import json
@@ -17,46 +18,46 @@ from engine.faults import Fault
 from engine.referee import Ask, Hello, PlayerFault, ServiceFault
 
 PROTOCOL = "torres/1"
-MAX_LINE_BYTES = 65_536
-"""The longest line that the referee writes, its newline included."""
+MAX_LINE_BYTES = 65_536  # of a line that the referee writes, with its newline
 MAX_NOTE_BYTES = 1_024
-_MAX_NAME = 64
+STDERR_TAIL_BYTES = 65_536  # the end of a program's stderr, stored for the bot's owner
+_MAX_NAME_CHARS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one bot may use in one game, told to it in ``hello``.
+    """The limits of one bot in one game. The bot gets them in ``hello``.
 
-    ``memory_mb`` (MiB) and ``pids`` (processes and threads) are those of the whole
-    bot; ``tmp_mb`` is its /tmp; ``line_bytes`` one line and ``output_bytes`` all that
-    it writes to stdout. ``move_ms`` and ``bank_ms`` are the clock it starts with; the
-    referee keeps the clock.
+    ``memory_mb`` (in MiB) and ``pids`` (processes and threads) hold for the whole bot;
+    ``tmp_mb`` is the size of its /tmp; ``line_bytes`` limits one line and
+    ``output_bytes`` the whole stdout. ``move_ms`` and ``bank_ms`` are the clock at the
+    start of the game; the referee keeps the clock after that.
     """
 
     memory_mb: int = 256
     pids: int = 64
     tmp_mb: int = 16
-    line_bytes: int = 65_536
+    line_bytes: int = MAX_LINE_BYTES
     output_bytes: int = 1_048_576
     start_ms: int = 10_000
     move_ms: int = 1_000
     bank_ms: int = 10_000
 
     def as_dict(self) -> dict[str, int]:
-        """Return the ``limits`` of ``hello``, keys in the contract's order."""
+        """Return the ``limits`` of ``hello``, with the keys in the contract's order."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The bot is ready; ``legal`` says whether it wants the legal actions sent."""
+    """The bot is ready. ``legal`` is true if it wants the legal actions to be sent."""
 
     name: str | None
     legal: bool
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """An answer of the right shape: exactly one of ``actions`` and ``index``."""
+    """An answer of the right shape: exactly one of ``actions`` and ``index`` is set."""
 
     actions: list[str] | None
     index: int | None
@@ -69,7 +70,7 @@ class _Clock(msgspec.Struct):
 
 
 class _Decide(msgspec.Struct, tag="decide"):
-    """The keys of ``decide`` in the contract's order; ``legal`` may be left out."""
+    """A ``decide`` message, keys in the contract's order. ``legal`` may be unset."""
 
     decision: str
     ply: int
@@ -80,7 +81,10 @@ class _Decide(msgspec.Struct, tag="decide"):
 
 
 class _Line(msgspec.Struct):
-    """Every key that a bot may say; ``type`` is looked at first, so it is loose."""
+    """All keys that matter in a bot's line.
+
+    ``type`` may be of any JSON type here, so that a wrong one gets our error message.
+    """
 
     type: Any = None
     name: str | None = None
@@ -93,17 +97,20 @@ class _Line(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Line).decode
 _encode_lines = msgspec.json.Encoder().encode_lines
 _REPEATED = re.compile(rb'\\u|"(?:actions|index)".*"(?:actions|index)"')
-"""A sane answer names one of the two, once, without escapes in its keys."""
+"""Finds the lines that need a search for repeated keys, which is expensive.
+
+A usual answer has one of the two keys, once, without escapes.
+"""
 
 
 def encode(message: dict[str, Any] | msgspec.Struct) -> bytes:
-    """Return ``message`` as one ASCII line without spaces, keys in their order."""
+    """Return ``message`` as one line of ASCII JSON, without spaces."""
     line = _encode_lines((message,))
     if line.isascii():
         return line
-    # Only a refusal can quote a bot; msgspec writes UTF-8.
-    plain = msgspec.to_builtins(message)
-    return json.dumps(plain, separators=(",", ":")).encode("ascii") + b"\n"
+    # msgspec writes UTF-8. Only messages that quote a bot have other characters.
+    builtins = msgspec.to_builtins(message)
+    return json.dumps(builtins, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def encode_hello(hello: Hello) -> bytes:
@@ -123,11 +130,11 @@ def encode_hello(hello: Hello) -> bytes:
 
 
 def encode_decide(ask: Ask, *, legal: bool) -> bytes:
-    """Return the ``decide`` line of ``ask``, with its legal actions if wanted.
+    """Return the ``decide`` line of ``ask``, with the legal actions if ``legal``.
 
-    A list of legal actions that would make the line longer than ``MAX_LINE_BYTES`` is
-    left out, as for a bot that does not want it. Raises ServiceFault if it is too long
-    even so: that can only be our own mistake.
+    The legal actions are left out if they would make the line longer than
+    ``MAX_LINE_BYTES``. Raises ServiceFault if the line is too long without them, which
+    can only be a mistake of the service.
     """
     message = _Decide(
         ask.decision,
@@ -144,58 +151,61 @@ def encode_decide(ask: Ask, *, legal: bool) -> bytes:
         return line
     if legal:
         return encode_decide(ask, legal=False)
-    raise ServiceFault(f"a decide line of {len(line)} bytes, more than we may write")
+    raise ServiceFault(
+        f"a decide line has {len(line)} bytes, and {MAX_LINE_BYTES} are allowed"
+    )
 
 
 def read_ready(line: bytes) -> Ready | None:
-    """Return what a line says before the game; None for a message we do not know."""
-    said = _parse(line)
-    if said.type != "ready":
-        if isinstance(said.type, str):
+    """Decode a line before the first decision; None if its ``type`` is unknown."""
+    message = _parse(line)
+    if message.type != "ready":
+        if isinstance(message.type, str):
             return None
         raise PlayerFault(
             Fault.PROTOCOL, f'expected {{"type":"ready"}}, got {quote(line)}'
         )
-    return Ready(said.name[:_MAX_NAME] if said.name else None, said.legal)
+    name = message.name[:_MAX_NAME_CHARS] if message.name else None
+    return Ready(name, message.legal)
 
 
 def read_answer(line: bytes) -> Reply | None:
-    """Return the answer in a line; None for a message that we do not know.
+    """Decode a line after a question; None if it is another message than an answer.
 
-    A line with ``actions`` or ``index`` is an answer whatever its ``type``; one with
-    neither is ignored if it names a type, and a fault if it does not.
+    A line with ``actions`` or ``index`` is an answer, whatever its ``type`` is. A line
+    with neither is another message if its ``type`` is a string, and otherwise a fault.
     """
-    said = _parse(line)
-    if said.actions is None and said.index is None:
-        if isinstance(said.type, str):
+    message = _parse(line)
+    if message.actions is None and message.index is None:
+        if isinstance(message.type, str):
             return None
         raise PlayerFault(
             Fault.PROTOCOL, f'neither "actions" nor "index" in {quote(line)}'
         )
-    if said.actions is not None and said.index is not None:
+    if message.actions is not None and message.index is not None:
         raise PlayerFault(
             Fault.PROTOCOL, f'both "actions" and "index" in {quote(line)}'
         )
-    note = None if said.note is None else _cut(said.note)
-    return Reply(said.actions, said.index, note)
+    note = None if message.note is None else _cut(message.note)
+    return Reply(message.actions, message.index, note)
 
 
-def quote(line: bytes, most: int = 200) -> str:
-    """Return what a bot wrote for one line of a message: printable ASCII, bounded."""
-    shown = ascii(line[:most].decode("utf-8", "backslashreplace"))[1:-1]
-    return f"{shown}…" if len(line) > most else shown
+def quote(line: bytes, max_bytes: int = 200) -> str:
+    """Return the first ``max_bytes`` of a bot's output as printable ASCII."""
+    text = ascii(line[:max_bytes].decode("utf-8", "backslashreplace"))[1:-1]
+    return f"{text}…" if len(line) > max_bytes else text
 
 
 def _parse(line: bytes) -> _Line:
     try:
         if not line.isascii():
-            line.decode()  # msgspec does not look into keys that it skips
-        said = _decode(line)
+            line.decode()  # msgspec does not check the values that it skips
+        message = _decode(line)
     except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError) as why:
         raise PlayerFault(Fault.PROTOCOL, f"{_reason(why)}: {quote(line)}") from None
     if _REPEATED.search(line):
         _refuse_repeated_keys(line)
-    return said
+    return message
 
 
 def _reason(why: Exception) -> str:
@@ -207,13 +217,15 @@ def _reason(why: Exception) -> str:
 
 
 def _refuse_repeated_keys(line: bytes) -> None:
-    """Raise if the object repeats a key: which one counts would be a guess."""
+    """Raise PlayerFault if an object has a key twice: either value could be meant."""
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        said = dict(pairs)
-        if len(said) < len(pairs):
-            raise PlayerFault(Fault.PROTOCOL, f"a key is there twice: {quote(line)}")
-        return said
+        values = dict(pairs)
+        if len(values) < len(pairs):
+            raise PlayerFault(
+                Fault.PROTOCOL, f"an object has a key twice: {quote(line)}"
+            )
+        return values
 
     try:
         json.loads(line, object_pairs_hook=unique)
@@ -222,4 +234,5 @@ def _refuse_repeated_keys(line: bytes) -> None:
 
 
 def _cut(note: str) -> str:
+    """Cut a note at ``MAX_NOTE_BYTES`` of UTF-8, between two characters."""
     return note.encode("utf-8", "replace")[:MAX_NOTE_BYTES].decode("utf-8", "ignore")

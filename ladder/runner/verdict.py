@@ -6,15 +6,13 @@ from typing import Any
 from ladder.runner.clock import Charge
 from ladder.runner.sandbox.api import Exit
 
-KEPT_BYTES = 65_536
-
 
 @dataclass(frozen=True, slots=True)
 class SeatOutput:
     """What one seat leaves behind when its player has ended.
 
-    ``stderr`` holds the last ``KEPT_BYTES`` of the bot's stderr as text. ``notes``
-    holds one ``{"move": index, "note": text}`` for each note that the bot sent.
+    ``stderr`` holds the last ``STDERR_TAIL_BYTES`` of the bot's stderr as text.
+    ``notes`` holds one ``{"move": index, "note": text}`` for each note that the bot sent.
     ``verdict`` is a verdict as JSON, and empty if the seat did not forfeit.
     """
 
@@ -25,13 +23,14 @@ class SeatOutput:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Everything that was seen of a fault, bounded.
+    """Everything that is known of a fault.
 
-    ``sent`` is the last line that the bot got, ``received`` what it wrote since;
-    ``move_ms`` and ``bank_ms`` are the clock it had for the decision (at the start:
-    ``start_ms`` and 0), ``charge`` what the thought had cost when it ended;
-    ``memory_peak`` is in bytes, ``stderr`` its last 64 KiB. ``decision`` and ``ply``
-    are None before the first question.
+    ``sent`` is the last line that the bot got, ``received`` is what it has written
+    since; each is cut at ``MAX_LINE_BYTES``. ``move_ms`` and ``bank_ms`` are the clock
+    that the bot had for the decision (at its start: ``start_ms`` and 0). ``charge`` is
+    the cost of the decision when it ended. ``memory_peak`` is in bytes. ``stderr`` has
+    the last ``STDERR_TAIL_BYTES`` of it. ``decision`` and ``ply`` are None before the
+    first decision.
     """
 
     reason: str

@@ -172,7 +172,7 @@ def test_a_bot_waits_if_its_language_is_not_installed(
         ("language = 'cobol'\nentry = 'main.py'", "no language"),
         ("language = 'python'\nentry = '../main.py'", "does not stay"),
         ("language = 'python'\nentry = 'other.py'", "no file"),
-        ("nonsense", "not as it should be"),
+        ("nonsense", "not valid"),
     ],
 )
 def test_a_manifest_names_the_entry(bot: Bot, manifest: str, error: str) -> None:

@@ -1,4 +1,4 @@
-"""Real bots, real sandboxes: what the tests of this room share."""
+"""Fixtures of this package: real bots in real sandboxes."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,9 +14,9 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 @pytest.fixture(scope="module", params=["none", "full"])
 def sandbox(request: pytest.FixtureRequest) -> Sandbox:
-    """The same test at each level."""
-    made: Sandbox = request.getfixturevalue(request.param)
-    return made
+    """Run the same test at both levels."""
+    sandbox: Sandbox = request.getfixturevalue(request.param)
+    return sandbox
 
 
 Start = Callable[..., BotProcess]
@@ -24,14 +24,15 @@ Start = Callable[..., BotProcess]
 
 @pytest.fixture
 def bot() -> Iterator[Start]:
-    """Make players of ``programs/``, and kill them when the test is over."""
-    made: list[BotProcess] = []
+    """Make players of programs in ``programs/``, and kill them after the test."""
+    players: list[BotProcess] = []
 
     def make(name: str, sandbox: Sandbox, **options: object) -> BotProcess:
         path = PROGRAMS / name
-        made.append(BotProcess(locate(path), sandbox, **options))  # type: ignore[arg-type]
-        return made[-1]
+        player = BotProcess(locate(path), sandbox, **options)  # type: ignore[arg-type]
+        players.append(player)
+        return player
 
     yield make
-    for player in made:
+    for player in players:
         player.kill()

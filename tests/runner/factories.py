@@ -1,4 +1,4 @@
-"""Small games without the rules: honest and hostile bots take turns to be asked."""
+"""Makes questions and players, and plays small games without the rules of Torres."""
 
 import dataclasses
 import os
@@ -18,7 +18,7 @@ STATE = {"phase": 1, "heights": [[0] * 8] * 8}
 
 
 def ask(ply: int = 3, **changes: object) -> Ask:
-    words: dict[str, object] = {
+    fields: dict[str, object] = {
         "decision": "turn",
         "ply": ply,
         "state": STATE,
@@ -28,7 +28,7 @@ def ask(ply: int = 3, **changes: object) -> Ask:
         "bank_ms": 0,
         **changes,
     }
-    return Ask(**words)  # type: ignore[arg-type]
+    return Ask(**fields)  # type: ignore[arg-type]
 
 
 def player(
@@ -43,7 +43,7 @@ def player(
 
 @dataclasses.dataclass
 class BotContest:
-    """What came of a game: why the first seat forfeited, and what both answered."""
+    """Why the first seat forfeited, if it did, and how often each seat answered."""
 
     fault: PlayerFault | None
     bot: BotProcess
@@ -59,14 +59,17 @@ def contest(
     move_ms: float = 4_000,
     against: BotProcess | None = None,
 ) -> BotContest:
-    """Ask ``bot`` and an honest opponent in turn; the opponent is always asked on.
+    """Ask ``bot`` and an honest opponent in turn, the opponent also after a fault.
 
-    One that is given has started, and may go on to its next game.
+    ``against`` is an opponent that has started; it is not ended here, so that it can
+    play another game.
     """
     opponent = against or player(PROGRAMS / "first.py", sandbox)
     if against is None:
         opponent.start(dataclasses.replace(HELLO, seat=1))
-    fault, answers, others = None, 0, 0
+    fault = None
+    answers = 0
+    opponent_answers = 0
     try:
         bot.start(HELLO)
     except PlayerFault as caught:
@@ -79,30 +82,30 @@ def contest(
             except PlayerFault as caught:
                 fault = caught
                 bot.forfeit(caught.reason, caught.detail)
-        others += opponent.decide(ask(ply)).index == 0
+        opponent_answers += opponent.decide(ask(ply)).index == 0
     if fault is None:
         bot.end([0, 1], [2, 1], "completed")
     if against is None:
         opponent.end([0, 1], [2, 1], "completed")
-    return BotContest(
-        fault, bot, answers, others, bot._channel.stderr.decode(errors="replace")
-    )
+    stderr = bot._pipes.stderr.decode(errors="replace")
+    return BotContest(fault, bot, answers, opponent_answers, stderr)
 
 
 def survivors() -> list[str]:
-    """Return what still runs under our slots' user ids and is ours, or nobody's.
+    """Return the stat lines of the processes with user ids of our slots that still run.
 
-    Other test runs on the machine may have the same slots.
+    Only children of this process and of PID 1 count, because other test runs on the
+    machine may use the same user ids.
     """
     first, last = (int(word) for word in os.environ["TORRES_SLOT_UIDS"].split("-"))
     left = []
     for process in Path("/proc").iterdir():
         try:
             if process.name.isdecimal() and first <= process.stat().st_uid <= last:
-                said = (process / "stat").read_text()
-                state, parent = said.rpartition(")")[2].split()[:2]
+                line = (process / "stat").read_text()
+                state, parent = line.rpartition(")")[2].split()[:2]
                 if state not in "ZX" and int(parent) in {1, os.getpid()}:
-                    left.append(said)
+                    left.append(line)
         except OSError:
             continue
     return left
@@ -111,7 +114,7 @@ def survivors() -> list[str]:
 def groups_left() -> list[Path]:
     """Return the bots' control groups of this process that still exist.
 
-    But for those that are laid in for the next bot: they have no limits yet.
+    Groups without limits are left out: they were made in advance for the next bot.
     """
     groups = [
         bot
@@ -121,5 +124,5 @@ def groups_left() -> list[Path]:
         if bot.is_dir()
     ]
     limits = [group / "pids.max" for group in groups if (group / "pids.max").exists()]
-    laid_in = {file.parent.name for file in limits if file.read_text() == "max\n"}
-    return [group for group in groups if group.name not in laid_in]
+    unused = {file.parent.name for file in limits if file.read_text() == "max\n"}
+    return [group for group in groups if group.name not in unused]

@@ -1,4 +1,4 @@
-"""What a worker keeps of bots: verified before use, and only so much of it."""
+"""The artifact cache: entries are verified before use, and their size is limited."""
 
 import os
 from collections.abc import Callable
@@ -13,36 +13,37 @@ Make = Callable[[Path], None]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> ArtifactCache:
+def cache(tmp_path: Path) -> ArtifactCache:
     (tmp_path / "scratch").mkdir()
-    return ArtifactCache(tmp_path / "kept", tmp_path / "scratch", 1 << 20)
+    return ArtifactCache(tmp_path / "cache", tmp_path / "scratch", 1 << 20)
 
 
 class Maker:
-    """Makes a folder with a file of ``size`` bytes, and counts how often."""
+    """Makes a folder with a file of ``size`` bytes, and counts its calls."""
 
     def __init__(self, size: int = 10) -> None:
-        self.size, self.times = size, 0
+        self.size = size
+        self.calls = 0
 
     def __call__(self, folder: Path) -> None:
-        self.times += 1
+        self.calls += 1
         (folder / "sub").mkdir(parents=True)
         (folder / "sub" / "bot.py").write_bytes(b"x" * self.size)
 
 
-def test_an_entry_is_made_once(store) -> None:
+def test_an_entry_is_made_once(cache) -> None:
     make = Maker()
 
     for _ in range(3):
-        entry = store.take("a", make)
+        entry = cache.take("a", make)
         assert (entry.files / "sub" / "bot.py").read_bytes() == b"x" * 10
         entry.close()
 
-    assert make.times == 1
+    assert make.calls == 1
 
 
-def same_size(files: Path) -> None:
-    """Change a file and give it back its time, as only a forger does."""
+def same_size_and_time(files: Path) -> None:
+    """Change a file's content and restore its time, as only an attacker does."""
     path = files / "sub" / "bot.py"
     before = path.stat()
     path.write_bytes(b"y" * 10)
@@ -72,54 +73,55 @@ def no_digest(files: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [same_size, one_more, one_less, other_mode, other_digest, no_digest]
+    "damage",
+    [same_size_and_time, one_more, one_less, other_mode, other_digest, no_digest],
 )
-@pytest.mark.parametrize("used", [True, False])
-def test_what_is_not_as_it_was_made_is_made_anew(store, damage, used) -> None:
+@pytest.mark.parametrize("in_use", [True, False])
+def test_a_damaged_entry_is_made_again(cache, damage, in_use) -> None:
     make = Maker()
-    entry = store.take("a", make)
-    if not used:
+    entry = cache.take("a", make)
+    if not in_use:
         entry.close()
     damage(entry.files)
 
-    again = store.take("a", make)
+    again = cache.take("a", make)
 
-    assert make.times == 2
+    assert make.calls == 2
     assert [p.name for p in again.files.rglob("*.py")] == ["bot.py"]
     assert (again.files / "sub" / "bot.py").read_bytes() == b"x" * 10
     assert oct((again.files / "sub" / "bot.py").stat().st_mode & 0o777) == "0o644"
 
 
-def test_what_is_too_large_is_kept_alone(store) -> None:
-    store.take("small", Maker()).close()
+def test_an_entry_larger_than_the_cache_stays_alone(cache) -> None:
+    cache.take("small", Maker()).close()
 
-    store.take("large", Maker(2 << 20)).close()
+    cache.take("large", Maker(2 << 20)).close()
 
-    assert [p.name for p in store.folder.iterdir()] == ["large"]
+    assert [p.name for p in cache.folder.iterdir()] == ["large"]
 
 
-def test_those_used_last_are_kept(store) -> None:
+def test_the_least_recently_used_entries_are_removed(cache) -> None:
     make = Maker(300_000)
     entries: dict[str, CacheEntry] = {}
     for at, name in enumerate("abcd"):
-        entries[name] = store.take(name, make)
-        if name != "a":  # it stays in use
+        entries[name] = cache.take(name, make)
+        if name != "a":  # which stays in use
             entries[name].close()
         os.utime(entries[name].files.parent / "digest", (at, at))
 
-    store.take("e", make).close()
+    cache.take("e", make).close()
 
-    # Three have room; the one in use stays, though it was used first.
-    assert sorted(p.name for p in store.folder.iterdir()) == ["a", "c", "d", "e"]
-    assert list(store.scratch.iterdir()) == []
+    # There is room for three. The entry in use stays, although it is the oldest.
+    assert sorted(p.name for p in cache.folder.iterdir()) == ["a", "c", "d", "e"]
+    assert list(cache.scratch.iterdir()) == []
     entries["a"].close()
 
 
-def test_many_take_one_at_the_same_moment(store) -> None:
+def test_many_threads_take_the_same_entry_at_once(cache) -> None:
     make = Maker()
 
     def take(_: int) -> bytes:
-        entry = store.take("a", make)
+        entry = cache.take("a", make)
         content = (entry.files / "sub" / "bot.py").read_bytes()
         entry.close()
         return content
@@ -127,4 +129,4 @@ def test_many_take_one_at_the_same_moment(store) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(take, range(200))) == {b"x" * 10}
 
-    assert list(store.scratch.iterdir()) == []
+    assert list(cache.scratch.iterdir()) == []

@@ -1,10 +1,9 @@
 """The fair clock: what a bot is charged, alone, frozen and on a busy machine."""
 
-import os
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -12,29 +11,47 @@ import pytest
 from engine.referee import Answer, PlayerFault, ServiceFault
 from ladder.runner import clock
 from ladder.runner.clock import Stopwatch
+from ladder.runner.process import BotProcess
 from ladder.runner.sandbox import Sandbox
 from ladder.runner.sandbox.proc import Processed, Processors
 from tests.runner.factories import HELLO, PROGRAMS, ask, player
+from tests.runner.starvation import Starvation
 
 pytestmark = pytest.mark.sandbox
 
+StartLoops = Callable[[int], Starvation]
+
 
 @pytest.fixture
-def busy() -> Iterator[None]:
-    """Other programs keep all processors busy, three for each."""
-    loops = [
-        subprocess.Popen([sys.executable, "-c", "while True: pass"])
-        for _ in range(3 * (os.cpu_count() or 1))
-    ]
-    yield
-    for loop in loops:
-        loop.kill()
-        loop.wait()
+def busy_loops() -> Iterator[StartLoops]:
+    """Start n busy loops, beside which a bot gets 1 / (n + 1) of a processor."""
+    with ExitStack() as stack:
+        yield lambda loops: stack.enter_context(Starvation(loops))
 
 
-def answers(name: str, sandbox: Sandbox, rounds: int = 5, **env: str) -> list[Answer]:
+def started(
+    name: str,
+    sandbox: Sandbox,
+    starvation: Starvation | None = None,
+    env: dict[str, str] | None = None,
+) -> BotProcess:
+    """Start a bot of ``programs/``. It is starved from its first decision on."""
     bot = player(PROGRAMS / f"{name}.py", sandbox, env=env)
     bot.start(HELLO)
+    if starvation is not None:
+        starvation.starve(bot)
+    return bot
+
+
+def answers(
+    name: str,
+    sandbox: Sandbox,
+    starvation: Starvation | None = None,
+    rounds: int = 5,
+    **env: str,
+) -> list[Answer]:
+    """Return a bot's answers to ``rounds`` questions, each with ample time."""
+    bot = started(name, sandbox, starvation, env)
     try:
         return [bot.decide(ask(move_ms=20_000)) for _ in range(rounds)]
     finally:
@@ -45,53 +62,53 @@ def middle(values: list[float]) -> float:
     return sorted(values)[len(values) // 2]
 
 
-def test_work_is_charged_as_processor_time(full) -> None:
+def test_work_is_charged_as_cpu_time(full) -> None:
     for answer in answers("work", full, WORK_MS="50"):
         assert 49 < answer.cpu_ms < 65
         assert 49 < answer.ms < 90
 
 
-@pytest.mark.slow  # its figures are the machine's, too: not a thing to fail CI
-def test_work_on_a_busy_machine_costs_the_same(full, busy) -> None:
-    found = answers("work", full, rounds=7, WORK_MS="50")
+@pytest.mark.slow  # its figures depend on the machine, so CI must not fail on them
+def test_work_on_a_busy_machine_costs_the_same(full, busy_loops) -> None:
+    starvation = busy_loops(6)
+    charges = answers("work", full, starvation, rounds=7, WORK_MS="50")
 
-    assert middle([answer.wall_ms for answer in found]) > 80  # it had to wait
-    assert middle([answer.ms for answer in found]) < 62
+    assert middle([answer.wall_ms for answer in charges]) > 80, f"beside {starvation}"
+    assert middle([answer.ms for answer in charges]) < 62
 
 
 def test_a_nap_is_charged_as_wall_time(full) -> None:
-    found = answers("nap", full)
+    charges = answers("nap", full)
 
-    assert all(answer.cpu_ms < 20 for answer in found)
-    # What a host takes from its virtual machine meanwhile is not charged.
-    assert 250 < middle([answer.ms for answer in found]) < 400
+    assert all(answer.cpu_ms < 20 for answer in charges)
+    # If a host takes a processor from its virtual machine meanwhile, that is not
+    # charged, so the charge can be less than the nap of 300 ms.
+    assert 250 < middle([answer.ms for answer in charges]) < 400
 
 
 def test_threads_and_children_do_not_cheat_the_clock(full) -> None:
     for answer in answers("many_threads", full, rounds=3):
-        assert answer.cpu_ms > 199  # four times 50, whoever waited for whom
+        assert answer.cpu_ms > 199  # 50 in each of four, in whatever order they ran
         assert answer.ms >= answer.cpu_ms
 
 
 @pytest.mark.parametrize("name", ["ponder", "wakers"])
 def test_a_frozen_bot_uses_no_processor(full, name) -> None:
-    """Trap T4: not even with children that wake all the time."""
-    bot = player(PROGRAMS / f"{name}.py", full)
-    bot.start(HELLO)
+    """A bot whose children wake each other all the time does not, either."""
+    bot = started(name, full)
     bot.decide(ask())
-    burnt = []
-    for _ in range(2):  # the first look counts what ran before the freeze
+    cpu_ns = []
+    for _ in range(2):  # the first figure includes what ran before the freeze
         before = bot._bot.cpu_ns()
         subprocess.run(["sleep", "0.3"], check=True)
-        burnt.append(bot._bot.cpu_ns() - before)
+        cpu_ns.append(bot._bot.cpu_ns() - before)
     bot.kill()
 
-    assert burnt[1] < 1_000_000
+    assert cpu_ns[1] < 1_000_000
 
 
-def test_what_it_burns_after_its_answer_is_charged_to_the_next(full) -> None:
-    bot = player(PROGRAMS / "ponder.py", full)
-    bot.start(HELLO)
+def test_cpu_time_after_an_answer_is_charged_to_the_next_decision(full) -> None:
+    bot = started("ponder", full)
     charges = [bot.decide(ask()).ms for _ in range(20)]
     cpu = bot._bot.cpu_ns() / 1e6
     bot.kill()
@@ -100,9 +117,9 @@ def test_what_it_burns_after_its_answer_is_charged_to_the_next(full) -> None:
     assert cpu >= sum(charges) * 0.2  # nothing is lost between the decisions
 
 
-def test_a_bot_out_of_time_is_not_saved_by_a_busy_machine(full, busy) -> None:
-    bot = player(PROGRAMS / "spin.py", full)
-    bot.start(HELLO)
+def test_a_bot_out_of_time_is_not_saved_by_a_busy_machine(full, busy_loops) -> None:
+    starvation = busy_loops(6)
+    bot = started("spin", full, starvation)
 
     with pytest.raises(PlayerFault, match="timeout"):
         bot.decide(ask(move_ms=200))
@@ -112,55 +129,59 @@ def test_a_bot_out_of_time_is_not_saved_by_a_busy_machine(full, busy) -> None:
     assert 199 < bot.verdict.charge.ms < 300
 
 
-def test_a_waiting_thread_is_not_judged_before_it_has_run(full, busy) -> None:
-    """Here each wait is longer than what is left, many times in a decision."""
-    bot = player(PROGRAMS / "work.py", full, env={"WORK_MS": "60"})
-    bot.start(HELLO)
-    for _ in range(5):
-        assert bot.decide(ask(move_ms=76)).ms < 76
+def test_a_waiting_thread_is_not_judged_before_it_has_run(full, busy_loops) -> None:
+    """Many times in a decision, a single wait is longer than the time that is left."""
+    starvation = busy_loops(6)
+    bot = started("work", full, starvation, {"WORK_MS": "60"})
+    charges = [bot.decide(ask(move_ms=76)) for _ in range(5)]
     bot.kill()
 
+    assert middle([answer.wall_ms for answer in charges]) > 120, f"beside {starvation}"
+    assert all(answer.ms < 76 for answer in charges)
 
-def test_work_handed_from_thread_to_thread_costs_the_same(full, busy) -> None:
-    """So Go may work: each thread waits for a part of the time, none for all of it."""
-    bot = player(PROGRAMS / "relay.py", full)
-    bot.start(HELLO)
-    found = [bot.decide(ask(move_ms=110)) for _ in range(5)]
+
+def test_work_handed_from_thread_to_thread_costs_the_same(full, busy_loops) -> None:
+    """The runtime of Go works so: each thread waits for a part of the whole wait."""
+    starvation = busy_loops(3)
+    bot = started("relay", full, starvation)
+    charges = [bot.decide(ask(move_ms=110)) for _ in range(5)]
     bot.kill()
 
-    assert all(answer.cpu_ms > 47 for answer in found)
+    assert middle([answer.wall_ms for answer in charges]) > 120, f"beside {starvation}"
+    assert all(answer.cpu_ms > 47 for answer in charges)
 
 
-def test_no_thread_waits_where_a_processor_has_nothing_to_do(
-    full, busy, monkeypatch
+def test_waits_of_many_threads_count_only_while_all_processors_are_busy(
+    full, busy_loops, monkeypatch
 ) -> None:
-    """Else the waits of many threads at the same time would pay for a long sleep."""
-    monkeypatch.setattr(clock, "_PROCESSORS", Idle())
-    found = [answer.ms for answer in answers("relay", full)]
+    """Otherwise waits of many threads at the same time would pay for a long sleep."""
+    starvation = busy_loops(6)
+    monkeypatch.setattr(clock, "_PROCESSORS", IdleProcessors())
+    charges = answers("relay", full, starvation)
 
-    assert middle(found) > 100
+    assert middle([answer.wall_ms for answer in charges]) > 120, f"beside {starvation}"
+    assert middle([answer.ms for answer in charges]) > 100, f"beside {starvation}"
 
 
-class Idle(Processors):
+class IdleProcessors(Processors):
     """Processors that never do anything."""
 
     def read(self, stale_ns: int = 0) -> Processed:
         return Processed((time.monotonic_ns(),) * 2, (0, 0))
 
 
-class Robbed(Processors):
+class StolenProcessors(Processors):
     """Processors of which the host takes four fifths."""
 
     def read(self, stale_ns: int = 0) -> Processed:
         return Processed((0,), (time.monotonic_ns() * 4 // 5,))
 
 
-def test_what_the_host_takes_from_its_virtual_machine_is_no_thinking(
+def test_time_that_a_host_takes_from_its_virtual_machine_is_not_charged(
     full, monkeypatch
 ) -> None:
-    monkeypatch.setattr(clock, "_PROCESSORS", Robbed())
-    bot = player(PROGRAMS / "tired.py", full)
-    bot.start(HELLO)
+    monkeypatch.setattr(clock, "_PROCESSORS", StolenProcessors())
+    bot = started("tired", full)
     answer = bot.decide(ask(move_ms=200))
     bot.kill()
 
@@ -168,7 +189,7 @@ def test_what_the_host_takes_from_its_virtual_machine_is_no_thinking(
     assert answer.ms < 200
 
 
-def test_what_processors_did_is_read_from_the_kernel_s_file(tmp_path: Path) -> None:
+def test_idle_and_stolen_time_is_read_from_the_kernel_s_file(tmp_path: Path) -> None:
     stat = tmp_path / "stat"
     stat.write_text(
         "cpu  9 9 9 9 9 9 9 9 0 0\n"
@@ -184,34 +205,42 @@ def test_what_processors_did_is_read_from_the_kernel_s_file(tmp_path: Path) -> N
     assert Processors().read().since(Processors().read()) >= (0, 0)
 
 
-def test_who_hardly_computes_is_hardly_kept_from_it(full, monkeypatch) -> None:
-    """Else what wakes now and then, on a busy machine, would pay for any sleep."""
-    monkeypatch.setattr(clock, "_PROCESSORS", Robbed())
-    found = answers("nap", full)
+def test_waiting_counts_for_at_most_a_multiple_of_the_cpu_time(
+    full, monkeypatch
+) -> None:
+    """Otherwise a thread that wakes now and then, on a busy machine, could sleep."""
+    monkeypatch.setattr(clock, "_PROCESSORS", StolenProcessors())
+    charges = answers("nap", full)
 
-    assert middle([answer.ms for answer in found]) > 200
+    assert middle([answer.ms for answer in charges]) > 200
 
 
-def test_threads_that_ended_while_starved_are_never_the_bot_s_fault(full, busy) -> None:
-    """What they waited is lost with them; then it cannot be said whose fault it is."""
-    ours, charges = 0, []
+def test_unseen_waits_of_ended_threads_are_never_the_bot_s_fault(
+    full, busy_loops
+) -> None:
+    """What a thread waited is lost when it ends. Then the attempt fails, not the bot.
+
+    The bot needs 50 ms of CPU time, half of its budget, in fifty short threads.
+    """
+    starvation = busy_loops(12)
+    unjudged = 0
+    charges = []
     for _ in range(10):
-        bot = player(PROGRAMS / "short_threads.py", full)
-        bot.start(HELLO)
-        try:  # twice what it needs
+        bot = started("short_threads", full, starvation)
+        try:
             charges += [bot.decide(ask(move_ms=100)) for _ in range(3)]
         except ServiceFault as why:
             assert "threads of it have ended" in str(why)  # noqa: PT017
-            ours += 1
+            unjudged += 1
         bot.kill()
 
     assert all(charge.ms <= 100 for charge in charges)
-    assert ours > 0
+    assert unjudged > 0, f"beside {starvation}"
 
 
-def test_who_sleeps_on_a_starved_worker_still_forfeits(full, busy) -> None:
-    bot = player(PROGRAMS / "nap.py", full)
-    bot.start(HELLO)
+def test_a_bot_that_sleeps_on_a_busy_machine_still_forfeits(full, busy_loops) -> None:
+    starvation = busy_loops(6)
+    bot = started("nap", full, starvation)
 
     with pytest.raises(PlayerFault, match="timeout"):
         bot.decide(ask(move_ms=50))
@@ -219,8 +248,7 @@ def test_who_sleeps_on_a_starved_worker_still_forfeits(full, busy) -> None:
 
 
 def test_the_stopwatch_counts_from_its_start(full) -> None:
-    bot = player(PROGRAMS / "first.py", full)
-    bot.start(HELLO)
+    bot = started("first", full)
     watch = Stopwatch(bot._bot)
     watch.start()
     assert watch.read().ms < 100

@@ -1,4 +1,4 @@
-"""Nothing is left: not after games, not after a killed worker, not after a thousand."""
+"""Nothing is left of a bot: not after its game, and not after a killed worker."""
 
 import os
 import subprocess
@@ -32,34 +32,36 @@ def descriptors() -> list[str]:
     return sorted(path.name for path in Path("/proc/self/fd").iterdir())
 
 
-def places(pid: int) -> list[Path]:
+def worker_groups(pid: int) -> list[Path]:
+    """Return the folders of a worker in all hierarchies of control groups."""
     return [p for h in find() for p in (h.here / "torres").glob(f"{pid}-*")]
 
 
 def killed_worker() -> int:
-    """Let a worker kill itself in a game, and return its id."""
-    done = subprocess.run(
+    """Let a worker kill itself in a game, and return its process id."""
+    worker = subprocess.run(
         [sys.executable, "-c", KILLED], cwd=ROOT, capture_output=True, check=False
     )
-    return int(done.stdout)
+    return int(worker.stdout)
 
 
-def test_the_next_worker_sweeps_what_a_killed_one_left(full, monkeypatch) -> None:
-    with tempfile.TemporaryDirectory(prefix="torres-test-") as own:
-        Path(own).chmod(0o755)  # bots see what is staged in it
-        monkeypatch.setenv("TORRES_RUN_DIR", f"{own}/run")
-        for _ in range(5):  # a worker of other tests may sweep its groups before us
-            if places(dead := killed_worker()):
+def test_the_next_worker_clears_up_after_a_killed_one(full, monkeypatch) -> None:
+    with tempfile.TemporaryDirectory(prefix="torres-test-") as folder:
+        Path(folder).chmod(0o755)  # bots read the staged files in it
+        monkeypatch.setenv("TORRES_RUN_DIR", f"{folder}/run")
+        for _ in range(5):  # a worker of other tests may remove the groups before us
+            dead = killed_worker()
+            if worker_groups(dead):
                 break
         staged = set(Host.from_environment().folder("stage").iterdir())
-        assert places(dead)
+        assert worker_groups(dead)
         assert staged
 
         open_sandbox("full").close()
 
-        assert places(dead) == []
+        assert worker_groups(dead) == []
         assert set(Host.from_environment().folder("stage").iterdir()) == set()
-        assert places(os.getpid())  # and nobody else's
+        assert worker_groups(os.getpid())  # those of a living worker stay
 
 
 def test_games_leave_no_descriptor_process_or_group(full) -> None:
@@ -79,7 +81,7 @@ def test_games_leave_no_descriptor_process_or_group(full) -> None:
     assert groups_left() == []
 
 
-def test_a_box_that_cannot_be_made_is_our_fault_and_leaves_nothing(full) -> None:
+def test_a_failed_start_is_a_service_fault_and_leaves_nothing(full) -> None:
     before = descriptors()
     box = Box(PROGRAMS / "nowhere", "bot.py", "python", ("/usr/bin/python3", "bot.py"))
 
@@ -90,31 +92,35 @@ def test_a_box_that_cannot_be_made_is_our_fault_and_leaves_nothing(full) -> None
     assert groups_left() == []
 
 
-TAKEN = """
+OPEN_AND_CLOSE = """
 from ladder.runner.sandbox.cgroup_manager import CgroupManager
 for _ in range(150): CgroupManager.open().close()
 """
 
 
-def test_workers_that_come_and_go_are_not_in_each_other_s_way() -> None:
-    """The last to go removes the folder that the next is about to use."""
-    argv = [sys.executable, "-c", TAKEN]
-    coming = [subprocess.Popen(argv, cwd=ROOT, stderr=-1) for _ in range(3)]
-    said = [process.communicate()[1] for process in coming]
+def test_workers_that_start_and_stop_at_the_same_time_do_not_fail() -> None:
+    """The last one that stops removes the folder that the next one is about to use."""
+    argv = [sys.executable, "-c", OPEN_AND_CLOSE]
+    workers = [
+        subprocess.Popen(argv, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(3)
+    ]
+    errors = [worker.communicate()[1] for worker in workers]
 
-    assert [process.returncode for process in coming] == [0, 0, 0], said
+    assert [worker.returncode for worker in workers] == [0, 0, 0], errors
 
 
 def test_two_workers_never_share_a_slot(tmp_path) -> None:
     host = Host(tmp_path / "run", range(7000, 7002))
-    first, second = Slots(host), Slots(host)
+    slots_of_one = Slots(host)
+    slots_of_other = Slots(host)
 
-    (one, held), (two, other) = first.take(), second.take()
+    uid_1, lock_1 = slots_of_one.take()
+    uid_2, lock_2 = slots_of_other.take()
     with pytest.raises(ServiceFault, match="TORRES_SLOT_UIDS"):
-        first.take()
-    os.close(held)
-    again, last = second.take()
+        slots_of_one.take()
+    os.close(lock_1)
+    uid_3, lock_3 = slots_of_other.take()
 
-    assert (one, two, again) == (7000, 7001, 7000)
-    for fd in (other, last):
-        os.close(fd)
+    assert (uid_1, uid_2, uid_3) == (7000, 7001, 7000)
+    os.close(lock_2)
+    os.close(lock_3)

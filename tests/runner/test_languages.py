@@ -1,4 +1,4 @@
-"""Each language's starter builds in the sandbox and plays a whole game."""
+"""The starter of each language is built in the sandbox and plays a whole game."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ from ladder.runner import compiler, languages
 from ladder.runner.compiler import BuildFailed
 from ladder.runner.languages import EntryNotFound, locate
 from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
+from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox import Box, Sandbox, SandboxUnavailable, landlock
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.landlock import LandlockSandbox
@@ -33,7 +33,7 @@ def need(language: str) -> None:
 
 
 def whole_game(box: Box, sandbox: Sandbox) -> list[int]:
-    """Play a game of the box against itself; return the moves each seat made."""
+    """Let a bot play a game against itself; return the seat of each move."""
     seats = [BotProcess(box, sandbox, LIMITS) for _ in range(2)]
     rules = resolve("yucata", 2)
     game = TorresGame(rules, derive(rules, "languages"))
@@ -42,10 +42,10 @@ def whole_game(box: Box, sandbox: Sandbox) -> list[int]:
     return [move.seat for move in outcome.moves]
 
 
-def test_every_row_but_the_bare_executable_has_a_starter() -> None:
-    rows = {runtime.name for runtime in languages.LANGUAGES}
+def test_every_language_but_the_bare_executable_has_a_starter() -> None:
+    names = {language.name for language in languages.LANGUAGES}
 
-    assert set(LANGUAGES) == rows - {"executable"}
+    assert set(LANGUAGES) == names - {"executable"}
 
 
 @pytest.mark.sandbox
@@ -60,14 +60,14 @@ def test_the_starter_plays_a_game_at_level_full(language, full, tmp_path) -> Non
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("language", ["python", "javascript", "go", "java"])
-def test_what_was_built_plays_where_landlock_holds_it(language, full, tmp_path) -> None:
+def test_a_built_bot_plays_in_a_landlock_sandbox(language, full, tmp_path) -> None:
     need(language)
     if not landlock.enough():
         pytest.skip("this kernel has no Landlock, or one that is too old")
     box = compiler.prepared(locate(PROGRAMS / "burn" / language), full, tmp_path)
     reduced = LandlockSandbox(Host.from_environment())
 
-    with pytest.raises(SandboxUnavailable, match="Compilers need"):
+    with pytest.raises(SandboxUnavailable, match="A compiler needs"):
         compiler.build(replace(box, compile=("true",)), reduced, tmp_path / "again")
     game = contest(BotProcess(box, reduced, LIMITS), reduced)
     reduced.close()
@@ -76,7 +76,7 @@ def test_what_was_built_plays_where_landlock_holds_it(language, full, tmp_path) 
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_starter_plays_at_home(language, none, tmp_path) -> None:
+def test_the_starter_plays_without_a_sandbox(language, none, tmp_path) -> None:
     need(language)
     box = compiler.prepared(locate(KITS / language), none, tmp_path)
 
@@ -96,23 +96,23 @@ def test_a_static_executable_needs_no_language(full, tmp_path) -> None:
     assert set(whole_game(box, full)) == {0, 1}
 
 
-# --- what is made is kept, and judged
+# --- compiled files are stored, and are untrusted
 
 
 @pytest.mark.sandbox
 def test_a_bot_is_built_once(full, tmp_path) -> None:
     need("c")
     first = compiler.prepared(locate(KITS / "c"), full, tmp_path)
-    made = (first.folder / "bot").stat()
+    status = (first.folder / "bot").stat()
     again = compiler.prepared(locate(KITS / "c"), full, tmp_path)
 
     assert again == first
-    assert (first.folder / "bot").stat().st_mtime_ns == made.st_mtime_ns
+    assert (first.folder / "bot").stat().st_mtime_ns == status.st_mtime_ns
     assert (first.folder / "bot.c").is_file()
 
 
 @pytest.mark.sandbox
-def test_the_compiler_s_words_are_kept_for_the_owner(full, tmp_path) -> None:
+def test_the_compiler_s_output_is_stored_for_the_owner(full, tmp_path) -> None:
     need("c")
     (tmp_path / "bot.c").write_text("int main(void) { return nothing; }\n")
 
@@ -138,19 +138,19 @@ def test_an_attack_on_the_compiler_is_a_failed_build(
 ) -> None:
     need("c")
     monkeypatch.setattr(compiler, "SECONDS", 2)
-    code, said = ATTACKS[name]
+    code, message = ATTACKS[name]
     (tmp_path / "bot.c").write_text(code + "\n")
 
     with pytest.raises(BuildFailed) as caught:
         compiler.build(locate(tmp_path), full, tmp_path / "built")
 
-    assert said in caught.value.log
-    assert len(caught.value.log) <= compiler.LOG_BYTES
+    assert message in caught.value.log
+    assert len(caught.value.log) <= STDERR_TAIL_BYTES
     assert groups_left() == []
 
 
-def made_by(script: str, sandbox: Sandbox, folder: Path) -> Path:
-    """Build with a compiler that is a shell script of the attacker."""
+def built_by(script: str, sandbox: Sandbox, folder: Path) -> Path:
+    """Build with a shell script of an attacker as the compiler; return the folder."""
     (folder / "bot.c").write_text("")
     box = replace(locate(folder), compile=("/bin/sh", "-c", script))
     compiler.build(box, sandbox, folder / "built")
@@ -167,11 +167,9 @@ def made_by(script: str, sandbox: Sandbox, folder: Path) -> Path:
         "(setsid sh -c 'sleep 60' &) ; true",
     ],
 )
-def test_links_and_daemons_of_a_compiler_come_to_nothing(
-    script, full, tmp_path
-) -> None:
+def test_links_and_daemons_of_a_compiler_have_no_effect(script, full, tmp_path) -> None:
     try:
-        built = made_by(script, full, tmp_path)
+        built = built_by(script, full, tmp_path)
     except BuildFailed:
         pass
     else:
@@ -193,7 +191,7 @@ def test_links_and_daemons_of_a_compiler_come_to_nothing(
         ("yes 'a warning' >&2", "more than 2 s"),
     ],
 )
-def test_a_compiler_bomb_is_a_rejected_build(
+def test_a_compiler_without_end_is_a_failed_build(
     script, why, full, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setattr(compiler, "SECONDS", 2)
@@ -202,15 +200,15 @@ def test_a_compiler_bomb_is_a_rejected_build(
         monkeypatch.setattr(compiler, "_SHELL", 'exec 9>&1; "$@" >&2')
 
     with pytest.raises(BuildFailed, match=why):
-        made_by(script, full, tmp_path)
+        built_by(script, full, tmp_path)
 
     assert groups_left() == []
 
 
-# --- what is a bot
+# --- which file is the bot
 
 
-def test_the_entry_is_found_in_the_only_top_folder(tmp_path) -> None:
+def test_the_entry_may_be_in_the_only_top_folder(tmp_path) -> None:
     (tmp_path / "__MACOSX").mkdir()
     (tmp_path / ".git").mkdir()
     shutil.copytree(KITS / "javascript", tmp_path / "mine")
@@ -232,11 +230,11 @@ def test_all_sources_in_the_entry_s_folder_are_compiled(tmp_path) -> None:
     assert "notes.txt" not in locate(tmp_path).compile
 
 
-def test_a_manifest_can_say_otherwise(tmp_path) -> None:
+def test_a_manifest_can_name_another_entry(tmp_path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "main.py").write_bytes((PROGRAMS / "first.py").read_bytes())
-    said = 'language = "python"\nentry = "src/main.py"\n'
-    (tmp_path / "bot.toml").write_text(said)
+    manifest = 'language = "python"\nentry = "src/main.py"\n'
+    (tmp_path / "bot.toml").write_text(manifest)
 
     box = locate(tmp_path)
 
@@ -244,7 +242,7 @@ def test_a_manifest_can_say_otherwise(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("manifest", "why"),
     [
         ("language = 'cobol'\nentry = 'x'", "no language 'cobol'"),
         ("language = 'c'\nentry = '../x.c'", "does not stay"),
@@ -253,29 +251,29 @@ def test_a_manifest_can_say_otherwise(tmp_path) -> None:
         ("language = 'c'\nentry = 'nothing.c'", "no file"),
         ("entry = 'x'", "language"),
         ("language = 'c'\nentry = 'x'\nrun = 'rm -rf /'", "run"),
-        ("[" * 5000, "not as it should be"),
+        ("[" * 5000, "not valid"),
         ("x = 1\n" * 5000, "longer than"),
     ],
 )
-def test_a_wrong_manifest_is_refused_with_the_reason(said, why, tmp_path) -> None:
-    (tmp_path / "bot.toml").write_text(said)
+def test_a_wrong_manifest_is_refused_with_the_reason(manifest, why, tmp_path) -> None:
+    (tmp_path / "bot.toml").write_text(manifest)
 
     with pytest.raises(EntryNotFound, match=why):
         locate(tmp_path)
 
 
-def test_a_folder_without_a_bot_names_what_would_have_been_one(tmp_path) -> None:
+def test_a_folder_without_a_bot_is_refused_with_the_names_of_entries(tmp_path) -> None:
     (tmp_path / "main.py").write_text("")
     with pytest.raises(EntryNotFound, match=r"bot\.py, bot\.js"):
         locate(tmp_path)
 
 
-def test_a_language_without_its_tools_says_what_to_install() -> None:
-    row = languages.Language(
+def test_a_language_names_the_packages_that_are_missing() -> None:
+    language = languages.Language(
         "brainfuck", (".bf",), ("bf",), needs=(("bf", "bf-tools"),)
     )
 
-    assert languages.missing(row) == ["bf-tools"]
+    assert languages.missing(language) == ["bf-tools"]
 
 
 def test_a_python_bot_may_import_the_engine(sandbox) -> None:

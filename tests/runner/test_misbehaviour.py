@@ -1,13 +1,13 @@
-"""Real bots that misbehave: each forfeits for the right reason and says why."""
+"""Real bots that misbehave: each forfeits for the right reason, which is explained."""
 
 import dataclasses
 from pathlib import Path
 
 import pytest
 
-from engine.referee import PlayerFault
+from engine.referee import PlayerFault, ServiceFault
 from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
+from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox import Sandbox
 from ladder.runner.verdict import Verdict
 from tests.runner.factories import HELLO, PROGRAMS, ask, contest, groups_left, player
@@ -27,8 +27,8 @@ FAULTS = {
     "nan": ("protocol", "malformed"),
     "nul": ("protocol", "trailing characters"),
     # at the wrong time
-    # (whether the line lies there before the question or comes before it is read is
-    # chance: both are told)
+    # (it is chance whether the line is there before the question, or is written before
+    # the bot has read the question: both details have this word)
     "twice": ("protocol", "before"),
     "unread": ("protocol", "before"),
     "early": ("protocol", "before"),
@@ -44,7 +44,7 @@ FAULTS = {
     "spin": ("timeout", "the decision turn at ply 0 took"),
     "spin_threads": ("timeout", "the decision turn at ply 0 took"),
     "sleep": ("timeout", "the decision turn at ply 0 took"),
-    # gone
+    # ended
     "close_stdout": ("crash", "it closed its stdout"),
     "close_all": ("crash", "it closed its stdout"),
     "exit_at_answer": ("crash", "exit code 7, at turn at ply 0"),
@@ -63,8 +63,9 @@ LIMITS = Limits(start_ms=1_500)
 def check(name: str, sandbox: Sandbox, reason: str, detail: str) -> Verdict:
     bot = player(PROGRAMS / f"{name}.py", sandbox, LIMITS)
 
-    slow = reason != "timeout"  # only what shall run out of time gets little of it
-    game = contest(bot, sandbox, move_ms=20_000 if slow else 300)
+    # Only a bot that must run out of time gets little of it: the machine may be slow.
+    move_ms = 300 if reason == "timeout" else 20_000
+    game = contest(bot, sandbox, move_ms=move_ms)
 
     assert game.fault is not None
     assert (game.fault.reason, detail in game.fault.detail) == (reason, True), (
@@ -77,7 +78,7 @@ def check(name: str, sandbox: Sandbox, reason: str, detail: str) -> Verdict:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_the_fault_is_found_and_named(name: str, sandbox: Sandbox) -> None:
+def test_the_fault_has_the_right_reason_and_detail(name: str, sandbox: Sandbox) -> None:
     check(name, sandbox, *FAULTS[name])
 
     assert groups_left() == []
@@ -85,7 +86,7 @@ def test_the_fault_is_found_and_named(name: str, sandbox: Sandbox) -> None:
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("name", ONLY_FULL)
-def test_the_fault_is_found_at_level_full(name: str, full: Sandbox) -> None:
+def test_the_fault_has_the_right_reason_at_level_full(name: str, full: Sandbox) -> None:
     check(name, full, *ONLY_FULL[name])
 
 
@@ -110,7 +111,7 @@ def test_unknown_messages_keys_and_notes_are_no_fault(sandbox: Sandbox) -> None:
     assert (answer.index, answer.note) == (0, "legal False")
 
 
-def test_orphans_are_reaped_as_everywhere(sandbox: Sandbox) -> None:
+def test_a_bot_may_leave_orphans_behind(sandbox: Sandbox) -> None:
     bot = player(PROGRAMS / "orphans.py", sandbox)
 
     game = contest(bot, sandbox)
@@ -118,7 +119,7 @@ def test_orphans_are_reaped_as_everywhere(sandbox: Sandbox) -> None:
     assert (game.fault, game.answers) == (None, 3)
 
 
-def test_a_deaf_bot_is_gone_a_second_after_the_end(sandbox: Sandbox) -> None:
+def test_a_bot_that_ignores_the_end_is_killed(sandbox: Sandbox) -> None:
     bot = player(PROGRAMS / "deaf.py", sandbox)
 
     game = contest(bot, sandbox)
@@ -137,7 +138,7 @@ def test_kill_may_be_called_twice_and_before_the_start(sandbox: Sandbox) -> None
     bot.end([0], [1], "completed")
 
 
-def test_the_verdict_tells_the_owner_everything(sandbox: Sandbox) -> None:
+def test_the_verdict_has_the_evidence_for_the_owner(sandbox: Sandbox) -> None:
     verdict = check("log_much", sandbox, "crash", "exit code 1, at turn at ply 0")
 
     assert (verdict.decision, verdict.ply, verdict.move_ms) == ("turn", 0, 20_000)
@@ -145,17 +146,17 @@ def test_the_verdict_tells_the_owner_everything(sandbox: Sandbox) -> None:
     assert str(verdict.exit) == "exit code 1"
     assert verdict.charge is not None
     assert verdict.charge.ms > 0
-    assert len(verdict.stderr) == 65_536
+    assert len(verdict.stderr) == STDERR_TAIL_BYTES == 65_536
     assert verdict.stderr.endswith(b"last words\n")
 
 
-def test_the_verdict_quotes_what_was_received(sandbox: Sandbox) -> None:
+def test_the_verdict_quotes_the_last_output(sandbox: Sandbox) -> None:
     verdict = check("nonsense", sandbox, "protocol", "I would like")
 
     assert verdict.received == b"I would like to end my turn"
 
 
-def test_stderr_is_kept_byte_for_byte(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_stderr_is_logged_byte_for_byte(sandbox: Sandbox, tmp_path: Path) -> None:
     log = tmp_path / "seat-0.log"
     bot = BotProcess(player(PROGRAMS / "log_html.py", sandbox)._box, sandbox, log=log)
     bot.start(HELLO)
@@ -176,8 +177,8 @@ def test_the_protocol_log_has_every_raw_line(sandbox: Sandbox) -> None:
     bot.decide(ask())
     bot.end([0, 1], [2, 1], "completed")
 
-    said = [(way, seat, line.split(b",")[0]) for way, seat, line in lines]
-    assert said == [
+    starts = [(way, seat, line.split(b",")[0]) for way, seat, line in lines]
+    assert starts == [
         ("sent", 1, b'{"type":"hello"'),
         ("received", 1, b'{"type":"ready"}'),
         ("sent", 1, b'{"type":"decide"'),
@@ -188,7 +189,7 @@ def test_the_protocol_log_has_every_raw_line(sandbox: Sandbox) -> None:
 
 def test_a_missing_program_is_the_service_s_fault(none: Sandbox) -> None:
     box = player(PROGRAMS / "first.py", none)._box
-    odd = dataclasses.replace(box, argv=("no-such-interpreter", "x"))
+    unknown = dataclasses.replace(box, argv=("no-such-interpreter", "x"))
 
-    with pytest.raises(Exception, match="is not installed"):
-        BotProcess(odd, none).start(HELLO)
+    with pytest.raises(ServiceFault, match="is not installed"):
+        BotProcess(unknown, none).start(HELLO)

@@ -1,9 +1,9 @@
-"""A bot as a player: asked, answered, timed, ended."""
+"""A bot as a player: it answers, its time is measured, and it exits."""
 
 from tests.runner.factories import HELLO, ask
 
 
-def test_a_bot_answers_and_leaves(sandbox, bot) -> None:
+def test_a_bot_answers_and_exits(sandbox, bot) -> None:
     player = bot("first.py", sandbox)
 
     player.start(HELLO)

@@ -1,4 +1,4 @@
-"""What bytes of a bot mean, and that none of them is more than a fault."""
+"""The meaning of a bot's lines. No bytes of a bot cause more than a fault."""
 
 import contextlib
 import json
@@ -25,13 +25,13 @@ def test_actions_or_an_index_are_an_answer() -> None:
     assert protocol.read_answer(b'{"index": 7}') == Reply(None, 7, None)
 
 
-def test_keys_and_messages_that_nobody_knows_are_ignored() -> None:
+def test_unknown_keys_and_messages_are_ignored() -> None:
     assert protocol.read_answer(b'{"index":1,"mood":{"a":[1]}}') == Reply(None, 1, None)
     assert protocol.read_answer(b'{"type":"thinking","depth":3}') is None
     assert protocol.read_ready(b'{"type":"hi"}') is None
 
 
-def test_ready_may_carry_a_name_and_a_wish() -> None:
+def test_ready_may_have_a_name_and_decline_legal_actions() -> None:
     assert protocol.read_ready(b'{"type":"ready"}') == Ready(None, legal=True)
     line = b'{"type":"ready","name":"Mia","legal":false}'
     assert protocol.read_ready(line) == Ready("Mia", legal=False)
@@ -98,13 +98,13 @@ def test_a_wrong_shape_is_a_protocol_fault_that_quotes_it(line: bytes) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_are_more_than_a_fault(line: bytes) -> None:
+def test_any_bytes_cause_a_fault_at_most(line: bytes) -> None:
     for read in (protocol.read_answer, protocol.read_ready):
         with contextlib.suppress(PlayerFault):
             read(line)
 
 
-def test_the_referee_writes_ascii_without_spaces_in_the_order_of_the_page() -> None:
+def test_the_referee_writes_ascii_without_spaces_in_the_contract_s_order() -> None:
     ask = Ask("turn", 12, {"phase": 1}, [{"seat": 1}], ["end"], 1000, 9000.7)
 
     assert protocol.encode_decide(ask, legal=True) == (
