@@ -22,8 +22,8 @@ from ladder.runner.compiler import Built
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import (
-    Box,
     Level,
+    Program,
     Sandbox,
     SandboxUnavailable,
     open_sandbox,
@@ -68,7 +68,7 @@ def sandbox_for(submission: Submission) -> Sandbox:
         return _open[level]
 
 
-def box_of(submission: Submission, held: ExitStack) -> Box:
+def box_of(submission: Submission, held: ExitStack) -> Program:
     """Unpack a submission on this worker if it is not here, and return its box.
 
     Its files stay as long as ``held`` is open. Safe to call from many threads and
@@ -132,7 +132,7 @@ class SubmissionPlayer:
 
     def __init__(
         self,
-        box: Box,
+        box: Program,
         sandbox: Sandbox,
         limits: Limits,
         log: Notebook,

@@ -26,7 +26,7 @@ from ladder.bots.models import OPEN, Bot, Submission
 from ladder.bots.upload import archive, checks
 from ladder.common.errors import LadderError, TooMany
 from ladder.runner import languages
-from ladder.runner.sandbox import Box
+from ladder.runner.sandbox import Program
 
 HOUSE = Path(__file__).parent / "house"
 HOUSE_PREFIX = "house-"
@@ -158,7 +158,7 @@ def _enter(bot: Bot, folder: Path, source: archive.UnpackedUpload) -> Submission
     return submission
 
 
-def _box(folder: Path) -> Box:
+def _box(folder: Path) -> Program:
     try:
         return languages.locate(folder)
     except languages.EntryNotFound as why:

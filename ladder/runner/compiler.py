@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from engine.referee import ServiceFault
 from ladder.common.errors import LadderError
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box, Running, Sandbox, SandboxUnavailable
+from ladder.runner.sandbox.api import Program, Running, Sandbox, SandboxUnavailable
 from ladder.runner.sandbox.proc import wait_for_exit
 
 LIMITS = Limits(memory_mb=1_536, pids=256, tmp_mb=512)
@@ -55,11 +55,11 @@ class BuildFailed(LadderError):
 class Built:
     """A bot that can be started, and what its compiler said."""
 
-    box: Box
+    box: Program
     log: str
 
 
-def build(box: Box, sandbox: Sandbox, target: Path) -> Built:
+def build(box: Program, sandbox: Sandbox, target: Path) -> Built:
     """Compile ``box`` into ``target``, a folder that is not there yet.
 
     ``target`` then holds the sources and what was made of them. Raises BuildFailed
@@ -80,7 +80,7 @@ def build(box: Box, sandbox: Sandbox, target: Path) -> Built:
     return Built(replace(box, folder=target, compile=()), log)
 
 
-def prepared(box: Box, sandbox: Sandbox, cache: Path) -> Box:
+def prepared(box: Program, sandbox: Sandbox, cache: Path) -> Program:
     """Return ``box`` ready to run: built in ``cache`` if it must be and was not yet."""
     if not box.compile:
         return box
@@ -101,7 +101,7 @@ def home_cache() -> Path:
     return Path(base) / "torres-ladder" / "builds"
 
 
-def _digest(box: Box) -> str:
+def _digest(box: Program) -> str:
     """Return the SHA-256 of the command and of all that it can see."""
     seen = hashlib.sha256(repr(box.compile).encode())
     for path in sorted(p for p in box.folder.rglob("*") if p.is_file()):
@@ -112,7 +112,7 @@ def _digest(box: Box) -> str:
     return seen.hexdigest()
 
 
-def _compile(box: Box, sandbox: Sandbox) -> tuple[bytes, str]:
+def _compile(box: Program, sandbox: Sandbox) -> tuple[bytes, str]:
     """Run the compiler; return the tar of what it made, and its log."""
     if sandbox.level == "reduced":
         raise SandboxUnavailable(

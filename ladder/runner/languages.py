@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from ladder.common.errors import LadderError
-from ladder.runner.sandbox.api import Box
+from ladder.runner.sandbox.api import Program
 
 PYTHON = "/usr/bin/python3"
 MANIFEST = "bot.toml"
@@ -133,7 +133,7 @@ def missing(runtime: Language) -> list[str]:
     return sorted({p for tool, p in needs if not shutil.which(tool, path="/usr/bin")})
 
 
-def locate(path: Path) -> Box:
+def locate(path: Path) -> Program:
     """Return the box of a bot given as a file or as a folder.
 
     A file is the entry itself, whatever its name; any executable file will do. Raises
@@ -163,7 +163,7 @@ class _Manifest(msgspec.Struct, forbid_unknown_fields=True):
     sources: list[str] = []
 
 
-def _as_the_manifest_says(folder: Path) -> Box:
+def _as_the_manifest_says(folder: Path) -> Program:
     said = _manifest(folder / MANIFEST)
     if said.language not in BY_NAME:
         known = ", ".join(BY_NAME)
@@ -215,12 +215,12 @@ def _runtime_of(file: Path) -> Language:
 
 def _box(
     folder: Path, entry: str, runtime: Language, sources: Iterable[str] = ()
-) -> Box:
+) -> Program:
     way = PurePosixPath(entry)
     beside = (folder / way).parent.glob(f"*{way.suffix}") if runtime.compile else ()
     found = list(sources) or sorted(str(p.relative_to(folder)) for p in beside)
     words = {"{entry}": [entry], "{stem}": [way.stem], "{sources}": found}
-    return Box(
+    return Program(
         folder,
         entry,
         runtime.name,

@@ -16,7 +16,7 @@ from ladder.runner import protocol
 from ladder.runner.clock import Charge, Stopwatch
 from ladder.runner.pipes import BotPipes, Closed
 from ladder.runner.protocol import Limits, Ready, Reply
-from ladder.runner.sandbox.api import Box, Exit, Running, Sandbox
+from ladder.runner.sandbox.api import Exit, Program, Running, Sandbox
 from ladder.runner.sandbox.proc import wait_for_exit
 from ladder.runner.verdict import KEPT_BYTES, Verdict
 
@@ -42,7 +42,7 @@ class BotProcess:
 
     def __init__(
         self,
-        box: Box,
+        box: Program,
         sandbox: Sandbox,
         limits: Limits | None = None,
         *,

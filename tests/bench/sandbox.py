@@ -19,7 +19,7 @@ from engine.referee import Ask
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Box, Running, Sandbox, open_sandbox
+from ladder.runner.sandbox import Program, Running, Sandbox, open_sandbox
 
 PROGRAMS = Path(__file__).parents[1] / "runner" / "programs"
 HELLO = {"type": "hello", "protocol": "torres/1", "seat": 0, "seats": 2}
@@ -117,7 +117,7 @@ def starts(sandbox: Sandbox) -> list[BenchRow]:
 def start_of(
     sandbox: Sandbox, folder: Path, argv: tuple[str, ...], what: str
 ) -> list[BenchRow]:
-    box = Box(folder, argv[0], "executable", argv)
+    box = Program(folder, argv[0], "executable", argv)
     plain, boxed = [], []
     for _ in range(STARTS):
         began = time.perf_counter()

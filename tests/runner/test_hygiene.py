@@ -10,7 +10,7 @@ import pytest
 
 from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Box, open_sandbox
+from ladder.runner.sandbox import Program, open_sandbox
 from ladder.runner.sandbox.cgroup_mounts import find
 from ladder.runner.sandbox.host import Host, Slots
 from tests.runner.factories import HELLO, PROGRAMS, ask, groups_left, player, survivors
@@ -81,7 +81,9 @@ def test_games_leave_no_descriptor_process_or_group(full) -> None:
 
 def test_a_box_that_cannot_be_made_is_our_fault_and_leaves_nothing(full) -> None:
     before = descriptors()
-    box = Box(PROGRAMS / "nowhere", "bot.py", "python", ("/usr/bin/python3", "bot.py"))
+    box = Program(
+        PROGRAMS / "nowhere", "bot.py", "python", ("/usr/bin/python3", "bot.py")
+    )
 
     with pytest.raises((ServiceFault, OSError)):
         full.start(box, Limits())

@@ -16,7 +16,7 @@ from ladder.runner.compiler import BuildFailed
 from ladder.runner.languages import EntryNotFound, locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Box, Sandbox, SandboxUnavailable, landlock
+from ladder.runner.sandbox import Program, Sandbox, SandboxUnavailable, landlock
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.landlock import LandlockSandbox
 from tests.conftest import part_missing
@@ -32,7 +32,7 @@ def need(language: str) -> None:
         part_missing(f"{language} needs apt-get install {' '.join(packages)}")
 
 
-def whole_game(box: Box, sandbox: Sandbox) -> list[int]:
+def whole_game(box: Program, sandbox: Sandbox) -> list[int]:
     """Play a game of the box against itself; return the moves each seat made."""
     seats = [BotProcess(box, sandbox, LIMITS) for _ in range(2)]
     rules = resolve("yucata", 2)

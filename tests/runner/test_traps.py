@@ -14,7 +14,7 @@ import pytest
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Box
+from ladder.runner.sandbox import Program
 from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.landlock import LEAST_OWN_UID
@@ -162,7 +162,7 @@ def test_t14_a_changed_bot_is_copied_again(tmp_path) -> None:
 
 def test_t15_threads_count_as_processes(full) -> None:
     """Java has about 20 threads: a limit of processes must count them, and allow it."""
-    box = Box(PROGRAMS, "x", "python", ("/usr/bin/python3", "-c", THREADS))
+    box = Program(PROGRAMS, "x", "python", ("/usr/bin/python3", "-c", THREADS))
     bot = full.start(box, Limits(pids=20))
     for _ in range(200):
         try:

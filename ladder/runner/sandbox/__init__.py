@@ -2,10 +2,10 @@
 
 from ladder.runner.sandbox.api import (
     LEVELS,
-    Box,
     Control,
     Exit,
     Level,
+    Program,
     Running,
     Sandbox,
     SandboxReport,
@@ -15,10 +15,10 @@ from ladder.runner.sandbox.opening import open_sandbox, probe
 
 __all__ = [
     "LEVELS",
-    "Box",
     "Control",
     "Exit",
     "Level",
+    "Program",
     "Running",
     "Sandbox",
     "SandboxReport",

@@ -27,7 +27,7 @@ class SandboxUnavailable(LadderError):
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Program:
     """A bot that can be started: its folder, and the command line in that folder.
 
     ``argv[0]`` is a program's name or absolute path, or starts with ``./`` if it is a
@@ -136,7 +136,7 @@ class Sandbox(Protocol):
 
     level: Level
 
-    def start(self, box: Box, limits: Limits) -> Running:
+    def start(self, box: Program, limits: Limits) -> Running:
         """Start the box. Raises ServiceFault if that fails for a reason of ours.
 
         At level none the thread that starts a bot must live as long as the bot: the

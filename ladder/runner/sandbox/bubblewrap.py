@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box
+from ladder.runner.sandbox.api import Program
 from ladder.runner.sandbox.cgroup_manager import CgroupManager
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.launch import engine_folder
@@ -43,7 +43,7 @@ class BubblewrapSandbox(ZygoteSandbox):
         self.level = "full" if cgroups else "reduced"
         self._proc = proc
 
-    def _order(self, box: Box, limits: Limits) -> SpawnOrder:
+    def _order(self, box: Program, limits: Limits) -> SpawnOrder:
         words = [
             *("/usr/bin/bwrap", "--block-fd", "3", "--seccomp", "4", *_ISOLATION),
             *self._mounts(box, limits),
@@ -52,7 +52,7 @@ class BubblewrapSandbox(ZygoteSandbox):
         ]
         return SpawnOrder(words, rlimits=RLIMITS)
 
-    def _mounts(self, box: Box, limits: Limits) -> list[str]:
+    def _mounts(self, box: Program, limits: Limits) -> list[str]:
         groups: list[Sequence[str]] = [
             ("--ro-bind", str(self._stage.root(engine_folder())), "/"),
             ("--ro-bind", "/usr", "/usr"),
@@ -63,7 +63,7 @@ class BubblewrapSandbox(ZygoteSandbox):
         ]
         return [word for group in groups for word in group]
 
-    def _scratch(self, box: Box, limits: Limits) -> list[Sequence[str]]:
+    def _scratch(self, box: Program, limits: Limits) -> list[Sequence[str]]:
         """Return the writable places: none where no control group counts their files.
 
         A file system in memory is limited in bytes, but not in empty files.

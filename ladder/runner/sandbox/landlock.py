@@ -11,7 +11,7 @@ import resource
 from pathlib import Path
 
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box, Level
+from ladder.runner.sandbox.api import Level, Program
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.launch import engine_folder
 from ladder.runner.sandbox.spawner import SpawnOrder
@@ -42,7 +42,7 @@ class LandlockSandbox(ZygoteSandbox):
     def __init__(self, host: Host) -> None:
         super().__init__(host, None)
 
-    def _order(self, box: Box, limits: Limits) -> SpawnOrder:
+    def _order(self, box: Program, limits: Limits) -> SpawnOrder:
         folder = self._stage.box(box)
         python = self._stage.root(engine_folder()) / PYTHON_PATH
         readable = [path for path in _READABLE if Path(path).exists()]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box, Level
+from ladder.runner.sandbox.api import Level, Program
 from ladder.runner.sandbox.cgroup_manager import CgroupManager
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.launch import engine_folder
@@ -34,7 +34,7 @@ class NamespaceSandbox(ZygoteSandbox):
     def __init__(self, host: Host, cgroups: CgroupManager) -> None:
         super().__init__(host, cgroups)
 
-    def _order(self, box: Box, limits: Limits) -> SpawnOrder:
+    def _order(self, box: Program, limits: Limits) -> SpawnOrder:
         program, *rest = box.command(limits)
         scratch = {"/dev/shm": SHM_BYTES, "/tmp": limits.tmp_mb << 20}  # noqa: S108
         if box.out_mb:

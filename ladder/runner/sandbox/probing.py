@@ -17,7 +17,7 @@ from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box, Control, Running, Sandbox
+from ladder.runner.sandbox.api import Control, Program, Running, Sandbox
 from ladder.runner.sandbox.proc import wait_for_exit
 
 FILES = Path(__file__).parent / "probes"
@@ -54,7 +54,7 @@ def try_out(sandbox: Sandbox) -> list[Control]:
 
 def makes_boxes(sandbox: Sandbox) -> bool:
     """Return whether the sandbox can start anything at all."""
-    box = Box(FILES, "bot.py", "executable", ("/usr/bin/printf", "yes"))
+    box = Program(FILES, "bot.py", "executable", ("/usr/bin/printf", "yes"))
     try:
         return _run(sandbox, box) == "yes"
     except ServiceFault:
@@ -140,12 +140,12 @@ def _burnt(bot: Running, seconds: float) -> int:
     return bot.cpu_ns() - before
 
 
-def _box(entry: str, *arguments: str) -> Box:
+def _box(entry: str, *arguments: str) -> Program:
     argv = ("/usr/bin/python3", "-I", "-S", "-u", entry, *arguments)
-    return Box(FILES, entry, "python", argv)
+    return Program(FILES, entry, "python", argv)
 
 
-def _run(sandbox: Sandbox, box: Box) -> str:
+def _run(sandbox: Sandbox, box: Program) -> str:
     with _started(sandbox, box) as bot:
         said = _read(bot).decode(errors="replace")
         if not said:
@@ -157,7 +157,7 @@ def _run(sandbox: Sandbox, box: Box) -> str:
 
 
 @contextlib.contextmanager
-def _started(sandbox: Sandbox, box: Box) -> Iterator[Running]:
+def _started(sandbox: Sandbox, box: Program) -> Iterator[Running]:
     bot = sandbox.start(box, LIMITS)
     try:
         yield bot

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.common.locks import lock
-from ladder.runner.sandbox.api import Box
+from ladder.runner.sandbox.api import Program
 from ladder.runner.sandbox.host import Host
 
 _STREAMS = ("stdin", "stdout", "stderr")
@@ -64,7 +64,7 @@ class Stage:
                 shutil.rmtree(draft)
         return target
 
-    def box(self, box: Box) -> Path:
+    def box(self, box: Program) -> Path:
         """Return the box's folder, or a copy of it if a stranger could not use it."""
         folder = box.folder.resolve()
         program = folder / box.argv[0] if box.argv[0].startswith("./") else None

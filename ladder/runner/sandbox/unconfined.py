@@ -17,7 +17,7 @@ from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box, Exit, Level
+from ladder.runner.sandbox.api import Exit, Level, Program
 from ladder.runner.sandbox.launch import Pipes, bot_path, open_pipes
 from ladder.runner.sandbox.proc import pressure, run_time
 
@@ -29,7 +29,7 @@ class UnconfinedSandbox:
 
     level: Level = "none"
 
-    def start(self, box: Box, limits: Limits) -> "UnconfinedBot":
+    def start(self, box: Program, limits: Limits) -> "UnconfinedBot":
         mark = secrets.token_hex(8)
         env = {
             **os.environ,
@@ -158,7 +158,7 @@ def _dies_with_us() -> tuple[str, ...]:
     return (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()
 
 
-def _resolve(box: Box, limits: Limits) -> list[str]:
+def _resolve(box: Program, limits: Limits) -> list[str]:
     """Return the command with its program found, so that a missing one is said so."""
     program, *rest = box.command(limits)
     if program.startswith("./"):

@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box, Exit, Level
+from ladder.runner.sandbox.api import Exit, Level, Program
 from ladder.runner.sandbox.cgroup import Cgroup
 from ladder.runner.sandbox.cgroup_manager import CgroupManager
 from ladder.runner.sandbox.host import Host, Slots, closing
@@ -73,13 +73,13 @@ class ZygoteSandbox(ABC):
         self._owner = os.getpid()
 
     @abstractmethod
-    def _order(self, box: Box, limits: Limits) -> SpawnOrder:
+    def _order(self, box: Program, limits: Limits) -> SpawnOrder:
         """Return what to start. Its descriptors 3 and 4 are the zygote's or bwrap's.
 
         A byte is to be read from 3 when the box is made; 4 is the filter.
         """
 
-    def start(self, box: Box, limits: Limits) -> "SandboxedBot":
+    def start(self, box: Program, limits: Limits) -> "SandboxedBot":
         order = self._order(box, limits)
         with contextlib.ExitStack() as failing:
             uid, slot = self._slots.take() if self._slots else (None, None)
