@@ -15,8 +15,8 @@ from ladder.runner.sandbox import (
     SandboxUnavailable,
     open_sandbox,
 )
-from ladder.runner.sandbox.landlock import LEAST
-from ladder.runner.sandbox.opening import _judge, probe
+from ladder.runner.sandbox.landlock import MIN_VERSION_SHARED_UID
+from ladder.runner.sandbox.opening import _level, probe
 from ladder.runner.zygote.landlock import version as landlock_version
 
 CONTROLS = {
@@ -69,10 +69,10 @@ def test_the_level_is_what_the_controls_allow() -> None:
             for name, ok in names.items()
         )
 
-    assert _judge(held(network=True, freezing=True)) == "full"
-    assert _judge(held(network=True, freezing=False, memory_limit=False)) == "reduced"
-    assert _judge(held(own_namespaces=False, bwrap=False)) == "reduced"
-    assert _judge(held(network=False, freezing=True)) == "none"
+    assert _level(held(network=True, freezing=True)) == "full"
+    assert _level(held(network=True, freezing=False, memory_limit=False)) == "reduced"
+    assert _level(held(own_namespaces=False, bwrap=False)) == "reduced"
+    assert _level(held(network=False, freezing=True)) == "none"
 
 
 def test_what_is_missing_is_named_with_its_cure() -> None:
@@ -115,8 +115,8 @@ def test_an_ordinary_user_reaches_level_reduced_and_is_told_why_not_more() -> No
 
 
 def test_without_bubblewrap_landlock_reaches_level_reduced() -> None:
-    if landlock_version() < LEAST:
-        pytest.skip(f"this kernel has no Landlock of version {LEAST} (Linux 6.12)")
+    if landlock_version() < MIN_VERSION_SHARED_UID:
+        pytest.skip("this kernel has no Landlock of version 6 (Linux 6.12)")
     done = as_a_stranger(
         "from ladder.cli.doctor import doctor; doctor(['--json'])", NO_BWRAP
     )

@@ -12,7 +12,7 @@ from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Program, open_sandbox
 from ladder.runner.sandbox.cgroup_mounts import find
-from ladder.runner.sandbox.host import Host, Slots
+from ladder.runner.sandbox.host import Host, UidPool
 from tests.runner.factories import HELLO, PROGRAMS, ask, groups_left, player, survivors
 
 pytestmark = pytest.mark.sandbox
@@ -109,7 +109,7 @@ def test_workers_that_come_and_go_are_not_in_each_other_s_way() -> None:
 
 def test_two_workers_never_share_a_slot(tmp_path) -> None:
     host = Host(tmp_path / "run", range(7000, 7002))
-    first, second = Slots(host), Slots(host)
+    first, second = UidPool(host), UidPool(host)
 
     (one, held), (two, other) = first.take(), second.take()
     with pytest.raises(ServiceFault, match="TORRES_SLOT_UIDS"):

@@ -17,7 +17,7 @@ from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Program
 from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
 from ladder.runner.sandbox.host import Host
-from ladder.runner.sandbox.landlock import LEAST_OWN_UID
+from ladder.runner.sandbox.landlock import MIN_VERSION_OWN_UID
 from ladder.runner.sandbox.staging import Stage
 from ladder.runner.zygote.landlock import version as landlock_version
 from tests.runner.factories import HELLO, PROGRAMS, ask, contest, player
@@ -81,8 +81,8 @@ SANDBOXES = {
 
 @pytest.mark.parametrize("way", SANDBOXES)
 def test_t8_a_killed_worker_leaves_no_process(full, way: str) -> None:
-    if way == "landlock" and landlock_version() < LEAST_OWN_UID:
-        pytest.skip(f"this kernel has no Landlock of version {LEAST_OWN_UID}")
+    if way == "landlock" and landlock_version() < MIN_VERSION_OWN_UID:
+        pytest.skip(f"this kernel has no Landlock of version {MIN_VERSION_OWN_UID}")
     code = f"""
 from tests.runner.factories import *
 {SANDBOXES[way]}
@@ -150,10 +150,10 @@ def test_t14_a_changed_bot_is_copied_again(tmp_path) -> None:
     stage = Stage(Host(tmp_path / "run", range(1)))
 
     box = locate(folder)
-    first = stage.box(box)
+    first = stage.folder(box)
     (folder / "bot.py").write_text("22")
     os.utime(folder / "bot.py", ns=(1, 1 << 62))
-    second = stage.box(box)
+    second = stage.folder(box)
     stage.close()
 
     assert first != second

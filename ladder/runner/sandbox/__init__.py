@@ -1,4 +1,7 @@
-"""The door of the sandbox: what this machine can hold, and a sandbox of that level."""
+"""The sandbox: find out which level this machine reaches, and open a sandbox of it.
+
+README.md in this folder describes the levels. Other packages import from here.
+"""
 
 from ladder.runner.sandbox.api import (
     LEVELS,
