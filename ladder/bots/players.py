@@ -26,8 +26,8 @@ from ladder.runner.compiler import Built
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox import (
-    Box,
     Level,
+    Program,
     Sandbox,
     SandboxUnavailable,
     open_sandbox,
@@ -70,7 +70,7 @@ def sandbox_for(submission: Submission) -> Sandbox:
         return _sandboxes[level]
 
 
-def box_of(submission: Submission, resources: ExitStack) -> Box:
+def box_of(submission: Submission, resources: ExitStack) -> Program:
     """Return the box of a submission, and unpack its package if the cache lacks it.
 
     The files stay as long as ``resources`` is open. Many threads and processes may call
@@ -113,7 +113,7 @@ class SubmissionPlayer:
 
     def __init__(
         self,
-        box: Box,
+        box: Program,
         sandbox: Sandbox,
         limits: Limits,
         resources: ExitStack,

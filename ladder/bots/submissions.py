@@ -28,7 +28,7 @@ from ladder.bots.upload import archive, checks
 from ladder.common.errors import LadderError, TooMany
 from ladder.common.scratch import scratch_folder
 from ladder.runner import languages
-from ladder.runner.sandbox import Box
+from ladder.runner.sandbox import Program
 
 # Longer than any silent step of a validation: the start of a bot, or one decision.
 LEASE = timedelta(seconds=90)
@@ -264,7 +264,7 @@ def _check_quotas(bot: Bot) -> None:
         )
 
 
-def _locate_entry(folder: Path) -> Box:
+def _locate_entry(folder: Path) -> Program:
     try:
         return languages.locate(folder)
     except languages.EntryNotFound as why:

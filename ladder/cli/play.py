@@ -20,7 +20,7 @@ from ladder.runner.compiler import home_cache, prepared
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess, Direction, ProtocolLog
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import LEVELS, Box, Level, Sandbox, open_sandbox
+from ladder.runner.sandbox import LEVELS, Level, Program, Sandbox, open_sandbox
 
 HOUSE = Path(__file__).resolve().parent.parent / "bots" / "house"
 MIN_SEATS, MAX_SEATS = 2, 4
@@ -33,7 +33,7 @@ class LocalBot:
     """One BOT argument: the name to print, and what to run."""
 
     name: str
-    box: Box
+    box: Program
 
 
 @dataclass(frozen=True, slots=True)

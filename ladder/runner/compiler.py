@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from engine.referee import ServiceFault
 from ladder.common.errors import LadderError
 from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
-from ladder.runner.sandbox.api import Box, Running, Sandbox, SandboxUnavailable
+from ladder.runner.sandbox.api import Program, Running, Sandbox, SandboxUnavailable
 from ladder.runner.sandbox.proc import wait_for_exit
 
 LIMITS = Limits(memory_mb=1_536, pids=256, tmp_mb=512)
@@ -56,11 +56,11 @@ class BuildFailed(LadderError):
 class Built:
     """A bot that can be started, and the end of its compiler's output."""
 
-    box: Box
+    box: Program
     log: str
 
 
-def build(box: Box, sandbox: Sandbox, target: Path) -> Built:
+def build(box: Program, sandbox: Sandbox, target: Path) -> Built:
     """Compile ``box`` into the folder ``target``, which must not exist yet.
 
     ``target`` gets the sources and the compiled files. Raises BuildFailed if the bot is
@@ -83,7 +83,7 @@ def build(box: Box, sandbox: Sandbox, target: Path) -> Built:
     return Built(replace(box, folder=target, compile=()), log)
 
 
-def prepared(box: Box, sandbox: Sandbox, cache: Path) -> Box:
+def prepared(box: Program, sandbox: Sandbox, cache: Path) -> Program:
     """Return ``box`` ready to run. Build it in ``cache`` if it is not there yet."""
     if not box.compile:
         return box
@@ -105,7 +105,7 @@ def home_cache() -> Path:
     return Path(base) / "torres-ladder" / "builds"
 
 
-def _digest(box: Box) -> str:
+def _digest(box: Program) -> str:
     """Return the SHA-256 of the command and of all files in the folder."""
     digest = hashlib.sha256(repr(box.compile).encode())
     for path in sorted(p for p in box.folder.rglob("*") if p.is_file()):
@@ -116,7 +116,7 @@ def _digest(box: Box) -> str:
     return digest.hexdigest()
 
 
-def _compile(box: Box, sandbox: Sandbox) -> tuple[bytes, str]:
+def _compile(box: Program, sandbox: Sandbox) -> tuple[bytes, str]:
     """Run the compiler; return a tar of the compiled files, and the log."""
     if sandbox.level == "reduced":
         raise SandboxUnavailable(

@@ -17,7 +17,6 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from ladder.common.errors import LadderError
-from ladder.runner.sandbox.api import Box
 
 PYTHON = "/usr/bin/python3"
 MANIFEST = "bot.toml"
@@ -140,7 +139,7 @@ def missing(language: Language) -> list[str]:
     return sorted(packages)
 
 
-def locate(path: Path) -> Box:
+def locate(path: Path) -> Program:
     """Return the program of the bot at a path, which is a file or a folder.
 
     A file is the entry itself, whatever its name is; any executable file is a bot.
@@ -172,7 +171,7 @@ class _Manifest(msgspec.Struct, forbid_unknown_fields=True):
     sources: list[str] = []
 
 
-def _box_of_manifest(folder: Path) -> Box:
+def _box_of_manifest(folder: Path) -> Program:
     """Return the program that the folder's manifest describes. Raises EntryNotFound."""
     manifest = _read_manifest(folder / MANIFEST)
     if manifest.language not in BY_NAME:
@@ -236,7 +235,7 @@ def _language_of(file: Path) -> Language:
 
 def _box(
     folder: Path, entry: str, language: Language, sources: Iterable[str] = ()
-) -> Box:
+) -> Program:
     """Return the program of a bot.
 
     Without ``sources``, the sources are all files beside the entry with its suffix.
@@ -247,7 +246,7 @@ def _box(
         beside = (folder / path).parent.glob(f"*{path.suffix}")
         source_names = sorted(str(source.relative_to(folder)) for source in beside)
     values = {"{entry}": [entry], "{stem}": [path.stem], "{sources}": source_names}
-    return Box(
+    return Program(
         folder,
         entry,
         language.name,

@@ -18,7 +18,7 @@ from ladder.runner import protocol
 from ladder.runner.clock import Charge, Stopwatch
 from ladder.runner.pipes import BotPipes, StdoutClosed
 from ladder.runner.protocol import MAX_LINE_BYTES, Limits, Ready, Reply
-from ladder.runner.sandbox.api import Box, Exit, Running, Sandbox
+from ladder.runner.sandbox.api import Exit, Program, Running, Sandbox
 from ladder.runner.sandbox.proc import wait_for_exit
 from ladder.runner.verdict import Verdict
 
@@ -49,7 +49,7 @@ class BotProcess:
 
     def __init__(
         self,
-        box: Box,
+        box: Program,
         sandbox: Sandbox,
         limits: Limits | None = None,
         *,

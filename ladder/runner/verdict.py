@@ -12,7 +12,7 @@ class SeatOutput:
     """What one seat leaves behind when its player has ended.
 
     ``stderr`` holds the last ``STDERR_TAIL_BYTES`` of the bot's stderr as text.
-    ``notes`` holds one ``{"move": index, "note": text}`` for each note that the bot sent.
+    ``notes`` holds one ``{"move": index, "note": text}`` for each note of the bot.
     ``verdict`` is a verdict as JSON, and empty if the seat did not forfeit.
     """
 

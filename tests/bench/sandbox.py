@@ -19,7 +19,7 @@ from engine.referee import Ask, Hello
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Box, Running, Sandbox, open_sandbox
+from ladder.runner.sandbox import Program, Running, Sandbox, open_sandbox
 
 PROGRAMS = Path(__file__).parents[1] / "runner" / "programs"
 HELLO = Hello("yucata", {}, seats=2, seat=0, seed="seed", limits={})
@@ -118,7 +118,7 @@ def starts(sandbox: Sandbox) -> list[BenchRow]:
 def start_of(
     sandbox: Sandbox, folder: Path, argv: tuple[str, ...], what: str
 ) -> list[BenchRow]:
-    box = Box(folder, argv[0], "executable", argv)
+    box = Program(folder, argv[0], "executable", argv)
     plain, boxed = [], []
     for _ in range(STARTS):
         began = time.perf_counter()

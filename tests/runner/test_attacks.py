@@ -1,4 +1,4 @@
-"""Attack programs against level full: each is held, and the opponent plays on."""
+"""The attack programs against level full: each is held, and the opponent plays on."""
 
 import os
 import shutil
@@ -26,36 +26,36 @@ FORFEITS = {
     "fork_bomb": {"timeout", "memory"},
     "fork_sessions": {"timeout", "memory"},
 }
-"""The attacks that cost the attacker its seat; all others only come to nothing."""
+"""The attacks that cost the attacker its seat. All others fail and have no effect."""
 NAMES = sorted(p.stem for p in ATTACKS.glob("*.py") if p.stem != "kit")
 LIMITS = Limits(memory_mb=96)
 
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """What there is to steal on the host, and how an attack may know of it."""
-    place = tmp_path_factory.mktemp("host")
-    place.chmod(0o755)
-    secret = place / "secret"
+    """Targets on the host, and the environment by which the attacks know them."""
+    folder = tmp_path_factory.mktemp("host")
+    folder.chmod(0o755)
+    secret = folder / "secret"
     secret.write_text("the queue's password")
     secret.chmod(0o644)
-    abstract = f"torres-test-{os.getpid()}"
+    name = f"torres-test-{os.getpid()}"
     os.environ["SECRET_KEY"] = "sesame-whole"
     with (
         socket.create_server(("127.0.0.1", 0)) as tcp,
         socket.socket(socket.AF_UNIX) as unix,
-        socket.socket(socket.AF_UNIX) as nameless,
+        socket.socket(socket.AF_UNIX) as abstract,
     ):
-        unix.bind(str(place / "socket"))
-        (place / "socket").chmod(0o777)
-        nameless.bind("\0" + abstract)
+        unix.bind(str(folder / "socket"))
+        (folder / "socket").chmod(0o777)
+        abstract.bind("\0" + name)
         unix.listen()
-        nameless.listen()
+        abstract.listen()
         yield {
             "HOST_PID": str(os.getpid()),
             "HOST_PORT": str(tcp.getsockname()[1]),
-            "HOST_SOCKET": str(place / "socket"),
-            "HOST_ABSTRACT": abstract,
+            "HOST_SOCKET": str(folder / "socket"),
+            "HOST_ABSTRACT": name,
             "HOST_SECRET_FILE": str(secret),
             "HOST_SECRET_PART": "sesame",
             "HOST_USER_HOME": str(Path.home()),
@@ -66,21 +66,21 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, host: dict[str, str]) -> Path:
-    """The attacks as an uploaded folder, with a link that leads out of it."""
-    copied = tmp_path_factory.mktemp("upload") / "attacks"
-    shutil.copytree(ATTACKS, copied)
-    (copied / "link-to-the-secret").symlink_to(host["HOST_SECRET_FILE"])
-    return copied
+    """The attacks as an uploaded folder, with a link to a file outside of it."""
+    copy = tmp_path_factory.mktemp("upload") / "attacks"
+    shutil.copytree(ATTACKS, copy)
+    (copy / "link-to-the-secret").symlink_to(host["HOST_SECRET_FILE"])
+    return copy
 
 
 @pytest.fixture(scope="module")
 def bubblewrap(full: Sandbox) -> Iterator[Sandbox]:
-    """Level full as a user has it to whom control groups are delegated."""
+    """Level full as a user reaches it to whom control groups are delegated."""
     if isinstance(full, BubblewrapSandbox):
-        pytest.skip("that is what level full is here")
-    made = BubblewrapSandbox(Host.from_environment(), CgroupManager.open())
-    yield made
-    made.close()
+        pytest.skip("level full uses Bubblewrap on this machine anyway")
+    sandbox = BubblewrapSandbox(Host.from_environment(), CgroupManager.open())
+    yield sandbox
+    sandbox.close()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,14 +98,16 @@ def test_the_attack_is_held_in_bubblewrap(
     assert_held(name, bubblewrap, folder, host)
 
 
-def assert_held(name: str, box: Sandbox, folder: Path, host: dict[str, str]) -> None:
-    bot = player(folder / f"{name}.py", box, LIMITS, host)
+def assert_held(
+    name: str, sandbox: Sandbox, folder: Path, host: dict[str, str]
+) -> None:
+    bot = player(folder / f"{name}.py", sandbox, LIMITS, host)
 
-    game = contest(bot, box, move_ms=1_500 if "fork" in name else 15_000)
+    game = contest(bot, sandbox, move_ms=1_500 if "fork" in name else 15_000)
 
     expected = FORFEITS.get(name)
-    if name == "mem_many_files" and isinstance(box, BubblewrapSandbox):
-        expected = {"memory"}  # it cannot limit how many files there are
+    if name == "mem_many_files" and isinstance(sandbox, BubblewrapSandbox):
+        expected = {"memory"}  # bwrap cannot limit the number of files.
     if expected:
         assert game.fault is not None
         assert game.fault.reason in expected, game.fault
@@ -124,5 +126,5 @@ def test_a_second_game_finds_nothing_of_the_first(full, folder, host) -> None:
         assert contest(bot, full).stderr.startswith("HELD")
 
 
-def test_there_are_at_least_sixty() -> None:
+def test_there_are_at_least_sixty_attacks() -> None:
     assert len(NAMES) >= 60

@@ -1,4 +1,4 @@
-"""`torres doctor` tries the controls; levels are refused with what to do about it."""
+"""`torres doctor` tries the controls; a refused level says what to do about it."""
 
 import json
 import os
@@ -15,8 +15,8 @@ from ladder.runner.sandbox import (
     SandboxUnavailable,
     open_sandbox,
 )
-from ladder.runner.sandbox.landlock import LEAST
-from ladder.runner.sandbox.opening import _judge, probe
+from ladder.runner.sandbox.landlock import MIN_VERSION_SHARED_UID
+from ladder.runner.sandbox.opening import _level, probe
 from ladder.runner.zygote.landlock import version as landlock_version
 
 CONTROLS = {
@@ -30,11 +30,11 @@ CONTROLS = {
 
 @pytest.mark.sandbox
 def test_every_control_is_tried_and_held_at_level_full(full) -> None:
-    found = probe()
+    report = probe()
 
-    assert {control.name for control in found.controls} == CONTROLS
-    assert [control for control in found.controls if not control.held] == []
-    assert found.level == "full"
+    assert {control.name for control in report.controls} == CONTROLS
+    assert [control for control in report.controls if not control.held] == []
+    assert report.level == "full"
 
 
 def test_the_exit_code_says_whether_the_configured_level_is_reached(
@@ -53,7 +53,7 @@ def test_the_exit_code_says_whether_the_configured_level_is_reached(
     assert codes[0] == 0
 
 
-def test_a_level_that_nobody_knows_is_refused(monkeypatch) -> None:
+def test_an_unknown_level_is_refused(monkeypatch) -> None:
     monkeypatch.setenv("TORRES_SANDBOX", "thick")
 
     result = CliRunner().invoke(doctor)
@@ -62,20 +62,20 @@ def test_a_level_that_nobody_knows_is_refused(monkeypatch) -> None:
     assert "'thick'" in result.output
 
 
-def test_the_level_is_what_the_controls_allow() -> None:
+def test_the_level_is_the_best_that_the_controls_allow() -> None:
     def held(**names: bool) -> tuple[Control, ...]:
         return tuple(
             Control(name.replace("_", " "), held=ok, how="")
             for name, ok in names.items()
         )
 
-    assert _judge(held(network=True, freezing=True)) == "full"
-    assert _judge(held(network=True, freezing=False, memory_limit=False)) == "reduced"
-    assert _judge(held(own_namespaces=False, bwrap=False)) == "reduced"
-    assert _judge(held(network=False, freezing=True)) == "none"
+    assert _level(held(network=True, freezing=True)) == "full"
+    assert _level(held(network=True, freezing=False, memory_limit=False)) == "reduced"
+    assert _level(held(own_namespaces=False, bwrap=False)) == "reduced"
+    assert _level(held(network=False, freezing=True)) == "none"
 
 
-def test_what_is_missing_is_named_with_its_cure() -> None:
+def test_a_missing_control_is_named_with_its_cure() -> None:
     network = Control("network", held=False, how="connected", cure="do this")
 
     assert SandboxReport("none", (network,)).reasons() == "network: connected (do this)"
@@ -85,15 +85,15 @@ HIDE = "mount --bind /dev/null /usr/bin/bwrap"
 NO_BWRAP = ("unshare", "--mount", "sh", "-c", f'{HIDE} && exec "$@"', "sh")
 
 
-def as_a_stranger(
-    code: str, around: tuple[str, ...] = ()
+def run_as_other_user(
+    code: str, prefix: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Run Python code as a user who owns nothing here and has no control groups."""
     if os.geteuid() != 0:
-        pytest.skip("only root can become somebody else")
+        pytest.skip("only root can become another user")
     path = [p for p in sys.path if p.startswith("/") and os.access(p, os.X_OK)]
     argv = [
-        *around,
+        *prefix,
         *("setpriv", "--reuid", "60901", "--regid", "60901", "--clear-groups", "--"),
         *("/usr/bin/python3", "-B", "-c", code),
     ]
@@ -101,8 +101,8 @@ def as_a_stranger(
     return subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
 
 
-def test_an_ordinary_user_reaches_level_reduced_and_is_told_why_not_more() -> None:
-    done = as_a_stranger("from ladder.cli.doctor import doctor; doctor(['--json'])")
+def test_an_ordinary_user_reaches_level_reduced_and_reads_why_not_full() -> None:
+    done = run_as_other_user("from ladder.cli.doctor import doctor; doctor(['--json'])")
     if "Permission denied" in done.stderr or "ModuleNotFoundError" in done.stderr:
         pytest.skip("an ordinary user cannot read this checkout")
     report = json.loads(done.stdout)
@@ -115,9 +115,9 @@ def test_an_ordinary_user_reaches_level_reduced_and_is_told_why_not_more() -> No
 
 
 def test_without_bubblewrap_landlock_reaches_level_reduced() -> None:
-    if landlock_version() < LEAST:
-        pytest.skip(f"this kernel has no Landlock of version {LEAST} (Linux 6.12)")
-    done = as_a_stranger(
+    if landlock_version() < MIN_VERSION_SHARED_UID:
+        pytest.skip("this kernel has no Landlock of version 6 (Linux 6.12)")
+    done = run_as_other_user(
         "from ladder.cli.doctor import doctor; doctor(['--json'])", NO_BWRAP
     )
     if "Permission denied" in done.stderr or "ModuleNotFoundError" in done.stderr:
@@ -131,7 +131,7 @@ def test_without_bubblewrap_landlock_reaches_level_reduced() -> None:
 
 
 def test_a_level_that_is_not_reached_is_refused_with_the_reason() -> None:
-    done = as_a_stranger(
+    done = run_as_other_user(
         "from ladder.runner.sandbox import open_sandbox\n"
         "try: open_sandbox('full')\n"
         "except Exception as why: print(type(why).__name__, why)"

@@ -10,9 +10,9 @@ import pytest
 
 from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Box, open_sandbox
+from ladder.runner.sandbox import Program, open_sandbox
 from ladder.runner.sandbox.cgroup_mounts import find
-from ladder.runner.sandbox.host import Host, Slots
+from ladder.runner.sandbox.host import Host
 from tests.runner.factories import HELLO, PROGRAMS, ask, groups_left, player, survivors
 
 pytestmark = pytest.mark.sandbox
@@ -83,7 +83,9 @@ def test_games_leave_no_descriptor_process_or_group(full) -> None:
 
 def test_a_failed_start_is_a_service_fault_and_leaves_nothing(full) -> None:
     before = descriptors()
-    box = Box(PROGRAMS / "nowhere", "bot.py", "python", ("/usr/bin/python3", "bot.py"))
+    box = Program(
+        PROGRAMS / "nowhere", "bot.py", "python", ("/usr/bin/python3", "bot.py")
+    )
 
     with pytest.raises((ServiceFault, OSError)):
         full.start(box, Limits())
@@ -111,8 +113,8 @@ def test_workers_that_start_and_stop_at_the_same_time_do_not_fail() -> None:
 
 def test_two_workers_never_share_a_slot(tmp_path) -> None:
     host = Host(tmp_path / "run", range(7000, 7002))
-    slots_of_one = Slots(host)
-    slots_of_other = Slots(host)
+    slots_of_one = UidPool(host)
+    slots_of_other = UidPool(host)
 
     uid_1, lock_1 = slots_of_one.take()
     uid_2, lock_2 = slots_of_other.take()

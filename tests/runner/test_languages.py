@@ -16,7 +16,7 @@ from ladder.runner.compiler import BuildFailed
 from ladder.runner.languages import EntryNotFound, locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
-from ladder.runner.sandbox import Box, Sandbox, SandboxUnavailable, landlock
+from ladder.runner.sandbox import Program, Sandbox, SandboxUnavailable, landlock
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.landlock import LandlockSandbox
 from tests.conftest import part_missing
@@ -32,7 +32,7 @@ def need(language: str) -> None:
         part_missing(f"{language} needs apt-get install {' '.join(packages)}")
 
 
-def whole_game(box: Box, sandbox: Sandbox) -> list[int]:
+def whole_game(box: Program, sandbox: Sandbox) -> list[int]:
     """Let a bot play a game against itself; return the seat of each move."""
     seats = [BotProcess(box, sandbox, LIMITS) for _ in range(2)]
     rules = resolve("yucata", 2)
@@ -62,7 +62,7 @@ def test_the_starter_plays_a_game_at_level_full(language, full, tmp_path) -> Non
 @pytest.mark.parametrize("language", ["python", "javascript", "go", "java"])
 def test_a_built_bot_plays_in_a_landlock_sandbox(language, full, tmp_path) -> None:
     need(language)
-    if not landlock.enough():
+    if not landlock.is_supported():
         pytest.skip("this kernel has no Landlock, or one that is too old")
     box = compiler.prepared(locate(PROGRAMS / "burn" / language), full, tmp_path)
     reduced = LandlockSandbox(Host.from_environment())

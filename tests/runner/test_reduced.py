@@ -1,4 +1,4 @@
-"""The attack programs against level reduced, in each way to reach it."""
+"""The attack programs against level reduced, with each back end that reaches it."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ladder.runner.sandbox.landlock import LEAST
+from ladder.runner.sandbox.landlock import MIN_VERSION_SHARED_UID
 from ladder.runner.zygote.landlock import version as landlock_version
 
 ROOT = Path(__file__).parents[2]
@@ -16,24 +16,25 @@ NAMES = sorted(
     p.stem for p in (ROOT / "tests/runner/attacks").glob("*.py") if p.stem != "kit"
 )
 USER = 60_901
-"""The first of the ids of the first case; twenty for each, some may run at once."""
+"""The first user id of the first case. Each case has twenty of its own, because the
+cases may run at the same time."""
 MAY_FORFEIT = {
-    # Where a forfeit is the right end; all others must come to nothing and play on.
+    # A forfeit is a right end for these; all others must fail and let the bot play on.
     "mem_heap", "mem_mmap_private", "mem_mmap_shared", "mem_children", "mem_pipes",
     "fork_bomb", "fork_sessions", "fork_count", "fork_threads",
 }  # fmt: skip
 NOT_HELD: dict[str, set[str]] = {
     "bubblewrap": set(),
-    "landlock": {
-        "file_who_is_it"
-    },  # that a file is there can be seen, not what is in it
+    # Landlock does not hide the name of the host and the bot's user id.
+    "landlock": {"file_who_is_it"},
 }
-"""What level reduced cannot hold of these; SANDBOX.md says the rest: peaks between two
-looks, and children that wake each other while others are to move."""
+"""The attacks that succeed at level reduced. ladder/runner/sandbox/README.md describes
+its other weaknesses: short peaks of memory, and children that wake each other while
+other seats decide."""
 
 
 @pytest.mark.parametrize(
-    ("way", "user", "slots"),
+    ("backend", "user", "uids"),
     [
         ("bubblewrap", USER, range(USER + 1, USER + 20)),
         ("landlock", USER + 20, range(USER + 21, USER + 40)),
@@ -43,55 +44,58 @@ looks, and children that wake each other while others are to move."""
     ],
 )
 def test_no_attack_comes_through_at_level_reduced(
-    way: str, user: int, slots: range
+    backend: str, user: int, uids: range
 ) -> None:
     if os.geteuid() != 0:
-        pytest.skip("only root can become somebody else")
-    if way == "landlock" and landlock_version() < LEAST:
-        pytest.skip(f"this kernel has no Landlock of version {LEAST} (Linux 6.12)")
-    done = attacked(way, user, slots)
+        pytest.skip("only root can become another user")
+    if backend == "landlock" and landlock_version() < MIN_VERSION_SHARED_UID:
+        pytest.skip("this kernel has no Landlock of version 6 (Linux 6.12)")
+    done = run_attacks(backend, user, uids)
     if "Permission denied" in done.stderr or "No module named" in done.stderr:
         pytest.skip("an ordinary user cannot read this checkout")
 
     reports = {r["name"]: r for r in map(json.loads, done.stdout.splitlines())}
     assert set(reports) == set(NAMES), done.stderr
-    through = {
+    successful = {
         name: report
         for name, report in reports.items()
         if "ours" in report
         or "THROUGH" in report["said"]
         or (report["fault"] and name not in MAY_FORFEIT)
     }
-    assert set(through) == NOT_HELD[way], through
+    assert set(successful) == NOT_HELD[backend], successful
     assert {report["opponent"] for report in reports.values()} == {3}
-    assert left_of({user, *slots} - {0}) == []
+    assert processes_of({user, *uids} - {0}) == []
 
 
-def attacked(way: str, user: int, slots: range) -> subprocess.CompletedProcess[str]:
+def run_attacks(
+    backend: str, user: int, uids: range
+) -> subprocess.CompletedProcess[str]:
     path = [str(ROOT), *(p for p in sys.path if "site-packages" in p)]
     argv = [
         *("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"),
-        *("/usr/bin/python3", "-B", "-m", "tests.runner.at_reduced", way, *NAMES),
+        *("/usr/bin/python3", "-B", "-m", "tests.runner.run_attacks", backend, *NAMES),
     ]
     env = {
         "PATH": "/usr/bin:/bin",
         "HOME": "/tmp",
         "PYTHONPATH": ":".join(path),
-        "TORRES_SLOT_UIDS": f"{slots[0]}-{slots[-1]}",
+        "TORRES_SLOT_UIDS": f"{uids[0]}-{uids[-1]}",
     }
     return subprocess.run(
         argv, env=env, cwd="/", capture_output=True, text=True, check=False, timeout=280
     )
 
 
-def left_of(uids: set[int]) -> list[str]:
-    left = []
+def processes_of(uids: set[int]) -> list[str]:
+    """Return /proc/PID/stat of each living process of these users."""
+    living = []
     for process in Path("/proc").iterdir():
         try:
             if process.name.isdecimal() and process.stat().st_uid in uids:
-                said = (process / "stat").read_text()
-                if said.rpartition(")")[2][1] not in "ZX":
-                    left.append(said)
+                stat = (process / "stat").read_text()
+                if stat.rpartition(")")[2][1] not in "ZX":
+                    living.append(stat)
         except OSError:
             continue
-    return left
+    return living

@@ -13,7 +13,7 @@ from ladder.runner import compiler, languages
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Box, Sandbox, SandboxUnavailable, open_sandbox
+from ladder.runner.sandbox import Program, Sandbox, SandboxUnavailable, open_sandbox
 from tests.runner.factories import HELLO, PROGRAMS, ask
 
 DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
@@ -33,7 +33,7 @@ def busy() -> Iterator[None]:
         loop.wait()
 
 
-def decided(box: Box, sandbox: Sandbox) -> list[Answer]:
+def decided(box: Program, sandbox: Sandbox) -> list[Answer]:
     """Return the answers of a bot; of the next one where the clock could not judge.
 
     A worker plays such a game again: it is no forfeit. A forfeit raises PlayerFault.

@@ -1,11 +1,14 @@
-"""The door of the sandbox: what this machine can hold, and a sandbox of that level."""
+"""The sandbox: find out which level this machine reaches, and open a sandbox of it.
+
+README.md in this folder describes the levels. Other packages import from here.
+"""
 
 from ladder.runner.sandbox.api import (
     LEVELS,
-    Box,
     Control,
     Exit,
     Level,
+    Program,
     Running,
     Sandbox,
     SandboxReport,
@@ -15,10 +18,10 @@ from ladder.runner.sandbox.opening import open_sandbox, probe
 
 __all__ = [
     "LEVELS",
-    "Box",
     "Control",
     "Exit",
     "Level",
+    "Program",
     "Running",
     "Sandbox",
     "SandboxReport",

@@ -1,8 +1,8 @@
-"""What a sandbox is, to those who use one: it starts a box and hands back its reins.
+"""The interface of a sandbox: it starts a program and returns a handle to control it.
 
-A level says what holds a bot: ``full`` (namespaces, seccomp, cgroups, an own uid),
-``reduced`` (less than that; the documentation has the table), ``none`` (a person's
-own bots on that person's own machine).
+A level says how strictly a bot is confined: ``full`` (namespaces, seccomp, control
+groups, a user id of its own), ``reduced`` (less than that; README.md in this folder
+has the table) or ``none`` (a person's own bots on that person's own machine).
 """
 
 import signal as signals
@@ -27,13 +27,16 @@ class SandboxUnavailable(LadderError):
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """A bot that can be started: its folder, and the command line in that folder.
+class Program:
+    """A program that a sandbox can start: a folder, and a command line to run in it.
 
-    ``argv[0]`` is a program's name or absolute path, or starts with ``./`` if it is a
-    file of the folder; ``{heap_mb}`` in a word is three quarters of its memory.
-    ``env`` is added to what the sandbox sets. A box with a ``compile`` command must
-    be built before it can run. ``out_mb`` is the size of a writable /out.
+    ``entry`` is the bot's main file in ``folder``, and ``language`` is the name of a
+    row of ``languages.LANGUAGES``. ``argv[0]`` is the name of a program in /usr/bin,
+    an absolute path, or starts with ``./`` if it is a file in the folder;
+    ``{heap_mb}`` in an argument stands for three quarters of the memory limit.
+    ``env`` is added to the environment that the sandbox sets. If ``compile`` is not
+    empty, the program must be built with that command before it can run. ``out_mb``
+    is the size of a writable folder /out in MiB; 0 means that there is none.
     """
 
     folder: Path
@@ -45,26 +48,28 @@ class Box:
     out_mb: int = 0
 
     def command(self, limits: Limits) -> list[str]:
-        """Return ``argv`` for these limits."""
-        heap = str(limits.memory_mb * 3 // 4)
-        return [word.replace("{heap_mb}", heap) for word in self.argv]
+        """Return ``argv`` with the placeholders filled in for these limits."""
+        heap_mb = str(limits.memory_mb * 3 // 4)
+        return [word.replace("{heap_mb}", heap_mb) for word in self.argv]
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One thing that a sandbox must hold, and whether it did when it was tried."""
+    """One thing that a sandbox must prevent, and whether it did when it was tried.
+
+    ``how`` says what stopped the attempt, or what succeeded. ``cure`` says what to
+    install or to switch on if the control was not held.
+    """
 
     name: str
     held: bool
     how: str
-    """What stopped the attempt, or what came through."""
     cure: str = ""
-    """What to install or to switch on, if it was not held."""
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxReport:
-    """What this machine can hold; ``level`` is the best that all its controls allow."""
+    """What was tried on this machine; ``level`` is the best that the controls allow."""
 
     level: Level
     controls: tuple[Control, ...]
@@ -77,20 +82,20 @@ class SandboxReport:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a bot ended: its exit code, or the signal that killed it."""
+    """How a bot ended: with an exit code, or by a signal. The other one is None."""
 
     code: int | None
     signal: int | None
 
     def __str__(self) -> str:
         if self.signal is not None:
-            what = signals.strsignal(self.signal) or "unknown"
-            return f"killed by signal {self.signal} ({what})"
+            description = signals.strsignal(self.signal) or "unknown"
+            return f"killed by signal {self.signal} ({description})"
         return f"exit code {self.code}"
 
 
 class Running(Protocol):
-    """The reins of one started bot. Its pipes are non-blocking descriptors of ours."""
+    """The handle of one started bot. Its pipes are non-blocking descriptors of ours."""
 
     pid: int
     stdin: int
@@ -98,50 +103,60 @@ class Running(Protocol):
     stderr: int
 
     def freeze(self) -> None:
-        """Stop every thread of the bot, where the level can; returns at once."""
+        """Stop every thread of the bot, if the level can. Returns at once."""
 
     def thaw(self) -> None:
-        """Let it run again."""
+        """Let the bot run again."""
 
     def cpu_ns(self) -> int:
-        """Return the processor time used so far by all of the bot, in nanoseconds."""
+        """Return the CPU time that the whole bot has used so far, in nanoseconds."""
 
     def threads(self) -> list[int]:
-        """Return the ids of its living threads, as far as the level can see them."""
+        """Return the ids of the bot's living threads that the level can see."""
 
     def pressure_ns(self) -> int:
-        """Return for how long some thread, one that has ended too, had to wait in all.
+        """Return for how long at least one thread had to wait for a CPU, in ns.
 
-        Of the whole machine where it is not known of the bot; in nanoseconds.
+        The value counts threads that have ended, too. It is the value of the whole
+        machine if the kernel does not count it for the bot.
         """
 
     def over_memory(self) -> bool:
-        """Return whether it hit its memory limit."""
+        """True if the bot has reached its memory limit."""
 
     def memory_peak(self) -> int | None:
-        """Return the most memory it held at a time, in bytes; None if unknown."""
+        """Return the bot's peak memory use in bytes; None if it is unknown."""
 
     def closed_stdout(self) -> bool:
-        """Return whether it closed its stdout in a way that its pipe does not show."""
+        """True if the bot closed its stdout although its pipe is still open.
+
+        The pipe stays open if a process of the sandbox holds it, too.
+        """
 
     def began(self) -> bool:
-        """Return whether its own program was reached: before, a failure is ours."""
+        """True if the bot's own program was started.
+
+        A failure before that point is the service's fault, not the bot's.
+        """
 
     def kill(self) -> Exit:
-        """End all of it and wait until it is gone; the second call only answers."""
+        """Kill all of the bot's processes, and wait until they are gone.
+
+        Return how the bot ended. A second call only returns the same value again.
+        """
 
 
 class Sandbox(Protocol):
-    """A way to start bots, good for one process and any number of its threads."""
+    """A way to start bots; one process uses it, with any number of threads."""
 
     level: Level
 
-    def start(self, box: Box, limits: Limits) -> Running:
-        """Start the box. Raises ServiceFault if that fails for a reason of ours.
+    def start(self, program: Program, limits: Limits) -> Running:
+        """Start the program. Raises ServiceFault if the service is why it failed.
 
-        At level none the thread that starts a bot must live as long as the bot: the
-        kernel kills the bot when that thread ends, so that nobody leaves one behind.
+        At level ``none`` the thread that calls this must live as long as the bot: the
+        kernel kills the bot when the thread ends, so that no bot outlives its worker.
         """
 
     def close(self) -> None:
-        """Give back what the sandbox holds on the machine."""
+        """Release what the sandbox holds on the machine."""

@@ -1,21 +1,24 @@
-"""Boxing a bot in Bubblewrap: namespaces, the filter, its own file system."""
+"""A sandbox made by Bubblewrap (bwrap): namespaces, seccomp, its own file system.
 
-from collections.abc import Mapping, Sequence
+Any user can use it if the host allows user namespaces.
+"""
+
+from collections.abc import Mapping
 
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box
+from ladder.runner.sandbox.api import Program
 from ladder.runner.sandbox.cgroup_manager import CgroupManager
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.launch import engine_folder
-from ladder.runner.sandbox.spawner import SpawnOrder
 from ladder.runner.sandbox.staging import DEVICES
 from ladder.runner.sandbox.zygote_sandbox import (
-    DATA_TIMES,
+    DATA_LIMIT_FACTOR,
     ENV,
     RLIMITS,
     SHM_BYTES,
     ZygoteSandbox,
 )
+from ladder.runner.zygote.messages import SpawnOrder
 
 _NOBODY = "65534"
 _ISOLATION = (
@@ -28,10 +31,10 @@ _ISOLATION = (
 
 
 class BubblewrapSandbox(ZygoteSandbox):
-    """Level full with control groups, reduced without.
+    """Level ``full`` with control groups, ``reduced`` without.
 
-    ``proc`` is False where the kernel lets nobody mount a new /proc: in a container
-    that hides parts of its own.
+    ``proc`` is False if the kernel lets nobody mount a new /proc: in a container that
+    hides parts of its own.
     """
 
     sockets = True
@@ -43,43 +46,49 @@ class BubblewrapSandbox(ZygoteSandbox):
         self.level = "full" if cgroups else "reduced"
         self._proc = proc
 
-    def _order(self, box: Box, limits: Limits) -> SpawnOrder:
-        words = [
+    def _order(self, program: Program, limits: Limits) -> SpawnOrder:
+        argv = [
             *("/usr/bin/bwrap", "--block-fd", "3", "--seccomp", "4", *_ISOLATION),
-            *self._mounts(box, limits),
-            *_environment({**ENV, **box.env}),
-            *("--", *self._rlimits(limits), *box.command(limits)),
+            *self._mounts(program, limits),
+            *_environment({**ENV, **program.env}),
+            *("--", *self._rlimits(limits), *program.command(limits)),
         ]
-        return SpawnOrder(words, rlimits=RLIMITS)
+        return SpawnOrder(argv, env={}, rlimits=RLIMITS)
 
-    def _mounts(self, box: Box, limits: Limits) -> list[str]:
-        groups: list[Sequence[str]] = [
-            ("--ro-bind", str(self._stage.root(engine_folder())), "/"),
-            ("--ro-bind", "/usr", "/usr"),
-            *[("--proc", "/proc")][: self._proc],
-            *(("--dev-bind", f"/dev/{name}", f"/dev/{name}") for name in DEVICES),
-            *self._scratch(box, limits),
-            ("--ro-bind", str(self._stage.box(box)), "/box", "--chdir", "/box"),
+    def _mounts(self, program: Program, limits: Limits) -> list[str]:
+        options = [
+            *("--ro-bind", str(self._stage.root(engine_folder())), "/"),
+            *("--ro-bind", "/usr", "/usr"),
         ]
-        return [word for group in groups for word in group]
+        if self._proc:
+            options += ["--proc", "/proc"]
+        for name in DEVICES:
+            options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+        options += self._scratch(program, limits)
+        folder = str(self._stage.folder(program))
+        options += ["--ro-bind", folder, "/box", "--chdir", "/box"]
+        return options
 
-    def _scratch(self, box: Box, limits: Limits) -> list[Sequence[str]]:
-        """Return the writable places: none where no control group counts their files.
+    def _scratch(self, program: Program, limits: Limits) -> list[str]:
+        """Return the options for writable folders: none without control groups.
 
-        A file system in memory is limited in bytes, but not in empty files.
+        bwrap limits the bytes in a tmpfs, but not the number of empty files. Only a
+        control group counts the memory that those take.
         """
         if self._cgroups is None:
             return []
-        return [
-            ("--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"),  # noqa: S108
-            ("--size", str(limits.tmp_mb << 20), "--tmpfs", "/tmp"),  # noqa: S108
-            *[("--size", str(box.out_mb << 20), "--tmpfs", "/out")][: box.out_mb],
+        options = [
+            *("--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"),  # noqa: S108
+            *("--size", str(limits.tmp_mb << 20), "--tmpfs", "/tmp"),  # noqa: S108
         ]
+        if program.out_mb:
+            options += ["--size", str(program.out_mb << 20), "--tmpfs", "/out"]
+        return options
 
     def _rlimits(self, limits: Limits) -> list[str]:
-        """Return the command that limits each process of a box without a group.
+        """Return the command that limits each process if there is no control group.
 
-        In the box the kernel counts the processes of this box alone.
+        The kernel counts the processes of this user namespace alone.
         """
         if self._cgroups is not None:
             return []
@@ -87,7 +96,7 @@ class BubblewrapSandbox(ZygoteSandbox):
             "/usr/bin/prlimit",
             f"--fsize={limits.tmp_mb << 20}",
             f"--nproc={limits.pids}",
-            f"--data={DATA_TIMES * limits.memory_mb << 20}",
+            f"--data={DATA_LIMIT_FACTOR * limits.memory_mb << 20}",
             "--",
         ]
 

@@ -1,6 +1,7 @@
-"""One control group for each bot: its memory, its processes, its clock, its off switch.
+"""The control group of one bot: limits of memory and processes, CPU time, freezing.
 
-Version 1 and 2, alone and mixed (see ``hierarchies``). ``cgroups`` makes them.
+It works with version 1 and version 2 of the kernel's interface, alone or mixed (see
+``cgroup_mounts``). ``cgroup_manager`` makes the groups.
 """
 
 import contextlib
@@ -16,14 +17,20 @@ from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox.proc import pressure
 
-GONE_S = 5.0
-"""How long a killed bot may take to be gone."""
+KILL_TIMEOUT_S = 5.0
+"""How long killed processes may take until they are gone."""
 _MIB = 1 << 20
+_FREEZE = 0
+"""Index of the descriptor of the file that freezes and thaws the group."""
+_CPU = 1
+"""Index of the descriptor of the file with the CPU time."""
+_OOM = 2
+"""Index of the descriptor of the file that counts out-of-memory kills."""
 
 
 @dataclass(frozen=True, slots=True)
 class CgroupFolder:
-    """A control group in one hierarchy."""
+    """The folder of a control group in one hierarchy, and the hierarchy's version."""
 
     path: Path
     version: int
@@ -32,148 +39,176 @@ class CgroupFolder:
     def v2(self) -> bool:
         return self.version == 2
 
-    def file(self, one: str, two: str) -> Path:
-        """Return the file that is called ``one`` in version 1 and ``two`` in 2."""
-        return self.path / (two if self.v2 else one)
+    def file(self, name_v1: str, name_v2: str) -> Path:
+        """Return a file of the group, whose name depends on the version."""
+        return self.path / (name_v2 if self.v2 else name_v1)
 
 
 class Cgroup:
-    """The group of one bot. ``freeze``, ``thaw`` and ``cpu_ns`` cost microseconds."""
+    """The control group of one bot.
+
+    ``jobs`` maps each of ``cgroup_mounts.JOBS`` to the folder that does it; ``folders``
+    are the same folders, each once. ``freeze``, ``thaw`` and ``cpu_ns`` run for every
+    decision and take microseconds: their files stay open.
+    """
 
     def __init__(
         self, jobs: dict[str, CgroupFolder], folders: list[CgroupFolder]
     ) -> None:
         self._folders = [folder.path for folder in folders]
-        self._memory, freezer, cpu = jobs["memory"], jobs["freezer"], jobs["cpuacct"]
+        self._memory = jobs["memory"]
+        freezer = jobs["freezer"]
+        cpu = jobs["cpuacct"]
         self._pids_max = jobs["pids"].path / "pids.max"
-        self._on, self._off = (b"1", b"0") if freezer.v2 else (b"FROZEN", b"THAWED")
+        self._frozen = b"1" if freezer.v2 else b"FROZEN"
+        self._thawed = b"0" if freezer.v2 else b"THAWED"
         self._kill_file = freezer.path / "cgroup.kill"
         self._threads_file = freezer.file("tasks", "cgroup.threads")
         self._procs_file = freezer.path / "cgroup.procs"
-        self._cpu2 = cpu.v2
+        self._cpu_v2 = cpu.v2
+        freeze_file = freezer.file("freezer.state", "cgroup.freeze")
+        cpu_file = cpu.file("cpuacct.usage", "cpu.stat")
+        oom_file = self._memory.file("memory.oom_control", "memory.events")
+        # One list, so that ``remove`` can empty it: a call that comes later must not
+        # reach a descriptor of the same number that means another file.
         self._fds = [
-            os.open(path, flags | os.O_CLOEXEC)
-            for path, flags in (
-                (freezer.file("freezer.state", "cgroup.freeze"), os.O_WRONLY),
-                (cpu.file("cpuacct.usage", "cpu.stat"), os.O_RDONLY),
-                (self._memory.file("memory.oom_control", "memory.events"), os.O_RDONLY),
-            )
+            os.open(freeze_file, os.O_WRONLY | os.O_CLOEXEC),
+            os.open(cpu_file, os.O_RDONLY | os.O_CLOEXEC),
+            os.open(oom_file, os.O_RDONLY | os.O_CLOEXEC),
         ]
-        self._enters = [f.path / "tasks" for f in folders if not f.v2]
-        self._born_in = next((f.path for f in folders if f.v2), None)
+        self._tasks_files = [f.path / "tasks" for f in folders if not f.v2]
+        self._folder_v2 = next((f.path for f in folders if f.v2), None)
 
     def limit(self, limits: Limits, pids: int) -> None:
-        """Set its limits, ``pids`` processes and threads in all. Or ServiceFault."""
+        """Set the limits; ``pids`` is the maximum of processes and threads together.
+
+        Raises ServiceFault.
+        """
         try:
             write(self._pids_max, pids)
             self._limit_memory(limits.memory_mb * _MIB)
         except OSError as why:
-            raise ServiceFault(f"the bot could not be limited: {why}") from why
+            raise ServiceFault(
+                f"The limits of the control group could not be set: {why}."
+            ) from why
 
     @contextlib.contextmanager
-    def doors(self) -> Iterator[tuple[bool, list[int]]]:
-        """Open the ways in: whether there is a folder to be born in, which is first.
+    def entry_fds(self) -> Iterator[tuple[bool, list[int]]]:
+        """Open what the bot's first process needs to enter the group.
 
-        The others are files into which its first process writes itself (version 1).
+        Yield whether the first descriptor is a folder of version 2, into which the
+        process can be cloned, and the descriptors. All others are ``tasks`` files of
+        version 1, to which the process must write.
         """
         fds = []
         try:
-            if self._born_in is not None:
-                fds.append(os.open(self._born_in, os.O_RDONLY | os.O_CLOEXEC))
-            fds += [os.open(file, os.O_WRONLY | os.O_CLOEXEC) for file in self._enters]
-            yield self._born_in is not None, fds
+            if self._folder_v2 is not None:
+                fds.append(os.open(self._folder_v2, os.O_RDONLY | os.O_CLOEXEC))
+            fds += [os.open(f, os.O_WRONLY | os.O_CLOEXEC) for f in self._tasks_files]
+            yield self._folder_v2 is not None, fds
         finally:
             for fd in fds:
                 os.close(fd)
 
     def freeze(self) -> None:
-        """Stop every thread; returns at once, they stop within microseconds."""
-        os.pwrite(self._fds[0], self._on, 0)
+        """Stop every thread. Returns at once; they stop within microseconds."""
+        os.pwrite(self._fds[_FREEZE], self._frozen, 0)
 
     def thaw(self) -> None:
         """Let every thread run again."""
-        os.pwrite(self._fds[0], self._off, 0)
+        os.pwrite(self._fds[_FREEZE], self._thawed, 0)
 
     def cpu_ns(self) -> int:
-        """Return the processor time that the group ever used, in ns."""
-        said = os.pread(self._fds[1], 512, 0)
-        if self._cpu2:
-            return int(said.split(None, 2)[1]) * 1000
-        return int(said)
+        """Return the CPU time that the group has used since it exists, in ns."""
+        content = os.pread(self._fds[_CPU], 512, 0)
+        if self._cpu_v2:
+            # The first line is "usage_usec 123".
+            return int(content.split(None, 2)[1]) * 1000
+        return int(content)
 
     def pressure_ns(self) -> int:
-        """Return how long threads waited: the group's (version 2), or the machine's."""
-        return pressure(*([f"{self._born_in}/cpu.pressure"] if self._born_in else []))
+        """Return for how long some thread waited for a CPU, in ns.
+
+        Only version 2 counts that for the group; otherwise, return the value of the
+        whole machine.
+        """
+        if self._folder_v2 is None:
+            return pressure()
+        return pressure(f"{self._folder_v2}/cpu.pressure")
 
     def over_memory(self) -> bool:
-        """Return whether the memory limit has killed a process of it."""
-        fields = os.pread(self._fds[2], 512, 0).split()
+        """True if the kernel killed a process of the group for its memory limit."""
+        fields = os.pread(self._fds[_OOM], 512, 0).split()
         return fields[fields.index(b"oom_kill") + 1] != b"0"
 
     def memory_peak(self) -> int | None:
-        """Return the most memory that it held at a time, in bytes."""
+        """Return the peak memory use in bytes; None if the kernel does not tell."""
         peak = self._memory.file("memory.max_usage_in_bytes", "memory.peak")
         try:
             return int(peak.read_bytes())
-        except OSError:  # version 2 tells it from Linux 5.19
+        except OSError:  # Version 2 has the file since Linux 5.19.
             return None
 
     def threads(self) -> list[int]:
-        """Return the ids of the threads that live in the group."""
+        """Return the ids of the threads in the group."""
         return ids(self._threads_file)
 
     def processes(self) -> list[int]:
-        """Return the ids of the processes that live in the group."""
+        """Return the ids of the processes in the group."""
         return ids(self._procs_file)
 
-    def strike(self, spare: int) -> None:
-        """Kill what is in the group now, but for one process, and let that one run."""
-        self.freeze()  # else a fork bomb outruns the list
-        kill_all(pid for pid in ids(self._procs_file) if pid != spare)
+    def kill_all_but(self, pid: int) -> None:
+        """Kill all processes that are in the group now, except one, which goes on."""
+        # Without the freeze, a fork bomb grows faster than the list is read.
+        self.freeze()
+        kill_all(other for other in ids(self._procs_file) if other != pid)
         self.thaw()
 
     def kill(self) -> None:
-        """Kill all of it, frozen or not, and wait until the group is empty."""
-        deadline = time.monotonic() + GONE_S
+        """Kill every process, frozen or not, and wait until the group is empty."""
+        deadline = time.monotonic() + KILL_TIMEOUT_S
         while ids(self._procs_file):
             if self._kill_file.exists():
                 write(self._kill_file, 1)
             else:
-                self.strike(spare=0)
-            _wait_a_little(self._procs_file.parent / "cgroup.events")
+                self.kill_all_but(0)
+            _wait_for_change(self._procs_file.parent / "cgroup.events")
             if time.monotonic() > deadline:
-                raise ServiceFault(f"{self._procs_file} is not empty after {GONE_S} s")
+                raise ServiceFault(
+                    f"The processes in {self._procs_file} were killed and have not"
+                    f" ended after {KILL_TIMEOUT_S} s. Restart the worker."
+                )
 
     def remove(self) -> None:
-        """Kill what is left, and give the folders back."""
+        """Kill all processes that are left, and remove the folders."""
         self.kill()
         for fd in self._fds:
             os.close(fd)
         self._fds = []
-        deadline = time.monotonic() + GONE_S
+        deadline = time.monotonic() + KILL_TIMEOUT_S
         for folder in self._folders:
             while folder.exists() and time.monotonic() < deadline:
-                with contextlib.suppress(OSError):  # a zombie of it is still reaped
+                with contextlib.suppress(OSError):  # A zombie is not reaped yet.
                     folder.rmdir()
 
-    def _limit_memory(self, most: int) -> None:
+    def _limit_memory(self, limit: int) -> None:
         memory = self._memory.path
         if self._memory.v2:
-            write(memory / "memory.max", most)
-            write_if_there(memory / "memory.swap.max", 0)
-            write_if_there(memory / "memory.oom.group", 1)
+            write(memory / "memory.max", limit)
+            write_if_possible(memory / "memory.swap.max", 0)
+            write_if_possible(memory / "memory.oom.group", 1)
         else:
-            write(memory / "memory.limit_in_bytes", most)
-            write_if_there(memory / "memory.memsw.limit_in_bytes", most)
+            write(memory / "memory.limit_in_bytes", limit)
+            write_if_possible(memory / "memory.memsw.limit_in_bytes", limit)
 
 
-def _wait_a_little(events: Path) -> None:
-    """Wait until a group's emptiness may have changed, for some milliseconds."""
+def _wait_for_change(events: Path) -> None:
+    """Wait some milliseconds, or until the group may have become empty."""
     poll = select.poll()
     try:
         fd = os.open(events, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        poll.poll(1)  # version 1 tells nobody
+        poll.poll(1)  # Version 1 has no such event.
         return
     try:
         if b"populated 0" not in os.read(fd, 256):
@@ -184,14 +219,14 @@ def _wait_a_little(events: Path) -> None:
 
 
 def kill_all(pids: Iterable[int]) -> None:
-    """Kill processes, as far as they live."""
+    """Kill the processes that still exist."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
 
 def ids(path: Path) -> list[int]:
-    """Return the ids that a file of a group lists; none if there is no group."""
+    """Return the ids that a file of a group lists; none if the group is gone."""
     try:
         return [int(word) for word in path.read_bytes().split()]
     except OSError:
@@ -207,7 +242,7 @@ def write(path: Path, value: object) -> None:
         os.close(fd)
 
 
-def write_if_there(path: Path, value: object) -> None:
-    """Write to a file that only some kernels have, or that may be gone."""
+def write_if_possible(path: Path, value: object) -> None:
+    """Write to a file, and ignore that the kernel has no such file or it is gone."""
     with contextlib.suppress(OSError):
         write(path, value)

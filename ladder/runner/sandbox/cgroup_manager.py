@@ -1,7 +1,7 @@
-"""This process's place among the control groups, in which its bots get theirs.
+"""The folder of this process in each cgroup hierarchy, with a group for each bot.
 
-It is a folder in each hierarchy, locked as long as the process lives; folders of dead
-workers are swept by the next one that starts.
+The folder is locked as long as the process lives. A worker that starts removes the
+folders of dead workers, and kills what is left in them.
 """
 
 import contextlib
@@ -16,66 +16,72 @@ from pathlib import Path
 from engine.referee import ServiceFault
 from ladder.common.locks import lock
 from ladder.runner.sandbox.cgroup import (
-    GONE_S,
+    KILL_TIMEOUT_S,
     Cgroup,
     CgroupFolder,
     ids,
     kill_all,
     write,
-    write_if_there,
+    write_if_possible,
 )
 from ladder.runner.sandbox.cgroup_mounts import JOBS, Hierarchy, assign, find
 
-_OURS = "torres"
-_WORKER = "torres-worker"
-_PAUSE_S = 0.002
-"""Before a place is tried again that another process was in the way of."""
+_PARENT_NAME = "torres"
+"""The folder that contains the folders of all workers."""
+_LEAF_NAME = "torres-worker"
+"""The folder that a worker's own processes move to; see ``_delegate``."""
+_RETRY_PAUSE_S = 0.002
+"""The pause before a second attempt if another process interfered with the first."""
 
 
 class NoCgroups(Exception):
-    """A group for each bot cannot be had here; the message says why."""
+    """This process cannot make control groups; the message says why."""
 
 
 class CgroupManager:
-    """This process's place in the hierarchies. Good for any number of its threads."""
+    """Makes control groups for bots. Any number of threads may share one manager."""
 
     def __init__(self, jobs: dict[str, Hierarchy]) -> None:
         self._jobs = jobs
         self._names = itertools.count(1)
         self._locks: list[int] = []
         token = f"{os.getpid()}-{secrets.token_hex(4)}"
-        self._places: dict[Path, Path] = {}
+        self._folders: dict[Path, Path] = {}
+        """Our folder in each hierarchy, by the hierarchy's ``here``."""
         try:
             for hierarchy in {h.here: h for h in jobs.values()}.values():
-                place, held = _settle(hierarchy, token)
-                self._places[hierarchy.here] = place
-                self._locks.append(held)
+                folder, folder_lock = _make_locked_folder(hierarchy, token)
+                self._folders[hierarchy.here] = folder
+                self._locks.append(folder_lock)
         except OSError as why:
             self.close()
             raise NoCgroups(f"{why.strerror}: {why.filename}") from why
 
     @classmethod
     def open(cls) -> "CgroupManager":
-        """Take this process's place and sweep what dead workers left. Or NoCgroups."""
+        """Make this process's folders, and remove those of dead workers.
+
+        Raises NoCgroups.
+        """
         try:
             jobs = assign(find())
         except (OSError, ValueError) as why:
             raise NoCgroups(f"no control groups are mounted: {why}") from why
         missing = [job for job in JOBS if job not in jobs]
         if missing:
-            raise NoCgroups(f"no control group can do: {', '.join(missing)}")
+            raise NoCgroups(f"no control group offers {', '.join(missing)}")
         return cls(jobs)
 
     @property
     def version(self) -> str:
-        """Which versions do the work: "1", "2" or "1+2"."""
+        """The versions in use: "1", "2" or "1+2"."""
         return "+".join(sorted({str(h.version) for h in self._jobs.values()}))
 
     def make(self) -> "Cgroup":
-        """Make the group of one bot, still without limits. Raises ServiceFault."""
+        """Make the group of one bot, without limits yet. Raises ServiceFault."""
         name = str(next(self._names))
         jobs = {
-            job: CgroupFolder(self._places[hierarchy.here] / name, hierarchy.version)
+            job: CgroupFolder(self._folders[hierarchy.here] / name, hierarchy.version)
             for job, hierarchy in self._jobs.items()
         }
         folders = list(dict.fromkeys(jobs.values()))
@@ -87,95 +93,101 @@ class CgroupManager:
             for folder in folders:
                 with contextlib.suppress(OSError):
                     folder.path.rmdir()
-            raise ServiceFault(f"no control group could be made: {why}") from why
+            raise ServiceFault(f"No control group could be made: {why}.") from why
 
     def close(self) -> None:
-        """Give the place back; bots that still run in it are killed."""
-        for place in self._places.values():
-            _clear(place)
-            with contextlib.suppress(OSError):  # others of our processes are there
-                place.parent.rmdir()
+        """Remove this process's folders; kill bots that still run in them."""
+        for folder in self._folders.values():
+            _remove(folder)
+            with contextlib.suppress(OSError):  # Other workers have folders there.
+                folder.parent.rmdir()
         for fd in self._locks:
             os.close(fd)
-        self._places, self._locks = {}, []
+        self._folders = {}
+        self._locks = []
 
 
-def _settle(hierarchy: Hierarchy, token: str) -> tuple[Path, int]:
-    """Make this process's folder in a hierarchy, and lock it. Raises OSError."""
-    deadline = time.monotonic() + GONE_S
+def _make_locked_folder(hierarchy: Hierarchy, token: str) -> tuple[Path, int]:
+    """Make and lock this process's folder in a hierarchy. Raises OSError.
+
+    Try again if another worker removes the folder before it is locked: it may remove
+    the parent on its exit, or take the unlocked folder for that of a dead worker.
+    """
+    deadline = time.monotonic() + KILL_TIMEOUT_S
     while True:
-        # Another of our processes may tidy up, or sweep what it takes for a dead one's.
         try:
-            place = _make_place(hierarchy, token)
-            held = lock(place, folder=True)
-            if place.exists():
-                return place, held
-            os.close(held)
+            folder = _make_folder(hierarchy, token)
+            folder_lock = lock(folder, folder=True)
+            if folder.exists():
+                return folder, folder_lock
+            os.close(folder_lock)
         except (FileNotFoundError, FileExistsError, BlockingIOError):
             if time.monotonic() > deadline:
                 raise
-        select.select([], [], [], _PAUSE_S)
+        select.select([], [], [], _RETRY_PAUSE_S)
 
 
-def _make_place(hierarchy: Hierarchy, token: str) -> Path:
-    """Make this process's folder in a hierarchy, dead workers' folders swept."""
+def _make_folder(hierarchy: Hierarchy, token: str) -> Path:
+    """Remove the folders of dead workers in a hierarchy, and make this process's."""
     here = hierarchy.here
-    if here.name == _WORKER:  # another of our processes moved in before us
+    if here.name == _LEAF_NAME:  # Another worker of this service moved us before.
         here = here.parent
-    ours = here / _OURS
-    ours.mkdir(exist_ok=True)
-    _sweep(ours)
-    wanted = sorted({"memory", "pids"} & hierarchy.controllers)
+    parent = here / _PARENT_NAME
+    parent.mkdir(exist_ok=True)
+    _remove_dead(parent)
+    controllers = sorted({"memory", "pids"} & hierarchy.controllers)
     if hierarchy.version == 2:
-        _hand_down(here, wanted)
-        _hand_down(ours, wanted)
-    place = ours / token
-    place.mkdir(exist_ok=True)
+        _delegate(here, controllers)
+        _delegate(parent, controllers)
+    folder = parent / token
+    folder.mkdir(exist_ok=True)
     if hierarchy.version == 2:
-        _hand_down(place, wanted)
-    return place
+        _delegate(folder, controllers)
+    return folder
 
 
-def _sweep(ours: Path) -> None:
-    """Clear the places whose owner no longer holds its lock."""
-    for place in [p for p in ours.iterdir() if p.is_dir()]:
-        with contextlib.suppress(OSError):  # its owner is alive, or another sweeps it
-            fd = lock(place, folder=True)
+def _remove_dead(parent: Path) -> None:
+    """Remove the folders of workers that no longer hold their lock."""
+    for folder in [path for path in parent.iterdir() if path.is_dir()]:
+        # An OSError: its worker is alive, or another worker removes it now.
+        with contextlib.suppress(OSError):
+            fd = lock(folder, folder=True)
             try:
-                _clear(place)
+                _remove(folder)
             finally:
                 os.close(fd)
 
 
-def _clear(place: Path) -> None:
-    """Kill everything in a place and remove it, as far as that can be done."""
-    folders = [folder for folder in place.glob("*") if folder.is_dir()]
-    for folder in [*folders, place]:
-        deadline = time.monotonic() + GONE_S
+def _remove(parent: Path) -> None:
+    """Kill everything in the groups of a worker, and remove them, if possible."""
+    groups = [path for path in parent.glob("*") if path.is_dir()]
+    for folder in [*groups, parent]:
+        deadline = time.monotonic() + KILL_TIMEOUT_S
         while folder.exists() and time.monotonic() < deadline:
             kill_all(ids(folder / "cgroup.procs"))
-            write_if_there(folder / "freezer.state", "THAWED")
+            write_if_possible(folder / "freezer.state", "THAWED")
             with contextlib.suppress(OSError):
                 folder.rmdir()
 
 
-def _hand_down(folder: Path, controllers: Iterable[str]) -> None:
-    """Let children of ``folder`` use the controllers (version 2).
+def _delegate(folder: Path, controllers: Iterable[str]) -> None:
+    """Let the child groups of ``folder`` use the controllers (version 2).
 
-    The kernel refuses that while processes stand in the folder itself; those are ours
-    (a service's own folder), and move into a leaf beside the bots.
+    The kernel refuses that while processes are in the folder itself. If the folder is
+    that of a service, those are the worker's own processes; move them to a leaf
+    beside the bots' groups.
     """
-    wanted = " ".join(f"+{name}" for name in controllers)
-    if not wanted:
+    switches = " ".join(f"+{name}" for name in controllers)
+    if not switches:
         return
     control = folder / "cgroup.subtree_control"
     if set(controllers) <= set(control.read_text().split()):
         return
     try:
-        write(control, wanted)
+        write(control, switches)
     except OSError:
-        leaf = folder / _WORKER
+        leaf = folder / _LEAF_NAME
         leaf.mkdir(exist_ok=True)
         for pid in ids(folder / "cgroup.procs"):
             write(leaf / "cgroup.procs", pid)
-        write(control, wanted)
+        write(control, switches)

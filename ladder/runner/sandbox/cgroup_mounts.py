@@ -1,8 +1,8 @@
-"""Where the kernel's cgroup hierarchies are mounted, and where we stand in them.
+"""Where the kernel's cgroup hierarchies are mounted, and this process's group in each.
 
-Three layouts are met: version 2 alone, version 1 alone, and both ("hybrid"), where
-version 2 may freeze, kill and tell the time although memory and pids are with
-version 1. Each job goes to the best hierarchy that can do it.
+There are three layouts: version 2 alone, version 1 alone, and both ("hybrid"). In the
+hybrid layout version 2 can freeze, kill and count CPU time even if version 1 has the
+controllers for memory and pids. Each job goes to the best hierarchy that can do it.
 """
 
 import os
@@ -14,7 +14,7 @@ JOBS = ("memory", "pids", "freezer", "cpuacct")
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """One mounted hierarchy: its version, this process's folder, its controllers."""
+    """One mounted hierarchy. ``here`` is the folder of this process's group in it."""
 
     version: int
     here: Path
@@ -22,29 +22,29 @@ class Hierarchy:
 
 
 def find() -> list[Hierarchy]:
-    """Return the hierarchies that this process is in and can see, version 2 first."""
+    """Return the hierarchies that this process can see, version 2 first."""
     mounts = _mounts()
-    found = []
+    hierarchies = []
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         number, names, path = line.split(":", 2)
         controllers = frozenset(names.split(",")) if names else frozenset({""})
         for mount in mounts:
             if number == "0" and mount.kind == "cgroup2":
-                found.append(
-                    Hierarchy(2, mount.place(path), _controllers2(mount, path))
-                )
+                here = mount.folder(path)
+                hierarchies.append(Hierarchy(2, here, _controllers_v2(here)))
                 break
             if names and mount.kind == "cgroup" and controllers <= mount.options:
-                found.append(Hierarchy(1, mount.place(path), controllers))
+                hierarchies.append(Hierarchy(1, mount.folder(path), controllers))
                 break
-    return sorted(found, key=lambda h: -h.version)
+    return sorted(hierarchies, key=lambda hierarchy: -hierarchy.version)
 
 
 def assign(hierarchies: list[Hierarchy]) -> dict[str, Hierarchy]:
-    """Return which hierarchy does each of the ``JOBS``; one that none can is left out.
+    """Return the hierarchy for each of the ``JOBS``; leave out a job that none can do.
 
-    Version 2 freezes, kills and accounts without any controller, and does it better:
-    its frozen processes still die, so that no dead worker leaves one behind.
+    Version 2 freezes, kills and counts CPU time without any controller. It is
+    preferred, because a frozen process of version 2 can still be killed, so that a
+    dead worker leaves no process behind.
     """
     jobs: dict[str, Hierarchy] = {}
     for job in JOBS:
@@ -64,27 +64,32 @@ class _Mount:
     point: Path
     options: frozenset[str]
 
-    def place(self, path: str) -> Path:
-        """Return where a process's ``path`` is; the mount may show a part only."""
-        inside = os.path.relpath(path, self.root)
-        if inside.startswith(".."):
+    def folder(self, path: str) -> Path:
+        """Return the folder of the group ``path`` (as in /proc/self/cgroup).
+
+        The mount may show only a part of the hierarchy. If the group is outside of
+        that part, return the mount point.
+        """
+        relative = os.path.relpath(path, self.root)
+        if relative.startswith(".."):
             return self.point
-        return (self.point / inside).resolve()
+        return (self.point / relative).resolve()
 
 
 def _mounts() -> list[_Mount]:
-    found = []
+    mounts = []
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         before, _, after = line.partition(" - ")
         kind, _, options = after.split(" ", 2)
         if kind in {"cgroup", "cgroup2"}:
             root, point = before.split(" ")[3:5]
-            found.append(_Mount(kind, root, Path(point), frozenset(options.split(","))))
-    return found
+            names = frozenset(options.split(","))
+            mounts.append(_Mount(kind, root, Path(point), names))
+    return mounts
 
 
-def _controllers2(mount: _Mount, path: str) -> frozenset[str]:
+def _controllers_v2(folder: Path) -> frozenset[str]:
     try:
-        return frozenset((mount.place(path) / "cgroup.controllers").read_text().split())
+        return frozenset((folder / "cgroup.controllers").read_text().split())
     except OSError:
         return frozenset()

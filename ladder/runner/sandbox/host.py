@@ -1,4 +1,4 @@
-"""What the operator says about this host; everything has a working default."""
+"""The operator's settings for this host. Each has a default that works."""
 
 import contextlib
 import os
@@ -15,69 +15,76 @@ from ladder.runner.sandbox.api import SandboxUnavailable
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """``run_dir`` holds locks and staged bots, gone after a restart of the machine.
+    """The folder and the user ids that the sandbox may use on this host.
 
-    ``slots`` are the user ids under which bots run, one each at a time: they belong
-    to nobody else on the host.
+    ``run_dir`` contains locks and copies of bots; it need not survive a restart of the
+    machine. ``bot_uids`` are the user ids under which bots run, one bot at a time for
+    each. No other user or service of the host may have them.
     """
 
     run_dir: Path
-    slots: range
+    bot_uids: range
 
     @classmethod
     def from_environment(cls) -> "Host":
         """Read TORRES_RUN_DIR and TORRES_SLOT_UIDS ("61000-61999")."""
-        slots = os.environ.get("TORRES_SLOT_UIDS", "61000-61999")
+        uids = os.environ.get("TORRES_SLOT_UIDS", "61000-61999")
         try:
-            first, last = (int(word) for word in slots.split("-"))
+            first, last = (int(word) for word in uids.split("-"))
         except ValueError:
             raise SandboxUnavailable(
-                f"TORRES_SLOT_UIDS is {slots!r}; write it like 61000-61999."
+                f"TORRES_SLOT_UIDS is {uids!r}; write it like 61000-61999."
             ) from None
-        run_dir = os.environ.get("TORRES_RUN_DIR")
-        return cls(Path(run_dir) if run_dir else _default(), range(first, last + 1))
+        setting = os.environ.get("TORRES_RUN_DIR")
+        run_dir = Path(setting) if setting else _default_run_dir()
+        return cls(run_dir, range(first, last + 1))
 
     def folder(self, name: str) -> Path:
-        """Return a folder of ours in ``run_dir``, which nobody else may write to."""
+        """Return a folder in ``run_dir``, made if it does not exist.
+
+        Raises SandboxUnavailable if another user may write to it.
+        """
         folder = self.run_dir / name
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-        for part in (self.run_dir, folder):
-            seen = part.lstat()
-            ours = stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.geteuid()
-            if not ours or seen.st_mode & 0o022:
+        for path in (self.run_dir, folder):
+            status = path.lstat()
+            ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+            if not ours or status.st_mode & 0o022:
                 raise SandboxUnavailable(
-                    f"{part} can be written by others; remove it or set TORRES_RUN_DIR."
+                    f"Other users can write to {path}. Remove it, or set"
+                    " TORRES_RUN_DIR to another folder."
                 )
         return folder
 
 
-def _default() -> Path:
+def _default_run_dir() -> Path:
     if os.geteuid() == 0:
         return Path("/run/torres-ladder")
     base = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
     return Path(base) / f"torres-ladder-{os.geteuid()}"
 
 
-class Slots:
-    """The user ids of this host's bots; a lock file each, shared by all workers."""
+class UidPool:
+    """The user ids for bots. All workers of this host share them by lock files."""
 
     def __init__(self, host: Host) -> None:
         self._folder = host.folder("slots")
-        self._uids = host.slots
+        self._uids = host.bot_uids
 
     def take(self) -> tuple[int, int]:
-        """Return a free user id and the descriptor that holds it until closed."""
+        """Return a free user id, and the descriptor that reserves it until closed."""
         for uid in self._uids:
             with contextlib.suppress(BlockingIOError):
                 return uid, lock(self._folder / str(uid))
         raise ServiceFault(
-            f"all {len(self._uids)} slots are in use; widen TORRES_SLOT_UIDS"
+            f"All {len(self._uids)} user ids for bots are in use. Set a wider range in"
+            " TORRES_SLOT_UIDS."
         )
 
 
 @contextlib.contextmanager
 def closing(*fds: int) -> Iterator[None]:
-    """Close descriptors at the end, whatever happens."""
+    """Close the descriptors at the end, also after an error."""
     try:
         yield
     finally:

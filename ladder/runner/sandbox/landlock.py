@@ -1,9 +1,10 @@
-"""Boxing a bot without namespaces: Landlock, a filter, limits, its own user id.
+"""A sandbox without namespaces: Landlock, seccomp, rlimits and, for root, a user id.
 
-For containers that forbid user namespaces. The bot sees that the host's files are
-there, but can open none but those of /usr, its own and the engine's; it can make no
-socket, write nowhere, signal and look into nobody else. There is no limit of its
-memory as a whole, and its processes are counted by the kernel for its user id.
+It is for containers that forbid user namespaces. A bot can see that files of the host
+exist, but can open only those of /usr, a few in /etc, its own and the engine's. It can
+make no sockets but pairs, write to no folder, and neither signal nor inspect other
+processes. Nothing limits the memory of the bot as a whole, and the kernel counts
+processes for each user id.
 """
 
 import os
@@ -11,30 +12,34 @@ import resource
 from pathlib import Path
 
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box, Level
+from ladder.runner.sandbox.api import Level, Program
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.launch import engine_folder
-from ladder.runner.sandbox.spawner import SpawnOrder
 from ladder.runner.sandbox.staging import DEVICES, ETC, PYTHON_PATH
 from ladder.runner.sandbox.zygote_sandbox import (
-    DATA_TIMES,
+    DATA_LIMIT_FACTOR,
     ENV,
     RLIMITS,
     ZygoteSandbox,
-    in_usr,
+    absolute_path,
 )
 from ladder.runner.zygote.landlock import version as landlock_version
+from ladder.runner.zygote.messages import AllowedPaths, SpawnOrder
 
-LEAST_OWN_UID, LEAST = 3, 6
-"""Versions of Landlock: 3 knows truncation, 6 (Linux 6.12) abstract sockets and
-signals, which must be if a bot has the worker's own user id."""
-_OWN_ENV = {"OPENSSL_CONF": "/dev/null"}
-"""Node ends itself where a configuration is there that it may not read."""
+MIN_VERSION_OWN_UID = 3
+"""The version that a worker needs that is root: it added truncation (Linux 6.2)."""
+MIN_VERSION_SHARED_UID = 6
+"""The version that any other user needs, because the bot has the worker's user id: it
+added abstract sockets and signals (Linux 6.12)."""
+_EXTRA_ENV = {
+    # Node exits if it finds an OpenSSL configuration that it must not read.
+    "OPENSSL_CONF": "/dev/null"
+}
 _READABLE = ("/usr", "/bin", "/sbin", "/lib", "/lib64", *map(str, ETC))
 
 
 class LandlockSandbox(ZygoteSandbox):
-    """Level reduced where no box can be made."""
+    """Level ``reduced`` on a host where no namespaces can be made."""
 
     level: Level = "reduced"
     sockets = False
@@ -42,38 +47,43 @@ class LandlockSandbox(ZygoteSandbox):
     def __init__(self, host: Host) -> None:
         super().__init__(host, None)
 
-    def _order(self, box: Box, limits: Limits) -> SpawnOrder:
-        folder = self._stage.box(box)
+    def _order(self, program: Program, limits: Limits) -> SpawnOrder:
+        folder = self._stage.folder(program)
         python = self._stage.root(engine_folder()) / PYTHON_PATH
         readable = [path for path in _READABLE if Path(path).exists()]
-        program, *rest = box.command(limits)
+        executable, *arguments = program.command(limits)
         return SpawnOrder(
-            [in_usr(program), *rest],
-            env={**ENV, "PYTHONPATH": str(python), **_OWN_ENV, **box.env},
+            [absolute_path(executable), *arguments],
+            env={**ENV, "PYTHONPATH": str(python), **_EXTRA_ENV, **program.env},
             cwd=str(folder),
             rlimits=[
                 *RLIMITS,
                 (resource.RLIMIT_FSIZE, 0),
-                (resource.RLIMIT_NPROC, self._others() + limits.pids),
-                (resource.RLIMIT_DATA, DATA_TIMES * limits.memory_mb << 20),
+                (resource.RLIMIT_NPROC, self._other_threads() + limits.pids),
+                (resource.RLIMIT_DATA, DATA_LIMIT_FACTOR * limits.memory_mb << 20),
             ],
-            confined={
-                "reads": [*readable, str(folder), str(python)],
-                "writes": [f"/dev/{name}" for name in DEVICES],
-            },
-            filtered=True,
+            paths=AllowedPaths(
+                reads=[*readable, str(folder), str(python)],
+                writes=[f"/dev/{name}" for name in DEVICES],
+            ),
+            seccomp=True,
         )
 
-    def _others(self) -> int:
-        """Return how many threads have the user id that the bot will have."""
-        if self._slots is not None:
+    def _other_threads(self) -> int:
+        """Return how many threads now run under the user id that the bot will have.
+
+        RLIMIT_NPROC counts all threads of a user id, not only those of the bot.
+        """
+        if self._uids is not None:
             return 0
         return sum(_threads(p) for p in Path("/proc").iterdir() if p.name.isdecimal())
 
 
-def enough() -> bool:
-    """Return whether this kernel's Landlock can hold a bot of this user."""
-    return landlock_version() >= (LEAST_OWN_UID if os.geteuid() == 0 else LEAST)
+def is_supported() -> bool:
+    """True if this kernel's Landlock can confine a bot that this user starts."""
+    own_uid = os.geteuid() == 0
+    needed = MIN_VERSION_OWN_UID if own_uid else MIN_VERSION_SHARED_UID
+    return landlock_version() >= needed
 
 
 def _threads(process: Path) -> int:

@@ -13,28 +13,30 @@ import engine
 from engine.referee import ServiceFault
 
 Pipes = tuple[int, int, int]
-"""Ends of a program's stdin, stdout and stderr, as raw descriptors."""
+"""One end of a program's stdin, stdout and stderr, as descriptors."""
 
 
 @contextlib.contextmanager
 def open_pipes() -> Iterator[tuple[Pipes, Pipes]]:
-    """Make three pipes: the program's ends, closed afterwards, and ours.
+    """Make three pipes; yield the program's ends and ours.
 
-    Ours do not block and are the caller's to close; they are closed here if it raises.
+    The program's ends are closed afterwards. Ours do not block. The caller closes
+    them, except after an error: then they are closed here.
     """
     fds = [fd for _ in range(3) for fd in os.pipe2(os.O_CLOEXEC)]
     child_in, to_bot, from_bot, child_out, errors, child_err = fds
-    ours, its = (to_bot, from_bot, errors), (child_in, child_out, child_err)
+    ours = (to_bot, from_bot, errors)
+    theirs = (child_in, child_out, child_err)
     try:
         for fd in ours:
             os.set_blocking(fd, False)
-        yield its, ours
+        yield theirs, ours
     except BaseException:
         for fd in ours:
             os.close(fd)
         raise
     finally:
-        for fd in its:
+        for fd in theirs:
             os.close(fd)
 
 
@@ -45,17 +47,18 @@ def engine_folder() -> Path:
 
 @cache
 def bot_path() -> Path:
-    """Return a folder that holds the engine and nothing else, for PYTHONPATH.
+    """Return a folder that contains only the engine, for PYTHONPATH.
 
-    It is the same folder for the same user and project, so that none is left behind.
+    It is the same folder for the same user and project, so that no run leaves another
+    one behind. Raises ServiceFault if another user owns it.
     """
     target = engine_folder()
     name = hashlib.sha256(str(target).encode()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"torres-path-{os.geteuid()}-{name}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    seen = folder.lstat()
-    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.geteuid():
-        raise ServiceFault(f"{folder} belongs to somebody else; remove it")
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        raise ServiceFault(f"{folder} belongs to another user. Remove it.")
     with contextlib.suppress(FileExistsError):
         (folder / "engine").symlink_to(target)
     return folder

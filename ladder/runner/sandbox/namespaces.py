@@ -1,64 +1,62 @@
-"""Boxing a bot in namespaces that the worker makes itself, as root: level full.
+"""A sandbox of namespaces that the worker makes itself, as root: level ``full``.
 
-It takes a third of the time that Bubblewrap takes, and works where the host forbids
-user namespaces to all but root.
+It starts in a third of the time that Bubblewrap takes, and works on hosts that forbid
+user namespaces to ordinary users.
 """
 
 import os
-from collections.abc import Mapping
-from typing import Any
 
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box, Level
+from ladder.runner.sandbox.api import Level, Program
 from ladder.runner.sandbox.cgroup_manager import CgroupManager
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.launch import engine_folder
-from ladder.runner.sandbox.spawner import SpawnOrder
 from ladder.runner.sandbox.staging import DEVICES
 from ladder.runner.sandbox.zygote_sandbox import (
     ENV,
     RLIMITS,
     SHM_BYTES,
     ZygoteSandbox,
-    in_usr,
+    absolute_path,
 )
+from ladder.runner.zygote.messages import PrivateMounts, SharedRoot, SpawnOrder
 
 
 class NamespaceSandbox(ZygoteSandbox):
-    """Level full, for a worker that is root and has control groups."""
+    """Level ``full``, for a worker that is root and has control groups."""
 
     level: Level = "full"
     sockets = True
-    first = True
+    supervisor_is_init = True
 
     def __init__(self, host: Host, cgroups: CgroupManager) -> None:
         super().__init__(host, cgroups)
 
-    def _order(self, box: Box, limits: Limits) -> SpawnOrder:
-        program, *rest = box.command(limits)
+    def _order(self, program: Program, limits: Limits) -> SpawnOrder:
+        executable, *arguments = program.command(limits)
         scratch = {"/dev/shm": SHM_BYTES, "/tmp": limits.tmp_mb << 20}  # noqa: S108
-        if box.out_mb:
-            scratch["/out"] = box.out_mb << 20
+        if program.out_mb:
+            scratch["/out"] = program.out_mb << 20
         return SpawnOrder(
-            [in_usr(program), *rest],
-            env={**ENV, **box.env},
+            [absolute_path(executable), *arguments],
+            env={**ENV, **program.env},
             cwd="/box",
             rlimits=RLIMITS,
-            boxed={
-                "root": self._root(),
-                "box": str(self._stage.box(box)),
-                "scratch": scratch,
-            },
-            filtered=True,
+            mounts=PrivateMounts(
+                root=self._root(),
+                program=str(self._stage.folder(program)),
+                scratch=scratch,
+            ),
+            seccomp=True,
         )
 
-    def _common(self) -> Mapping[str, Any]:
-        return {"root": self._root(), "devices": DEVICES}
+    def _shared_root(self) -> SharedRoot:
+        return SharedRoot(self._root(), DEVICES)
 
     def _root(self) -> str:
         return str(self._stage.root(engine_folder()))
 
 
-def may() -> bool:
-    """Return whether this process may try: it is root."""
+def is_permitted() -> bool:
+    """True if this process may make namespaces itself: it is root."""
     return os.geteuid() == 0

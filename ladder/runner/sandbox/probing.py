@@ -1,7 +1,8 @@
-"""Trying what a sandbox holds: real bots make real attempts, and are looked at.
+"""Try what a sandbox prevents: real bots make real attempts to get out.
 
-Nothing is concluded from versions or settings of the machine, because those have
-been wrong too often; where an attempt is held, it says what stopped it.
+Nothing is concluded from versions or settings of the machine, because those have been
+wrong too often. Each control says what stopped the attempt, or what succeeded. The
+programs of these bots are in ``probes``.
 """
 
 import contextlib
@@ -17,51 +18,62 @@ from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box, Control, Running, Sandbox
+from ladder.runner.sandbox.api import Control, Program, Running, Sandbox
 from ladder.runner.sandbox.proc import wait_for_exit
 
 FILES = Path(__file__).parent / "probes"
 LIMITS = Limits(memory_mb=64, pids=16)
-_PATIENCE_S = 20.0
-_LOOK_S = 0.05
-_BURN_NS = 50_000_000
-_MEANING = {
-    "network": ("network", "the box has no network namespace of its own"),
+_TIMEOUT_S = 20.0
+_SAMPLE_S = 0.05
+_MIN_CPU_NS = 50_000_000
+"""The CPU time that the spinning bot must use before it is frozen."""
+_CONTROLS = {
+    "network": ("network", "the sandbox has no network namespace"),
     "other_sockets": ("sockets", "libseccomp2 must be installed"),
-    "processes": ("other processes", "the box has no process namespace of its own"),
-    "environment": ("environment", "the box has no process namespace of its own"),
-    "host_files": ("files of the host", "the box has no mount namespace of its own"),
-    "system_files": ("write protection", "the box has no mount namespace of its own"),
+    "processes": ("other processes", "the sandbox has no PID namespace"),
+    "environment": ("environment", "the sandbox has no PID namespace"),
+    "host_files": (
+        "files of the host",
+        "the sandbox has no mount namespace",
+    ),
+    "system_files": (
+        "write protection",
+        "the sandbox has no mount namespace",
+    ),
     "privileges": ("privileges", "bwrap must not run as root of the host"),
     "namespaces": ("user namespaces", "bwrap 0.8 or newer and libseccomp2 are needed"),
     "system_calls": ("system calls", "libseccomp2 must be installed"),
     "process_limit": ("process limit", "control groups, or Linux 5.14, are needed"),
 }
-NEED_GROUPS = "control groups"
-"""The cure of what only control groups can do; ``opening`` knows how to get them."""
+"""For each attempt of probes/bot.py: the name of the control, and the cure."""
+NEED_CGROUPS = "control groups"
+"""The cure of a control that needs control groups; ``opening`` says how to get them."""
+START = "sandbox start"
+"""The name of the control that fails if a sandbox cannot start anything."""
 
 
-def try_out(sandbox: Sandbox) -> list[Control]:
-    """Return what each control did when it was tried. A box that fails is one, too."""
+def try_controls(sandbox: Sandbox) -> list[Control]:
+    """Try each control. If nothing can be started, return only the failed start."""
     try:
-        controls = _attempts(sandbox)
-        controls.append(_memory(sandbox))
-        controls += _freezing(sandbox)
+        controls = _try_attempts(sandbox)
+        controls.append(_try_memory_limit(sandbox))
+        controls += _try_freezing(sandbox)
     except ServiceFault as why:
-        return [Control("a box", held=False, how=str(why))]
+        return [Control(START, held=False, how=str(why))]
     return controls
 
 
-def makes_boxes(sandbox: Sandbox) -> bool:
-    """Return whether the sandbox can start anything at all."""
-    box = Box(FILES, "bot.py", "executable", ("/usr/bin/printf", "yes"))
+def can_start(sandbox: Sandbox) -> bool:
+    """True if the sandbox can start a program at all."""
+    program = Program(FILES, "bot.py", "executable", ("/usr/bin/printf", "yes"))
     try:
-        return _run(sandbox, box) == "yes"
+        return _run(sandbox, program) == "yes"
     except ServiceFault:
         return False
 
 
-def _attempts(sandbox: Sandbox) -> list[Control]:
+def _try_attempts(sandbox: Sandbox) -> list[Control]:
+    """Let probes/bot.py make its attempts, and return what came of each."""
     key = secrets.token_hex(8)
     os.environ["TORRES_PROBE"] = key
     with (
@@ -74,57 +86,71 @@ def _attempts(sandbox: Sandbox) -> list[Control]:
         port = str(server.getsockname()[1])
         argv = (str(os.getpid()), port, secret.name, key, str(LIMITS.pids + 4))
         try:
-            said = _run(sandbox, _box("bot.py", *argv))
+            output = _run(sandbox, _probe("bot.py", *argv))
         finally:
             del os.environ["TORRES_PROBE"]
-    return [_control(line) for line in said.splitlines()] + _missing(said)
+    return [_control(line) for line in output.splitlines()] + _unfinished(output)
 
 
 def _control(line: str) -> Control:
-    said = json.loads(line)
-    name, cure = _MEANING[said["name"]]
-    return Control(name, said["held"], said["how"], cure)
+    report = json.loads(line)
+    name, cure = _CONTROLS[report["name"]]
+    return Control(name, report["held"], report["how"], cure)
 
 
-def _missing(said: str) -> list[Control]:
+def _unfinished(output: str) -> list[Control]:
+    """Return a failed control for each attempt that is missing in the output."""
     return [
         Control(name, held=False, how="the attempt did not end", cure=cure)
-        for key, (name, cure) in _MEANING.items()
-        if f'"{key}"' not in said
+        for key, (name, cure) in _CONTROLS.items()
+        if f'"{key}"' not in output
     ]
 
 
-def _memory(sandbox: Sandbox) -> Control:
-    with _started(sandbox, _box("hog.py", str(4 * LIMITS.memory_mb))) as bot:
-        said = _read(bot)
-        over = bot.over_memory()
-    if over:
+def _try_memory_limit(sandbox: Sandbox) -> Control:
+    with _started(sandbox, _probe("hog.py", str(4 * LIMITS.memory_mb))) as bot:
+        output = _read(bot)
+        over_memory = bot.over_memory()
+    if over_memory:
         return Control("memory limit", held=True, how="killed at its limit")
-    how = "four times the limit was there" if said else "it ended, but nobody knows why"
-    return Control("memory limit", held=False, how=how, cure=NEED_GROUPS)
+    how = "it ended for an unknown reason"
+    if output:
+        how = "it got four times its limit"
+    return Control("memory limit", held=False, how=how, cure=NEED_CGROUPS)
 
 
-def _freezing(sandbox: Sandbox) -> list[Control]:
-    with _started(sandbox, _box("spin.py")) as bot:
+def _try_freezing(sandbox: Sandbox) -> list[Control]:
+    """Let a bot spin, then freeze it for as long, then kill it.
+
+    1. Wait until the bot has used ``_MIN_CPU_NS``; on a busy machine that takes long.
+    2. Freeze the bot, and measure its CPU time over the same wall time.
+    3. Kill the bot, and check that none of its threads is left.
+    """
+    with _started(sandbox, _probe("spin.py")) as bot:
         _read(bot, until=b"\n")
-        # On a busy machine it takes its time until it has burnt so much.
-        began, busy = time.monotonic(), 0
-        while busy < _BURN_NS and time.monotonic() < began + _PATIENCE_S:
-            busy += _burnt(bot, _LOOK_S)
-        took = time.monotonic() - began
+        began = time.monotonic()
+        busy = 0
+        while busy < _MIN_CPU_NS and time.monotonic() < began + _TIMEOUT_S:
+            busy += _cpu_used(bot, _SAMPLE_S)
+        wall = time.monotonic() - began
         bot.freeze()
-        _burnt(bot, _LOOK_S)
-        frozen = _burnt(bot, took)
+        _cpu_used(bot, _SAMPLE_S)
+        frozen = _cpu_used(bot, wall)
         pids = bot.threads()
         bot.kill()
-    clock = busy >= _BURN_NS
+    counted = busy >= _MIN_CPU_NS
     return [
-        Control("processor time", clock, f"{busy / 1e6:.1f} ms counted", NEED_GROUPS),
+        Control(
+            "processor time",
+            held=counted,
+            how=f"{busy / 1e6:.1f} ms counted",
+            cure=NEED_CGROUPS,
+        ),
         Control(
             "freezing",
-            held=clock and frozen < busy / 20,
+            held=counted and frozen < busy / 20,
             how=f"{frozen / 1e6:.1f} ms used while frozen, {busy / 1e6:.1f} ms before",
-            cure=NEED_GROUPS,
+            cure=NEED_CGROUPS,
         ),
         Control(
             "ending",
@@ -134,31 +160,34 @@ def _freezing(sandbox: Sandbox) -> list[Control]:
     ]
 
 
-def _burnt(bot: Running, seconds: float) -> int:
+def _cpu_used(bot: Running, seconds: float) -> int:
+    """Wait, and return the CPU time that the bot used meanwhile, in ns."""
     before = bot.cpu_ns()
     select.select([], [], [], seconds)
     return bot.cpu_ns() - before
 
 
-def _box(entry: str, *arguments: str) -> Box:
+def _probe(entry: str, *arguments: str) -> Program:
     argv = ("/usr/bin/python3", "-I", "-S", "-u", entry, *arguments)
-    return Box(FILES, entry, "python", argv)
+    return Program(FILES, entry, "python", argv)
 
 
-def _run(sandbox: Sandbox, box: Box) -> str:
-    with _started(sandbox, box) as bot:
-        said = _read(bot).decode(errors="replace")
-        if not said:
+def _run(sandbox: Sandbox, program: Program) -> str:
+    """Return what a program writes. Raises ServiceFault if it writes nothing."""
+    with _started(sandbox, program) as bot:
+        output = _read(bot).decode(errors="replace")
+        if not output:
             wait_for_exit(bot.pid, 1_000)
             with contextlib.suppress(BlockingIOError):
-                why = os.read(bot.stderr, 4096).decode(errors="replace")
-                raise ServiceFault(" ".join(why.split())[-300:] or "it said nothing")
-        return said
+                errors = os.read(bot.stderr, 4096).decode(errors="replace")
+                message = " ".join(errors.split())[-300:]
+                raise ServiceFault(message or "the program wrote nothing")
+        return output
 
 
 @contextlib.contextmanager
-def _started(sandbox: Sandbox, box: Box) -> Iterator[Running]:
-    bot = sandbox.start(box, LIMITS)
+def _started(sandbox: Sandbox, program: Program) -> Iterator[Running]:
+    bot = sandbox.start(program, LIMITS)
     try:
         yield bot
     finally:
@@ -168,16 +197,17 @@ def _started(sandbox: Sandbox, box: Box) -> Iterator[Running]:
 
 
 def _read(bot: Running, until: bytes | None = None) -> bytes:
-    """Return what it writes until it ends, or a piece that ends with ``until``."""
-    said = b""
-    deadline = time.monotonic() + _PATIENCE_S
+    """Return the bot's output until the bot ends or the output ends with ``until``."""
+    output = b""
+    deadline = time.monotonic() + _TIMEOUT_S
     poll = select.poll()
     poll.register(bot.stdout, select.POLLIN)
-    while (left := deadline - time.monotonic()) > 0:
-        if not poll.poll(left * 1000):
+    while True:
+        seconds = deadline - time.monotonic()
+        if seconds <= 0 or not poll.poll(seconds * 1000):
             break
         chunk = os.read(bot.stdout, 65_536)
-        said += chunk
-        if not chunk or (until is not None and said.endswith(until)):
+        output += chunk
+        if not chunk or (until is not None and output.endswith(until)):
             break
-    return said
+    return output

@@ -1,4 +1,7 @@
-"""What the kernel tells of threads, processes and pipes; the dead say nothing."""
+"""What the kernel tells about threads, processes, CPUs and pipes.
+
+A thread or a process that has ended is no error: its values are 0 or empty.
+"""
 
 import fcntl
 import math
@@ -12,30 +15,33 @@ from pathlib import Path
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 _STAT_BYTES = 1 << 16
-"""Some hundreds of processors fit."""
-_IDLE, _STOLEN = 4, 8
-"""The words of a processor's line; after idle comes idle and waiting for a disk."""
+"""Enough of /proc/stat for some hundreds of CPUs."""
+_IDLE = 4
+"""Index of the idle time in a CPU's line. The next field is idle time with I/O wait."""
+_STEAL = 8
+"""Index of the time that the host of a virtual machine took from the CPU."""
 
 
 def schedstat(tid: int) -> tuple[int, int]:
-    """Return how long a thread ran, and how long it waited for a processor, in ns.
+    """Return how long a thread has run, and has waited for a CPU, in ns.
 
-    The kernel counts a wait when it ends, that is when the thread gets a processor.
+    The kernel counts a wait when it ends, that is, when the thread gets a CPU.
     """
     fields = _read(f"/proc/{tid}/schedstat").split()
     return (int(fields[0]), int(fields[1])) if len(fields) > 1 else (0, 0)
 
 
 def run_time(tid: int) -> int:
-    """Return the processor time of a thread, in ns."""
+    """Return the CPU time of a thread, in ns."""
     return schedstat(tid)[0]
 
 
 def pressure(*paths: str) -> int:
-    """Return for how long some thread had to wait for a processor, in ns.
+    """Return for how long at least one thread had to wait for a CPU, in ns.
 
-    Of the first of these control groups (version 2) that tells, or else of the whole
-    machine; also of threads that have ended. 0 if the kernel does not count it.
+    ``paths`` are ``cpu.pressure`` files of control groups (version 2). The first one
+    that can be read counts; otherwise, the value is that of the whole machine.
+    Threads that have ended count, too. 0 if the kernel does not count pressure.
     """
     for path in (*paths, "/proc/pressure/cpu"):
         if some := _read(path).partition(b"\n")[0]:
@@ -45,13 +51,17 @@ def pressure(*paths: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Processed:
-    """What each processor of the machine did until a moment, in ns."""
+    """How long each CPU of the machine was idle, and stolen, until a moment, in ns.
+
+    Idle time includes waiting for I/O. CPU time is stolen if the host of a virtual
+    machine takes it; the kernel calls it steal.
+    """
 
     idle: tuple[int, ...]
     stolen: tuple[int, ...]
 
     def since(self, before: "Processed") -> tuple[int, int]:
-        """Return how long the busiest was idle, and the most that one was stolen."""
+        """Return the idle time of the busiest CPU, and the highest steal, in ns."""
         idle = [now - then for now, then in zip(self.idle, before.idle, strict=False)]
         stolen = zip(self.stolen, before.stolen, strict=False)
         return (
@@ -61,43 +71,45 @@ class Processed:
 
 
 class Processors:
-    """The machine's processors. ``stat`` is the kernel's file of that name.
+    """Reads the times of the machine's CPUs. ``stat`` is /proc/stat.
 
-    The kernel counts in ticks of 10 ms. On a virtual machine it tells what the host
-    took, if the host tells it; while that lasts no thread runs, and none waits.
+    The kernel counts in ticks of 10 ms. In a virtual machine it counts the stolen
+    time, if the host reports it. The thread whose CPU is stolen neither runs nor
+    waits.
     """
 
     def __init__(self, stat: Path = Path("/proc/stat")) -> None:
         self._stat = str(stat)
-        self._read, self._last = 0, Processed((), ())
+        self._read_at_ns = 0
+        self._last = Processed((), ())
 
     def read(self, stale_ns: int = 0) -> Processed:
-        """Return what they did until now, or until ``stale_ns`` ago at most."""
+        """Return the times until now, or a reading that is at most ``stale_ns`` old."""
         now = time.monotonic_ns()
-        if now - self._read >= stale_ns:
+        if now - self._read_at_ns >= stale_ns:
             lines = _read(self._stat, _STAT_BYTES).split(b"\nintr", 1)[0].splitlines()
             fields = [line.split() for line in lines[1:]]
-            told = [words for words in fields if len(words) > _STOLEN]
+            cpus = [words for words in fields if len(words) > _STEAL]
             self._last = Processed(
-                tuple((int(w[_IDLE]) + int(w[_IDLE + 1])) * _TICK_NS for w in told),
-                tuple(int(w[_STOLEN]) * _TICK_NS for w in told),
+                tuple((int(w[_IDLE]) + int(w[_IDLE + 1])) * _TICK_NS for w in cpus),
+                tuple(int(w[_STEAL]) * _TICK_NS for w in cpus),
             )
-            self._read = now
+            self._read_at_ns = now
         return self._last
 
 
 class OwnDelay:
-    """How long the thread that made this has waited for a processor."""
+    """How long the thread that created this object has waited for a CPU."""
 
     def __init__(self) -> None:
-        way = "/proc/thread-self/schedstat"
-        # Not Linux, or a kernel that does not count: then nothing is known of it.
+        path = "/proc/thread-self/schedstat"
+        # The file is missing if this is not Linux or the kernel does not count waits.
         self._fd = (
-            os.open(way, os.O_RDONLY | os.O_CLOEXEC) if Path(way).exists() else -1
+            os.open(path, os.O_RDONLY | os.O_CLOEXEC) if Path(path).exists() else -1
         )
 
     def read(self) -> int:
-        """Return it in ns."""
+        """Return the waiting time so far, in ns; 0 if it is unknown."""
         if self._fd < 0:
             return 0
         return int(os.pread(self._fd, 128, 0).split()[1])
@@ -108,32 +120,34 @@ class OwnDelay:
 
 
 def runnable(tid: int) -> bool:
-    """Return whether a thread runs, or would if it had a processor."""
+    """True if a thread runs, or waits only for a CPU."""
     return _read(f"/proc/{tid}/stat").rpartition(b")")[2][1:2] == b"R"
 
 
 def holds(pid: int, pipe: int) -> bool:
-    """Return whether a process has our ``pipe`` open; True if we may not look."""
+    """True if a process has our ``pipe`` open, or if we may not look."""
     try:
-        wanted = _identity(os.fstat(pipe))
-        return any(_at(fd) == wanted for fd in Path(f"/proc/{pid}/fd").iterdir())
+        ours = _identity(os.fstat(pipe))
+        fds = Path(f"/proc/{pid}/fd").iterdir()
+        return any(_identity_of(fd) == ours for fd in fds)
     except OSError:
         return True
 
 
-def _at(path: Path) -> tuple[int, int]:
+def _identity_of(path: Path) -> tuple[int, int]:
     try:
         return _identity(path.stat())
     except OSError:
         return (0, 0)
 
 
-def _identity(seen: os.stat_result) -> tuple[int, int]:
-    return (seen.st_dev, seen.st_ino)
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    """Return the device and the inode, which are the same for both ends of a pipe."""
+    return (status.st_dev, status.st_ino)
 
 
 def wait_for_exit(pid: int, wait_ms: float) -> bool:
-    """Wait until a child of ours has exited, not reaping it; False if it did not."""
+    """Wait until a child of ours has exited, without reaping it; True if it has."""
     if not hasattr(os, "pidfd_open"):
         return (
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
@@ -151,8 +165,11 @@ def wait_for_exit(pid: int, wait_ms: float) -> bool:
 
 
 def unread(fd: int) -> int:
-    """Return how many bytes lie unread in a pipe, of either of its ends; 0 if shut."""
-    count = bytearray(4)  # with bytes, ioctl takes three times as long
+    """Return how many bytes in a pipe are unread; 0 if it is closed.
+
+    ``fd`` may be either end.
+    """
+    count = bytearray(4)  # With bytes, ioctl takes three times as long.
     try:
         fcntl.ioctl(fd, termios.FIONREAD, count)
     except OSError:
@@ -160,13 +177,13 @@ def unread(fd: int) -> int:
     return int.from_bytes(count, sys.byteorder)
 
 
-def _read(path: str, most: int = 1024) -> bytes:
+def _read(path: str, max_bytes: int = 1024) -> bytes:
     try:
         fd = os.open(path, os.O_RDONLY)
     except OSError:
         return b""
     try:
-        return os.read(fd, most)
+        return os.read(fd, max_bytes)
     except OSError:
         return b""
     finally:

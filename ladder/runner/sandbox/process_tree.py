@@ -1,8 +1,9 @@
-"""Reins without a control group: the bot's process and all that descends from it.
+"""Control of a bot without a control group: its process and all descendants.
 
-An approximation, for the levels below full. In a process namespace nothing can leave
-the tree; without one, a daemon can. Stopping is by signal, which a child in time can
-dodge; memory is looked at, not limited; a thread's time is lost when it ends.
+This is an approximation for level ``reduced``. In a PID namespace no process can leave
+the tree; without one, a daemon can. A bot is stopped by a signal, which a child that
+starts at the right moment escapes. Memory is measured now and then, not limited. The
+CPU time of a thread is lost when it ends.
 """
 
 import contextlib
@@ -16,75 +17,80 @@ from ladder.runner.protocol import Limits
 from ladder.runner.sandbox.proc import pressure, run_time
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-_GONE_S = 5.0
+_KILL_TIMEOUT_S = 5.0
 
 
 class ProcessTree:
-    """What descends from one process."""
+    """One process, ``root``, and its descendants."""
 
     def __init__(self, root: int, limits: Limits) -> None:
         self._root = root
-        self._most = limits.memory_mb << 20
+        self._memory_limit = limits.memory_mb << 20
         self._peak = 0
         self._stopped: list[int] = []
 
     def processes(self) -> list[int]:
         """Return the root and its descendants."""
-        found = [self._root]
-        for pid in found:  # grows while it is read
-            found += _children(pid)
-        return found
+        pids = [self._root]
+        for pid in pids:  # The list grows while the loop reads it.
+            pids += _children(pid)
+        return pids
 
     def threads(self) -> list[int]:
-        """Return the threads of the tree."""
+        """Return the ids of the threads of the tree."""
         return [tid for pid in self.processes() for tid in _threads(pid)]
 
     def cpu_ns(self) -> int:
-        """Return the time of living threads and of children that were waited for."""
+        """Return the CPU time of living threads and of reaped children, in ns."""
         pids = self.processes()
         living = sum(run_time(tid) for pid in pids for tid in _threads(pid))
         return living + sum(_ended_ticks(pid) for pid in pids) * _TICK_NS
 
     def pressure_ns(self) -> int:
-        """Return how long threads of the machine waited for a processor."""
+        """Return for how long some thread of the machine waited for a CPU, in ns."""
         return pressure()
 
     def freeze(self) -> None:
-        """Stop what is there now, but for the root, which may be the sandbox's own."""
+        """Stop all processes except the root, which may belong to the sandbox."""
         self._stopped = self.processes()[1:]
         _signal(self._stopped, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let what was stopped run again."""
+        """Let the stopped processes run again."""
         _signal(self._stopped, signal.SIGCONT)
         self._stopped = []
 
     def over_memory(self) -> bool:
-        """Return whether it holds more than its limit right now.
+        """True if the tree, without its root, uses more memory than its limit now.
 
-        What processes may share is counted once, as if all shared the same.
+        Shared memory counts once, as if all processes shared the same memory.
         """
-        seen = [_memory(pid) for pid in self.processes()[1:]]
-        held = sum(own for own, _ in seen) + max((s for _, s in seen), default=0)
+        usage = [_memory(pid) for pid in self.processes()[1:]]
+        shared = max((shared for _, shared in usage), default=0)
+        held = sum(own for own, _ in usage) + shared
         self._peak = max(self._peak, held)
-        return held > self._most
+        return held > self._memory_limit
 
     def memory_peak(self) -> int | None:
-        """Return the most that was ever seen."""
+        """Return the highest use that was measured, in bytes; None if none was."""
         return self._peak or None
 
-    def strike(self, spare: int) -> None:
-        """Kill the tree but for one process of it."""
-        _signal([pid for pid in self.processes() if pid != spare], signal.SIGKILL)
+    def kill_all_but(self, pid: int) -> None:
+        """Kill all processes of the tree except one."""
+        others = [other for other in self.processes() if other != pid]
+        _signal(others, signal.SIGKILL)
 
     def remove(self) -> None:
-        """Kill what is left of the tree, and wait until only the dead are there."""
-        deadline = time.monotonic() + _GONE_S
+        """Kill the rest of the tree, and wait until only zombies are left."""
+        deadline = time.monotonic() + _KILL_TIMEOUT_S
         while living := [pid for pid in self.processes() if _lives(pid)]:
-            # The root last: to it falls what others leave behind.
+            # The root last: it inherits the orphans of the others.
             _signal(living[1:] or living, signal.SIGKILL)
             if time.monotonic() > deadline:
-                raise ServiceFault(f"process {self._root} does not end")
+                raise ServiceFault(
+                    f"Process {self._root} was killed and has not ended after"
+                    f" {_KILL_TIMEOUT_S} s. Restart the worker."
+                )
 
 
 def _children(pid: int) -> list[int]:
@@ -103,12 +109,13 @@ def _threads(pid: int) -> list[int]:
 
 
 def _ended_ticks(pid: int) -> int:
+    """Return the CPU time of the reaped children of a process, in clock ticks."""
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return sum(int(ticks) for ticks in fields[13:15])
 
 
 def _memory(pid: int) -> tuple[int, int]:
-    """Return what a process holds of its own, and what it may share, in bytes."""
+    """Return the private and the shared memory of a process, in bytes."""
     own = shared = 0
     for line in _read(f"/proc/{pid}/status").splitlines():
         if line.startswith(b"RssAnon:"):

@@ -1,10 +1,10 @@
-"""The seccomp filter: the system calls that a bot may make, and no other.
+"""The seccomp filter: a list of the system calls that a bot may make.
 
-A list of what is allowed, so that a call which a later kernel adds is refused until
-somebody has thought about it. What is refused answers ENOSYS, "this kernel does not
-have it": C libraries and runtimes then take their older way (``clone3`` must do so,
-else no thread starts), and nothing crashes that needs not. libseccomp knows the
-numbers of each architecture; calls of a foreign one end the process.
+It is an allow-list, so a call that a later kernel adds is refused until somebody has
+examined it. A refused call fails with ENOSYS, "function not implemented": C libraries
+and runtimes then fall back to an older call and need not crash. ``clone3`` must fail
+with ENOSYS; otherwise no thread starts. libseccomp knows the numbers of each
+architecture. A call of a foreign architecture kills the process.
 """
 
 import contextlib
@@ -53,19 +53,21 @@ _SOCKETS = """
 connect bind listen accept accept4 getsockname getpeername sendto recvfrom sendmsg
 recvmsg sendmmsg recvmmsg shutdown setsockopt getsockopt
 """
-_ONLY_BOXED = """
+_NAMESPACE_ONLY = """
 chmod fchmod fchmodat chown lchown fchown fchownat utime utimes utimensat futimesat
 inotify_add_watch connect bind pidfd_open pidfd_send_signal
 """
-"""What needs files, a network and processes of its own: Landlock does not judge it."""
+"""Refused under Landlock, which does not check these calls: they are harmless only if
+the bot has namespaces for files, network and processes."""
 _ALLOWED = (_FILES + _EVENTS + _MEMORY + _PROCESSES + _SOCKETS).split()
 
 _LOW_WORD = 0xFFFF_FFFF
-"""The kernel reads an int argument from here; the upper half is the caller's game."""
-_NAMESPACES = 0x7E02_0080
-"""clone(2)'s CLONE_NEW* flags, CLONE_NEWTIME (0x80) among them."""
+"""The kernel reads an int argument from the low half of a register. The comparison
+must ignore the upper half, because the caller may put anything there."""
+_CLONE_NEW_FLAGS = 0x7E02_0080
+"""The CLONE_NEW* flags of clone(2), CLONE_NEWTIME (0x80) among them."""
 _AF_UNIX = 1
-_IOCTLS = {
+_IOCTL_REQUESTS = {
     "TCGETS": 0x5401,
     "TIOCGWINSZ": 0x5413,
     "FIONREAD": 0x541B,
@@ -73,7 +75,7 @@ _IOCTLS = {
     "FIONCLEX": 0x5450,
     "FIOCLEX": 0x5451,
 }
-_PRCTL = {
+_PRCTL_OPTIONS = {
     "PR_GET_PDEATHSIG": 2,
     "PR_GET_DUMPABLE": 3,
     "PR_SET_DUMPABLE": 4,
@@ -92,68 +94,75 @@ _PRCTL = {
     "PR_GET_AUXV": 0x4155_5856,
     "PR_SET_VMA": 0x5356_4D41,
 }
-"""What runtimes ask of it. Not PR_SET_PDEATHSIG: a bot dies with its worker."""
+"""The options that runtimes use. PR_SET_PDEATHSIG is not among them: a bot must not
+prevent that it dies with its worker."""
 _CONDITIONS = (
     ("socket", 0, (_AF_UNIX,)),
     ("socketpair", 0, (_AF_UNIX,)),
-    ("ioctl", 1, _IOCTLS.values()),
-    ("prctl", 0, _PRCTL.values()),
-    ("personality", 0, (0, _LOW_WORD)),  # none, and "which one is it?"
-    ("prlimit64", 0, (0,)),  # of the process itself
+    ("ioctl", 1, _IOCTL_REQUESTS.values()),
+    ("prctl", 0, _PRCTL_OPTIONS.values()),
+    ("personality", 0, (0, _LOW_WORD)),  # the default one, and the query
+    ("prlimit64", 0, (0,)),  # PID 0: only the process itself
 )
-"""Calls that are allowed if an argument, counted from 0, has one of the values."""
+"""Calls that are allowed if an argument has one of some values: the name, the index of
+the argument from 0, the values."""
 _ENOSYS = 38
-_CTL_OPTIMIZE, _BINARY_TREE = 8, 2
-"""The kernel tries the filter with every call when it is loaded: a tree is quicker."""
+_CTL_OPTIMIZE = 8
+_BINARY_TREE = 2
+"""Value of ``_CTL_OPTIMIZE``. The kernel runs a new filter with every call number when
+it is loaded, and a tree makes that faster."""
 
 
 class NoFilter(Exception):
-    """The filter cannot be built here; the message says what is missing."""
+    """The filter cannot be built on this machine; the message says what is missing."""
 
 
 @cache
 def _filter(*, memfd: bool, sockets: bool) -> int:
-    """Return a descriptor of the compiled filter, made once for this process."""
+    """Compile the filter once for this process, and return its descriptor."""
     try:
         seccomp = importlib.import_module("pyseccomp")
     except (ImportError, RuntimeError, OSError) as why:
         raise NoFilter(f"libseccomp could not be loaded: {why}") from why
     rules = seccomp.SyscallFilter(seccomp.ERRNO(_ENOSYS))
     rules.set_attr(seccomp.Attr.ACT_BADARCH, seccomp.KILL_PROCESS)
-    with contextlib.suppress(OSError, ValueError):  # libseccomp 2.5
+    # libseccomp before 2.5 does not know the attribute.
+    with contextlib.suppress(OSError, ValueError):
         rules.set_attr(_CTL_OPTIMIZE, _BINARY_TREE)
-    refused = set() if sockets else set(_ONLY_BOXED.split())
+    refused = set() if sockets else set(_NAMESPACE_ONLY.split())
     for name in _ALLOWED:
         if name not in refused:
             _allow(seccomp, rules, name)
     if memfd:
         _allow(seccomp, rules, "memfd_create")
     same = seccomp.MASKED_EQ
-    _allow(seccomp, rules, "clone", seccomp.Arg(0, same, _NAMESPACES, 0))
+    _allow(seccomp, rules, "clone", seccomp.Arg(0, same, _CLONE_NEW_FLAGS, 0))
     for name, argument, values in _CONDITIONS:
-        for value in values if sockets or name != "socket" else ():
+        if name == "socket" and not sockets:
+            continue
+        for value in values:
             condition = seccomp.Arg(argument, same, _LOW_WORD, value)
             _allow(seccomp, rules, name, condition)
-    made = os.memfd_create("torres-seccomp", os.MFD_CLOEXEC)
-    with os.fdopen(os.dup(made), "wb") as file:
+    fd = os.memfd_create("torres-seccomp", os.MFD_CLOEXEC)
+    with os.fdopen(os.dup(fd), "wb") as file:
         rules.export_bpf(file)
-    return made
+    return fd
 
 
 def _allow(seccomp: Any, rules: Any, name: str, *conditions: Any) -> None:  # noqa: ANN401
     try:
         seccomp.resolve_syscall(seccomp.Arch.NATIVE, name)
     except (OSError, ValueError):
-        return  # an older libseccomp, or an architecture that never had it
+        return  # An older libseccomp, or an architecture without this call.
     rules.add_rule(seccomp.ALLOW, name, *conditions)
 
 
 def open_filter(*, memfd: bool = True, sockets: bool = True) -> int:
-    """Return a new descriptor of the filter at its start. Raises NoFilter.
+    """Return a new descriptor at the start of the filter. Raises NoFilter.
 
-    Without ``memfd`` there is no memory that belongs to no process: needed where no
-    control group counts it. Without ``sockets`` it suits a bot that has no network and
-    no file system of its own.
+    ``memfd=False`` refuses ``memfd_create``: its memory belongs to no process, so only
+    a control group can count it. ``sockets=False`` is for a bot without namespaces: it
+    refuses ``socket`` and the calls of ``_NAMESPACE_ONLY``.
     """
-    made = _filter(memfd=memfd, sockets=sockets)
-    return os.open(f"/proc/self/fd/{made}", os.O_RDONLY | os.O_CLOEXEC)
+    fd = _filter(memfd=memfd, sockets=sockets)
+    return os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_CLOEXEC)

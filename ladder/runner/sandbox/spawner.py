@@ -1,13 +1,12 @@
-"""Starting programs through a zygote: a quick fork, straight into the control groups.
+"""Start programs through a zygote: a quick fork, directly into the control groups.
 
-See ``zygote.serve`` for what it does and why. A process is born first and told later
-what it is to become, so that it may be born before it is needed. The zygote belongs to
-a thread of its own, and so do its children: the kernel kills them when that thread
-ends, with the process.
+See ``zygote.serve`` for what the zygote does and why. A process is forked first and
+receives its order later, so that it can be forked before it is needed. One thread of
+the worker owns the zygote and the processes that it forks: the kernel kills them when
+that thread ends, at the latest with the worker.
 """
 
 import contextlib
-import json
 import os
 import signal
 import socket
@@ -15,198 +14,182 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from engine.referee import ServiceFault
-from ladder.runner.zygote.serve import ORDER_BYTES
+from ladder.runner.zygote.messages import (
+    MAX_MESSAGE_BYTES,
+    QUIT,
+    ForkRequest,
+    SharedRoot,
+    SpawnOrder,
+)
 
-_START_S = 20.0
+_ANSWER_TIMEOUT_S = 20.0
+_NO_RESPONSE = "The zygote process does not respond. Restart the worker."
 _SERVE = (
     f"import sys; sys.path.insert(0, {str(Path(__file__).resolve().parents[3])!r});"
     " from ladder.runner.zygote.serve import main; main()"
 )
-_NO_MORE = b"{}"
-"""The zygote is to go; without it, it takes the worker for dead, and kills its bots."""
-
-
-@dataclass(frozen=True, slots=True)
-class SpawnOrder:
-    """What to start, and how.
-
-    The program's descriptors are those given with the order: stdin, stdout, stderr,
-    then 3, 4, … ``rlimits`` are pairs of a number of ``resource`` and a limit; ``uid``
-    is also the group's id, if given. ``boxed`` says what its box is furnished with, if
-    it was born in one (``namespaces.furnish``); ``confined`` are the paths that it may
-    read (``reads``) and write (``writes``) if Landlock is to hold it. If it is
-    ``filtered``, 4 is a filter, and from 3 a byte is read when it is loaded.
-    """
-
-    argv: Sequence[str]
-    env: Mapping[str, str] = field(default_factory=dict)
-    cwd: str = "/"
-    uid: int | None = None
-    rlimits: Sequence[tuple[int, int]] = ()
-    boxed: Mapping[str, Any] | None = None
-    confined: Mapping[str, Sequence[str]] | None = None
-    filtered: bool = False
-
-
-_FIELDS = [field.name for field in fields(SpawnOrder)]
 
 
 class SpawnedProcess:
-    """A process in its control groups, and in its box, that waits for its order.
+    """A process in its control groups and namespaces that waits for its order.
 
-    It is a child of this process, and stays one whatever it becomes.
+    It is a child of this process, and remains one after it has executed a program.
     """
 
-    def __init__(self, door: socket.socket) -> None:
-        self._door = door
+    def __init__(self, order_socket: socket.socket) -> None:
+        self._order_socket = order_socket
         self._pid = 0
-        self._code: int | None = None
+        self._exit_code: int | None = None
 
     @property
     def pid(self) -> int:
-        """Its process id; waits until it is born. Raises ServiceFault if it was not."""
-        self._be_told()
+        """The process id. Waits for the fork; raises ServiceFault if it failed."""
+        self._receive_pid()
         if self._pid < 0:
-            raise ServiceFault(f"no process could be made: {os.strerror(-self._pid)}")
+            reason = os.strerror(-self._pid)
+            raise ServiceFault(f"The zygote could not fork a process: {reason}.")
         return self._pid
 
     def __del__(self) -> None:
-        self._door.close()
+        self._order_socket.close()
 
     def start(self, order: SpawnOrder, fds: Sequence[int]) -> None:
-        """Let it become a program. Raises ServiceFault if it is gone.
+        """Send the order. Raises ServiceFault if the process is gone.
 
-        What cannot be run says why on its stderr, and ends with 127.
+        ``fds`` become the program's descriptors 0, 1, 2 and so on. If the program
+        cannot be executed, the process writes why to its stderr and exits with 127.
         """
-        said = json.dumps({name: getattr(order, name) for name in _FIELDS}).encode()
-        if len(said) > ORDER_BYTES:
-            raise ServiceFault(f"{order.argv[0]}: {len(said)} bytes of options")
+        data = order.encode()
+        if len(data) > MAX_MESSAGE_BYTES:
+            raise ServiceFault(
+                f"The command line and the environment of {order.argv[0]} need"
+                f" {len(data)} bytes; the limit is {MAX_MESSAGE_BYTES}."
+            )
         try:
-            socket.send_fds(self._door, [said], fds)
+            socket.send_fds(self._order_socket, [data], fds)
         except OSError as why:
-            raise ServiceFault(f"what was to be started is gone: {why}") from why
+            raise ServiceFault(
+                f"The process for {order.argv[0]} ended before its start: {why}."
+            ) from why
         finally:
-            self._be_told()
-            self._door.close()
+            self._receive_pid()
+            self._order_socket.close()
 
-    def _be_told(self) -> None:
-        """Take the zygote's answer: the process id, or a negative error number."""
+    def _receive_pid(self) -> None:
+        """Read the zygote's answer once: the process id, or a negative errno."""
         if not self._pid:
             try:
-                (self._pid,) = struct.unpack("i", self._door.recv(4))
+                (self._pid,) = struct.unpack("i", self._order_socket.recv(4))
             except (OSError, struct.error):
-                raise ServiceFault("who starts bots does not answer") from None
+                raise ServiceFault(_NO_RESPONSE) from None
 
     def poll(self) -> int | None:
-        """Return its code as ``subprocess`` has it, or None while it runs."""
+        """Return the exit code as ``subprocess`` does, or None while it runs."""
         return self._wait(os.WNOHANG)
 
     def wait(self) -> int:
-        """Wait for its end, and return its code."""
+        """Wait until the process ends, and return its exit code."""
         code = self._wait(0)
         assert code is not None
         return code
 
-    def drop(self) -> None:
-        """End it: it has no order, or one that is not to be followed."""
-        with contextlib.suppress(ServiceFault):  # then it was not born
+    def discard(self) -> None:
+        """Kill the process: it has no order, or its order is obsolete."""
+        with contextlib.suppress(ServiceFault):  # The fork failed; nothing to kill.
             if self.poll() is None:
                 os.kill(self.pid, signal.SIGKILL)
                 self.wait()
-        self._door.close()
+        self._order_socket.close()
 
-    def _wait(self, how: int) -> int | None:
-        if self._code is None:
-            pid, status = os.waitpid(self.pid, how)
+    def _wait(self, options: int) -> int | None:
+        if self._exit_code is None:
+            pid, status = os.waitpid(self.pid, options)
             if pid:
-                self._code = os.waitstatus_to_exitcode(status)
-        return self._code
+                self._exit_code = os.waitstatus_to_exitcode(status)
+        return self._exit_code
 
 
 class ZygoteClient:
-    """Has processes born, for any number of threads of this process."""
+    """Ask the zygote for processes; any number of threads may share one client."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._door: socket.socket | None = None
-        self._owner = 0
+        self._zygote: socket.socket | None = None
+        self._owner_pid = 0
 
-    def bear(
-        self, common: Mapping[str, Any] | None, doors: Sequence[int], *, placed: bool
+    def fork(
+        self, root: SharedRoot | None, cgroup_fds: Sequence[int], *, into_cgroup: bool
     ) -> SpawnedProcess:
-        """Have a process born, and do not wait for it. Raises ServiceFault.
+        """Request a process, and do not wait for the fork. Raises ServiceFault.
 
-        ``common`` says what all boxes are made of, if it is to be born in one
-        (``namespaces.prepare``). If it is ``placed``, the first of the doors is the
-        folder of its control group of version 2; the others are files of groups of
-        version 1, which it writes itself into.
+        ``ForkRequest`` describes the arguments.
         """
-        said = json.dumps({"common": common, "placed": placed}).encode()
-        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.settimeout(_START_S)
-        with contextlib.ExitStack() as failing:
-            failing.callback(ours.close)
-            with its, self._lock:
-                self._send(said, (its.fileno(), *doors))
-            failing.pop_all()
+        request = ForkRequest(root, into_cgroup).encode()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.settimeout(_ANSWER_TIMEOUT_S)
+        with contextlib.ExitStack() as on_error:
+            on_error.callback(ours.close)
+            with theirs, self._lock:
+                self._send(request, (theirs.fileno(), *cgroup_fds))
+            on_error.pop_all()
         return SpawnedProcess(ours)
 
     def close(self) -> None:
-        """Let the zygote go."""
+        """Let the zygote exit."""
         with self._lock:
-            self._hang_up()
+            self._disconnect()
 
     def __del__(self) -> None:
-        self._hang_up()
+        self._disconnect()
 
-    def _send(self, said: bytes, fds: Sequence[int]) -> None:
-        for _ in range(2):  # a zygote that somebody killed is replaced
-            if self._door is None or self._owner != os.getpid():
-                self._door, self._owner = _zygote(), os.getpid()
+    def _send(self, request: bytes, fds: Sequence[int]) -> None:
+        for _ in range(2):  # If the zygote was killed, start another one and retry.
+            if self._zygote is None or self._owner_pid != os.getpid():
+                self._zygote = _start_zygote()
+                self._owner_pid = os.getpid()
             try:
-                socket.send_fds(self._door, [said], fds)
+                socket.send_fds(self._zygote, [request], fds)
             except OSError:
-                self._hang_up()
+                self._disconnect()
             else:
                 return
-        raise ServiceFault("who starts bots does not answer")
+        raise ServiceFault(_NO_RESPONSE)
 
-    def _hang_up(self) -> None:
-        if self._door is not None:
+    def _disconnect(self) -> None:
+        if self._zygote is not None:
             with contextlib.suppress(OSError):
-                self._door.send(_NO_MORE)
-            self._door.close()
-            self._door = None
+                self._zygote.send(QUIT)
+            self._zygote.close()
+            self._zygote = None
 
 
-def _zygote() -> socket.socket:
-    """Start a zygote in a thread of its own; return the socket for its orders."""
-    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ours.settimeout(_START_S)
-    ready = threading.Event()
-    argv = [*(sys.executable, "-I", "-S", "-B", "-c", _SERVE), str(its.fileno())]
+def _start_zygote() -> socket.socket:
+    """Start a zygote in a new thread; return the socket for the requests."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.settimeout(_ANSWER_TIMEOUT_S)
+    started = threading.Event()
+    python = (sys.executable, "-I", "-S", "-B", "-c", _SERVE)
+    argv = [*python, str(theirs.fileno())]
 
-    def keep() -> None:
+    def run() -> None:
         try:
-            with its:
+            with theirs:
                 process = subprocess.Popen(
                     argv,
                     env={},
                     cwd="/",
                     stdin=subprocess.DEVNULL,
-                    pass_fds=(its.fileno(),),
+                    pass_fds=(theirs.fileno(),),
                     start_new_session=True,
                 )
         finally:
-            ready.set()
+            started.set()
         process.wait()
 
-    threading.Thread(target=keep, name="zygote", daemon=True).start()
-    ready.wait()
+    threading.Thread(target=run, name="zygote", daemon=True).start()
+    started.wait()
     return ours

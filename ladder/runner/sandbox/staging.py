@@ -1,8 +1,8 @@
-"""Making a bot's files visible to the user id that runs it, and to nobody's harm.
+"""Make a bot's files readable for the user id under which it runs.
 
-A bot runs under an own user id, which cannot look into a home folder. What it cannot
-reach is copied once into a folder that it can; links are copied as links, which lead
-nowhere in the sandbox.
+A bot has a user id of its own, which cannot read a home folder, for example. A folder
+that this user cannot read is copied once. Symbolic links are copied as links; in the
+sandbox their targets do not exist.
 """
 
 import contextlib
@@ -16,18 +16,22 @@ from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.common.locks import lock
-from ladder.runner.sandbox.api import Box
+from ladder.runner.sandbox.api import Program
 from ladder.runner.sandbox.host import Host
 
 _STREAMS = ("stdin", "stdout", "stderr")
 PYTHON_PATH = "opt/torres"
-"""Where the engine is in the box, below its root."""
+"""The folder of the engine in the sandbox, relative to the root."""
 DEVICES = ("null", "zero", "random", "urandom")
-"""The files in /dev of a box, besides /dev/shm and the links to its descriptors."""
-_MODULES = {".py", ".so"}
-_LIBRARIES = Path("/etc/ld.so.cache")
-ETC = (Path("/etc/alternatives"), *Path("/etc").glob("java-*-openjdk"), _LIBRARIES)
-"""What programs in /usr cannot do without in /etc."""
+"""The files in the sandbox's /dev, besides /dev/shm and the links to descriptors."""
+_MODULE_SUFFIXES = {".py", ".so"}
+_LIBRARY_CACHE = Path("/etc/ld.so.cache")
+ETC = (
+    Path("/etc/alternatives"),
+    *Path("/etc").glob("java-*-openjdk"),
+    _LIBRARY_CACHE,
+)
+"""The parts of /etc that programs in /usr need."""
 _LINKS = {
     **{name: f"usr/{name}" for name in ("bin", "sbin", "lib", "lib64")},
     **{f"dev/{n}": f"/proc/self/fd/{i}" for i, n in enumerate(_STREAMS)},
@@ -36,55 +40,61 @@ _LINKS = {
 
 
 class Stage:
-    """Copies that live as long as this process; those of dead ones are removed."""
+    """Copies that last as long as this process; removes those of dead processes."""
 
     def __init__(self, host: Host) -> None:
         folder = host.folder("stage")
-        for old in folder.iterdir():
-            _remove_if_dead(old)
+        for other in folder.iterdir():
+            _remove_if_dead(other)
         self._own = Path(tempfile.mkdtemp(prefix="p", dir=folder))
         self._own.chmod(0o755)
         self._lock = lock(self._own / ".lock")
 
     def root(self, engine: Path) -> Path:
-        """Return a folder that a box can have as its root, with a copy of ``engine``.
+        """Return a folder that can be a sandbox's root, with a copy of ``engine``.
 
-        Of the host a bot sees its programs and libraries in /usr, and what those cannot
-        do without in /etc: nothing that is a secret, nothing that tells who runs them.
-        A root that is mounted as a whole takes half the time of one made of parts.
+        A bot sees the host's programs and libraries in /usr, and the parts of /etc
+        that those need. They contain no secret, and nothing tells who runs the host.
+        Mounting one prepared root takes half the time of mounting its parts.
         """
         target = self._own / "root"
         if not target.exists():
             draft = Path(tempfile.mkdtemp(dir=self._own))
-            _furnish(draft, engine)
+            _fill_root(draft, engine)
             draft.chmod(0o755)
             try:
                 draft.rename(target)
-            except OSError:  # another thread was first
+            except OSError:  # Another thread was faster.
                 shutil.rmtree(draft)
         return target
 
-    def box(self, box: Box) -> Path:
-        """Return the box's folder, or a copy of it if a stranger could not use it."""
-        folder = box.folder.resolve()
-        program = folder / box.argv[0] if box.argv[0].startswith("./") else None
-        runs = program is None or bool(program.stat().st_mode & stat.S_IXOTH)
-        if runs and _strangers_may_read(folder):
+    def folder(self, program: Program) -> Path:
+        """Return the program's folder, or a copy of it that any user can read.
+
+        Raises ServiceFault if the folder cannot be copied.
+        """
+        folder = program.folder.resolve()
+        name = program.argv[0]
+        executable = folder / name if name.startswith("./") else None
+        runs = executable is None or bool(executable.stat().st_mode & stat.S_IXOTH)
+        if runs and _others_may_read(folder):
             return folder
-        name = hashlib.sha256(f"{folder}\0{_newest(folder)}".encode()).hexdigest()[:24]
-        target = self._own / name
+        key = hashlib.sha256(f"{folder}\0{_newest(folder)}".encode()).hexdigest()[:24]
+        target = self._own / key
         if not target.exists():
             draft = Path(tempfile.mkdtemp(dir=self._own))
             try:
                 shutil.copytree(folder, draft, symlinks=True, dirs_exist_ok=True)
-                _open_for_strangers(draft)
-                if program is not None:  # an archive may have lost that it is one
-                    (draft / box.argv[0]).chmod(0o755)
+                _let_others_read(draft)
+                if executable is not None:  # An archive may have lost the mode bit.
+                    (draft / name).chmod(0o755)
                 draft.rename(target)
             except OSError as why:
                 shutil.rmtree(draft, ignore_errors=True)
-                if not target.exists():  # else another thread was first
-                    raise ServiceFault(f"{folder} could not be copied: {why}") from why
+                if not target.exists():  # Otherwise, another thread was faster.
+                    raise ServiceFault(
+                        f"The bot's folder {folder} could not be copied: {why}."
+                    ) from why
         return target
 
     def close(self) -> None:
@@ -92,7 +102,7 @@ class Stage:
         os.close(self._lock)
 
 
-def _furnish(root: Path, engine: Path) -> None:
+def _fill_root(root: Path, engine: Path) -> None:
     for name in ("usr", "etc", "proc", "dev/shm", "tmp", "out", "box"):
         (root / name).mkdir(parents=True)
     for name, target in _LINKS.items():
@@ -101,12 +111,12 @@ def _furnish(root: Path, engine: Path) -> None:
         (root / "dev" / name).touch()
     for folder in [path for path in ETC if path.is_dir()]:
         shutil.copytree(folder, root / folder.relative_to("/"), symlinks=True)
-    if _LIBRARIES.exists():
-        shutil.copyfile(_LIBRARIES, root / _LIBRARIES.relative_to("/"))
+    if _LIBRARY_CACHE.exists():
+        shutil.copyfile(_LIBRARY_CACHE, root / _LIBRARY_CACHE.relative_to("/"))
     (root / PYTHON_PATH / "engine").mkdir(parents=True)
-    for file in [path for path in engine.iterdir() if path.suffix in _MODULES]:
+    for file in [path for path in engine.iterdir() if path.suffix in _MODULE_SUFFIXES]:
         shutil.copyfile(file, root / PYTHON_PATH / "engine" / file.name)
-    _open_for_strangers(root)
+    _let_others_read(root)
 
 
 def _remove_if_dead(folder: Path) -> None:
@@ -116,22 +126,23 @@ def _remove_if_dead(folder: Path) -> None:
         os.close(fd)
 
 
-def _strangers_may_read(folder: Path) -> bool:
-    way = all(parent.stat().st_mode & stat.S_IXOTH for parent in folder.parents)
-    return way and all(_open_mode(seen) for _, seen in _tree(folder))
+def _others_may_read(folder: Path) -> bool:
+    """True if any user can reach the folder and read everything in it."""
+    reachable = all(parent.stat().st_mode & stat.S_IXOTH for parent in folder.parents)
+    return reachable and all(_is_readable(status) for _, status in _tree(folder))
 
 
-def _open_mode(seen: os.stat_result) -> bool:
-    if stat.S_ISDIR(seen.st_mode):
-        return seen.st_mode & 0o005 == 0o005
-    if stat.S_ISREG(seen.st_mode):
-        return bool(seen.st_mode & stat.S_IROTH)
+def _is_readable(status: os.stat_result) -> bool:
+    if stat.S_ISDIR(status.st_mode):
+        return status.st_mode & 0o005 == 0o005
+    if stat.S_ISREG(status.st_mode):
+        return bool(status.st_mode & stat.S_IROTH)
     return True
 
 
-def _open_for_strangers(folder: Path) -> None:
-    for path, seen in _tree(folder):
-        mode = seen.st_mode
+def _let_others_read(folder: Path) -> None:
+    for path, status in _tree(folder):
+        mode = status.st_mode
         if stat.S_ISDIR(mode) or (stat.S_ISREG(mode) and mode & stat.S_IXUSR):
             os.chmod(path, 0o755)  # noqa: PTH101, S103
         elif stat.S_ISREG(mode):
@@ -139,17 +150,21 @@ def _open_for_strangers(folder: Path) -> None:
 
 
 def _newest(folder: Path) -> int:
-    return max(seen.st_mtime_ns for _, seen in _tree(folder))
+    """Return the latest modification time in the folder, in ns."""
+    return max(status.st_mtime_ns for _, status in _tree(folder))
 
 
 def _tree(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield a folder and what is below it; each start looks, so it is kept quick."""
+    """Yield the folder and everything below it, each with its status.
+
+    Every start of a bot calls this, so it uses ``scandir``, which is fast.
+    """
     yield str(folder), folder.lstat()
-    left = [str(folder)]
-    while left:
-        with os.scandir(left.pop()) as entries:
+    folders = [str(folder)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
             for entry in entries:
-                seen = entry.stat(follow_symlinks=False)
-                yield entry.path, seen
-                if stat.S_ISDIR(seen.st_mode):
-                    left.append(entry.path)
+                status = entry.stat(follow_symlinks=False)
+                yield entry.path, status
+                if stat.S_ISDIR(status.st_mode):
+                    folders.append(entry.path)

@@ -1,8 +1,8 @@
-"""Level none: a person's own bots, as ordinary processes of that person.
+"""Level ``none``: a person's own bots, as ordinary processes of that person.
 
-Nothing holds them. They are only cleaned up after: each starts in a session of its
-own, dies with the thread that started it (where setpriv is installed), and carries a
-mark in its environment by which daemons that it left behind are found.
+Nothing restricts them; this module only cleans up after them. Each bot starts in a
+session of its own and, if setpriv is installed, dies with the thread that started it.
+Its environment contains a mark, by which the daemons that it leaves behind are found.
 """
 
 import contextlib
@@ -17,34 +17,37 @@ from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box, Exit, Level
+from ladder.runner.sandbox.api import Exit, Level, Program
 from ladder.runner.sandbox.launch import Pipes, bot_path, open_pipes
 from ladder.runner.sandbox.proc import pressure, run_time
 
 _MARK = "TORRES_BOX"
+"""The environment variable that contains the mark."""
+_MAX_KILL_ROUNDS = 100
+"""A round may miss a process that starts during it, so there are several."""
 
 
 class UnconfinedSandbox:
-    """Starts bots as they are. Use it for nobody's bots but one's own."""
+    """Starts bots without any restriction. Use it only for your own bots."""
 
     level: Level = "none"
 
-    def start(self, box: Box, limits: Limits) -> "UnconfinedBot":
+    def start(self, program: Program, limits: Limits) -> "UnconfinedBot":
         mark = secrets.token_hex(8)
         env = {
             **os.environ,
             "PYTHONPATH": str(bot_path()),
             "PYTHONHASHSEED": "0",
-            **box.env,
+            **program.env,
             _MARK: mark,
         }
-        argv = [*_dies_with_us(), *_resolve(box, limits)]
-        with open_pipes() as (its, ours):
-            child_in, child_out, child_err = its
+        argv = [*_die_with_parent(), *_resolve(program, limits)]
+        with open_pipes() as (theirs, ours):
+            child_in, child_out, child_err = theirs
             try:
                 process = subprocess.Popen(
                     argv,
-                    cwd=box.folder,
+                    cwd=program.folder,
                     env=env,
                     stdin=child_in,
                     stdout=child_out,
@@ -52,7 +55,7 @@ class UnconfinedSandbox:
                     start_new_session=True,
                 )
             except OSError as why:
-                raise ServiceFault(f"{argv[0]} could not be started: {why}") from why
+                raise ServiceFault(f"{argv[0]} could not be started: {why}.") from why
         return UnconfinedBot(process, ours, mark)
 
     def close(self) -> None:
@@ -60,7 +63,7 @@ class UnconfinedSandbox:
 
 
 class UnconfinedBot:
-    """One such process, with what can be known of it without a cgroup."""
+    """A bot that runs without a sandbox; implements ``Running`` as far as possible."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], pipes: Pipes, mark: str
@@ -72,13 +75,13 @@ class UnconfinedBot:
         self._exit: Exit | None = None
 
     def freeze(self) -> None:
-        """Do nothing: without a cgroup a stop can be dodged, so it would be no rule."""
+        """Do nothing: without a control group, a bot could escape the stop."""
 
     def thaw(self) -> None:
-        """Do nothing, as ``freeze`` did."""
+        """Do nothing, because ``freeze`` does nothing."""
 
     def cpu_ns(self) -> int:
-        """Return the time of the main process's living threads."""
+        """Return the CPU time of the main process's living threads, in ns."""
         return sum(run_time(tid) for tid in self.threads())
 
     def threads(self) -> list[int]:
@@ -94,7 +97,7 @@ class UnconfinedBot:
         return False
 
     def memory_peak(self) -> int | None:
-        """Return VmHWM of the main process."""
+        """Return the peak memory use of the main process (VmHWM), in bytes."""
         try:
             for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
                 if line.startswith("VmHWM:"):
@@ -104,7 +107,7 @@ class UnconfinedBot:
         return None
 
     def closed_stdout(self) -> bool:
-        return False  # nobody but the bot holds the pipe, so its end is seen
+        return False  # Only the bot holds the pipe, so the end of the pipe shows it.
 
     def began(self) -> bool:
         return True
@@ -121,7 +124,7 @@ class UnconfinedBot:
 
 
 def exit_of(returncode: int) -> Exit:
-    """Return subprocess's return code as an Exit."""
+    """Convert a return code of ``subprocess``, in which -n stands for signal n."""
     if returncode < 0:
         return Exit(None, -returncode)
     return Exit(returncode, None)
@@ -129,11 +132,11 @@ def exit_of(returncode: int) -> Exit:
 
 def _kill_marked(mark: bytes) -> None:
     """Kill every process with ``mark`` in its environment, until none is left."""
-    for _ in range(100):
-        found = [pid for pid in _pids() if mark in _environ(pid).split(b"\0")]
-        if not found:
+    for _ in range(_MAX_KILL_ROUNDS):
+        pids = [pid for pid in _pids() if mark in _environ(pid).split(b"\0")]
+        if not pids:
             return
-        for pid in found:
+        for pid in pids:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -142,7 +145,7 @@ def _pids() -> list[int]:
     try:
         return [int(p.name) for p in Path("/proc").iterdir() if p.name.isdecimal()]
     except OSError:
-        return []  # no /proc (macOS): the process group was all that we could find
+        return []  # No /proc (macOS): then only the process group can be killed.
 
 
 def _environ(pid: int) -> bytes:
@@ -153,27 +156,34 @@ def _environ(pid: int) -> bytes:
 
 
 @cache
-def _dies_with_us() -> tuple[str, ...]:
+def _die_with_parent() -> tuple[str, ...]:
+    """Return the start of a command that dies with its parent; empty if impossible."""
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     return (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()
 
 
-def _resolve(box: Box, limits: Limits) -> list[str]:
-    """Return the command with its program found, so that a missing one is said so."""
-    program, *rest = box.command(limits)
-    if program.startswith("./"):
-        return [str(box.folder / program), *rest]
-    if program == "/usr/bin/python3":
-        return [_python(), *rest]
-    found = shutil.which(program)
-    if found is None:
-        raise ServiceFault(f"{program} is not installed; {box.language} bots need it")
-    return [found, *rest]
+def _resolve(program: Program, limits: Limits) -> list[str]:
+    """Return the command with the path of its executable.
+
+    Raises ServiceFault if the executable is not installed.
+    """
+    name, *arguments = program.command(limits)
+    if name.startswith("./"):
+        return [str(program.folder / name), *arguments]
+    if name == "/usr/bin/python3":
+        return [_python(), *arguments]
+    path = shutil.which(name)
+    if path is None:
+        raise ServiceFault(
+            f"{name} is not installed, and bots in the language {program.language} need"
+            " it. Install it."
+        )
+    return [path, *arguments]
 
 
 @cache
 def _python() -> str:
-    """Return the server's interpreter where it is there and new enough, else ours."""
+    """Return /usr/bin/python3, as on the server, if it is 3.11 or newer; or our own."""
     try:
         check = "import sys; sys.exit(sys.version_info < (3, 11))"
         argv = ["/usr/bin/python3", "-I", "-S", "-c", check]

@@ -1,7 +1,9 @@
-"""What every way to box a bot has in common: slots, the zygote, the reins.
+"""The parts that all sandboxes share which start their bots through the zygote.
 
-A zygote forks the bot into its control groups and under its user id, so everything
-that it starts is born in the group, whoever dies meanwhile.
+These are the user ids, the pre-forked process, the pipes, and the handle of a running
+bot. The zygote forks the bot into its control groups and under its user id. So every
+process that the bot starts is in the groups from its beginning, even if the worker
+dies at that moment.
 """
 
 import contextlib
@@ -10,225 +12,255 @@ import resource
 import signal
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.api import Box, Exit, Level
+from ladder.runner.sandbox.api import Exit, Level, Program
 from ladder.runner.sandbox.cgroup import Cgroup
 from ladder.runner.sandbox.cgroup_manager import CgroupManager
-from ladder.runner.sandbox.host import Host, Slots, closing
+from ladder.runner.sandbox.host import Host, UidPool, closing
 from ladder.runner.sandbox.launch import Pipes, open_pipes
 from ladder.runner.sandbox.proc import holds, unread, wait_for_exit
 from ladder.runner.sandbox.process_tree import ProcessTree
 from ladder.runner.sandbox.seccomp import open_filter
-from ladder.runner.sandbox.spawner import SpawnedProcess, SpawnOrder, ZygoteClient
+from ladder.runner.sandbox.spawner import SpawnedProcess, ZygoteClient
 from ladder.runner.sandbox.staging import PYTHON_PATH, Stage
+from ladder.runner.zygote.messages import SharedRoot, SpawnOrder
 
 SHM_BYTES = 1 << 20
-"""What a bot may keep in /dev/shm."""
-DATA_TIMES = 2
-"""Without control groups a process may have so many times the bot's memory."""
+"""The size of /dev/shm."""
+DATA_LIMIT_FACTOR = 2
+"""Without control groups, RLIMIT_DATA of a process is this multiple of the memory."""
 ENV = {
     "PATH": "/usr/bin:/bin",
-    "HOME": "/tmp",  # noqa: S108 — the box's own
+    "HOME": "/tmp",  # noqa: S108 - the sandbox's own /tmp
     "TMPDIR": "/tmp",  # noqa: S108
     "LANG": "C.UTF-8",
     "PYTHONPATH": f"/{PYTHON_PATH}",
     "PYTHONHASHSEED": "0",
 }
 RLIMITS = (
-    # No cores: programs of the host would look at them.
+    # No core files: the kernel would pass them to a program of the host.
     (resource.RLIMIT_CORE, 0),
     (resource.RLIMIT_MEMLOCK, 0),
     (resource.RLIMIT_NOFILE, 256),
 )
-_BETWEEN = 1
-"""The process that stands between the worker and the bot; it ends as the bot does."""
-_TOLD = 128
-_REAP_MS = 1_000
-"""How long who reaps a bot may take to see that it is dead."""
+_SUPERVISOR_PIDS = 1
+"""The supervisor counts against the limit of processes, so the limit is raised."""
+_SIGNAL_BASE = 128
+"""The supervisor exits with 128 + n if signal n killed the bot."""
+_REAP_TIMEOUT_MS = 1_000
+"""How long to wait until the supervisor has reaped a killed bot."""
 
 
 class ZygoteSandbox(ABC):
-    """Starts bots through a zygote; how they are boxed is the child class's."""
+    """Starts bots through a zygote. A subclass decides how a bot is confined."""
 
     level: Level
     sockets: bool
-    """Whether a bot may make sockets, which reach no further than its box."""
-    first = False
-    """Whether who stands between the worker and the bot is the first of its namespace.
+    """True if a bot may make sockets. They reach only its own network namespace."""
+    supervisor_is_init = False
+    """True if our supervisor is PID 1 of the bot's PID namespace.
 
-    Then all of it ends at once with that one, which keeps none of the bot's pipes.
+    Then killing the supervisor kills everything in the namespace, and the supervisor
+    holds none of the bot's pipes.
     """
 
     def __init__(self, host: Host, cgroups: CgroupManager | None) -> None:
         self._cgroups = cgroups
-        self._slots = Slots(host) if os.geteuid() == 0 else None
+        self._uids = UidPool(host) if os.geteuid() == 0 else None
         self._stage = Stage(host)
-        self._spawner = ZygoteClient()
-        self._berths: deque[_Slot] = deque()
-        self._owner = os.getpid()
+        self._zygote = ZygoteClient()
+        self._preforked: deque[_Slot] = deque()
+        self._owner_pid = os.getpid()
 
     @abstractmethod
-    def _order(self, box: Box, limits: Limits) -> SpawnOrder:
-        """Return what to start. Its descriptors 3 and 4 are the zygote's or bwrap's.
+    def _order(self, program: Program, limits: Limits) -> SpawnOrder:
+        """Return the order for the zygote.
 
-        A byte is to be read from 3 when the box is made; 4 is the filter.
+        Its descriptors 3 and 4 are for the zygote or bwrap: one byte must be read from
+        3 when the sandbox is complete, and 4 contains the seccomp filter.
         """
 
-    def start(self, box: Box, limits: Limits) -> "SandboxedBot":
-        order = self._order(box, limits)
-        with contextlib.ExitStack() as failing:
-            uid, slot = self._slots.take() if self._slots else (None, None)
-            if slot is not None:
-                failing.callback(os.close, slot)
-            berth = self._berth()
-            failing.callback(berth.clear)
-            if berth.group is not None:
-                berth.group.limit(limits, limits.pids + _BETWEEN)
-            pipes, began = self._start(berth.child, replace(order, uid=uid))
-            failing.pop_all()
-        self._lay_in()
-        reins = berth.group or ProcessTree(berth.child.pid, limits)
-        first = self.first
-        return SandboxedBot(berth.child, pipes, began, reins, slot, first=first)
+    def start(self, program: Program, limits: Limits) -> "SandboxedBot":
+        order = self._order(program, limits)
+        with contextlib.ExitStack() as on_error:
+            uid, uid_lock = self._uids.take() if self._uids else (None, None)
+            if uid_lock is not None:
+                on_error.callback(os.close, uid_lock)
+            slot = self._take_slot()
+            on_error.callback(slot.discard)
+            if slot.group is not None:
+                slot.group.limit(limits, limits.pids + _SUPERVISOR_PIDS)
+            pipes, ready_fd = self._start(slot.process, order._replace(uid=uid))
+            on_error.pop_all()
+        self._prefork()
+        return SandboxedBot(
+            slot.process,
+            pipes,
+            ready_fd,
+            slot.group or ProcessTree(slot.process.pid, limits),
+            uid_lock,
+            supervisor_is_init=self.supervisor_is_init,
+        )
 
     def close(self) -> None:
-        if self._owner != os.getpid():
-            return  # a fork of the worker holds nothing
-        while self._berths:
-            self._berths.pop().clear()
+        if self._owner_pid != os.getpid():
+            return  # A fork of the worker owns nothing.
+        while self._preforked:
+            self._preforked.pop().discard()
         if self._cgroups is not None:
             self._cgroups.close()
-        self._spawner.close()
+        self._zygote.close()
         self._stage.close()
 
-    def _common(self) -> Mapping[str, Any] | None:
-        """Return what all boxes are made of, if the zygote makes them."""
+    def _shared_root(self) -> SharedRoot | None:
+        """Return what all sandboxes share; None if the zygote does not make them."""
         return None
 
-    def _berth(self) -> "_Slot":
-        """Return a berth whose process lives: one that was laid in, or a new one."""
-        while self._berths and self._owner == os.getpid():
-            with contextlib.suppress(IndexError, ServiceFault):  # taken, or not born
-                berth = self._berths.pop()
-                if berth.child.poll() is None:
-                    return berth
-                berth.clear()
-        return self._make_berth()
+    def _take_slot(self) -> "_Slot":
+        """Return a slot whose process is alive: the pre-forked one, or a new one."""
+        while self._preforked and self._owner_pid == os.getpid():
+            # IndexError: another thread took it. ServiceFault: the fork failed.
+            with contextlib.suppress(IndexError, ServiceFault):
+                slot = self._preforked.pop()
+                if slot.process.poll() is None:
+                    return slot
+                slot.discard()
+        return self._new_slot()
 
-    def _lay_in(self) -> None:
-        """Make the next bot's berth, while this one starts."""
-        if not self._berths and self._owner == os.getpid():
-            with contextlib.suppress(ServiceFault):  # then the next start says why
-                self._berths.append(self._make_berth())
+    def _prefork(self) -> None:
+        """Fork the next bot's process now, while the current bot starts."""
+        if not self._preforked and self._owner_pid == os.getpid():
+            # On an error, the next start tries again and reports it.
+            with contextlib.suppress(ServiceFault):
+                self._preforked.append(self._new_slot())
 
-    def _make_berth(self) -> "_Slot":
+    def _new_slot(self) -> "_Slot":
         if self._cgroups is None:
-            return _Slot(None, self._spawner.bear(self._common(), (), placed=False))
+            process = self._zygote.fork(self._shared_root(), (), into_cgroup=False)
+            return _Slot(None, process)
         group = self._cgroups.make()
         try:
-            with group.doors() as (placed, doors):
-                child = self._spawner.bear(self._common(), doors, placed=placed)
+            with group.entry_fds() as (into_cgroup, fds):
+                process = self._zygote.fork(
+                    self._shared_root(), fds, into_cgroup=into_cgroup
+                )
         except BaseException:
             group.remove()
             raise
-        return _Slot(group, child)
+        return _Slot(group, process)
 
-    def _start(self, child: SpawnedProcess, order: SpawnOrder) -> tuple[Pipes, int]:
-        rules = open_filter(memfd=self._cgroups is not None, sockets=self.sockets)
-        wait, began = os.pipe2(os.O_CLOEXEC)
-        os.write(began, b"g")
+    def _start(self, process: SpawnedProcess, order: SpawnOrder) -> tuple[Pipes, int]:
+        """Send the order; return the bot's pipes and our end of the ready pipe.
+
+        The ready pipe holds one byte, which is read when the sandbox is complete.
+        """
+        seccomp = open_filter(memfd=self._cgroups is not None, sockets=self.sockets)
+        wait_fd, ready_fd = os.pipe2(os.O_CLOEXEC)
+        os.write(ready_fd, b"g")
         try:
-            with closing(wait, rules), open_pipes() as (its, ours):
-                child.start(order, (*its, wait, rules))
-                return ours, began
+            with closing(wait_fd, seccomp), open_pipes() as (theirs, ours):
+                process.start(order, (*theirs, wait_fd, seccomp))
+                return ours, ready_fd
         except ServiceFault:
-            os.close(began)
+            os.close(ready_fd)
             raise
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """Where a bot can live, and the process that is to become it."""
+    """A forked process that waits for its order, and its control group."""
 
     group: Cgroup | None
-    child: SpawnedProcess
+    process: SpawnedProcess
 
-    def clear(self) -> None:
-        """Let go of what no bot came into."""
-        self.child.drop()  # first: it may still be on its way into the group
+    def discard(self) -> None:
+        """Kill the process and remove the group; no bot has used them."""
+        # The process first: it may still be entering the group.
+        self.process.discard()
         if self.group is not None:
             self.group.remove()
 
 
 class SandboxedBot:
-    """A bot in its box."""
+    """A bot that runs in a sandbox; implements ``Running``.
+
+    ``control`` is the bot's control group, or its process tree if it has no group.
+    """
 
     def __init__(
         self,
-        child: SpawnedProcess,
+        process: SpawnedProcess,
         pipes: Pipes,
-        began: int,
-        reins: Cgroup | ProcessTree,
-        slot: int | None,
+        ready_fd: int,
+        control: Cgroup | ProcessTree,
+        uid_lock: int | None,
         *,
-        first: bool,
+        supervisor_is_init: bool,
     ) -> None:
-        self._first = first
-        self._child, self._began, self._reins = child, began, reins
-        self._slot = slot
-        self.pid = child.pid
+        self._supervisor_is_init = supervisor_is_init
+        self._process = process
+        self._ready_fd = ready_fd
+        self._control = control
+        self._uid_lock = uid_lock
+        self.pid = process.pid
         self.stdin, self.stdout, self.stderr = pipes
         self._exit: Exit | None = None
-        # What is called for each decision is the reins' own, without a step between.
-        self.freeze, self.thaw, self.cpu_ns = reins.freeze, reins.thaw, reins.cpu_ns
-        self.threads, self.over_memory = reins.threads, reins.over_memory
-        self.memory_peak, self.pressure_ns = reins.memory_peak, reins.pressure_ns
+        # The methods that run for every decision are the control's own: one call less.
+        self.freeze = control.freeze
+        self.thaw = control.thaw
+        self.cpu_ns = control.cpu_ns
+        self.threads = control.threads
+        self.over_memory = control.over_memory
+        self.memory_peak = control.memory_peak
+        self.pressure_ns = control.pressure_ns
 
     def closed_stdout(self) -> bool:
-        """Look whether anybody has the pipe but who stands between: bwrap keeps it."""
-        if self._first:
+        """True if the bot has closed its stdout, but the first process has not.
+
+        The first process is bwrap, which keeps the bot's pipes open. A supervisor
+        that is PID 1 keeps none, so there the end of the pipe shows everything.
+        """
+        if self._supervisor_is_init:
             return False
-        pids = {pid for pid in self._reins.processes() if pid != self.pid}
+        pids = {pid for pid in self._control.processes() if pid != self.pid}
         return bool(pids) and not any(holds(pid, self.stdout) for pid in pids)
 
     def began(self) -> bool:
-        """Return whether the box was finished and gone on from to the bot."""
-        return self._exit is not None or unread(self._began) == 0
+        """True if the sandbox was completed, so that the bot's own program started."""
+        return self._exit is not None or unread(self._ready_fd) == 0
 
     def kill(self) -> Exit:
         if self._exit is None:
-            code = self._child.poll()
-            if code is None and not self._first:
-                # The bot first, so that its parent reaps it: nobody else may be there.
-                self._reins.strike(spare=self.pid)
-                wait_for_exit(self.pid, _REAP_MS)
-            self._reins.remove()
-            ended = self._child.wait()
-            ended = ended if code is None else code
-            self._exit = _exit(ended)
-            os.close(self._began)
-            if self._slot is not None:
-                os.close(self._slot)
+            code = self._process.poll()
+            if code is None and not self._supervisor_is_init:
+                # Kill the bot before its parent, because only the parent can reap it.
+                self._control.kill_all_but(self.pid)
+                wait_for_exit(self.pid, _REAP_TIMEOUT_MS)
+            self._control.remove()
+            final_code = self._process.wait()
+            self._exit = _exit(final_code if code is None else code)
+            os.close(self._ready_fd)
+            if self._uid_lock is not None:
+                os.close(self._uid_lock)
         return self._exit
 
 
 def _exit(code: int) -> Exit:
-    """Return how it ended, as who stood between told it: 128 + n is signal n.
+    """Return how the bot ended, from the exit code of its supervisor.
 
-    An exit code of the bot's own in that range cannot be told from it.
+    128 + n stands for signal n. If the bot itself exits with such a code, the two
+    cannot be distinguished.
     """
     if code < 0:
         return Exit(None, -code)
-    if 0 < code - _TOLD < signal.NSIG:
-        return Exit(None, code - _TOLD)
+    if 0 < code - _SIGNAL_BASE < signal.NSIG:
+        return Exit(None, code - _SIGNAL_BASE)
     return Exit(code, None)
 
 
-def in_usr(program: str) -> str:
-    """Return where a program is that a box names: a path as it is, or in /usr/bin."""
+def absolute_path(program: str) -> str:
+    """Return the path of a program: a name without a slash is in /usr/bin."""
     return program if "/" in program else f"/usr/bin/{program}"

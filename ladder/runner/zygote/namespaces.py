@@ -1,98 +1,131 @@
-"""A box of namespaces, made by root: what a bot sees is what it is given.
+"""A sandbox of namespaces, made by root.
 
-The root that all boxes have in common is put together once, in a mount namespace of
-the zygote's own. A bot is born in a copy of that; what is its own is mounted there, the
-rest of the host is let go, and its user id has no name in the box.
+The root folder that all sandboxes share is mounted once, in a mount namespace that
+only the zygote and its forks see. A bot starts in a copy of that namespace. Its own
+mounts are added there, the file systems of the host are detached, and its user id is
+mapped to ``nobody``.
 """
 
 import contextlib
 import socket
 import struct
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ladder.runner.zygote import calls
-from ladder.runner.zygote.calls import mount
+from ladder.runner.zygote import syscalls
+from ladder.runner.zygote.messages import PrivateMounts, SharedRoot
+from ladder.runner.zygote.syscalls import mount
 
-_NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC = 0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000
-_NEWUSER, _NEWPID, _NEWNET = 0x1000_0000, 0x2000_0000, 0x4000_0000
-BORN_IN = _NEWNS | _NEWUTS | _NEWIPC | _NEWPID | _NEWNET
-"""The namespaces that a bot is cloned into."""
-_RDONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT = 1, 2, 4, 8, 32
-_BIND, _REC, _SLAVE = 1 << 12, 1 << 14, 1 << 19
-_MOUNT_SETATTR, _HERE, _RECURSIVE = 442, -100, 0x8000
-_FILE_BYTES = 4096
-"""A file system in memory holds a file, empty or not, for each so many bytes."""
+_CLONE_NEWNS = 0x2_0000
+_CLONE_NEWCGROUP = 0x200_0000
+_CLONE_NEWUTS = 0x400_0000
+_CLONE_NEWIPC = 0x800_0000
+_CLONE_NEWUSER = 0x1000_0000
+_CLONE_NEWPID = 0x2000_0000
+_CLONE_NEWNET = 0x4000_0000
+CLONE_FLAGS = (
+    _CLONE_NEWNS | _CLONE_NEWUTS | _CLONE_NEWIPC | _CLONE_NEWPID | _CLONE_NEWNET
+)
+"""The namespaces that a bot's process is cloned into."""
+_RDONLY = 1
+_NOSUID = 2
+_NODEV = 4
+_NOEXEC = 8
+_REMOUNT = 32
+_BIND = 1 << 12
+_REC = 1 << 14
+_SLAVE = 1 << 19
+_MOUNT_SETATTR = 442
+_AT_FDCWD = -100
+_AT_RECURSIVE = 0x8000
+_BYTES_PER_INODE = 4096
+"""A tmpfs may hold one file, even an empty one, for each 4096 bytes of its size."""
+_MIN_INODES = 16
 _NOBODY = 65_534
+_UNUSED_MOUNTS = ("/sys", "/dev")
 
-_NEEDLESS = ("/sys", "/dev")
-
-_made: set[str] = set()
+_prepared_roots: set[str] = set()
 
 
-def prepare(root: str, devices: Sequence[str]) -> None:
-    """Put the common root together, in this process's own mount namespace, once.
+def prepare_root(shared: SharedRoot) -> None:
+    """Mount the root folder that all sandboxes share, in this process's namespace.
 
-    ``root`` is a folder with all that is to be mounted on; /usr and the ``devices`` of
-    the host are put into it.
+    Do nothing if that was done before. Mount the host's /usr and its devices into the
+    folder, and make all of it read-only.
     """
-    if root in _made:
+    root = shared.folder
+    if root in _prepared_roots:
         return
-    if not _made:
-        calls.unshare(_NEWNS)
-        # What the host mounts later is seen here, and nothing of ours is seen there.
+    if not _prepared_roots:
+        syscalls.unshare(_CLONE_NEWNS)
+        # Later mounts of the host appear here; our mounts do not appear on the host.
         mount(None, "/", None, _REC | _SLAVE)
     mount(root, root, None, _BIND)
     mount("/usr", f"{root}/usr", None, _BIND | _REC)
-    _seal(root, _RDONLY | _NOSUID | _NODEV)
-    for name in devices:
+    _set_mount_flags(root, _RDONLY | _NOSUID | _NODEV)
+    for name in shared.devices:
         mount(f"/dev/{name}", f"{root}/dev/{name}", None, _BIND)
-        _seal(f"{root}/dev/{name}", _RDONLY | _NOSUID | _NOEXEC)
-    if not _made:
-        # Each bot is born with a copy of what is mounted: the fewer, the quicker.
-        for folder in _NEEDLESS:
-            with contextlib.suppress(OSError):  # it is no mount here
-                calls.unmount(folder)
-    _made.add(root)
+        _set_mount_flags(f"{root}/dev/{name}", _RDONLY | _NOSUID | _NOEXEC)
+    if not _prepared_roots:
+        # Every bot gets a copy of the mount table, so a short table saves time.
+        for folder in _UNUSED_MOUNTS:
+            with contextlib.suppress(OSError):  # It is not a mount on this host.
+                syscalls.unmount(folder)
+    _prepared_roots.add(root)
 
 
-def furnish(root: str, box: str, scratch: Mapping[str, int]) -> None:
-    """Make what this bot alone has, and let go of the host.
+def enter_root(mounts: PrivateMounts) -> None:
+    """Add the mounts of one bot, enter its root folder, and detach the host.
 
-    ``box`` is the folder that becomes /box, ``scratch`` tells of each writable folder
-    how many bytes it may hold. To be called in the namespaces of ``BORN_IN``.
+    Call this in a process that was cloned with ``CLONE_FLAGS``:
+
+    1. Mount each scratch folder as a tmpfs with its limit, and a new /proc.
+    2. Mount the folder of the program as /box, read-only.
+    3. Make the sandbox's root the root of the process; detach the host's root.
+    4. Set the host name, enter a new cgroup namespace, empty the bounding set.
     """
-    for target, size in scratch.items():
-        options = f"mode=1777,size={size},nr_inodes={max(16, size // _FILE_BYTES)}"
+    root = mounts.root
+    for target, size in mounts.scratch.items():
+        inodes = max(_MIN_INODES, size // _BYTES_PER_INODE)
+        options = f"mode=1777,size={size},nr_inodes={inodes}"
         mount("tmpfs", root + target, "tmpfs", _NOSUID | _NODEV, options)
     mount("proc", f"{root}/proc", "proc", _NOSUID | _NODEV | _NOEXEC)
-    mount(box, f"{root}/box", None, _BIND)
+    mount(mounts.program, f"{root}/box", None, _BIND)
     mount(None, f"{root}/box", None, _BIND | _REMOUNT | _RDONLY | _NOSUID | _NODEV)
-    calls.pivot(root)
+    syscalls.pivot_root(root)
     socket.sethostname("box")
-    calls.unshare(_NEWCGROUP)
-    calls.bound_capabilities()
+    syscalls.unshare(_CLONE_NEWCGROUP)
+    syscalls.drop_bounding_set()
 
 
-def hide(uid: int) -> None:
-    """Be nobody in the box, with no capability there or elsewhere.
+def become_nobody(uid: int) -> None:
+    """Map this process's user id to ``nobody`` and give up all capabilities.
 
-    To be called with the user id ``uid``, which is not root's. On a host that forbids
-    user namespaces to all but root, the bot sees its number, and no more than that.
+    Call this when the process runs under ``uid``, which is not root's. If the host
+    forbids user namespaces, the process sees the number of its user id; everything
+    else is as restricted as otherwise.
     """
     with contextlib.suppress(OSError):
-        calls.unshare(_NEWUSER)
-        calls.prctl(calls.DUMPABLE, 1)  # else /proc/self belongs to root
-        calls.write("/proc/self/setgroups", b"deny")
+        syscalls.unshare(_CLONE_NEWUSER)
+        # Without this, /proc/self belongs to root and the maps cannot be written.
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
+        syscalls.write_file("/proc/self/setgroups", b"deny")
         for kind in ("uid", "gid"):
-            calls.write(f"/proc/self/{kind}_map", f"{_NOBODY} {uid} 1".encode())
-        calls.bound_capabilities()  # a new namespace comes with all of them
-    calls.drop_capabilities()
+            syscalls.write_file(f"/proc/self/{kind}_map", f"{_NOBODY} {uid} 1".encode())
+        # The new user namespace gave this process a full bounding set.
+        syscalls.drop_bounding_set()
+    syscalls.drop_capabilities()
 
 
-def _seal(path: str, flags: int) -> None:
+def _set_mount_flags(path: str, flags: int) -> None:
     """Set flags of a mount and of all mounts below it (Linux 5.12)."""
-    attributes: Any = struct.pack("4Q", flags, 0, 0, 0)  # the old and new names agree
-    calls.call(
-        _MOUNT_SETATTR, _HERE, path.encode(), _RECURSIVE, attributes, len(attributes)
+    # Attributes to set, attributes to clear, propagation, user namespace. The values
+    # of these MOUNT_ATTR_* flags are those of the MS_* flags.
+    attributes: Any = struct.pack("4Q", flags, 0, 0, 0)
+    syscalls.syscall(
+        _MOUNT_SETATTR,
+        _AT_FDCWD,
+        path.encode(),
+        _AT_RECURSIVE,
+        attributes,
+        len(attributes),
     )

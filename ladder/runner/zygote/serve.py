@@ -1,19 +1,19 @@
-"""The process that bots are forked from: small and with one thread.
+"""The zygote: a small process with one thread, from which all bots are forked.
 
-``spawner`` starts it and asks for births over a socket; it knows nothing of this
-project and needs only the standard library. Forking the worker itself would cost 20 ms
-for its size, and run our code in a copy of a process with many threads.
+``spawner`` starts it and sends it requests over a socket. The zygote knows nothing of
+the rest of the project and imports only the standard library. Forking the worker
+itself would take 20 ms because of its size, and would run our code in a copy of a
+process that has many threads.
 
-Who is born is a child of the worker (``CLONE_PARENT``), and dies with it. It is born
-in its control group of version 2 (``CLONE_INTO_CGROUP``) and enters those of version 1
-by itself: moving another process makes the kernel wait for all its processors (an RCU
-grace period, some 15 ms). Then it waits, at a socket of its own, for the order that
-says what it is to become.
+A forked process is a child of the worker, not of the zygote (``CLONE_PARENT``), and
+dies with the worker. It starts in its cgroup of version 2 (``CLONE_INTO_CGROUP``) and
+enters its cgroups of version 1 itself, because moving another process makes the kernel
+wait for all its processors (an RCU grace period, about 15 ms). Then it waits on a
+socket for the order that names the program to execute.
 """
 
 import contextlib
 import gc
-import json
 import os
 import resource
 import select
@@ -21,205 +21,253 @@ import signal
 import socket
 import struct
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from ladder.runner.zygote import keeper, landlock, namespaces
-from ladder.runner.zygote.calls import (
-    DIE_WITH,
-    NO_NEW_PRIVS,
-    call,
-    load_filter,
+from ladder.runner.zygote import landlock, namespaces, supervisor
+from ladder.runner.zygote.messages import (
+    MAX_FDS,
+    MAX_MESSAGE_BYTES,
+    QUIT,
+    ForkRequest,
+    SpawnOrder,
+)
+from ladder.runner.zygote.syscalls import (
+    PR_SET_NO_NEW_PRIVS,
+    PR_SET_PDEATHSIG,
+    load_seccomp_filter,
     prctl,
-    rename,
-    write,
+    set_command_line,
+    syscall,
+    write_file,
 )
 
-ORDER_BYTES = 1 << 17
-MOST_FDS = 16
-_FIRST_FREE = 3 + MOST_FDS
-"""Descriptors of orders get numbers from here, so that moving them hits none."""
-_PARENT, _INTO_CGROUP = 0x8000, 0x2_0000_0000
+_FIRST_FREE_FD = 3 + MAX_FDS
+"""Received descriptors get numbers from here on, so that ``dup2`` to the final numbers
+overwrites none of them."""
+_CLONE_PARENT = 0x8000
+_CLONE_INTO_CGROUP = 0x2_0000_0000
 _CLONE3 = 435
 _CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220, "ppc64le": 120}
-_NOT_STARTED = 127
+_EXIT_NOT_STARTED = 127
+_READY_FD = 3
+"""The process reads a byte from here when its seccomp filter is loaded."""
+_FILTER_FD = 4
 
-_places: list[int] = []
+_cgroup_parents: list[int] = []
+"""At most one descriptor: the folder that contains all cgroups of the worker's bots."""
 
 
 def main() -> None:
-    """Serve orders as long as the worker wants; clear up if it is gone."""
+    """Serve requests until the worker says quit; clean up if the worker dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.disable()  # what it makes has no cycles, and a child must not look for any
-    rename(b"torres-zygote")
-    door = socket.socket(fileno=int(sys.argv[1]))
-    door.set_inheritable(False)
-    while (spare := os.open("/dev/null", os.O_RDWR)) < _FIRST_FREE:
-        pass
-    os.close(spare)
+    # Our objects form no cycles, and a collection in a fork would copy its pages.
+    gc.disable()
+    set_command_line(b"torres-zygote")
+    worker_socket = socket.socket(fileno=int(sys.argv[1]))
+    worker_socket.set_inheritable(False)
+    _reserve_low_fds()
     try:
-        _serve(door)
+        _serve(worker_socket)
     except ConnectionError:
-        _sweep()
+        _kill_cgroups()
 
 
-def _serve(door: socket.socket) -> None:
-    """Serve until a message is empty. Raises ConnectionError if the worker is gone."""
+def _reserve_low_fds() -> None:
+    """Open /dev/null until no descriptor below ``_FIRST_FREE_FD`` is free."""
+    while True:
+        fd = os.open("/dev/null", os.O_RDWR)
+        if fd >= _FIRST_FREE_FD:
+            os.close(fd)
+            return
+
+
+def _serve(worker_socket: socket.socket) -> None:
+    """Serve requests until ``QUIT``. Raises ConnectionError if the worker is dead.
+
+    The answer to a request is the PID of the new process, or a negative errno.
+    """
     worker = _Parent(os.getppid())
     while True:
-        birth, fds = _receive(door)
-        if birth is None:
+        data, fds = _receive(worker_socket)
+        if not data:
             raise ConnectionError
-        if not birth:
+        if data == QUIT:
             return
         try:
-            answer = _bear(birth, fds, worker)
+            answer = _fork_process(ForkRequest.decode(data), fds, worker)
         except OSError as why:
             answer = -(why.errno or 1)
         for fd in fds[1:]:
             os.close(fd)
-        with socket.socket(fileno=fds[0]) as its, contextlib.suppress(OSError):
-            its.send(struct.pack("i", answer))
+        with (
+            socket.socket(fileno=fds[0]) as order_socket,
+            contextlib.suppress(OSError),
+        ):
+            order_socket.send(struct.pack("i", answer))
 
 
-def _receive(door: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
-    """Return a message with its descriptors; None if nobody is there any more."""
+def _receive(connection: socket.socket) -> tuple[bytes, list[int]]:
+    """Return a message and its descriptors; an empty message if the peer is gone."""
     try:
-        said, fds, _, _ = socket.recv_fds(door, ORDER_BYTES, MOST_FDS)
-    except ConnectionError:  # gone, with what we said still unread
-        return None, []
-    return (json.loads(said) if said else None), fds
+        data, fds, _, _ = socket.recv_fds(connection, MAX_MESSAGE_BYTES, MAX_FDS)
+    except ConnectionError:  # The peer closed without reading all our answers.
+        return b"", []
+    return data, fds
 
 
-def _sweep() -> None:
-    """End what is left in the worker's control groups, which nobody else may do now.
+def _kill_cgroups() -> None:
+    """Kill everything in the dead worker's cgroups; no other process can do it now.
 
-    A bwrap that is killed while it makes a box leaves a child that waits for it.
+    For example, a bwrap that is killed while it sets up a sandbox leaves a child that
+    waits for it.
     """
-    for place in _places:
-        for group in os.scandir(place):
+    for parent in _cgroup_parents:
+        for group in os.scandir(parent):
             with contextlib.suppress(OSError):
-                write(f"{group.name}/cgroup.kill", b"1", place)
+                write_file(f"{group.name}/cgroup.kill", b"1", parent)
 
 
 class _Parent:
-    """Whose end is the end of a process: the worker, or the keeper of one bot."""
+    """A process that takes its child with it when it dies.
+
+    It is the worker, or, under Landlock, the supervisor of one bot.
+    """
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        # In a process namespace of its own nobody can ask for a parent's id.
+        # In a new PID namespace, getppid returns 0 for a parent outside. The pidfd
+        # tells even there whether the parent is alive.
         self._fd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
 
-    def take_along(self) -> None:
-        """Let this process die with it, now if it is dead."""
-        prctl(DIE_WITH, signal.SIGKILL)
-        gone = os.getppid() not in {0, self.pid}
+    def kill_us_on_exit(self) -> None:
+        """Have the kernel kill this process when the parent exits.
+
+        If the parent is dead already, exit now.
+        """
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        dead = os.getppid() not in {0, self.pid}
         if self._fd >= 0:
             poll = select.poll()
             poll.register(self._fd, select.POLLIN)
-            gone = gone or bool(poll.poll(0))
-        if gone:
-            os._exit(_NOT_STARTED)
+            dead = dead or bool(poll.poll(0))
+        if dead:
+            os._exit(_EXIT_NOT_STARTED)
 
 
-def _bear(birth: dict[str, Any], fds: list[int], worker: _Parent) -> int:
-    """Fork a process that waits for its order, and return its id."""
+def _fork_process(request: ForkRequest, fds: list[int], worker: _Parent) -> int:
+    """Fork a process that waits for its order, and return its PID."""
     flags = 0
-    if birth["common"] is not None:
-        namespaces.prepare(**birth["common"])
-        flags = namespaces.BORN_IN
-    door, *groups = fds
-    place = groups.pop(0) if birth["placed"] else None
-    pid, born = _fork(place, flags)
+    if request.root is not None:
+        namespaces.prepare_root(request.root)
+        flags = namespaces.CLONE_FLAGS
+    order_fd, *cgroup_fds = fds
+    group = cgroup_fds.pop(0) if request.into_cgroup else None
+    pid, in_group = _clone_into(group, flags)
     if pid:
         return pid
     try:
-        if place is not None and not born:
-            write("cgroup.procs", b"0", place)
-        for file in groups:
-            os.write(file, b"0")
+        if group is not None and not in_group:
+            write_file("cgroup.procs", b"0", group)
+        for tasks in cgroup_fds:
+            os.write(tasks, b"0")
         for fd in fds[1:]:
             os.close(fd)
-        rename(b"torres-bot")
-        worker.take_along()
-        _live(socket.socket(fileno=door), worker)
-    except BaseException as why:  # noqa: BLE001 - a copy of this process must not live
-        os.write(2, f"nothing was started: {why}\n".encode())
+        set_command_line(b"torres-bot")
+        worker.kill_us_on_exit()
+        _wait_for_order(socket.socket(fileno=order_fd), worker)
+    except BaseException as why:  # noqa: BLE001 - this copy of the zygote must not live
+        os.write(2, f"The process could not be prepared: {why}\n".encode())
     finally:
-        os._exit(_NOT_STARTED)
+        os._exit(_EXIT_NOT_STARTED)
 
 
-def _live(door: socket.socket, worker: _Parent) -> None:
-    """Wait for the order, and become what it says. Returns if there is none."""
-    order, files = _receive(door)
-    if order is None:
+def _wait_for_order(order_socket: socket.socket, worker: _Parent) -> None:
+    """Wait for the order and execute it. Return if the worker sends none."""
+    data, fds = _receive(order_socket)
+    if not data:
         return
-    door.close()
-    for number, fd in enumerate(files):
+    order = SpawnOrder.decode(data)
+    order_socket.close()
+    for number, fd in enumerate(fds):
         os.dup2(fd, number)
         os.close(fd)
     try:
-        _become(order, worker)
+        _exec(order, worker)
     except OSError as why:
-        os.write(2, f"{order['argv'][0]} was not started: {why}\n".encode())
+        os.write(2, f"{order.argv[0]} could not be started: {why}\n".encode())
 
 
-def _become(order: dict[str, Any], worker: _Parent) -> NoReturn:
-    """Turn this process into what was ordered, held as it was ordered."""
-    boxed, confined = order["boxed"], order["confined"]
-    if boxed is not None:
-        namespaces.furnish(**boxed)
-    if confined is not None:
-        worker = _Parent(keeper.keep(worker.pid, _FIRST_FREE))
+def _exec(order: SpawnOrder, worker: _Parent) -> NoReturn:
+    """Restrict this process as the order says, then execute the program.
+
+    The order of the steps matters: mounts need root; a change of the user undoes the
+    death signal; the filter comes last, because it refuses most of the calls above.
+    """
+    if order.mounts is not None:
+        namespaces.enter_root(order.mounts)
+    if order.paths is not None:
+        pid = supervisor.fork_under_supervisor(worker.pid, _FIRST_FREE_FD)
+        worker = _Parent(pid)
     os.setsid()
-    _restrain(order)
-    if boxed is not None:
-        namespaces.hide(order["uid"])
-    # After the last change of the user, which undoes it.
-    worker.take_along()
-    os.chdir(order["cwd"])
-    if confined is not None:
-        landlock.confine(**confined)
-    if order["filtered"]:
-        _filter()
-    if boxed is not None:
-        keeper.stand_in_front(order["argv"], order["env"])
-    os.execve(order["argv"][0], order["argv"], order["env"])  # noqa: S606
+    _apply_limits_and_user(order)
+    if order.mounts is not None:
+        assert order.uid is not None
+        namespaces.become_nobody(order.uid)
+    # After the last change of the user, which resets the death signal.
+    worker.kill_us_on_exit()
+    os.chdir(order.cwd)
+    if order.paths is not None:
+        landlock.restrict(order.paths.reads, order.paths.writes)
+    if order.seccomp:
+        _load_filter()
+    argv, env = list(order.argv), dict(order.env)
+    if order.mounts is not None:
+        supervisor.supervise(argv, env)
+    os.execve(argv[0], argv, env)  # noqa: S606
 
 
-def _fork(group: int | None, flags: int) -> tuple[int, bool]:
-    """Fork a child of our parent; return its id, and whether it is in ``group``."""
+def _clone_into(group: int | None, flags: int) -> tuple[int, bool]:
+    """Fork a sibling: a child of our parent.
+
+    ``group`` is the open folder of a cgroup of version 2. Return the PID, which is 0
+    in the child, and whether the child started in ``group``.
+    """
     if group is None:
         return _clone(flags), False
-    if not _places:  # all groups are in one folder
-        _places.append(os.open("..", os.O_RDONLY | os.O_CLOEXEC, dir_fd=group))
+    if not _cgroup_parents:  # All cgroups of the bots are in the same folder.
+        _cgroup_parents.append(os.open("..", os.O_RDONLY | os.O_CLOEXEC, dir_fd=group))
     try:
-        # struct clone_args: flags, eight fields that are 0 for a fork, …, cgroup
-        words = struct.pack("11Q", _PARENT | _INTO_CGROUP | flags, *[0] * 9, group)
-        return call(_CLONE3, words, len(words)), True
-    except OSError:  # an older kernel, or a container that does not allow it
+        # struct clone_args: flags, nine fields that are 0 for a fork, cgroup.
+        clone_flags = _CLONE_PARENT | _CLONE_INTO_CGROUP | flags
+        arguments = struct.pack("11Q", clone_flags, *[0] * 9, group)
+        return syscall(_CLONE3, arguments, len(arguments)), True
+    except OSError:  # An older kernel, or a container that forbids the call.
         return _clone(flags), False
 
 
 def _clone(flags: int) -> int:
     number = _CLONE[os.uname().machine]
-    return call(number, _PARENT | signal.SIGCHLD | flags, 0, 0, 0, 0)
+    return syscall(number, _CLONE_PARENT | signal.SIGCHLD | flags, 0, 0, 0, 0)
 
 
-def _restrain(order: dict[str, Any]) -> None:
-    for number, most in order["rlimits"]:
-        resource.setrlimit(number, (most, most))
-    if (uid := order["uid"]) is not None:
+def _apply_limits_and_user(order: SpawnOrder) -> None:
+    """Set the rlimits, change to the user of the order, and reset signal handlers."""
+    for number, limit in order.rlimits:
+        resource.setrlimit(number, (limit, limit))
+    uid = order.uid
+    if uid is not None:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):  # Python ignores
+    # Python ignores the first two, and the zygote the third; a program expects none.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
 
 
-def _filter() -> None:
-    """Load the filter that is in descriptor 4, and say so by taking a byte from 3."""
-    prctl(NO_NEW_PRIVS, 1)
-    load_filter(4)
-    os.close(4)
-    os.read(3, 1)
-    os.close(3)
+def _load_filter() -> None:
+    """Load the seccomp filter, and report that by reading the byte."""
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    load_seccomp_filter(_FILTER_FD)
+    os.close(_FILTER_FD)
+    os.read(_READY_FD, 1)
+    os.close(_READY_FD)

@@ -1,4 +1,4 @@
-"""Open a file by its number on the disk."""
+"""Open a file by its number on the disk, past the path."""
 
 import kit
 

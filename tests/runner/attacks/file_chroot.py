@@ -1,4 +1,4 @@
-"""Change the root and climb."""
+"""Change the root folder, to leave it afterwards."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Link a file of the host into its own tmp."""
+"""Make a hard link in /tmp to a file of the host."""
 
 import os
 

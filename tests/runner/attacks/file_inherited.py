@@ -1,4 +1,4 @@
-"""Find a descriptor that somebody forgot to close."""
+"""Find a descriptor that the worker forgot to close."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Turn the kernel's switches."""
+"""Write to the kernel's settings in /proc and /sys."""
 
 import kit
 

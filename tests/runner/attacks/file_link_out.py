@@ -1,4 +1,4 @@
-"""Follow a link in its own folder out of it."""
+"""Read a file outside of its folder through a link in the folder."""
 
 import kit
 

@@ -1,4 +1,4 @@
-"""Climb out through /proc."""
+"""Reach the host's files through the links in /proc."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Read what the host keeps to itself."""
+"""Read private files of the host."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Learn who runs it from what is visible of the host."""
+"""Learn the host's name, its user's home folder, or the bot's own user id."""
 
 import os
 

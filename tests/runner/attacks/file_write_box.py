@@ -1,4 +1,4 @@
-"""Change its own files, for the next game."""
+"""Change its own files, to keep something for the next game."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Have more processes than it may."""
+"""Start more processes than its limit."""
 
 import os
 import signal

@@ -1,8 +1,8 @@
-"""What the attacks share: each tries once, says what came of it, and plays on.
+"""The common part of the attacks: each tries once, reports the result, and plays on.
 
-An attack is a function: an exception or a false value means that it was held. The
-last line of its report on stderr starts with HELD or THROUGH. NR has the numbers of
-system calls without a wrapper, for the two architectures that the tests know.
+An attack is a function. It was held if it raises an exception or returns a false
+value. The last line of its report on stderr starts with HELD or THROUGH. ``NR`` has
+the numbers of system calls without a wrapper, for x86_64 and for aarch64.
 """
 
 import ctypes
@@ -86,7 +86,7 @@ def syscall(name, *args):
 
 
 def any_of(*attempts):
-    """Try all; return what came through, or raise the last refusal."""
+    """Try all; return what succeeded, or raise the last error if nothing did."""
     through, refusal = [], None
     for attempt in attempts:
         try:
@@ -115,7 +115,7 @@ def tell(attack):
 
 
 def play(attack):
-    """Play the first legal action, and attack at the first question."""
+    """Play the first legal action in each decision; attack in the first one."""
     pending = True
     for line in sys.stdin:
         kind = json.loads(line)["type"]

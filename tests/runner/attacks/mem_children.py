@@ -1,4 +1,4 @@
-"""Share the feast among children."""
+"""Use too much memory in many children, none of which uses much."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Ask for memory without end."""
+"""Allocate memory without end."""
 
 import kit
 

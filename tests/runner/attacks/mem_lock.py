@@ -1,4 +1,4 @@
-"""Lock memory down."""
+"""Lock memory, so that the kernel cannot swap it out."""
 
 import ctypes
 

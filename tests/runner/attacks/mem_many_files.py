@@ -1,4 +1,4 @@
-"""Make empty files without end: they have no size (trap T7)."""
+"""Make empty files without end: they have no size, but take memory."""
 
 import kit
 

@@ -1,4 +1,4 @@
-"""Fill a file that has no name."""
+"""Fill files that have no name."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Let the kernel hold the memory: full pipes."""
+"""Make the kernel use memory, by full pipes."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""Send a datagram into the world."""
+"""Send a UDP datagram."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""Ask the kernel about its interfaces."""
+"""Ask the kernel about its network interfaces."""
 
 import socket
 

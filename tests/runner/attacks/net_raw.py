@@ -1,4 +1,4 @@
-"""Forge ICMP."""
+"""Open a raw socket, to forge ICMP packets."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""Hide AF_INET below bits that the kernel does not read."""
+"""Request AF_INET with a bit set in the upper half, which the kernel ignores."""
 
 import kit
 

@@ -1,4 +1,4 @@
-"""Reach the hypervisor: no network namespace holds AF_VSOCK (trap T2)."""
+"""Reach the hypervisor: a network namespace does not isolate AF_VSOCK."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""Have or take a capability."""
+"""Find or gain a capability."""
 
 import kit
 

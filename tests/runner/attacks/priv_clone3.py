@@ -1,4 +1,4 @@
-"""Ask for namespaces where no filter can look (trap T11)."""
+"""Request namespaces through clone3, whose arguments a filter cannot read."""
 
 import errno
 
@@ -10,7 +10,7 @@ def attack():
     try:
         return kit.syscall("clone3", arguments, 88)
     except OSError as why:
-        if why.errno != errno.ENOSYS:  # else a C library would not take its old way
+        if why.errno != errno.ENOSYS:  # A C library falls back to clone only then.
             return f"refused with {why}"
         raise
 

@@ -6,13 +6,13 @@ import os
 
 import kit
 
-# int 0x80 with eax = 20: getpid as a 32-bit program would ask.
+# int 0x80 with eax = 20: getpid, as a 32-bit program calls it.
 CODE = bytes([0xB8, 20, 0, 0, 0, 0xCD, 0x80, 0xC3])
 X32_GETPID = 0x40000000 + 39
 
 
 def attack():
-    """Run both in children: the filter kills who tries."""
+    """Run each in a child, because the filter kills the process that tries."""
     return kit.any_of(lambda: child(old_door), lambda: child(x32))
 
 

@@ -1,4 +1,4 @@
-"""Stop, rename or retime the machine."""
+"""Stop or rename the machine, or set its clock."""
 
 import kit
 

@@ -1,4 +1,4 @@
-"""Share memory with others by numbers."""
+"""Share memory and messages with other processes by System V and POSIX IPC."""
 
 import kit
 

@@ -1,4 +1,4 @@
-"""Undo what ends a bot with its worker: the signal at its parent's death."""
+"""Disable the signal that kills a bot when its worker dies."""
 
 import ctypes
 
@@ -9,7 +9,7 @@ PR_SET_PDEATHSIG = 1
 
 def attack():
     libc = ctypes.CDLL(None, use_errno=True)
-    # The upper half of the number is not looked at by the kernel.
+    # The kernel ignores the upper half of the number.
     for option in (PR_SET_PDEATHSIG, PR_SET_PDEATHSIG | 1 << 32):
         if libc.prctl(ctypes.c_ulong(option), 0, 0, 0, 0) == 0:
             return f"prctl({option:#x}) came through"

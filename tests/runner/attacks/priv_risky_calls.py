@@ -1,4 +1,4 @@
-"""Use the calls in which kernels had their holes."""
+"""Use system calls that had vulnerabilities in the past."""
 
 import errno
 
@@ -24,7 +24,7 @@ def attack():
             return kit.syscall(name, *arguments)
         except OSError as why:
             refused[name] = why.errno
-    # Refused by the filter, not by the kernel's look at bad arguments.
+    # Any error but ENOSYS means that the filter let the call through to the kernel.
     return {name: code for name, code in refused.items() if code != errno.ENOSYS}
 
 

@@ -1,4 +1,4 @@
-"""Change its user."""
+"""Change its user or its groups."""
 
 import os
 

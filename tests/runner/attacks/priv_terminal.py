@@ -1,4 +1,4 @@
-"""Type into the worker's terminal, upper half set (trap T12)."""
+"""Type into the worker's terminal, also with the upper half of the number set."""
 
 import errno
 

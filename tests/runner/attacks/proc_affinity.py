@@ -1,4 +1,4 @@
-"""Choose its own processors."""
+"""Choose its own CPUs."""
 
 import os
 

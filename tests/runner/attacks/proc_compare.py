@@ -1,4 +1,4 @@
-"""Compare kernel objects of processes."""
+"""Compare the kernel objects of two processes."""
 
 import os
 

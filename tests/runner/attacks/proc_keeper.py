@@ -1,4 +1,4 @@
-"""Look into who stands between the bot and its worker, learn its paths, and end it."""
+"""Inspect the supervisor, which is the parent, to learn its paths; kill it."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import kit
 def attack():
     keeper = os.getppid()
     if keeper == 0:
-        return False  # nobody does
+        return False  # No supervisor in its PID namespace.
     return kit.any_of(
         lambda: end(keeper),
         lambda: os.listdir(f"/proc/{keeper}/fd"),
@@ -25,7 +25,7 @@ def attack():
 def end(keeper):
     for number in (signal.SIGTERM, signal.SIGSTOP, signal.SIGKILL):
         os.kill(keeper, number)
-    time.sleep(0.05)  # with it the bot would end
+    time.sleep(0.05)  # The bot would die with its supervisor.
 
 
 def read(keeper, name):

@@ -1,4 +1,4 @@
-"""Signal everything that it may."""
+"""Signal every process that it may signal."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ import kit
 def attack():
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     os.kill(-1, signal.SIGUSR1)
-    return False  # the test looks whether anybody outside was hit
+    return False  # The test notices a dead process outside.
 
 
 kit.play(attack)

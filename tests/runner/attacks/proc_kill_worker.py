@@ -1,4 +1,4 @@
-"""Kill the worker by its number."""
+"""Kill the worker by its process id."""
 
 import os
 import signal

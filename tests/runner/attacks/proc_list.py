@@ -1,4 +1,4 @@
-"""See processes of the host."""
+"""List processes of the host."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Send the memory killer to somebody else."""
+"""Make the kernel's OOM killer prefer other processes."""
 
 import kit
 

@@ -1,4 +1,4 @@
-"""Take a handle, or a descriptor, of a foreign process."""
+"""Open a handle to a foreign process, or get a descriptor of it."""
 
 import os
 

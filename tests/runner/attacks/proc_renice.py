@@ -1,4 +1,4 @@
-"""Take the processor from others by priority."""
+"""Take CPU time from other processes by a higher priority."""
 
 import kit
 

@@ -1,4 +1,4 @@
-"""Leave a note for its next game."""
+"""Leave a file for its next game."""
 
 import os
 

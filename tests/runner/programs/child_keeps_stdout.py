@@ -1,4 +1,4 @@
-"""Leaves, while a child holds its pipes."""
+"""Exits while a child keeps its pipes open."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Closes all that it was given."""
+"""Closes its stdin, stdout and stderr, and goes on."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Closes its stdout and lives on."""
+"""Closes its stdout, and goes on."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Dies before it has read a word."""
+"""Exits with an error before it reads anything."""
 
 import sys
 

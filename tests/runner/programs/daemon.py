@@ -1,4 +1,4 @@
-"""Leaves a daemon in a session of its own behind, at whatever level."""
+"""Leaves behind a daemon in a session of its own."""
 
 import os
 import signal

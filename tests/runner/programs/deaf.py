@@ -1,4 +1,4 @@
-"""Ignores every signal that it may, and the end of the game."""
+"""Ignores every signal that it can ignore, and the end of the game."""
 
 import signal
 import sys

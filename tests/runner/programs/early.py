@@ -1,4 +1,4 @@
-"""Says that it is ready, and what it will answer to whatever it is asked."""
+"""Sends its first answer together with `ready`, before the question."""
 
 import sys
 

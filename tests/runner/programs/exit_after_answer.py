@@ -1,4 +1,4 @@
-"""Answers well, and leaves."""
+"""Answers correctly, and exits."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Writes lines that nobody asked for, without end."""
+"""Writes messages of an unknown type without end."""
 
 import sys
 

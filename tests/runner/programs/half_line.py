@@ -1,4 +1,4 @@
-"""Answers with half a line and falls silent."""
+"""Answers with half a line, and writes no more."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Plays what is not legal."""
+"""Answers with an action that is not legal."""
 
 import sys
 

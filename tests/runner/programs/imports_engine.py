@@ -1,4 +1,4 @@
-"""Uses the project's engine, and finds nothing else of the project."""
+"""Imports the project's engine; no other package of the project is there."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Logs what would do harm in a browser or a terminal."""
+"""Logs text that could do harm in a browser or a terminal."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Logs 300 KB before its fault, the interesting part last."""
+"""Logs 300 KB and exits with an error; the last line is the interesting one."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Uses 50 ms in each of four threads for each answer."""
+"""Uses 50 ms of CPU time in each of four children for each answer."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Reads and never answers."""
+"""Reads, and never answers."""
 
 import sys
 

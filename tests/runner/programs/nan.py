@@ -1,4 +1,4 @@
-"""Answers that it is not a number."""
+"""Answers with NaN in place of a number."""
 
 import sys
 

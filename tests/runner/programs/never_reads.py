@@ -1,4 +1,4 @@
-"""Neither reads nor answers."""
+"""Says that it is ready, and then neither reads nor answers."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""Answers in prose."""
+"""Answers with prose in place of JSON."""
 
 import sys
 

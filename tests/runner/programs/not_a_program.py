@@ -1,3 +1,3 @@
-"""Does not even begin."""
+"""Fails in its first import."""
 
 import no_such_module  # noqa: F401

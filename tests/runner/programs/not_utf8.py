@@ -1,4 +1,4 @@
-"""Answers with bytes that are no text."""
+"""Answers with bytes that are not UTF-8."""
 
 import sys
 

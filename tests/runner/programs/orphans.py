@@ -1,4 +1,4 @@
-"""Leaves more processes behind than it may have at a time; each ends at once."""
+"""Leaves behind more processes than its limit; each of them ends at once."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ for line in sys.stdin:
     elif '"decide"' in line:
         for _ in range(100):
             until = time.monotonic() + 3
-            while not leave_one_behind():  # until somebody has reaped the others
+            while not leave_one_behind():  # Until the others are reaped.
                 if time.monotonic() > until:
                     sys.exit("there are too many")
         print('{"index":0}', flush=True)

@@ -1,4 +1,4 @@
-"""Chooses the millionth action."""
+"""Answers with the index 1,000,000."""
 
 import sys
 

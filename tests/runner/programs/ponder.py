@@ -1,4 +1,4 @@
-"""Answers at once, and goes on thinking while others are to move."""
+"""Answers at once, and goes on thinking while other seats decide."""
 
 import sys
 import threading

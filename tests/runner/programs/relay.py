@@ -1,4 +1,4 @@
-"""Uses 48 ms for each answer, in six threads that hand the work on, one to the next."""
+"""Uses 48 ms for each answer, in six threads that hand the work on to each other."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""Reads where nothing is."""
+"""Reads from address 0."""
 
 import ctypes
 import sys

@@ -1,4 +1,4 @@
-"""Sleeps through its clock."""
+"""Sleeps until its time is up."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Answers byte by byte, slower than its clock."""
+"""Answers byte by byte, until its time is up."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Thinks without end."""
+"""Computes without end."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Thinks without end on every processor at once."""
+"""Computes without end in several processes at once."""
 
 import os
 import sys

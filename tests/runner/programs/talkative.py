@@ -1,4 +1,4 @@
-"""Sends messages that nobody knows, keys that nobody asked for, and a note."""
+"""Sends unknown messages, unknown keys, and a note."""
 
 import sys
 

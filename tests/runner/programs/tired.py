@@ -1,4 +1,4 @@
-"""Works for 40 ms before each answer, and then sleeps for 300."""
+"""Works for 40 ms before each answer, and then sleeps for 300 ms."""
 
 import sys
 import time

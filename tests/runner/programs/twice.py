@@ -1,4 +1,4 @@
-"""Answers twice."""
+"""Answers each question twice."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Starts children in sessions of their own that wake everybody all the time."""
+"""Starts children in sessions of their own that wake all processes without pause."""
 
 import os
 import signal

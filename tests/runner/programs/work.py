@@ -1,4 +1,4 @@
-"""Uses as many milliseconds of processor time for each answer as it is told."""
+"""Uses WORK_MS milliseconds of CPU time for each answer."""
 
 import os
 import sys

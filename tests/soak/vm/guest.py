@@ -1,8 +1,8 @@
-"""Run inside the virtual machine, as root: the sandbox in three places of version 2.
+"""Run the sandbox in the virtual machine, as root, in three groups of version 2.
 
-In the hierarchy's root, where a container's first process stands; in a service's own
-folder, whose processes have to make room before it can hand controllers down; and in a
-folder that is delegated to an ordinary user. What is seen goes to /out.
+The groups are the root of the hierarchy, where the first process of a container is;
+the folder of a service, whose processes must move before it can delegate controllers;
+and a folder that is delegated to an ordinary user. The results are written to /out.
 """
 
 import json
@@ -16,7 +16,7 @@ OUT = Path("/out")
 TOP = Path("/sys/fs/cgroup")
 USER = 1234
 DELEGATED = ("", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control")
-"""What systemd gives to the user whose scope says Delegate=yes."""
+"""The files that systemd gives to the user of a scope with Delegate=yes."""
 _TORRES = "from ladder.cli.main import main; main()"
 
 
@@ -30,7 +30,7 @@ def main() -> None:
     user.mkdir()
     for name in DELEGATED:
         os.chown(user / name, USER, USER)
-    _give_way(Path(sys.executable).resolve())
+    _make_reachable(Path(sys.executable).resolve())
     _doctor(
         "user", user, "setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"
     )
@@ -57,7 +57,7 @@ def _attacks(group: Path) -> None:
 
 
 def _inside(group: Path, *command: str, stdout: IO[str] | None = None) -> None:
-    """Run a command in a control group; what it says goes to the console, or a file."""
+    """Run a command in a control group; its output goes to a file or to the console."""
     group.mkdir(exist_ok=True)
     enter = ["/bin/sh", "-c", f'echo 0 >{group}/cgroup.procs && exec "$@"', "sh"]
     print(f"in {group}:", *command, flush=True)
@@ -65,8 +65,8 @@ def _inside(group: Path, *command: str, stdout: IO[str] | None = None) -> None:
     print(f"exit code {code}", flush=True)
 
 
-def _give_way(path: Path) -> None:
-    """Let everybody reach a program that lies in somebody's home (in memory only)."""
+def _make_reachable(path: Path) -> None:
+    """Let every user reach a program in a home folder (a change in memory only)."""
     for folder in path.parents:
         folder.chmod(folder.stat().st_mode | 0o555)
 

@@ -1,8 +1,8 @@
-"""A small virtual machine whose control groups are of version 2 alone.
+"""A small virtual machine that has only control groups of version 2.
 
-Its processor is emulated, so that it boots anywhere; its kernel is Debian's, fetched
-by apt-get and never installed; its files are this host's, over which it writes in its
-own memory. What it finds out it puts into one folder that it shares with the host.
+Its CPU is emulated, so that it boots anywhere. Its kernel is Debian's, downloaded by
+apt-get and never installed. Its files are this host's; it keeps its changes in memory.
+It writes its results to one folder that it shares with the host.
 """
 
 import os
@@ -24,17 +24,18 @@ _MODULES = (
     *("virtio_ring", "virtio", "virtio_pci_modern_dev", "virtio_pci_legacy_dev"),
     *("virtio_pci", "9pnet", "9pnet_virtio", "netfs", "fscache", "9p", "overlay"),
 )
-"""In the order in which they are loaded; what a kernel has built in is passed over."""
-_FETCH_S = 300
+"""In the order in which they are loaded. Modules that the kernel has built in are
+skipped."""
+_APT_TIMEOUT_S = 300
 
 
 class PartMissing(Exception):
-    """The machine cannot be had here; the message says why, and what to do."""
+    """The machine cannot run on this host; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A kernel, some of its modules, and a program that can be an init's shell."""
+    """A kernel, some of its modules, and busybox, which is the shell of its init."""
 
     kernel: Path
     modules: tuple[Path, ...]
@@ -42,44 +43,51 @@ class Parts:
 
 
 def parts() -> Parts:
-    """Return the parts, fetched once and then kept. Raises PartMissing."""
+    """Return the parts; download them once, then keep them. Raises PartMissing."""
     if platform.machine() != "x86_64":
         raise PartMissing(f"the virtual machine is an x86_64, not {os.uname().machine}")
     for program, package in ((QEMU, "qemu-system-x86"), ("apt-get", "apt")):
         if shutil.which(program) is None:
-            raise PartMissing(f"{program} is not here: apt-get install {package}")
+            raise PartMissing(f"{program} is missing. Run apt-get install {package}.")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    kept = Path(base) / "torres-ladder" / "vm"
-    if not kept.is_dir():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=kept.parent, prefix=".vm-") as draft:
+    cache = Path(base) / "torres-ladder" / "vm"
+    if not cache.is_dir():
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache.parent, prefix=".vm-") as draft:
             folder = Path(draft) / "vm"
             folder.mkdir()
             for package in (_kernel_package(), "busybox-static"):
-                _unpack(_fetched(package, Path(draft)), folder)
-            folder.rename(kept)
-    found = [kept / f"{name}.ko" for name in _MODULES]
-    there = tuple(path for path in found if path.exists())
-    return Parts(kept / "vmlinuz", there, kept / "busybox")
+                _unpack(_download(package, Path(draft)), folder)
+            folder.rename(cache)
+    paths = [cache / f"{name}.ko" for name in _MODULES]
+    modules = tuple(path for path in paths if path.exists())
+    return Parts(cache / "vmlinuz", modules, cache / "busybox")
 
 
 def _kernel_package() -> str:
-    """Return the package that holds the newest kernel; a cloud kernel has no 9p."""
-    for line in _said("apt-cache", "depends", "linux-image-amd64").splitlines():
+    """Return the package with the newest kernel. A cloud kernel would have no 9p."""
+    for line in _output("apt-cache", "depends", "linux-image-amd64").splitlines():
         if line.strip().startswith("Depends: linux-image-"):
             return line.split()[-1]
-    raise PartMissing("apt knows no linux-image-amd64, the kernel of Debian")
+    raise PartMissing(
+        "apt has no package linux-image-amd64, Debian's kernel. Use a Debian host."
+    )
 
 
-def _fetched(package: str, folder: Path) -> Path:
-    _said("apt-get", "download", package, cwd=folder)
+def _download(package: str, folder: Path) -> Path:
+    _output("apt-get", "download", package, cwd=folder)
     (file,) = folder.glob(f"{package}_*.deb")
     return file
 
 
-def _said(*words: str, cwd: Path | None = None) -> str:
+def _output(*words: str, cwd: Path | None = None) -> str:
     done = subprocess.run(
-        words, cwd=cwd, capture_output=True, text=True, timeout=_FETCH_S, check=False
+        words,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=_APT_TIMEOUT_S,
+        check=False,
     )
     if done.returncode:
         raise PartMissing(f"{' '.join(words)}: {done.stderr.strip()[-300:]}")
@@ -87,7 +95,7 @@ def _said(*words: str, cwd: Path | None = None) -> str:
 
 
 def _unpack(package: Path, folder: Path) -> None:
-    """Take the few files that a boot needs out of a package."""
+    """Extract the few files of a package that a boot needs."""
     wanted = {"bin/busybox", *(f"{name}.ko" for name in _MODULES)}
     command = ["dpkg-deb", "--fsys-tarfile", str(package)]
     with (
@@ -97,19 +105,20 @@ def _unpack(package: Path, folder: Path) -> None:
         for file in files:
             path = Path(file.name)
             name = "vmlinuz" if path.name.startswith("vmlinuz-") else path.name
-            of_it = name == "vmlinuz" or {name, f"{path.parent.name}/{name}"} & wanted
-            if file.isfile() and of_it:
+            names = {name, f"{path.parent.name}/{name}"}
+            is_wanted = name == "vmlinuz" or names & wanted
+            if file.isfile() and is_wanted:
                 content = files.extractfile(file)
                 assert content is not None
                 (folder / name).write_bytes(content.read())
                 (folder / name).chmod(0o755)
 
 
-def boot(parts: Parts, command: list[str], out: Path, patience_s: float) -> None:
-    """Run a command as root of the machine, until it has switched itself off.
+def boot(parts: Parts, command: list[str], out: Path, timeout_s: float) -> None:
+    """Run a command as root of the machine, and wait until the machine is off.
 
-    ``out`` is the folder that the machine may write to, at /out; what its console says
-    comes to ``out/console``. Raises subprocess.TimeoutExpired.
+    ``out`` is the folder that the machine sees as /out and may write to. Its console
+    is written to ``out/console``. Raises subprocess.TimeoutExpired.
     """
     with _initial_files(parts, command) as initrd, (out / "console").open("wb") as tty:
         words = [
@@ -122,7 +131,7 @@ def boot(parts: Parts, command: list[str], out: Path, patience_s: float) -> None
         ]
         subprocess.run(
             words, stdin=subprocess.DEVNULL, stdout=tty, stderr=tty,
-            timeout=patience_s, check=True,
+            timeout=timeout_s, check=True,
         )  # fmt: skip
 
 
@@ -132,9 +141,9 @@ def _share(path: Path | str, tag: str, options: str) -> str:
 
 @contextmanager
 def _initial_files(parts: Parts, command: list[str]) -> Iterator[Path]:
-    """Make the archive that the kernel starts from: a shell, modules, a script."""
-    with tempfile.TemporaryDirectory(prefix="torres-vm-") as place:
-        tree = Path(place) / "tree"
+    """Make the archive that the kernel boots from: a shell, modules and a script."""
+    with tempfile.TemporaryDirectory(prefix="torres-vm-") as draft:
+        tree = Path(draft) / "tree"
         for folder in ("bin", "modules", "host", "over", "root", "proc", "dev"):
             (tree / folder).mkdir(parents=True)
         shutil.copy(parts.busybox, tree / "bin" / "busybox")
@@ -147,7 +156,7 @@ def _initial_files(parts: Parts, command: list[str]) -> Iterator[Path]:
             "echo the command ended: $?\nsync\n/run/busybox poweroff -f\n"
         )
         names = "\n".join(str(p.relative_to(tree)) for p in tree.rglob("*"))
-        archive = Path(place) / "initrd"
+        archive = Path(draft) / "initrd"
         with archive.open("wb") as file:
             subprocess.run(
                 [str(parts.busybox), "cpio", "-o", "-H", "newc"],

@@ -1,8 +1,9 @@
-"""What `torres doctor` lets a bot try: one line of JSON for each attempt.
+"""The attempts of the bot that `torres doctor` runs; it prints a JSON line for each.
 
-Runs in the sandbox, where nothing else of this project is. Arguments: the worker's
-process id, a port and a file of the worker, a part of its environment, and how many
-processes are too many. Each attempt returns what came through, or raises.
+It runs in the sandbox, which contains nothing else of this project. The arguments are
+the worker's process id, a port and a file of the worker, a part of the worker's
+environment, and a number of processes above the limit. An attempt raises if it was
+stopped; otherwise, it returns what succeeded, or a false value if nothing did.
 """
 
 import ctypes
@@ -13,8 +14,9 @@ import socket
 import sys
 
 WORKER, PORT, SECRET, KEY, PROCESSES = sys.argv[1:]
-NEW_USER = 0x10000000
-UNIX, VSOCK = 1, 40
+CLONE_NEWUSER = 0x10000000
+AF_UNIX = 1
+PR_GET_NO_NEW_PRIVS = 39
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -31,25 +33,25 @@ def network():
 
 
 def other_sockets():
-    families = [f for f in range(1, 46) if f != UNIX]
+    families = [f for f in range(1, 46) if f != AF_UNIX]
     return [f for f in families if not refused(lambda f=f: call("socket", f, 3, 0))]
 
 
 def processes():
     os.kill(int(WORKER), 0)
-    return "the worker could be signalled"
+    return "sent a signal to the worker"
 
 
 def environment():
-    found = []
+    readable = []
     for pid in {"1", "self", str(os.getppid()), WORKER}:
         try:
             with open(f"/proc/{pid}/environ", "rb") as file:
                 if KEY.encode() in file.read():
-                    found.append(f"/proc/{pid}/environ")
+                    readable.append(f"/proc/{pid}/environ")
         except OSError:
             continue
-    return found
+    return readable
 
 
 def host_files():
@@ -58,32 +60,33 @@ def host_files():
 
 
 def system_files():
-    places = ("/usr/bin/x", "/etc/x", "/x", os.path.join(os.getcwd(), "x"))
-    return [p for p in places if not refused(lambda p=p: open(p, "w").close())]
+    paths = ("/usr/bin/x", "/etc/x", "/x", os.path.join(os.getcwd(), "x"))
+    return [p for p in paths if not refused(lambda p=p: open(p, "w").close())]
 
 
 def privileges():
-    had = (ctypes.c_uint32 * 6)()
+    capabilities = (ctypes.c_uint32 * 6)()
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    call("capget", header, had)
-    if any(had):
-        return "capabilities " + " ".join(map(hex, had))
-    return None if libc.prctl(39, 0, 0, 0, 0) == 1 else "set-uid programs work"
+    call("capget", header, capabilities)
+    if any(capabilities):
+        return "capabilities " + " ".join(map(hex, capabilities))
+    no_new_privs = libc.prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1
+    return None if no_new_privs else "set-uid programs work"
 
 
 def namespaces():
-    return call("unshare", NEW_USER)
+    return call("unshare", CLONE_NEWUSER)
 
 
 def system_calls():
-    tried = {
+    calls = {
         "ptrace": (0, 0, 0, 0),
         "mount": (b"t", b"/tmp", b"tmpfs", 0, None),
         "shmget": (77, 4096, 0o1666),
         "personality": (0x0040000,),
         "sched_setaffinity": (0, 8, b"\1" + bytes(7)),
     }
-    return [n for n, a in tried.items() if not refused(lambda n=n, a=a: call(n, *a))]
+    return [n for n, a in calls.items() if not refused(lambda n=n, a=a: call(n, *a))]
 
 
 def process_limit():
@@ -122,8 +125,8 @@ for attempt in (
     process_limit,
 ):
     try:
-        through = attempt()
-        report = {"held": not through, "how": str(through or "nothing came through")}
+        success = attempt()
+        report = {"held": not success, "how": str(success or "nothing succeeded")}
     except (OSError, ValueError) as why:
         report = {"held": True, "how": str(why)}
     print(json.dumps({"name": attempt.__name__, **report}), flush=True)

@@ -1,8 +1,8 @@
-"""Asks for more memory than it may have, and says so if it got it."""
+"""Allocate more memory than the limit, and report if that succeeds."""
 
 import sys
 
-kept = []
+blocks = []
 for _ in range(int(sys.argv[1])):
-    kept.append(b"x" * (1 << 20))
+    blocks.append(b"x" * (1 << 20))
 print("THROUGH", flush=True)

@@ -1,4 +1,4 @@
-"""Says that it runs, and burns processor time."""
+"""Report the start, then use CPU time without end."""
 
 print("running", flush=True)
 while True:

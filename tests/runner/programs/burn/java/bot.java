@@ -1,4 +1,4 @@
-// Burns 50 ms of its main thread's processor time for each answer.
+// Uses 50 ms of its main thread's CPU time for each answer.
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

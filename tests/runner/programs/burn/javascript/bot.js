@@ -1,4 +1,4 @@
-// Burns 50 ms of its processor time for each answer.
+// Uses 50 ms of CPU time for each answer.
 const lines = require("readline").createInterface({ input: process.stdin });
 const spent = () => process.cpuUsage().user + process.cpuUsage().system;
 

@@ -1,7 +1,7 @@
-"""A test for each trap that was measured before (research: T1 ... T15).
+"""What the attack programs cannot show about the sandbox.
 
-T1, T2, T5, T7, T11, T12 are also attack programs; here is what those cannot show.
-T9 and T13 are about what is not used: crun, and RLIMIT_AS as a limit of memory.
+Each test stands for a mistake that is easily made: a limit that does not count
+threads, a control that misses children, a file that the bot's user cannot read.
 """
 
 import os
@@ -14,10 +14,10 @@ import pytest
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Box
+from ladder.runner.sandbox import Program
 from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
 from ladder.runner.sandbox.host import Host
-from ladder.runner.sandbox.landlock import LEAST_OWN_UID
+from ladder.runner.sandbox.landlock import MIN_VERSION_OWN_UID
 from ladder.runner.sandbox.staging import Stage
 from ladder.runner.zygote.landlock import version as landlock_version
 from tests.runner.factories import HELLO, PROGRAMS, ask, contest, player
@@ -26,12 +26,12 @@ pytestmark = pytest.mark.sandbox
 
 
 def started(bot: BotProcess) -> list[int]:
-    """Start a bot, and return the ids of all processes of its box."""
+    """Start a bot, and return the ids of all threads in its sandbox."""
     bot.start(HELLO)
     return bot._bot.threads()
 
 
-def test_t1_no_process_of_the_box_has_the_worker_s_environment(full, bot) -> None:
+def test_no_process_of_the_sandbox_has_the_worker_s_environment(full, bot) -> None:
     os.environ["SECRET_KEY"] = "sesame"
     try:
         pids = started(bot("first.py", full))
@@ -42,14 +42,14 @@ def test_t1_no_process_of_the_box_has_the_worker_s_environment(full, bot) -> Non
         assert b"sesame" not in Path(f"/proc/{pid}/environ").read_bytes()
 
 
-def test_t3_processor_time_of_children_that_are_gone_is_counted(full) -> None:
+def test_cpu_time_of_children_that_have_ended_is_counted(full) -> None:
     bot = player(PROGRAMS / "many_threads.py", full)
     bot.start(HELLO)
     assert bot.decide(ask()).cpu_ms > 199
     bot.kill()
 
 
-def test_t5_each_bot_has_a_user_id_of_its_own_on_the_host(full, bot) -> None:
+def test_each_bot_has_a_user_id_of_its_own_on_the_host(full, bot) -> None:
     pids = [pid for _ in range(3) for pid in started(bot("first.py", full))]
 
     uids = [Path(f"/proc/{pid}").stat().st_uid for pid in pids]
@@ -57,8 +57,8 @@ def test_t5_each_bot_has_a_user_id_of_its_own_on_the_host(full, bot) -> None:
     assert len(set(uids)) == 3
 
 
-def test_t6_one_child_over_memory_ends_the_whole_bot(full) -> None:
-    """The kernel may kill the child alone; the bot would live on and answer."""
+def test_one_child_over_memory_ends_the_whole_bot(full) -> None:
+    """The kernel may kill only the child, and the bot would go on and answer."""
     bot = player(PROGRAMS / "child_over_memory.py", full, Limits(memory_mb=64))
 
     game = contest(bot, full)
@@ -69,24 +69,25 @@ def test_t6_one_child_over_memory_ends_the_whole_bot(full) -> None:
 
 SANDBOXES = {
     "full": "from ladder.runner.sandbox import open_sandbox;"
-    " box = open_sandbox('full')",
+    " sandbox = open_sandbox('full')",
     "bubblewrap": "from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox;"
     " from ladder.runner.sandbox.host import Host;"
-    " box = BubblewrapSandbox(Host.from_environment(), None)",
+    " sandbox = BubblewrapSandbox(Host.from_environment(), None)",
     "landlock": "from ladder.runner.sandbox.landlock import LandlockSandbox;"
     " from ladder.runner.sandbox.host import Host;"
-    " box = LandlockSandbox(Host.from_environment())",
+    " sandbox = LandlockSandbox(Host.from_environment())",
 }
 
 
-@pytest.mark.parametrize("way", SANDBOXES)
-def test_t8_a_killed_worker_leaves_no_process(full, way: str) -> None:
-    if way == "landlock" and landlock_version() < LEAST_OWN_UID:
-        pytest.skip(f"this kernel has no Landlock of version {LEAST_OWN_UID}")
+@pytest.mark.parametrize("backend", SANDBOXES)
+def test_a_killed_worker_leaves_no_process(full, backend: str) -> None:
+    if backend == "landlock" and landlock_version() < MIN_VERSION_OWN_UID:
+        pytest.skip(f"this kernel has no Landlock of version {MIN_VERSION_OWN_UID}")
     code = f"""
 from tests.runner.factories import *
-{SANDBOXES[way]}
-bots = [player(PROGRAMS / name, box) for name in ("first.py", "wakers.py", "deaf.py")]
+{SANDBOXES[backend]}
+names = ("first.py", "wakers.py", "deaf.py")
+bots = [player(PROGRAMS / name, sandbox) for name in names]
 for bot in bots: bot.start(HELLO)
 for bot in bots: bot.decide(ask())
 print(*(pid for bot in bots for pid in bot._bot.threads()), flush=True)
@@ -102,8 +103,8 @@ os.kill(os.getpid(), signal.SIGKILL)
     )
 
     pids = [int(word) for word in done.stdout.split()]
-    assert len(pids) >= 3, done.stderr  # one for each bot, and what they started
-    for _ in range(200):  # the kernel takes its time
+    assert len(pids) >= 3, done.stderr  # One for each bot, and their children.
+    for _ in range(200):  # The kernel needs some time.
         if not any(alive(pid) for pid in pids):
             break
         subprocess.run(["sleep", "0.05"], check=True)
@@ -117,23 +118,21 @@ def alive(pid: int) -> bool:
         return False
 
 
-def test_t10_a_box_without_proc_runs_python() -> None:
-    box = BubblewrapSandbox(Host.from_environment(), None, proc=False)
+def test_a_sandbox_without_proc_runs_python() -> None:
+    sandbox = BubblewrapSandbox(Host.from_environment(), None, proc=False)
     try:
-        assert contest(player(PROGRAMS / "first.py", box), box).answers == 3
+        assert contest(player(PROGRAMS / "first.py", sandbox), sandbox).answers == 3
     finally:
-        box.close()
+        sandbox.close()
 
 
-def test_t11_threads_start(full) -> None:
+def test_threads_start(full) -> None:
     game = contest(player(PROGRAMS / "ponder.py", full), full)
 
     assert game.fault is None
 
 
-def test_t14_a_bot_in_a_private_folder_is_copied_to_where_it_can_be_read(
-    full, tmp_path
-) -> None:
+def test_a_bot_in_a_private_folder_is_copied_to_a_readable_one(full, tmp_path) -> None:
     folder = tmp_path / "private"
     folder.mkdir(mode=0o700)
     (folder / "bot.py").write_bytes((PROGRAMS / "first.py").read_bytes())
@@ -143,30 +142,30 @@ def test_t14_a_bot_in_a_private_folder_is_copied_to_where_it_can_be_read(
     assert oct(folder.stat().st_mode & 0o777) == "0o700"
 
 
-def test_t14_a_changed_bot_is_copied_again(tmp_path) -> None:
+def test_a_changed_bot_is_copied_again(tmp_path) -> None:
     folder = tmp_path / "bot"
     folder.mkdir(mode=0o700)
     (folder / "bot.py").write_text("1")
     stage = Stage(Host(tmp_path / "run", range(1)))
 
-    box = locate(folder)
-    first = stage.box(box)
+    program = locate(folder)
+    first = stage.folder(program)
     (folder / "bot.py").write_text("22")
     os.utime(folder / "bot.py", ns=(1, 1 << 62))
-    second = stage.box(box)
+    second = stage.folder(program)
     stage.close()
 
     assert first != second
     assert list((tmp_path / "run" / "stage").iterdir()) == []
 
 
-def test_t15_threads_count_as_processes(full) -> None:
-    """Java has about 20 threads: a limit of processes must count them, and allow it."""
-    box = Box(PROGRAMS, "x", "python", ("/usr/bin/python3", "-c", THREADS))
-    bot = full.start(box, Limits(pids=20))
+def test_threads_count_as_processes(full) -> None:
+    """The limit counts threads, and must allow the about 20 of a Java bot."""
+    program = Program(PROGRAMS, "x", "python", ("/usr/bin/python3", "-c", THREADS))
+    bot = full.start(program, Limits(pids=20))
     for _ in range(200):
         try:
-            said = os.read(bot.stdout, 100)
+            output = os.read(bot.stdout, 100)
         except BlockingIOError:
             subprocess.run(["sleep", "0.02"], check=True)
         else:
@@ -175,7 +174,7 @@ def test_t15_threads_count_as_processes(full) -> None:
     for fd in (bot.stdin, bot.stdout, bot.stderr):
         os.close(fd)
 
-    assert int(said) == 19  # and the main thread
+    assert int(output) == 19  # The main thread is the twentieth.
 
 
 THREADS = """

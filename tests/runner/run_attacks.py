@@ -1,6 +1,7 @@
-"""Plays attack programs at level reduced, as whoever runs it; one JSON line each.
+"""Play attack programs at level reduced; print one JSON line for each.
 
-Run by test_reduced.py; the first argument says in what the bots are boxed.
+test_reduced.py runs this program as different users. The first argument is the back
+end, the others are names of attacks.
 """
 
 import dataclasses
@@ -22,30 +23,30 @@ ATTACKS = Path(__file__).parent / "attacks"
 
 
 def main() -> None:
-    place = Path(tempfile.mkdtemp(prefix="torres-reduced-"))
-    (place / "secret").write_text("the queue's password")
+    folder = Path(tempfile.mkdtemp(prefix="torres-reduced-"))
+    (folder / "secret").write_text("the queue's password")
     os.environ["SECRET_KEY"] = "sesame-whole"
-    host_of = Host.from_environment()
-    makers = {
-        "bubblewrap": lambda: BubblewrapSandbox(host_of, None),
-        "landlock": lambda: LandlockSandbox(host_of),
+    settings = Host.from_environment()
+    backends = {
+        "bubblewrap": lambda: BubblewrapSandbox(settings, None),
+        "landlock": lambda: LandlockSandbox(settings),
     }
-    sandbox = makers[sys.argv[1]]()
+    sandbox = backends[sys.argv[1]]()
     with (
         socket.create_server(("127.0.0.1", 0)) as tcp,
         socket.socket(socket.AF_UNIX) as unix,
-        socket.socket(socket.AF_UNIX) as nameless,
+        socket.socket(socket.AF_UNIX) as abstract,
     ):
-        unix.bind(str(place / "socket"))
-        nameless.bind(f"\0torres-reduced-{os.getpid()}")
+        unix.bind(str(folder / "socket"))
+        abstract.bind(f"\0torres-reduced-{os.getpid()}")
         unix.listen()
-        nameless.listen()
+        abstract.listen()
         host = {
             "HOST_PID": str(os.getpid()),
             "HOST_PORT": str(tcp.getsockname()[1]),
-            "HOST_SOCKET": str(place / "socket"),
+            "HOST_SOCKET": str(folder / "socket"),
             "HOST_ABSTRACT": f"torres-reduced-{os.getpid()}",
-            "HOST_SECRET_FILE": str(place / "secret"),
+            "HOST_SECRET_FILE": str(folder / "secret"),
             "HOST_SECRET_PART": "sesame",
             "HOST_USER_HOME": "/home/somebody",
             "HOST_OTHER_BOT": str(ATTACKS.parent / "programs"),
