@@ -1,9 +1,9 @@
-"""Benchmarks of the engine, each beside its peer in the same run.
+"""Benchmarks of the engine, each next to its peer in the same run.
 
 `python tests/bench/bench_engine.py` prints one table. The peers are `open_spiel` and
-`chess` from PyPI (the extra `bench`); a row whose peer is missing says so. Measured is
-the CPU time of a process, in turns, and the median of the rounds is shown: whatever
-else runs on the machine then disturbs both sides of a ratio alike.
+`chess` from PyPI (the extra `bench`); a row whose peer is missing says so. The figures
+are CPU time of a process, measured in turns, and the table shows the median of the
+rounds. So other work on the machine slows both sides of a ratio alike.
 """
 
 import importlib
@@ -21,24 +21,24 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-import engine  # noqa: E402 - found by the line above
+import engine  # noqa: E402 - the line above makes it importable
 from engine.replay import document, verify  # noqa: E402
 from engine.replay_format import load  # noqa: E402
 
 ROUNDS = 5
-SECONDS = 0.4  # of each measurement
+MEASUREMENT_S = 0.4
 Step = Callable[[Random], int]
 
 
 def playouts() -> Step:
-    """Random games inside the kernel; moves."""
+    """Return a step that plays a random game inside the kernel and counts its moves."""
     rules = engine.resolve("yucata", 3)
     base = engine.kernel.start(rules, engine.derive(rules, "bench"))
     return lambda rng: int(base.copy().playout(rng.getrandbits(60)))
 
 
 def driven() -> Step:
-    """Random games driven from Python by `legal` and `apply`; moves."""
+    """Return the same, driven from Python by `legal` and `apply`."""
     rules = engine.resolve("yucata", 3)
     base = engine.kernel.start(rules, engine.derive(rules, "bench"))
 
@@ -53,7 +53,7 @@ def driven() -> Step:
 
 
 def spiel() -> Step:
-    """OpenSpiel's chess, driven the same way; moves."""
+    """Return the same for the chess of OpenSpiel."""
     chess = importlib.import_module("pyspiel").load_game("chess")
 
     def play(rng: Random) -> int:
@@ -68,7 +68,7 @@ def spiel() -> Step:
 
 
 def python_chess() -> Step:
-    """python-chess, driven the same way, up to 400 plies; moves."""
+    """Return the same for python-chess, up to 400 plies."""
     chess = importlib.import_module("chess")
 
     def play(rng: Random) -> int:
@@ -82,7 +82,7 @@ def python_chess() -> Step:
 
 
 def verifying() -> Step:
-    """Replays of random games of all rulesets, from bytes to the verdict; replays."""
+    """Return a step that verifies replays of all rulesets, from bytes to the result."""
     files = _files()
 
     def check(_: Random) -> int:
@@ -94,7 +94,7 @@ def verifying() -> Step:
 
 
 def reading() -> Step:
-    """The floor of verifying: the same bytes, only read as JSON; replays."""
+    """Return a step that only reads the same bytes as JSON: the floor of verifying."""
     files = _files()
 
     def check(_: Random) -> int:
@@ -110,7 +110,7 @@ def _files() -> list[bytes]:
 
 
 def _recorded() -> list[Any]:
-    """Replays whose answers hold several actions, as those of bots do."""
+    """Return replays whose answers have several actions each, as those of bots have."""
     replays = []
     for ruleset in engine.PRESETS:
         rules = engine.resolve(ruleset, 2)
@@ -130,10 +130,11 @@ def _recorded() -> list[Any]:
 
 
 def rate(step: Step, seed: int) -> float:
-    """What a step counts, for each second of CPU time."""
-    rng, total = Random(seed), 0
+    """Return the count of a step for each second of CPU time."""
+    rng = Random(seed)
+    total = 0
     begin = time.process_time()
-    while time.process_time() - begin < SECONDS:
+    while time.process_time() - begin < MEASUREMENT_S:
         total += step(rng)
     return total / (time.process_time() - begin)
 
@@ -146,7 +147,7 @@ MEASURES = {
     "verifying": verifying,
     "reading": reading,
 }
-Kind = tuple[str, bool]  # a measure, and whether the plain source is measured
+Kind = tuple[str, bool]  # a key of MEASURES, and True for the plain source
 KINDS: list[Kind] = [
     ("playouts", False),
     ("playouts", True),
@@ -172,54 +173,56 @@ COUNTS = {
     ("python-chess", False): "python-chess, moves a second (idle: some 37,600)",
     ("reading", False): "reading replays as JSON, replays a second",
 }
-VERIFIED = 2_000  # replays a second and core
+MIN_VERIFIED_PER_S = 2_000  # replays on one core
 
 
-def elsewhere(name: str, seed: int, *, pure: bool) -> float | None:
-    """One measurement in a process of its own; None if it cannot be made there."""
+def in_child(name: str, seed: int, *, pure: bool) -> float | None:
+    """Return one measurement by a child process; None if the child fails."""
     environment = os.environ | {"TORRES_PURE": "1" if pure else "0"}
     command = [sys.executable, __file__, name, str(seed)]
-    done = subprocess.run(
+    process = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False
     )
-    return float(done.stdout) if done.returncode == 0 else None
+    return float(process.stdout) if process.returncode == 0 else None
 
 
 def ratio(mine: list[float | None], theirs: list[float | None]) -> float | None:
-    """The median of the rounds' ratios."""
+    """Return the median of the rounds' ratios; None without any."""
     pairs = [(m, t) for m, t in zip(mine, theirs, strict=True) if m and t]
     return median(m / t for m, t in pairs) if pairs else None
 
 
 def measure() -> list[tuple[str, float | None, str, bool]]:
-    """Return rows of (what, number or None, target, whether it holds)."""
+    """Return rows of (name, number or None, target, True if the target is met)."""
     rates: dict[Kind, list[float | None]] = {kind: [] for kind in KINDS}
     for seed in range(ROUNDS):
         for kind in KINDS:
-            rates[kind].append(elsewhere(kind[0], seed, pure=kind[1]))
+            rates[kind].append(in_child(kind[0], seed, pure=kind[1]))
     rows: list[tuple[str, float | None, str, bool]] = []
     for what, mine, theirs, least in RATIOS:
         against = ratio(rates[mine], rates[theirs])
-        if not least:  # a floor to see the next row by, not a target
+        if not least:  # a floor to compare the next row with, not a target
             rows.append((what, against, "-", True))
             continue
         holds = against is not None and against >= least
         rows.append((what, against, f"≥ {least}", holds))
     verified = _middle(rates["verifying", False])
-    holds = verified is not None and verified >= VERIFIED
-    rows.append(("replays verified a second", verified, f"≥ {VERIFIED:,}", holds))
+    holds = verified is not None and verified >= MIN_VERIFIED_PER_S
+    rows.append(
+        ("replays verified a second", verified, f"≥ {MIN_VERIFIED_PER_S:,}", holds)
+    )
     rows += [(what, _middle(rates[kind]), "-", True) for kind, what in COUNTS.items()]
     return rows
 
 
 def _middle(values: list[float | None]) -> float | None:
-    found = [value for value in values if value]
-    return median(found) if found else None
+    known = [value for value in values if value]
+    return median(known) if known else None
 
 
 def main() -> None:
     if not engine.compiled:
-        print("The kernel is not compiled here: both columns are the plain source.")
+        print("The kernel is not compiled here, so all rows measure the plain source.")
     for what, value, target, holds in measure():
         shown = "no peer" if value is None else f"{value:,.2f}"
         print(f"{shown:>12}  {target:<8}{'' if holds else 'BELOW':<6} {what}")

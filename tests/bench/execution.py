@@ -1,10 +1,11 @@
 # ruff: noqa: PLC0415 - Django is set up first
-"""What a game costs beside being played: finishing it and queueing it.
+"""The cost of a game besides playing it: finishing it and queueing it.
 
-CPU of this process and of its PostgreSQL backend together, on a server of its own:
-the median of several turns, with what costs nothing less (a round trip, an empty task)
-measured in the same turns. The first turn, which connects and plans, does not count.
-Run it by itself with `python -m tests.bench.execution`.
+All figures are the CPU time of this process and of its PostgreSQL backend together, on
+a server that the benchmark starts. Each is the median of several turns. What cannot be
+avoided (a round trip, an empty task) is measured in the same turns. The first turn,
+which connects and plans, does not count. Run it by itself with
+`python -m tests.bench.execution`.
 """
 
 import os
@@ -18,15 +19,14 @@ from pathlib import Path
 from statistics import median
 
 TURNS = 7
-GAMES = 100
-"""In each turn."""
+GAMES = 100  # in each turn
 REPLAYS = 300
 WORKERS = (1, 2, 4)
 WATCHED_S = 15.0
 
 
 def measure() -> list[tuple[str, float, str, bool]]:
-    """Return rows of (what, number, target, whether it holds)."""
+    """Return rows of (name, number, target, True if the target is met)."""
     with _servers():
         kinds = {
             "finish": partial(_finishing, _finish, GAMES),
@@ -93,7 +93,7 @@ def _set_up() -> None:
 
 
 def _in_turns(kinds: dict[str, Callable[[], float]]) -> dict[str, float]:
-    """Return the median of each, all measured in turns, the first left out."""
+    """Measure all costs in turns; return the median of each, without the first turn."""
     turns = [{name: cost() for name, cost in kinds.items()} for _ in range(1 + TURNS)]
     return {name: median(turn[name] for turn in turns[1:]) for name in kinds}
 
@@ -105,9 +105,9 @@ def _cpu() -> float:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         (pid,) = cursor.fetchone()
-    # In nanoseconds, where /proc/PID/stat counts hundredths of a second.
-    ran = int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
-    return time.process_time() + ran / 1e9
+    # schedstat counts nanoseconds; /proc/PID/stat counts hundredths of a second.
+    backend_ns = int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+    return time.process_time() + backend_ns / 1e9
 
 
 def _finishing(finish: Callable[..., object], games: int) -> float:
@@ -166,7 +166,7 @@ def _finish(claim: object) -> None:
 
 
 def _save_each(claim: object) -> None:
-    """Write the same by the book of a tutorial: fetch, change, save, one by one."""
+    """Write the same as a tutorial would: fetch, change and save row by row."""
     from django.db import transaction
     from django.utils import timezone
 
@@ -196,7 +196,7 @@ def _save_each(claim: object) -> None:
 
 
 def _queueing() -> float:
-    """Return the milliseconds of CPU from a due game to its message in Redis."""
+    """Return the milliseconds of CPU from a scheduled game to its message in Redis."""
     from ladder.celery import app
     from ladder.dispatch.dispatcher import Dispatcher, TickResult
     from ladder.games.models import Game
@@ -206,14 +206,16 @@ def _queueing() -> float:
     for _ in range(GAMES):
         _game(2)
     dispatcher = Dispatcher()
-    dispatcher._send(_roster(1), TickResult())  # connects
-    spent, sent = 0.0, 0
+    dispatcher._send(_roster(1), TickResult())  # this one connects
+    spent = 0.0
+    sent = 0
     while sent < GAMES - 2:
-        # As with four slots whose workers have just taken all that was sent.
+        # As with four slots, if their workers have just taken all hints that were sent.
         Game.objects.filter(sent_at__isnull=False, status="scheduled").update(
             status="cancelled"
         )
-        done, began = TickResult(), _cpu()
+        done = TickResult()
+        began = _cpu()
         dispatcher._send(_roster(4), done)
         spent += _cpu() - began
         sent += done.sent
@@ -236,14 +238,15 @@ def _replay_bytes() -> float:
 
 
 def _games_a_second(workers: int) -> float:
-    """Return how many games of bots that answer at once end in a second."""
+    """Return the games per second of bots that answer at once."""
     from tests.soak.factories import fleet
 
     ended = "SELECT count(*) FROM games_game WHERE status = 'finished'"
     with fleet(player="ladder.ops.chaos.scripted_player.open_player") as service:
         service.open([()] * workers)
         service.until(lambda: service.ask(ended)[0][0] > 10 * workers, 120)
-        ((before,),), began = service.ask(ended), time.monotonic()
+        ((before,),) = service.ask(ended)
+        began = time.monotonic()
         threading.Event().wait(WATCHED_S)
         ((after,),) = service.ask(ended)
         return float(after - before) / (time.monotonic() - began)

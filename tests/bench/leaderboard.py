@@ -1,9 +1,9 @@
 # ruff: noqa: PLC0415 - Django is set up first
-"""The leaderboard's door: 50 of 5,000 rows, whole requests through WSGI.
+"""The leaderboard of the API: 50 of 5,000 rows, whole requests through WSGI.
 
-Cached, or 304: at most 1.5 times a trivial view of the REST framework. Not cached: at
-least twice as fast as the same page by a ModelSerializer. Run it by itself with
-`python -m tests.bench.leaderboard`.
+A cached answer or a 304 may cost at most 1.5 times a trivial view of the REST
+framework. An answer that is not cached has to be at least twice as fast as the same
+page by a ModelSerializer. Run it by itself with `python -m tests.bench.leaderboard`.
 """
 
 import io
@@ -15,12 +15,14 @@ from contextlib import contextmanager
 from statistics import median
 from typing import Any
 
-ROWS, PAGE, ROUNDS = 5_000, 50, 200
+ROWS = 5_000
+PAGE = 50
+ROUNDS = 200
 BOARD = f"/api/v1/ladders/main/leaderboard/?limit={PAGE}"
 
 
 def measure() -> list[tuple[str, float, str, bool]]:
-    """Return rows of (what, ratio, target, whether it holds)."""
+    """Return rows of (name, ratio, target, True if the target is met)."""
     with _service() as get:
         from django.core.cache import cache
 
@@ -47,23 +49,23 @@ Calls = dict[str, tuple[Callable[[], object], Callable[[], object]]]
 
 
 def _medians(calls: Calls) -> dict[str, float]:
-    """Return the processor time of each call, after what prepares it.
+    """Return the median CPU time of each call, in seconds, without its preparation.
 
-    They take turns, so that a busy moment of the machine hits all alike.
+    The calls take turns, so that a busy moment of the machine slows all of them.
     """
-    taken: dict[str, list[float]] = {name: [] for name in calls}
+    spent: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(ROUNDS):
         for name, (prepare, call) in calls.items():
             prepare()
             began = time.process_time()
             call()
-            taken[name].append(time.process_time() - began)
-    return {name: median(times) for name, times in taken.items()}
+            spent[name].append(time.process_time() - began)
+    return {name: median(times) for name, times in spent.items()}
 
 
 @contextmanager
 def _service() -> Iterator[Callable[..., tuple[bytes, dict[str, str]]]]:
-    """A service of its own with a ladder of many bots, and a way to ask it."""
+    """Set up a service with a large ladder; yield a function that sends a GET."""
     with tempfile.TemporaryDirectory() as data:
         os.environ |= {"TORRES_DATA": data, "TORRES_RATE_ANONYMOUS": "100000000"}
         os.environ["DJANGO_SETTINGS_MODULE"] = "ladder.settings"
@@ -80,7 +82,7 @@ def _service() -> Iterator[Callable[..., tuple[bytes, dict[str, str]]]]:
 
         def get(address: str, etag: str = "") -> tuple[bytes, dict[str, str]]:
             path, _, query = address.partition("?")
-            told: dict[str, str] = {}
+            response_headers: dict[str, str] = {}
             environ = {
                 "REQUEST_METHOD": "GET",
                 "PATH_INFO": path,
@@ -93,8 +95,10 @@ def _service() -> Iterator[Callable[..., tuple[bytes, dict[str, str]]]]:
             }
             if etag:
                 environ["HTTP_IF_NONE_MATCH"] = etag
-            answer = application(environ, lambda _, headers: told.update(headers))
-            return b"".join(answer), told
+            body = application(
+                environ, lambda _, headers: response_headers.update(headers)
+            )
+            return b"".join(body), response_headers
 
         yield get
 
@@ -124,7 +128,7 @@ def _fill() -> None:
 
 
 def _add_peers() -> None:
-    """Add a trivial view, and the page as one would first write it."""
+    """Add a trivial view, and the leaderboard as a plain ModelSerializer."""
     from django.urls import path
     from rest_framework import generics, serializers
     from rest_framework.pagination import LimitOffsetPagination

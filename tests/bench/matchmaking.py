@@ -1,8 +1,8 @@
-"""Choosing the next match for a ladder of 10,000 bots: at most 5 ms of CPU.
+"""Choosing the next match for a ladder of 10,000 bots: at most 5 ms of CPU time.
 
-Measured as the dispatcher does it, match after match with a game folded in between:
-each costs the choice itself and telling the field what the game made of its bots. Run
-it by itself with `python -m tests.bench.matchmaking`.
+The benchmark works like the dispatcher: match after match, with a game folded in
+between. So each match costs the choice itself, and the update of the pool with the new
+ratings of its bots. Run it by itself with `python -m tests.bench.matchmaking`.
 """
 
 import time
@@ -12,11 +12,13 @@ from random import Random
 from ladder.ratings.core.pairing import Matchmaker, PairingTerms
 from ladder.ratings.core.pool import BotProfile
 
-BOTS, MATCHES, LIMIT_MS = 10_000, 1_000, 5.0
+BOTS = 10_000
+MATCHES = 1_000
+LIMIT_MS = 5.0
 
 
 def measure() -> list[tuple[str, float, str, bool]]:
-    """Return rows of (what, milliseconds, target, whether it holds)."""
+    """Return rows of (name, milliseconds, target, True if the target is met)."""
     rows = []
     for seats in (2, 3, 4):
         spent = 1000 * _choice(seats)

@@ -1,7 +1,7 @@
-"""What the sandbox costs: its start, its controls, the referee's side of a decision.
+"""The cost of the sandbox: its start, its controls, the referee's side of a decision.
 
-Each row is measured against a floor in the same run. The numbers are the quickest
-tenth of many tries: on a shared machine the others measure the neighbours.
+Each row is measured next to a floor in the same run. The figures are the fastest tenth
+of many tries: on a shared machine the others measure the neighbours.
 """
 
 import os
@@ -24,8 +24,9 @@ from ladder.runner.sandbox import Box, Running, Sandbox, open_sandbox
 PROGRAMS = Path(__file__).parents[1] / "runner" / "programs"
 HELLO = {"type": "hello", "protocol": "torres/1", "seat": 0, "seats": 2}
 STARTS = 100
-BATCHES, IN_A_BATCH = 60, 40
-BARE = {"LANG": "C.UTF-8"}  # as in the box: without it, printf does less
+BATCHES = 60
+CALLS_PER_BATCH = 40
+BARE = {"LANG": "C.UTF-8"}  # as in the sandbox: without it, printf does less
 PYTHON = ("/usr/bin/python3", "-I", "-u", "-c", "print()")
 
 
@@ -44,7 +45,7 @@ class BenchRow:
         return self.value <= self.most
 
 
-def quick(values: list[float]) -> float:
+def fastest_tenth(values: list[float]) -> float:
     """Return the value that a tenth of the tries did not exceed."""
     return sorted(values)[len(values) // 10]
 
@@ -69,10 +70,10 @@ def rows() -> list[BenchRow]:
 
 @contextmanager
 def awake() -> Iterator[None]:
-    """Keep each processor from sleeping, by programs that yield to any other.
+    """Keep each CPU awake with a program that yields to any other.
 
-    A virtual one that sleeps is woken by its host, which takes up to 20 us: the host's
-    time, and on a server with more bots than processors none of them sleeps.
+    A virtual CPU that sleeps is woken by its host, which takes up to 20 µs. That is the
+    host's time, and on a server with more bots than CPUs no CPU sleeps.
     """
     spin = (
         "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\n"
@@ -91,7 +92,7 @@ def awake() -> Iterator[None]:
 
 
 def measure() -> list[tuple[str, float, str, bool]]:
-    """Return rows of (what, number, target, whether it holds)."""
+    """Return rows of (name, number, target, True if the target is met)."""
     return [
         (
             f"{row.name}, {row.unit}" + (f" ({row.floor})" if row.floor else ""),
@@ -104,7 +105,7 @@ def measure() -> list[tuple[str, float, str, bool]]:
 
 
 def starts(sandbox: Sandbox) -> list[BenchRow]:
-    """From the call to the first byte, of a program that does no more and of Python."""
+    """Return the time from the call to the first byte: an empty program, and Python."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -130,18 +131,19 @@ def start_of(
         wait(bot.stdout)
         boxed.append(time.perf_counter() - began)
         end(bot)
-    floor, ours = quick(plain), quick(boxed)
-    added = f"start of {what}"
-    return [
-        *[BenchRow(f"sandboxed {added}", ours * 1e3, 10.0, "ms")][: what != "Python"],
-        BenchRow(
-            f"sandboxed {added}, against fork and exec",
-            ours / floor,
-            5.0,
-            "times",
-            f"{ours * 1e3:.2f} to {floor * 1e3:.2f} ms",
-        ),
-    ]
+    floor = fastest_tenth(plain)
+    ours = fastest_tenth(boxed)
+    name = f"sandboxed start of {what}"
+    ratio = BenchRow(
+        f"{name}, against fork and exec",
+        ours / floor,
+        5.0,
+        "times",
+        f"{ours * 1e3:.2f} to {floor * 1e3:.2f} ms",
+    )
+    if what == "Python":
+        return [ratio]
+    return [BenchRow(name, ours * 1e3, 10.0, "ms"), ratio]
 
 
 def controls(sandbox: Sandbox) -> list[BenchRow]:
@@ -161,33 +163,35 @@ def controls(sandbox: Sandbox) -> list[BenchRow]:
 
 @dataclass(slots=True)
 class Spent:
-    """Processor time of our thread in decisions, in seconds each; of raw pipes, too."""
+    """CPU seconds of our thread for each decision, and for each raw round trip.
+
+    `inside` is the part of `whole` that the sandbox's controls need.
+    """
 
     whole: list[float] = field(default_factory=list)
     inside: list[float] = field(default_factory=list)
-    """Of it in the sandbox's controls."""
     floor: list[float] = field(default_factory=list)
 
     def rows(self) -> list[BenchRow]:
-        controls = quick(self.inside)
+        controls = fastest_tenth(self.inside)
         return [
             BenchRow(
                 "referee's side of a decision, processor time",
-                (quick(self.whole) - controls) * 1e6,
+                (fastest_tenth(self.whole) - controls) * 1e6,
                 20.0,
                 "us",
-                f"raw pipe {quick(self.floor) * 1e6:.1f} us",
+                f"raw pipe {fastest_tenth(self.floor) * 1e6:.1f} us",
             ),
             BenchRow("sandbox controls, processor time", controls * 1e6, 200.0, "us"),
         ]
 
 
 def decide(sandbox: Sandbox, spent: Spent) -> None:
-    """Clock decisions, the sandbox's controls apart, and then the raw pipe.
+    """Measure decisions, the sandbox's controls in them, and then the raw pipe.
 
-    The controls are clocked in real decisions: to thaw a bot that has something to do
-    costs more than to thaw one that has not. To be called some seconds apart: a shared
-    machine is slow for seconds at a time.
+    The controls are measured in real decisions, because it costs more to thaw a bot
+    that has work than one that has none. Call this several times with some seconds in
+    between: a shared machine is slow for seconds at a time.
     """
     player = BotProcess(locate(PROGRAMS / "first.py"), sandbox)
     player.start(HELLO)
@@ -199,41 +203,44 @@ def decide(sandbox: Sandbox, spent: Spent) -> None:
             spent.whole.append(batch(lambda: player.decide(ask)))
             with clocked(player) as inside:
                 batch(lambda: player.decide(ask))
-            spent.inside.append(inside[0] / IN_A_BATCH / 1e9)
+            spent.inside.append(inside[0] / CALLS_PER_BATCH / 1e9)
         player.kill()
         spent.floor += round_trips()
 
 
 @contextmanager
 def clocked(player: BotProcess) -> Iterator[list[int]]:
-    """Count the ns of processor time in the sandbox's controls, less the counting."""
-    bot, watch = player._bot, player._watch
-    places = [(watch, "start"), (bot, "thaw"), (watch, "released")]
-    places += [(bot, "freeze"), (watch, "stop"), (bot, "over_memory")]
-    spent, now = [0], time.thread_time_ns
+    """Yield a counter of CPU ns in the sandbox's controls, without the overhead."""
+    bot = player._bot
+    watch = player._watch
+    controls = [(watch, "start"), (bot, "thaw"), (watch, "released")]
+    controls += [(bot, "freeze"), (watch, "stop"), (bot, "over_memory")]
+    spent = [0]
+    now = time.thread_time_ns
 
     def clock(call: Callable[[], object]) -> Callable[[], object]:
         def timed() -> object:
             began = now()
-            said = call()
-            spent[0] += now() - began - empty
-            return said
+            result = call()
+            spent[0] += now() - began - overhead
+            return result
 
         return timed
 
-    empty = 0
-    nothing = clock(lambda: None)
+    overhead = 0
+    empty_call = clock(lambda: None)
     for _ in range(1_000):
-        nothing()
-    empty, spent[0] = spent[0] // 1_000, 0
-    before = [(thing, name, getattr(thing, name)) for thing, name in places]
-    for thing, name, call in before:
-        setattr(thing, name, clock(call))
+        empty_call()
+    overhead = spent[0] // 1_000
+    spent[0] = 0
+    originals = [(owner, name, getattr(owner, name)) for owner, name in controls]
+    for owner, name, call in originals:
+        setattr(owner, name, clock(call))
     try:
         yield spent
     finally:
-        for thing, name, call in before:
-            setattr(thing, name, call)
+        for owner, name, call in originals:
+            setattr(owner, name, call)
 
 
 def state_of_2_kb() -> dict[str, object]:
@@ -245,28 +252,29 @@ def state_of_2_kb() -> dict[str, object]:
 
 
 def round_trips() -> list[float]:
-    """Return the processor time of a line there and back over bare pipes."""
+    """Return the CPU seconds of a line to `cat` and back over plain pipes."""
     argv = ("/usr/bin/cat", "-u")
     with subprocess.Popen(argv, stdin=-1, stdout=-1, bufsize=0) as cat:
         assert cat.stdin is not None
         assert cat.stdout is not None
-        into, out = cat.stdin.fileno(), cat.stdout.fileno()
+        into = cat.stdin.fileno()
+        out = cat.stdout.fileno()
 
-        def once() -> None:
+        def round_trip() -> None:
             os.write(into, b"x" * 2_000)
             os.read(out, 65_536)
 
-        spent = [batch(once) for _ in range(BATCHES)]
+        spent = [batch(round_trip) for _ in range(BATCHES)]
         cat.kill()
     return spent
 
 
 def batch(call: Callable[[], object]) -> float:
-    """Return the processor time of one of many calls."""
+    """Return the CPU seconds of one call, as the mean of a batch."""
     before = time.thread_time()
-    for _ in range(IN_A_BATCH):
+    for _ in range(CALLS_PER_BATCH):
         call()
-    return (time.thread_time() - before) / IN_A_BATCH
+    return (time.thread_time() - before) / CALLS_PER_BATCH
 
 
 def timed(call: Callable[[], object]) -> float:
