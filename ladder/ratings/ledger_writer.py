@@ -92,7 +92,7 @@ def append(season: Season, fill: FillBatch, bots: Iterable[int] | None = None) -
     3. Move the season's head from the value in `season` to the last entry. If the head
        in the database differs, raise LedgerConflict: another writer was faster.
     4. Insert the entries, and write the ratings that changed.
-    5. Outside the transaction, save a checkpoint if one is due.
+    5. After that, save a checkpoint if the head passed a multiple of CHECKPOINT_EVERY.
 
     The caller has to read `season` before everything that `fill` relies on. Otherwise
     step 3 does not notice that another writer has changed it.

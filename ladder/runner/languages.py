@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from ladder.common.errors import LadderError
+from ladder.runner.sandbox.api import Program
 
 PYTHON = "/usr/bin/python3"
 MANIFEST = "bot.toml"

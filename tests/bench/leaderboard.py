@@ -65,7 +65,7 @@ def _medians(calls: Calls) -> dict[str, float]:
 
 @contextmanager
 def _service() -> Iterator[Callable[..., tuple[bytes, dict[str, str]]]]:
-    """Set up a service with a ladder of many bots; yield a function for a GET."""
+    """Set up a service with a large ladder; yield a function that sends a GET."""
     with tempfile.TemporaryDirectory() as data:
         os.environ |= {"TORRES_DATA": data, "TORRES_RATE_ANONYMOUS": "100000000"}
         os.environ["DJANGO_SETTINGS_MODULE"] = "ladder.settings"

@@ -210,8 +210,9 @@ def decide(sandbox: Sandbox, spent: Spent) -> None:
 
 @contextmanager
 def clocked(player: BotProcess) -> Iterator[list[int]]:
-    """Yield a counter of CPU time, in ns, of the sandbox controls alone."""
-    bot, watch = player._bot, player._watch
+    """Yield a counter of CPU ns in the sandbox's controls, without the overhead."""
+    bot = player._bot
+    watch = player._watch
     controls = [(watch, "start"), (bot, "thaw"), (watch, "released")]
     controls += [(bot, "freeze"), (watch, "stop"), (bot, "over_memory")]
     spent = [0]

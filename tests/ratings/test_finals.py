@@ -14,9 +14,8 @@ from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Entry, Rating, Season
 from tests.games import factories
-from tests.ratings.factories import make_matches
+from tests.ratings.factories import finish, make_matches
 from tests.ratings.simulations import board
-from tests.ratings.test_simulation import finish
 
 
 def test_the_order_of_two_equal_bots_is_open_and_that_of_two_distant_ones_settled():

@@ -9,8 +9,7 @@ from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Ladder, Rating, Season
 from tests.games import factories
-from tests.ratings.factories import make_matches
-from tests.ratings.test_simulation import finish
+from tests.ratings.factories import finish, make_matches
 
 pytestmark = pytest.mark.django_db
 

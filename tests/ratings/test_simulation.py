@@ -6,8 +6,6 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from ladder.games import attempts
-from ladder.games.attempts import FinishedGame, SeatResult
 from ladder.games.models import Game
 from ladder.ratings import rater, rebuild
 from ladder.ratings.core.pairing import PairingTerms
@@ -23,6 +21,7 @@ from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Ladder as LadderRow, Rating
 from tests.games import factories
+from tests.ratings.factories import finish
 from tests.ratings.simulations import played_ladder, ranks_lost, renew
 
 DUELS = PairingTerms({"2": 1.0})
@@ -80,13 +79,6 @@ def test_the_command_prints_how_it_converges():
     call_command("simulate", "--bots=20", "--games=6", "--every=2", stdout=out)
 
     assert len(out.getvalue().splitlines()) == 5
-
-
-def finish(game: Game, ranks: list[int]) -> None:
-    """Let a worker finish a game with these ranks by seat."""
-    claim = attempts.claim(game.pk, factories.worker())
-    seats = [SeatResult(k, 50 - rank, rank) for k, rank in enumerate(ranks)]
-    assert attempts.finish(claim, FinishedGame("completed", "1", b"replay", seats))
 
 
 @pytest.mark.django_db

@@ -8,8 +8,7 @@ from ladder.ratings import challenges, rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry, Rating, Season
 from tests.games import factories
-from tests.ratings.factories import make_matches
-from tests.ratings.test_simulation import finish
+from tests.ratings.factories import finish, make_matches
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
 MAIN = "/api/v1/ladders/main"

@@ -11,7 +11,7 @@ from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Pairing, Rating, Season
 from tests.games import factories
-from tests.ratings.test_simulation import finish
+from tests.ratings.factories import finish
 
 BOTS = 10_000
 WRITES = ("INSERT", "UPDATE", "DELETE")

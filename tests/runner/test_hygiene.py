@@ -12,7 +12,7 @@ from engine.referee import ServiceFault
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Program, open_sandbox
 from ladder.runner.sandbox.cgroup_mounts import find
-from ladder.runner.sandbox.host import Host
+from ladder.runner.sandbox.host import Host, UidPool
 from tests.runner.factories import HELLO, PROGRAMS, ask, groups_left, player, survivors
 
 pytestmark = pytest.mark.sandbox
