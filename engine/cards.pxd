@@ -1,7 +1,7 @@
 cimport cython
 from libc.stdint cimport int16_t
 
-cdef int MAX_SEATS, CARD_COUNT, DECK_SIZE, BOTTOM, _DRAWN
+cdef int MAX_SEATS, CARD_COUNT, DECK_SIZE, BOTTOM, TOP, _DRAWN
 
 
 @cython.final
@@ -14,7 +14,7 @@ cdef class Cards:
     cdef public int[4] left, discards
 
     cpdef lay(self, int pile, deck)
-    cpdef void give(self, int seat, int card, int many) noexcept
+    cpdef void give(self, int seat, int card, int count) noexcept
     cpdef void assign(self, Cards other) noexcept
     cpdef bint can_keep(self, int seat, int card, int where) noexcept
     cpdef void begin(self, int seat) noexcept

@@ -183,9 +183,9 @@ def _fill_stock(position: Position, state: Mapping[str, Any]) -> None:
 def _fill_course(position: Position, decision: str, state: Mapping[str, Any]) -> None:
     """Set where in the set-up, the round, or the dealing the game is."""
     if decision == Decision.FOUND:
-        position.done = sum(map(sum, state["heights"]))
+        position.setup_step = sum(map(sum, state["heights"]))
     elif decision == Decision.ENTER:
-        position.done = sum(map(len, state["knights"]))
+        position.setup_step = sum(map(len, state["knights"]))
     elif decision in (Decision.TURN, Decision.KEEP):
         position.turn = state["order"].index(state["seat"])
     elif decision == Decision.STOCK:
