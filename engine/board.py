@@ -101,7 +101,7 @@ class MoveList:
 
     def add(self, move: int) -> None:
         """Add one move."""
-        if cython.compiled:  # pragma: no cover - the compiled twin
+        if cython.compiled:  # pragma: no cover - compiled code
             self.moves[self.count] = move
         else:
             self.moves.append(move)
@@ -109,7 +109,7 @@ class MoveList:
 
     def add_spaces(self, move: int, spaces: int, shift: int) -> None:
         """Add a move for each space of a set; the space goes into it at bit `shift`."""
-        if cython.compiled:  # pragma: no cover - the compiled twin
+        if cython.compiled:  # pragma: no cover - compiled code
             while spaces:
                 self.moves[self.count] = move | lowest(spaces) << shift
                 self.count += 1
@@ -127,7 +127,7 @@ class MoveList:
 
     def listed(self) -> list[int]:
         """Return the moves as a list."""
-        if cython.compiled:  # pragma: no cover - the compiled twin
+        if cython.compiled:  # pragma: no cover - compiled code
             return [self.moves[i] for i in range(self.count)]
         else:  # noqa: RET505 - so that Cython translates one branch only
             return self.moves
@@ -174,7 +174,7 @@ class Board:
             self.knights[:] = other.knights
             self.paths[:] = other.paths
             return
-        for i in range(64):  # pragma: no cover - the compiled twin of the above
+        for i in range(64):  # pragma: no cover - compiled code
             self.height[i] = other.height[i]
             self.paths[i] = other.paths[i]
         for i in range(_PLANES):  # pragma: no cover
@@ -245,7 +245,7 @@ class Board:
         """Return the number of spaces of a set (rule 9)."""
         if not cython.compiled:  # pragma: no branch - C has arrays
             return castle.bit_count()
-        total = 0  # pragma: no cover - the compiled twin
+        total = 0  # pragma: no cover - compiled code
         while castle:  # pragma: no cover
             castle &= castle - 1
             total += 1

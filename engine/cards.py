@@ -48,7 +48,7 @@ class Cards:
             self.discard[:] = other.discard
             self.discards[:] = other.discards
             return
-        for i in range(MAX_SEATS * DECK_SIZE):  # pragma: no cover - the compiled twin
+        for i in range(MAX_SEATS * DECK_SIZE):  # pragma: no cover - compiled code
             self.deck[i] = other.deck[i]
             self.knowers[i] = other.knowers[i]
             self.discard[i] = other.discard[i]
@@ -73,14 +73,14 @@ class Cards:
         """Set how many copies of a card a seat holds."""
         self.hand[seat * CARD_COUNT + card] = count
 
-    def can_keep(self, seat: int, card: int, where: int) -> bool:
-        """True if `keep` is legal for a card; `where` is BOTTOM or TOP (D-17).
+    def can_keep(self, seat: int, card: int, deck_end: int) -> bool:
+        """True if `keep` is legal for a card; `deck_end` is BOTTOM or TOP (D-17).
 
         With an empty deck only TOP is legal.
         """
-        if where > TOP:
+        if deck_end > TOP:
             return False
-        if where == BOTTOM and self.left[self.pile(seat)] == 0:
+        if deck_end == BOTTOM and self.left[self.pile(seat)] == 0:
             return False
         for i in range(self.draws):  # noqa: SIM110 - as a loop it compiles to C
             if self.drawn[i] == card:
@@ -122,7 +122,7 @@ class Cards:
             self.left[pile] -= 1
             self.drawn[i] = self.deck[pile * DECK_SIZE + self.left[pile]]
 
-    def keep(self, seat: int, card: int, where: int) -> None:
+    def keep(self, seat: int, card: int, deck_end: int) -> None:
         """Keep a drawn card and put the others back (rule 47, D-17).
 
         1. Choose the first drawn card of that kind.
@@ -136,7 +136,7 @@ class Cards:
             chosen += 1
         back = self.draws - 1
         left = self.left[pile]
-        if where == BOTTOM:
+        if deck_end == BOTTOM:
             for i in range(left - 1, -1, -1):
                 self.deck[base + back + i] = self.deck[base + i]
                 self.knowers[base + back + i] = self.knowers[base + i]

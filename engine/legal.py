@@ -221,9 +221,9 @@ class LegalMoves(State):
 
     def _list_keeps(self) -> None:
         for card in range(CARD_COUNT):
-            for where in range(2):
-                if self.cards.can_keep(self.seat, card, where):
-                    self.moves.add(KEEP << 16 | card << 8 | where)
+            for deck_end in range(2):
+                if self.cards.can_keep(self.seat, card, deck_end):
+                    self.moves.add(KEEP << 16 | card << 8 | deck_end)
 
     def _list_turn(self) -> None:
         self._emit_spaces(ADD)

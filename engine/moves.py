@@ -42,8 +42,9 @@ PLAY = 11  # PLAY + card is the kind of playing that card
 (UNDER_KNIGHT, UP2, SCORE, STACK, STOCK) = range(19, 24)
 
 STAY = 64  # in place of a space: `king stay`
-BOTTOM, TOP = 0, 1  # of the deck: where the other cards of `keep` go
-NO_LIMIT = 1000  # stands for a switch that is null: more than any game reaches
+BOTTOM = 0  # end of the deck to which `keep` returns the other cards
+TOP = 1
+NO_LIMIT = 1000  # for a switch that is null; more than any game reaches
 MAX_STACKS = 64  # of a seat in one phase: two seats share at most 84 blocks
 CURRENT = 63  # in place of a size, which is at most 41: `under_knight … current`
 

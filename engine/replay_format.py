@@ -26,7 +26,8 @@ class InvalidReplay(EngineError):
 
     def __init__(self, where: str, why: str) -> None:
         super().__init__(f"{where}: {why}")
-        self.where, self.why = where, why
+        self.where = where
+        self.why = why
 
 
 class NotJson(EngineError):

@@ -91,5 +91,5 @@ class State:
         if not cython.compiled:  # pragma: no branch - C has arrays
             self.phase_card[:] = other.phase_card
             return
-        for i in range(PHASES * MAX_STACKS):  # pragma: no cover - the compiled twin
+        for i in range(PHASES * MAX_STACKS):  # pragma: no cover - compiled code
             self.phase_card[i] = other.phase_card[i]

@@ -62,7 +62,7 @@ class Stock:
             self.stacks[:] = other.stacks
             self.carried[:] = other.carried
             return
-        for seat in range(MAX_SEATS):  # pragma: no cover - the compiled twin
+        for seat in range(MAX_SEATS):  # pragma: no cover - compiled code
             self.carried[seat] = other.carried[seat]
             self.stacks[seat] = other.stacks[seat]
             for i in range(seat * MAX_STACKS, seat * MAX_STACKS + other.stacks[seat]):

@@ -125,16 +125,16 @@ class Track:
             return 0
         return 40 if self.master in (ADJACENT, ALL_LEVELS) else 50
 
-    def _most(self, board: Board, seat: int, phase: int, where: int) -> int:
+    def _most(self, board: Board, seat: int, phase: int, spaces: int) -> int:
         """Return the points for knights on a set of spaces (rule 72, M1 and M2).
 
         The seat with strictly the most knights there gets the points of one more.
         """
         worth = 10 if phase == PHASES else 3 * phase - 1  # 2, 5, 10
-        own = board.area(board.knights[seat] & where)
+        own = board.area(board.knights[seat] & spaces)
         most = own > 0
         for other in range(self.seats):
-            if other != seat and board.area(board.knights[other] & where) >= own:
+            if other != seat and board.area(board.knights[other] & spaces) >= own:
                 most = False
         return worth * (own + 1) if most else worth * own
 
