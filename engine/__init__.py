@@ -1,16 +1,16 @@
 """Torres, the board game: the rules of nine editions, notation, replays and search.
 
-Standard library only. The kernel is compiled where a C compiler was at hand when it was
-installed; `compiled` says whether that one runs. TORRES_PURE=1 in the environment loads
-the plain source.
+It needs the standard library only. If a C compiler was available at the installation,
+the kernel is compiled; `compiled` is True if the compiled kernel runs. TORRES_PURE=1 in
+the environment loads the plain Python source instead.
 """
 
 import os
 import sys
 from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
 
-if os.environ.get("TORRES_PURE") == "1":  # pragma: no branch - coverage is of that
-    # A finder of this package's modules that does not see compiled files.
+if os.environ.get("TORRES_PURE") == "1":  # pragma: no branch - set for coverage
+    # This finder of the package's modules does not see compiled files.
     for _folder in __path__:
         sys.path_importer_cache[_folder] = FileFinder(
             _folder, (SourceFileLoader, SOURCE_SUFFIXES)

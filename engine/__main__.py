@@ -1,4 +1,4 @@
-"""`python -m engine perft N [RULESET [SEATS [SEED [PLIES]]]]`: count the tree."""
+"""Count the game tree: `python -m engine perft N [RULESET [SEATS [SEED [PLIES]]]]`."""
 
 import sys
 
@@ -9,7 +9,7 @@ from engine.setup import derive
 
 
 def perft(position: Position, depth: int) -> int:
-    """Count the sequences of `depth` actions that may be played from a position."""
+    """Return the number of legal sequences of `depth` actions from a position."""
     moves = position.legal()
     if depth <= 1:
         return len(moves) if depth else 1
@@ -22,9 +22,10 @@ def perft(position: Position, depth: int) -> int:
 
 
 def after_plies(ruleset: str, seats: int, seed: str, plies: int) -> Position:
-    """Return the position of a seed after some plies that any program can repeat.
+    """Return the position after some plies that any program can reproduce.
 
-    At ply p, of n legal moves in ASCII order, number `(n // 2 + p) % n` is played.
+    At ply p, with n legal moves in ASCII order, move number `(n // 2 + p) % n` is
+    played.
     """
     rules = resolve(ruleset, seats)
     position = start(rules, derive(rules, seed))
@@ -35,15 +36,15 @@ def after_plies(ruleset: str, seats: int, seed: str, plies: int) -> Position:
 
 
 def main(arguments: list[str]) -> None:
-    """Print one line a depth."""
+    """Print one line for each depth: the depth and the number of sequences."""
     if len(arguments) < 2 or arguments[0] != "perft":
         sys.exit(__doc__)
-    given = arguments[2:6]
+    options = arguments[2:6]
     defaults = [DEFAULT, "2", "perft", "0"]
-    ruleset, seats, seed, plies = given + defaults[len(given) :]
+    ruleset, seats, seed, plies = options + defaults[len(options) :]
     for depth in range(1, int(arguments[1]) + 1):
         position = after_plies(ruleset, int(seats), seed, int(plies))
-        print(depth, perft(position, depth))  # noqa: T201 - this is a command
+        print(depth, perft(position, depth))  # noqa: T201 - a command prints
 
 
 if __name__ == "__main__":  # pragma: no cover - tests call main

@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, uint64_t
 
 cdef uint64_t _ONE, _ALL, _NOT_ROW_8, _NOT_ROW_1, _DE_BRUIJN
 cdef uint64_t _COLUMN_A, _ROW_1, _BORDER, _LONG_DIAGONALS
-cdef int _MAX_CASTLES, _PLANES, _MIN_CASTLES, _NONE, _MOST_SETS
+cdef int _MAX_CASTLES, _PLANES, _MIN_CASTLES, _NONE, _MAX_CACHED_SETS
 cdef uint64_t[64] _BIT, _NEAR, _SLANT
 cdef int[64] _INDEX
 
@@ -16,12 +16,12 @@ cdef uint64_t flood(uint64_t seed, uint64_t inside) noexcept
 @cython.final
 cdef class MoveList:
     cdef public int count
-    # MOVE_BLOCK between any two spaces, any END, and everything else.
+    # Room for MOVE_BLOCK between any two spaces, all ENDs, and all other moves.
     cdef int32_t[16384] moves
 
     cdef void add(self, int move) noexcept
     cdef void add_spaces(self, int move, uint64_t spaces, int shift) noexcept
-    cdef int at(self, int place) noexcept
+    cdef int at(self, int index) noexcept
     cpdef list listed(self)
 
 
@@ -30,8 +30,8 @@ cdef class Board:
     cdef public int castles
     cdef public uint64_t pieces
     cdef public int king
-    cdef bint grown
-    cdef uint64_t known
+    cdef bint sites_valid
+    cdef uint64_t paths_valid
     cdef uint64_t sites
     cdef public uint64_t seams
     cdef public int[64] height
@@ -49,7 +49,7 @@ cdef class Board:
     cpdef int top(self, uint64_t castle) noexcept
     cpdef int area(self, uint64_t castle) noexcept
     @cython.locals(once=uint64_t, twice=uint64_t, low=uint64_t, castle=uint64_t)
-    cdef void _grow(self) noexcept
+    cdef void _find_sites(self) noexcept
     cpdef int lowest(self, uint64_t spaces) noexcept
     cpdef uint64_t block(self) noexcept
     cpdef uint64_t under_knight(self, int seat) noexcept

@@ -1,13 +1,13 @@
 """The board: blocks, castles, pieces, and where each may go (rules 7-13 and 32-52).
 
-A set of spaces is an integer with one bit a space, bit `8 * column + row`. Castles
-never merge and are never divided (rule 11), so their sets are kept, not searched for. A
-method that is named after an action returns the targets that the rule allows; what the
-action costs, and whose turn it is, the board does not know.
+A set of spaces is an integer with one bit for each space, bit `8 * column + row`.
+Castles never merge and are never divided (rule 11), so the board stores their sets and
+does not search for them. A method with the name of an action returns the set of targets
+that the rule allows. The board knows neither what an action costs nor whose turn it is.
 
-Runs as it stands, or compiled with the types of board.pxd. `cython.compiled` marks the
-places where C wants another form than Python. A compiled class has to stand in one
-module, and most of this is one class over the same sets: hence the length.
+The module runs uncompiled, or compiled with the types of board.pxd. `cython.compiled`
+marks the places where C needs another form than Python. The module is long because all
+of a compiled class has to be in one module.
 """
 
 try:
@@ -29,9 +29,8 @@ _PLANES = 68  # an area is at most 64, and a tower is no higher than its area
 _MIN_CASTLES = 6  # rule 52, MOVE_BLOCK
 _NONE = -1
 
-_MOST_SETS = 1 << 16  # whose numbers the plain source remembers
-
-_numbers: dict[int, list[int]] = {}  # of the plain source: a set's spaces
+_MAX_CACHED_SETS = 1 << 16
+_spaces_of: dict[int, list[int]] = {}  # plain source only: the spaces of a set
 
 if not cython.compiled:  # pragma: no branch - C has arrays
     _BIT = [0] * 64
@@ -67,16 +66,16 @@ def flood(seed: int, inside: int) -> int:
     return reached
 
 
-def _remember(spaces: int) -> list[int]:
-    """Return the numbers of a set's spaces, and keep them: the next move asks again."""
-    if len(_numbers) >= _MOST_SETS:  # pragma: no cover - after some 100,000 positions
-        _numbers.clear()
+def _list_spaces(spaces: int) -> list[int]:
+    """Return the spaces of a set in order, and cache them for the next moves."""
+    if len(_spaces_of) >= _MAX_CACHED_SETS:  # pragma: no cover - takes many positions
+        _spaces_of.clear()
     numbers = []
     rest = spaces
     while rest:
         numbers.append((rest & -rest).bit_length() - 1)
         rest &= rest - 1
-    _numbers[spaces] = numbers
+    _spaces_of[spaces] = numbers
     return numbers
 
 
@@ -102,51 +101,51 @@ class MoveList:
 
     def add(self, move: int) -> None:
         """Add one move."""
-        if cython.compiled:  # pragma: no cover - the compiled twin
+        if cython.compiled:  # pragma: no cover - compiled code
             self.moves[self.count] = move
         else:
             self.moves.append(move)
         self.count += 1
 
     def add_spaces(self, move: int, spaces: int, shift: int) -> None:
-        """Add a move for each space of a set, its number shifted into the move."""
-        if cython.compiled:  # pragma: no cover - the compiled twin
+        """Add a move for each space of a set; the space goes into it at bit `shift`."""
+        if cython.compiled:  # pragma: no cover - compiled code
             while spaces:
                 self.moves[self.count] = move | lowest(spaces) << shift
                 self.count += 1
                 spaces &= spaces - 1
         else:
-            numbers = _numbers.get(spaces)
+            numbers = _spaces_of.get(spaces)
             if numbers is None:
-                numbers = _remember(spaces)
+                numbers = _list_spaces(spaces)
             self.moves += [move | number << shift for number in numbers]
             self.count = len(self.moves)
 
-    def at(self, place: int) -> int:
-        """Return the move at a place below `count`."""
-        return self.moves[place]
+    def at(self, index: int) -> int:
+        """Return the move with an index below `count`."""
+        return self.moves[index]
 
     def listed(self) -> list[int]:
-        """Return the moves."""
-        if cython.compiled:  # pragma: no cover - the compiled twin
+        """Return the moves as a list."""
+        if cython.compiled:  # pragma: no cover - compiled code
             return [self.moves[i] for i in range(self.count)]
-        else:  # noqa: RET505 - so that only one of them is translated
+        else:  # noqa: RET505 - so that Cython translates one branch only
             return self.moves
 
 
 SHARED = MoveList()
-"""The one list of the compiled kernel, whose C array is too large to have many."""
+"""The only list of the compiled kernel: its C array is too large for one a position."""
 
 
 class Board:
     """Blocks, castles, knights and the king on 64 spaces."""
 
     def __init__(self) -> None:
-        self.castles = 0  # how many there are
+        self.castles = 0  # their number
         self.pieces = 0
         self.king = _NONE
-        self.grown = False  # are `sites` and `seams` up to date?
-        self.known = 0  # the spaces whose `paths` are up to date
+        self.sites_valid = False  # are `sites` and `seams` up to date?
+        self.paths_valid = 0  # the spaces whose `paths` are up to date
         self.sites = 0
         self.seams = 0
         if not cython.compiled:  # pragma: no branch - C has arrays
@@ -163,8 +162,8 @@ class Board:
         self.castles = other.castles
         self.pieces = other.pieces
         self.king = other.king
-        self.grown = other.grown
-        self.known = other.known
+        self.sites_valid = other.sites_valid
+        self.paths_valid = other.paths_valid
         self.sites = other.sites
         self.seams = other.seams
         if not cython.compiled:  # pragma: no branch - C has arrays
@@ -175,7 +174,7 @@ class Board:
             self.knights[:] = other.knights
             self.paths[:] = other.paths
             return
-        for i in range(64):  # pragma: no cover - the compiled twin of the above
+        for i in range(64):  # pragma: no cover - compiled code
             self.height[i] = other.height[i]
             self.paths[i] = other.paths[i]
         for i in range(_PLANES):  # pragma: no cover
@@ -204,8 +203,8 @@ class Board:
                 self.castles += 1
             self.castle[number] |= _BIT[space]
             self.skirt[number] = near(self.castle[number])
-        self.grown = False
-        self.known = 0
+        self.sites_valid = False
+        self.paths_valid = 0
 
     def move_block(self, source: int, target: int) -> None:
         """Take a block of level 1 and put it on bare board (rule 52)."""
@@ -221,7 +220,7 @@ class Board:
         self.place(target)
 
     def castle_at(self, space: int) -> int:
-        """Return the number of the castle that a space belongs to, or -1."""
+        """Return the number of the castle to which a space belongs, or -1."""
         bit = _BIT[space]
         for number in range(self.castles):
             if self.castle[number] & bit:
@@ -236,7 +235,7 @@ class Board:
         return _NONE
 
     def top(self, castle: int) -> int:
-        """Return the height of a castle, given as a set (rule 10)."""
+        """Return the height of a castle (rule 10). `castle` is its set of spaces."""
         level = 1
         while castle & self.at_least[level + 1]:
             level += 1
@@ -246,17 +245,18 @@ class Board:
         """Return the number of spaces of a set (rule 9)."""
         if not cython.compiled:  # pragma: no branch - C has arrays
             return castle.bit_count()
-        total = 0  # pragma: no cover - the compiled twin
+        total = 0  # pragma: no cover - compiled code
         while castle:  # pragma: no cover
             castle &= castle - 1
             total += 1
         return total  # pragma: no cover
 
-    def _grow(self) -> None:
-        """Find where the castles may grow, whatever stands there (rules 44, 45).
+    def _find_sites(self) -> None:
+        """Compute where castles may grow, ignoring pieces (rules 44, 45).
 
-        `sites`: towers below their castle's area, and bare spaces next to exactly one
-        castle; `seams`: bare spaces next to two or more castles.
+        `sites` becomes the set of the towers that are lower than their castle's area
+        and of the bare spaces next to exactly one castle; `seams` becomes the set of
+        the bare spaces next to two or more castles.
         """
         once = 0
         twice = 0
@@ -269,42 +269,48 @@ class Board:
         bare = ~self.at_least[1]
         self.seams = twice & bare
         self.sites = low | (once & ~twice & bare)
-        self.grown = True
+        self.sites_valid = True
 
     def lowest(self, spaces: int) -> int:
         """Return the first space of a set that is not empty."""
         return lowest(spaces)
 
     def block(self) -> int:
-        """Where a block may be placed (rules 44, 45)."""
-        if not self.grown:
-            self._grow()
+        """Return the spaces on which a block may be placed (rules 44, 45)."""
+        if not self.sites_valid:
+            self._find_sites()
         return self.sites & ~self.pieces
 
     def under_knight(self, seat: int) -> int:
         """Return the seat's knights under which a block may be put (rule 52)."""
-        if not self.grown:
-            self._grow()
+        if not self.sites_valid:
+            self._find_sites()
         bare = ~self.at_least[1]
         return self.knights[seat] & (self.sites | (bare & ~self.seams))
 
     def found(self) -> int:
-        """Where a start block may be put: 3 steps or more from the others (rule 66)."""
+        """Return the spaces for a start block: at least 3 steps from all (rule 66)."""
         crowded = self.at_least[1]
         crowded |= near(crowded)
         crowded |= near(crowded)
         return _ALL & ~(crowded | self.pieces)
 
     def roofs(self) -> int:
-        """Where a first knight or the king may be put: empty roofs (rules 17, 60)."""
+        """Return the spaces for a first knight or the king (rules 17, 60).
+
+        They have a block and no piece.
+        """
         return self.at_least[1] & ~self.pieces
 
     def loose(self) -> int:
-        """Return what MOVE_BLOCK may try to take: one high, empty (rule 52)."""
+        """Return the spaces of height 1 without a piece, for MOVE_BLOCK (rule 52)."""
         return self.at_least[1] & ~self.at_least[2] & ~self.pieces
 
     def move_block_from(self, source: int) -> int:
-        """Where the block of a `loose` space may go, judged on the final board."""
+        """Return the targets for the block of a `loose` space (rule 52, D-19).
+
+        Each target is judged on the final board.
+        """
         number = self.castle_at(source)
         castle = self.castle[number]
         once = 0  # next to another castle
@@ -336,32 +342,35 @@ class Board:
     # Knights
 
     def lift(self, seat: int, space: int) -> None:
-        """Take a knight off the board."""
+        """Take a knight of a seat off the board."""
         self.knights[seat] &= ~_BIT[space]
         self.pieces &= ~_BIT[space]
 
     def drop(self, seat: int, space: int) -> None:
-        """Put a knight on the board."""
+        """Put a knight of a seat on the board."""
         self.knights[seat] |= _BIT[space]
         self.pieces |= _BIT[space]
 
     def crown(self, space: int) -> None:
-        """Put the king on a space."""
+        """Put the king on a space; take it off its old space."""
         if self.king >= 0:
             self.pieces &= ~_BIT[self.king]
         self.king = space
         self.pieces |= _BIT[space]
 
     def beside(self, space: int) -> int:
-        """Where a knight may be added next to the one on a space (rules 32, 33)."""
+        """Return the spaces for a knight next to the one on `space` (rules 32, 33)."""
         return _NEAR[space] & ~self.at_least[self.height[space] + 1] & ~self.pieces
 
     def add(self, seat: int) -> int:
-        """Where a seat may add a knight (rules 32, 33)."""
+        """Return the spaces on which a seat may add a knight (rules 32, 33)."""
         return self.regroup(seat, _NONE)
 
     def regroup(self, seat: int, space: int) -> int:
-        """Where the knight on a space may go, as if added beside another (rule 52)."""
+        """Return the targets of REGROUP for the knight on `space` (rule 52).
+
+        They are the spaces on which a knight may be added next to another own knight.
+        """
         targets = 0
         knights = self.knights[seat]
         while knights:
@@ -372,14 +381,16 @@ class Board:
         return targets
 
     def step(self, space: int) -> int:
-        """Where one step leads from a space, whatever stands there (rule 35)."""
+        """Return the spaces one step away, ignoring pieces (rule 35)."""
         return _NEAR[space] & ~self.at_least[self.height[space] + 2]
 
     def doors(self, space: int) -> int:
-        """Where doors lead from a space, whatever stands there (rules 38-43).
+        """Return the spaces that doors lead to, ignoring pieces (rules 38-43).
 
-        From floor to floor downwards: `rooms` are the reached rooms of one layer, and
-        each opens on spaces that do not reach up to that layer.
+        1. Enter the rooms beside the space, on the layer above the knight's level.
+        2. On each layer, from the top down, reach all connected rooms. Each room has
+           exits to the adjacent spaces that are lower than its layer.
+        3. On the ground layer all rooms of a castle are connected.
         """
         layer = self.height[space] + 1
         rooms = _NEAR[space] & self.at_least[layer]
@@ -393,7 +404,7 @@ class Board:
         return exits & ~_BIT[space]
 
     def _whole(self, rooms: int) -> int:
-        """Return the castles of some rooms: their ground floors are connected."""
+        """Return all spaces of the castles to which some rooms belong."""
         castles = 0
         for number in range(self.castles):
             if self.castle[number] & rooms:
@@ -401,24 +412,27 @@ class Board:
         return castles
 
     def walk(self, space: int) -> int:
-        """Where one action point takes a knight, by step or by doors (rules 35-43)."""
-        if not self.known & _BIT[space]:
+        """Return the targets of a move for one action point (rules 35-43).
+
+        A move is a step, or leads through the doors of one castle.
+        """
+        if not self.paths_valid & _BIT[space]:
             self.paths[space] = self.step(space) | self.doors(space)
-            self.known |= _BIT[space]
+            self.paths_valid |= _BIT[space]
         return self.paths[space] & ~self.pieces
 
     def up2(self, space: int) -> int:
-        """Adjacent spaces exactly two levels higher (rule 52)."""
+        """Return the adjacent spaces exactly two levels higher (rule 52)."""
         level = self.height[space] + 2
         higher = self.at_least[level] & ~self.at_least[level + 1]
         return _NEAR[space] & higher & ~self.pieces
 
     def diagonal(self, space: int) -> int:
-        """Diagonal spaces, at most one level up (rule 52)."""
+        """Return the diagonal spaces at most one level higher (rule 52)."""
         return _SLANT[space] & ~self.at_least[self.height[space] + 2] & ~self.pieces
 
     def jump(self, space: int) -> int:
-        """Spaces straight behind one adjacent knight (rule 52)."""
+        """Return the spaces straight behind one adjacent knight (rule 52)."""
         over = _NEAR[space] & self.pieces
         if self.king >= 0:
             over &= ~_BIT[self.king]
@@ -426,12 +440,12 @@ class Board:
         while over:
             knight = lowest(over)
             over &= over - 1
-            # On a line of the board, and no wrap from one column to the next.
+            # The other neighbours of that knight are `space` and two diagonal spaces.
             behind |= _NEAR[knight] & ~_SLANT[space] & ~_BIT[space]
         return behind & ~self.at_least[self.height[space] + 2] & ~self.pieces
 
     def door_up(self, space: int) -> int:
-        """Where a knight may come out that may climb inside (rule 52)."""
+        """Return the targets of DOOR_UP: the knight may climb inside (rule 52)."""
         rooms = _NEAR[space] & self.at_least[self.height[space] + 1]
         castles = self._whole(rooms)
         exits = 0
@@ -443,32 +457,32 @@ class Board:
             towers = castles & self.at_least[level]
         return exits & ~self.pieces & ~_BIT[space]
 
-    # Sets of a seat's knights, for scoring
+    # Sets of spaces for scoring
 
     def border(self) -> int:
-        """Return the 28 spaces of rule 72, M1."""
+        """Return the 28 spaces of the border (rule 72, M1)."""
         return _BORDER
 
     def long_diagonals(self) -> int:
-        """Return the 16 spaces of rule 72, M2."""
+        """Return the 16 spaces of the main diagonals (rule 72, M2)."""
         return _LONG_DIAGONALS
 
     def line_of(self, spaces: int, across: int) -> int:
-        """Return the column, or the row, of the first space of a set."""
+        """Return the column of the first space of a set, or its row if `across`."""
         first = lowest(spaces)
         return _ROW_1 << (first & 7) if across else _COLUMN_A << (first & 56)
 
     def connected(self, spaces: int) -> bool:
-        """Whether a set is one orthogonally connected part."""
+        """True if a set is orthogonally connected."""
         return flood(spaces & -spaces, spaces) == spaces
 
     def highest(self, spaces: int) -> int:
-        """Return the highest level in a set (rule 7)."""
+        """Return the highest level of a set of spaces (rule 7)."""
         level = 0
         while spaces & self.at_least[level + 1]:
             level += 1
         return level
 
     def exactly(self, level: int) -> int:
-        """Return the spaces on a level."""
+        """Return the spaces of exactly that height."""
         return self.at_least[level] & ~self.at_least[level + 1]

@@ -1,9 +1,10 @@
-"""How the kernel is compiled when the project is installed (pyproject.toml names this).
+"""Compile the kernel when the project is installed (pyproject.toml names this module).
 
-Cython translates `MODULES`, in pure-Python mode with the types of the .pxd files beside
-them, against the limited API: one wheel serves every CPython from 3.11 on. It is all or
-nothing: without Cython or a compiler, or after an error, the installation goes on, and
-the same source runs uncompiled. At run time nothing imports this module.
+Cython translates `MODULES` in pure-Python mode, with the types of their .pxd files,
+against the limited API, so that one wheel works with every CPython from 3.11 on. Either
+all modules are compiled or none: without Cython or a compiler, or after an error, the
+installation continues, and the same source runs uncompiled. Nothing imports this module
+at run time.
 """
 
 import os
@@ -18,7 +19,7 @@ MODULES = ("board", "cards", "stock", "track", "state", "legal", "kernel")
 _LIMITED_API = "0x030B0000"
 _DIRECTIVES = {
     "language_level": 3,
-    "annotation_typing": False,  # the types stand in the .pxd files
+    "annotation_typing": False,  # the types are in the .pxd files
     "infer_types": True,
     "boundscheck": False,
     "wraparound": False,
@@ -27,9 +28,9 @@ _DIRECTIVES = {
 }
 
 
-# It runs while the project is installed, where nothing measures coverage.
+# This class runs during an installation, which does not measure coverage.
 class Compile(build_ext):  # type: ignore[misc]  # pragma: no cover
-    """Compiles the kernel where that is possible, and says so where it is not."""
+    """Compile the kernel if possible; otherwise print a warning."""
 
     def finalize_options(self) -> None:
         self.distribution.ext_modules = [_extension(module) for module in MODULES]
@@ -39,11 +40,11 @@ class Compile(build_ext):  # type: ignore[misc]  # pragma: no cover
     def run(self) -> None:
         try:
             super().run()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - nothing may stop us
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - no error may stop it
             self._give_up(error)
 
     def build_extensions(self) -> None:
-        # By name: a system without Cython has to get past this line, too.
+        # Imported here because the module must load without Cython.
         translated = import_module("Cython.Build").cythonize(
             [_extension(module) for module in MODULES],
             build_dir=self.build_temp,
@@ -51,13 +52,13 @@ class Compile(build_ext):  # type: ignore[misc]  # pragma: no cover
             nthreads=self.parallel,
             quiet=True,
         )
-        for extension, done in zip(self.extensions, translated, strict=True):
-            extension.sources = done.sources
+        for extension, result in zip(self.extensions, translated, strict=True):
+            extension.sources = result.sources
         super().build_extensions()
 
     def _give_up(self, error: BaseException) -> None:
         self.warn(f"the kernel stays uncompiled, which is slower: {error}")
-        # Half a compiled kernel does not work: take away what was built before.
+        # A kernel that is compiled in part does not work: delete the finished modules.
         for output in self.get_outputs():
             Path(output).unlink(missing_ok=True)
         self.extensions: list[Extension] = []

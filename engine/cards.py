@@ -1,8 +1,8 @@
 """Action cards: decks, hands, purchases, discards (rules 20, 21 and 47-51).
 
-Cards are numbers in the ASCII order of their names. A deck lies in its array with the
-top card last. `knowers` says for each card in a deck which seats (one bit each) know
-that it lies there, because they put it there: what a search may rely on.
+Cards are numbers in the ASCII order of their names. A deck is stored with its top card
+last. `knowers` holds for each card in a deck the seats, one bit each, that know its
+place because they put it back there. engine.search uses this.
 """
 
 try:
@@ -10,7 +10,7 @@ try:
 except ImportError:  # pragma: no cover - depends on what is installed
     from engine.cython_fallback import cython
 
-from engine.moves import BOTTOM, CARD_COUNT, DECK_SIZE
+from engine.moves import BOTTOM, CARD_COUNT, DECK_SIZE, TOP
 from engine.rulesets import MAX_SEATS
 
 _DRAWN = 3  # cards that a purchase draws (rule 47)
@@ -20,15 +20,15 @@ class Cards:
     """The decks, and by seat the hands and discards."""
 
     def __init__(self) -> None:
-        self.decks = 0  # how many: one a seat, one in all, or none
-        self.draws = 0  # cards drawn by a purchase that wait for `keep`
-        self.ready = 0  # cards held since an earlier turn, one bit each
+        self.decks = 0  # their number: one for each seat, one for all, or none
+        self.draws = 0  # cards in `drawn`, which wait for `keep`
+        self.ready = 0  # cards that may be played this turn, one bit each
         if not cython.compiled:  # pragma: no branch - C has arrays
             self.deck = [0] * (MAX_SEATS * DECK_SIZE)
             self.knowers = [0] * (MAX_SEATS * DECK_SIZE)
-            self.left = [0] * MAX_SEATS  # cards in each deck
-            self.hand = [0] * (MAX_SEATS * CARD_COUNT)  # how many of each card
-            self.fresh = [0] * CARD_COUNT  # how many of each were bought this turn
+            self.left = [0] * MAX_SEATS  # number of cards in each deck
+            self.hand = [0] * (MAX_SEATS * CARD_COUNT)  # by seat and card: number held
+            self.fresh = [0] * CARD_COUNT  # by card: number bought this turn
             self.drawn = [0] * _DRAWN
             self.discard = [0] * (MAX_SEATS * DECK_SIZE)
             self.discards = [0] * MAX_SEATS
@@ -48,7 +48,7 @@ class Cards:
             self.discard[:] = other.discard
             self.discards[:] = other.discards
             return
-        for i in range(MAX_SEATS * DECK_SIZE):  # pragma: no cover - the compiled twin
+        for i in range(MAX_SEATS * DECK_SIZE):  # pragma: no cover - compiled code
             self.deck[i] = other.deck[i]
             self.knowers[i] = other.knowers[i]
             self.discard[i] = other.discard[i]
@@ -63,21 +63,24 @@ class Cards:
             self.discards[i] = other.discards[i]
 
     def lay(self, pile: int, deck: list[int]) -> None:
-        """Lay a deck, top card first."""
+        """Set a deck; `deck` has the top card first."""
         self.left[pile] = len(deck)
-        for place, card in enumerate(reversed(deck)):
-            self.deck[pile * DECK_SIZE + place] = card
-            self.knowers[pile * DECK_SIZE + place] = 0
+        for i, card in enumerate(reversed(deck)):
+            self.deck[pile * DECK_SIZE + i] = card
+            self.knowers[pile * DECK_SIZE + i] = 0
 
-    def give(self, seat: int, card: int, many: int) -> None:
-        """Let a seat hold that many of a card."""
-        self.hand[seat * CARD_COUNT + card] = many
+    def give(self, seat: int, card: int, count: int) -> None:
+        """Set how many copies of a card a seat holds."""
+        self.hand[seat * CARD_COUNT + card] = count
 
-    def can_keep(self, seat: int, card: int, where: int) -> bool:
-        """Whether a card was drawn; at the bottom of nothing no card can go (D-17)."""
-        if where > 1:  # neither the bottom nor the top
+    def can_keep(self, seat: int, card: int, deck_end: int) -> bool:
+        """True if `keep` is legal for a card; `deck_end` is BOTTOM or TOP (D-17).
+
+        With an empty deck only TOP is legal.
+        """
+        if deck_end > TOP:
             return False
-        if where == BOTTOM and self.left[self.pile(seat)] == 0:
+        if deck_end == BOTTOM and self.left[self.pile(seat)] == 0:
             return False
         for i in range(self.draws):  # noqa: SIM110 - as a loop it compiles to C
             if self.drawn[i] == card:
@@ -85,7 +88,7 @@ class Cards:
         return False
 
     def begin(self, seat: int) -> None:
-        """Begin a seat's turn: what it holds now may be played in it (rule 49)."""
+        """Begin a seat's turn: the cards that it holds now may be played (rule 49)."""
         self.ready = 0
         for card in range(CARD_COUNT):
             if self.hand[seat * CARD_COUNT + card]:
@@ -101,7 +104,7 @@ class Cards:
         return seat if self.decks > 1 else self.decks - 1
 
     def can_buy(self, seat: int) -> bool:
-        """Whether there is a card to buy (rule 50)."""
+        """True if the seat's deck has a card to buy (rule 50)."""
         pile = self.pile(seat)
         return pile >= 0 and self.left[pile] > 0
 
@@ -112,33 +115,38 @@ class Cards:
         self._receive(seat, self.deck[pile * DECK_SIZE + self.left[pile]])
 
     def draw(self, seat: int) -> None:
-        """Draw the top cards, up to three, to keep one of them (rules 47, 50)."""
+        """Draw the top three cards, or all that are left (rules 47, 50)."""
         pile = self.pile(seat)
         self.draws = min(_DRAWN, self.left[pile])
         for i in range(self.draws):
             self.left[pile] -= 1
             self.drawn[i] = self.deck[pile * DECK_SIZE + self.left[pile]]
 
-    def keep(self, seat: int, card: int, where: int) -> None:
-        """Keep a drawn card; the others go back in the order drawn (rule 47, D-17)."""
+    def keep(self, seat: int, card: int, deck_end: int) -> None:
+        """Keep a drawn card and put the others back (rule 47, D-17).
+
+        1. Choose the first drawn card of that kind.
+        2. If the others go to the bottom, move the rest of the deck up to make room.
+        3. Put the others back in the order drawn. From now on the seat knows them.
+        """
         pile = self.pile(seat)
         base = pile * DECK_SIZE
-        kept = 0
-        while kept < self.draws - 1 and self.drawn[kept] != card:
-            kept += 1
+        chosen = 0
+        while chosen < self.draws - 1 and self.drawn[chosen] != card:
+            chosen += 1
         back = self.draws - 1
         left = self.left[pile]
-        if where == BOTTOM:
+        if deck_end == BOTTOM:
             for i in range(left - 1, -1, -1):
                 self.deck[base + back + i] = self.deck[base + i]
                 self.knowers[base + back + i] = self.knowers[base + i]
             left = 0
-        place = base + left + back
+        slot = base + left + back
         for i in range(self.draws):
-            if i != kept:
-                place -= 1
-                self.deck[place] = self.drawn[i]
-                self.knowers[place] = 1 << seat
+            if i != chosen:
+                slot -= 1
+                self.deck[slot] = self.drawn[i]
+                self.knowers[slot] = 1 << seat
         self.left[pile] += back
         self.draws = 0
         self._receive(seat, card)
@@ -148,7 +156,7 @@ class Cards:
         self.fresh[card] += 1
 
     def play(self, seat: int, card: int) -> None:
-        """Put a card from the hand on the seat's discards (rule 51)."""
+        """Move a card from the seat's hand to its discards (rule 51)."""
         self.hand[seat * CARD_COUNT + card] -= 1
         self.discard[seat * DECK_SIZE + self.discards[seat]] = card
         self.discards[seat] += 1

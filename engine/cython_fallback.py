@@ -1,6 +1,6 @@
-"""What the kernel asks of Cython where that is not installed: nothing is compiled."""
+"""A stand-in for the module `cython`, used if Cython is not installed."""
 
 
-# It stands for the module of that name, where that is missing.
+# The name is that of the missing module. Without Cython nothing is compiled.
 class cython:  # noqa: N801  # pragma: no cover - depends on what is installed
     compiled = False

@@ -1,6 +1,7 @@
-"""The nine published editions, as rows of one table: what each of them switches.
+"""The nine published editions as presets of switches.
 
-A ruleset is data; what the switches mean stands in `rulesets`, which resolves them.
+An edition is data only. `rulesets` defines the switches and resolves a preset for a
+number of seats.
 """
 
 from collections.abc import Mapping
@@ -13,9 +14,9 @@ Stacks = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """One edition: in plain words, where it comes from, and what it switches.
+    """One edition: an explanation, its source, and its switches.
 
-    A value under `by_seats` holds for that number of seats instead.
+    `by_seats` has the switches that differ for a number of seats.
     """
 
     explanation: str
@@ -97,9 +98,9 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "yucata": _preset(
             "The second edition as Yucata plays it. A random player starts. Everybody "
             "has a deck of ten cards; a purchase draws three and keeps one. The turn's "
-            "stack is always the largest, and its unused blocks go by themselves on "
-            "the next one, of any height with three or four players, up to three "
-            "with two. Blocks left at the end of a phase are kept.",
+            "stack is always the largest. Its unused blocks go automatically on the "
+            "next one, without a limit with three or four players, up to three with "
+            "two. Blocks left at the end of a phase are kept.",
             "Yucata.de, rule page of Torres (second edition, 2005)",
             _YUCATA,
             by_seats=_YUCATA_BY_SEATS,
@@ -115,8 +116,8 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "rio-grande-1999": _preset(
             "The first edition. All forty cards are one deck, and a purchase takes its "
             "top card. The player chooses each turn's stack, builds at most three "
-            "blocks, and puts unused ones on other stacks up to three; what is left at "
-            "the end of a phase returns to the supply.",
+            "blocks, and puts unused ones on other stacks up to three; blocks left at "
+            "the end of a phase return to the supply.",
             "Rio Grande Games, 1999; first-edition facts from German short rules",
             {"card_access": "shared_deck", "buy_draw": 1},
         ),

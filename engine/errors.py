@@ -1,20 +1,21 @@
-"""What the engine refuses, each refusal with its evidence."""
+"""The errors that the engine raises. Each one says what is wrong."""
 
 
 class EngineError(Exception):
-    """The root of everything that the engine raises on purpose."""
+    """The base class of the engine's errors."""
 
 
 class IllegalAction(EngineError):
-    """An action that is no action, or that may not be played now.
+    """A string that is no action, or an action that is not legal now.
 
-    `why` names the rule and its number in the rule book (engine/README.md).
+    `why` is a clause with the broken rule and its number in docs/rules.md.
     """
 
     def __init__(self, action: object, why: str) -> None:
         super().__init__(f"{action}: {why}")
-        self.action, self.why = action, why
+        self.action = action
+        self.why = why
 
 
 class BadSwitch(EngineError):
-    """A ruleset, a number of seats or a switch that does not exist or may not be so."""
+    """An unknown ruleset or switch, or a number of seats or value not allowed."""

@@ -1,8 +1,8 @@
-"""The friendly door: a game played with the contract's strings.
+"""A game that is played with the action strings of docs/contract.md.
 
-A thin coat over the kernel that adds what is about seats and words: forfeits, the log,
-the prescribed answers of forfeited seats, and the result (contract.md, sections 3 to
-6).
+This thin layer over the kernel adds what concerns seats and strings: forfeits, the log
+of events, the prescribed answers of forfeited seats, and the result (docs/contract.md,
+sections 3 to 6). It knows nothing of players, clocks or files.
 """
 
 from typing import TypedDict
@@ -11,14 +11,14 @@ from engine import kernel, notation, refusals, view
 from engine.errors import EngineError, IllegalAction
 from engine.faults import EndReason, Fault
 from engine.moves import DECISIONS, END, KING_DUE, OVER, STACK, Decision
-from engine.rulesets import Rules
+from engine.rulesets import MAX_SEATS, Rules
 from engine.setup import Setup
 
 Event = dict[str, object]
 
 
 class Result(TypedDict):
-    """How a game ended, by seat: final scores, ranks from 1, and why it ended."""
+    """How a game ended: final scores and 1-based ranks by seat, and the reason."""
 
     scores: list[int]
     ranks: list[int]
@@ -28,8 +28,9 @@ class Result(TypedDict):
 class TorresGame:
     """One game from the set-up to the result.
 
-    `log` holds all events so far, everything in view: actions, scorings and forfeits as
-    contract.md, section 8, writes them. `scoring` and `result` are those of the replay.
+    `log` holds all events so far with nothing hidden: actions, scorings and forfeits in
+    the form of docs/contract.md, section 8. `scoring` and `result` have the form of the
+    replay (section 7).
     """
 
     def __init__(self, rules: Rules, setup: Setup) -> None:
@@ -44,32 +45,36 @@ class TorresGame:
 
     @property
     def over(self) -> bool:
+        """True if the game has a result."""
         return self.result is not None
 
     @property
     def seat(self) -> int | None:
-        """The seat that decides now; None when the game is over."""
+        """The seat that decides now; None if the game is over."""
         return None if self.over else self.position.seat
 
     @property
     def decision(self) -> Decision | None:
-        """What is to be decided (contract.md, section 3); None when it is over."""
+        """The decision that the seat has to make; None if the game is over."""
         return None if self.over else DECISIONS[self.position.decision]
 
     @property
     def turn_id(self) -> int:
-        """Grows with each turn or other decision; a `keep` belongs to its turn."""
+        """A number that grows with each turn and each other decision.
+
+        A `keep` belongs to its turn.
+        """
         return self.position.turn_id
 
     def legal(self) -> list[str]:
-        """Return the legal actions in ASCII order; none when the game is over."""
+        """Return the legal actions in ASCII order; none if the game is over."""
         return [] if self.over else notation.texts(self.position)
 
     def play(self, action: str, *, auto: bool = False) -> None:
         """Play an action for the seat that decides.
 
-        `auto` marks it in the log as the prescribed answer of a forfeited seat. Raises
-        IllegalAction and changes nothing if it is no legal action now.
+        `auto` marks the action in the log as the prescribed answer of a forfeited seat.
+        Raises IllegalAction and changes nothing if the action is not legal now.
         """
         position = self.position
         seat = position.seat
@@ -86,20 +91,20 @@ class TorresGame:
         if position.decision in (KING_DUE, OVER):
             self._close_phase()
 
-    def follow(self, entries: list[object], done: int) -> int:
-        """Play a replay's entries from number `done` on, as far as the next scoring.
+    def follow(self, entries: list[object], number: int) -> int:
+        """Play a replay's entries from index `number` to the next scoring.
 
-        Returns the number of the next entry, or -1 where one is not plainly right; only
-        another game can tell then what is wrong. Actions are not noted: `log` and `ply`
-        lack them.
+        Return the index of the next entry. Return -1 if an entry may be wrong; this
+        game is then useless, and the replay has to be checked in a new one. The actions
+        are missing in `log` and `ply`.
         """
-        done = self.position.follow(entries, done, notation.MOVES, notation.move_of)
+        number = self.position.follow(entries, number, notation.MOVES, notation.move_of)
         if self.position.decision in (KING_DUE, OVER):
             self._close_phase()
-        return done
+        return number
 
     def _close_phase(self) -> None:
-        """Note a scoring if there was one, and the end."""
+        """Record a new scoring if there is one, and the end of the game."""
         if self.position.track.scored > len(self.scoring):
             self._record_scoring()
         if self.position.decision == OVER:
@@ -107,7 +112,7 @@ class TorresGame:
 
     def _record_scoring(self) -> None:
         track = self.position.track
-        start = 4 * len(self.scoring)
+        start = MAX_SEATS * len(self.scoring)
         stop = start + self.rules.seats
         record: dict[str, object] = {
             "phase": len(self.scoring) + 1,
@@ -120,14 +125,17 @@ class TorresGame:
         self.log.append({"scoring": record})
 
     def forfeit(self, seat: int, reason: Fault) -> None:
-        """Return a seat loses its say; the game ends at once when one is left.
+        """Forfeit a seat. The game ends at once when only one seat is left.
 
-        Raises EngineError if there is no such seat, if it forfeited, or after the end.
+        Raises EngineError if the seat does not exist, if it has forfeited before, or if
+        the game is over.
         """
         if self.over:
-            raise EngineError("the game is over: no seat can forfeit")
+            raise EngineError("the game is over, so no seat can forfeit")
         if seat not in range(self.rules.seats) or seat in self.forfeited:
-            raise EngineError(f"seat {seat} cannot forfeit: unknown, or it did already")
+            raise EngineError(
+                f"seat {seat} cannot forfeit: it does not exist or has forfeited before"
+            )
         self.forfeited.append(seat)
         self.log.append({"forfeit": {"seat": seat, "reason": reason}})
         if len(self.forfeited) == self.rules.seats - 1:
@@ -138,22 +146,27 @@ class TorresGame:
         self.result = {"scores": scores, "ranks": self._ranks(scores), "reason": reason}
 
     def _ranks(self, scores: list[int]) -> list[int]:
-        """By score, equal ones sharing; behind them the forfeited, the latest first."""
+        """Return the ranks by seat (docs/contract.md, sections 5 and 6).
+
+        Equal scores share a rank. Forfeited seats rank behind all others, and a later
+        forfeit ranks better.
+        """
         seats = range(self.rules.seats)
-        standing = [scores[seat] for seat in seats if seat not in self.forfeited]
+        standing_scores = [scores[seat] for seat in seats if seat not in self.forfeited]
         ranks = []
         for seat in seats:
             if seat in self.forfeited:
                 ranks.append(len(seats) - self.forfeited.index(seat))
             else:
-                ranks.append(1 + sum(score > scores[seat] for score in standing))
+                ranks.append(1 + sum(score > scores[seat] for score in standing_scores))
         return ranks
 
     def automatic(self) -> list[str]:
-        """Return the prescribed answer of a forfeited seat to the decision now due.
+        """Return the prescribed answer of a forfeited seat to the present decision.
 
-        The first legal action; in a turn the first `end`, after the first `stack` where
-        one is due; `king stay` where legal (contract.md, section 6).
+        In a turn it is the first legal `end`, after the first `stack` if the seat has
+        to take a stack before; for the king it is `king stay` if legal; otherwise it is
+        the first legal action (docs/contract.md, section 6).
         """
         legal = self.legal()
         if self.decision is Decision.KING and legal[-1] == "king stay":
@@ -165,7 +178,7 @@ class TorresGame:
             for action, move in zip(legal, moves, strict=True):
                 if move >> 16 == kind:
                     return [action] if kind == END else [action, self._end_after(move)]
-        raise AssertionError("a turn can end, or a stack is due")  # pragma: no cover
+        raise AssertionError("in a turn an end or a stack is legal")  # pragma: no cover
 
     def _end_after(self, move: int) -> str:
         after = self.position.copy()
@@ -173,15 +186,16 @@ class TorresGame:
         return notation.ending_texts(after, END)[0]
 
     def state(self, seat: int | None = None) -> dict[str, object]:
-        """Return the state that a seat sees, or everything in view (section 8)."""
+        """Return the state as a seat sees it, or with nothing hidden if it is None."""
         return view.state(
             self.position, self.rules, self.forfeited, seat, over=self.over
         )
 
     def copy(self) -> "TorresGame":
-        """Return a game of its own in the same state."""
+        """Return an independent game in the same state."""
         other = TorresGame.__new__(TorresGame)
-        other.rules, other.setup = self.rules, self.setup
+        other.rules = self.rules
+        other.setup = self.setup
         other.position = self.position.copy()
         other.ply = self.ply
         other.log = list(self.log)
@@ -192,7 +206,7 @@ class TorresGame:
 
 
 def seen_by(event: Event, seat: int) -> Event:
-    """Return an event as a seat sees it: what another keeps is hidden (section 8)."""
+    """Return an event as a seat sees it: the card that another seat keeps is hidden."""
     action = event.get("action")
     if event.get("seat") == seat or not isinstance(action, str):
         return event

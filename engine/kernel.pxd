@@ -22,9 +22,9 @@ cdef class Position(LegalMoves):
     cpdef list legal(self)
     cpdef apply(self, long long move)
     cpdef bint attempt(self, long long move) noexcept
-    cpdef int follow(self, list entries, int done, dict known, read)
+    cpdef int follow(self, list entries, int number, dict moves, read)
     @cython.locals(turn=int, kind=int)
-    cdef bint _follow_one(self, seat, actions, dict known, read)
+    cdef bint _follow_one(self, seat, actions, dict moves, read)
     @cython.locals(state=uint64_t)
     cpdef int playout(self, uint64_t seed) noexcept
     cpdef void perform(self, int move) noexcept

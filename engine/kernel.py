@@ -1,9 +1,9 @@
-"""The kernel: a whole game that moves given as integers change in place.
+"""The kernel: a whole game in one mutable object, with moves as integers.
 
-It carries a game from the set-up to the last scoring (rules 14-29, 60-70). It knows no
-forfeits, strings or JSON: those are the coat over it, game.py. How a move is a number
-stands in moves.py. Position stands on LegalMoves, and that on State; it is long
-because a compiled class has to stand in one module.
+It plays a game from the set-up to the last scoring (rules 14-29, 60-70). It knows no
+forfeits, strings or JSON, which game.py adds. moves.py defines how a move is written as
+a number. Position extends LegalMoves, which extends State. The module is long because
+all of a compiled class has to be in one module.
 """
 
 from collections.abc import Callable
@@ -52,15 +52,15 @@ from engine.rulesets import (
 )
 from engine.setup import Setup
 
-_ALL = 0xFFFFFFFFFFFFFFFF
-_SCRAMBLE = 0x2545F4914F6CDD1D  # of xorshift64*
+_ALL = 0xFFFFFFFFFFFFFFFF  # 64 bits
+_SCRAMBLE = 0x2545F4914F6CDD1D  # the multiplier of xorshift64*
 _FIXED, _LEADER, _DESCENDING = range(3)
 
 
 class Position(LegalMoves):
-    """One game, from the first decision to the last scoring. Made by `start`.
+    """One game from the first decision to the last scoring. `start` makes it.
 
-    With `remember` set, `apply` can be undone; that costs a copy for each move.
+    If `remember` is set, `undo` can take moves back; each `apply` then costs a copy.
     """
 
     def __init__(self) -> None:
@@ -69,24 +69,24 @@ class Position(LegalMoves):
         self.past: list[Position] = []
 
     def copy(self) -> "Position":
-        """Return a game of its own in the same state; it can undo nothing yet."""
+        """Return an independent copy. It cannot undo the moves played before."""
         other = Position()
         other.assign(self)
         return other
 
     def undo(self) -> None:
-        """Take the last `apply` back. Needs `remember` to have been set before it."""
+        """Take the last `apply` back. `remember` must have been set before it."""
         self.assign(self.past.pop())
 
     def legal(self) -> list[int]:
         """Return the legal moves in the ASCII order of their strings."""
-        self.find()
+        self.generate()
         return self.moves.listed()
 
     # Playing
 
     def apply(self, move: int) -> None:
-        """Play a legal move. Raises IllegalAction if it is not legal now."""
+        """Play a move. Raises IllegalAction if it is not legal now."""
         if not self.allows(move):
             raise IllegalAction(move, "this move is not legal now")
         if self.remember:
@@ -94,7 +94,7 @@ class Position(LegalMoves):
         self.perform(move)
 
     def attempt(self, move: int) -> bool:
-        """Play a move if it is legal now; return whether it was."""
+        """Play a move if it is legal now, and return True; otherwise return False."""
         if not self.allows(move):
             return False
         self.perform(move)
@@ -103,37 +103,40 @@ class Position(LegalMoves):
     def follow(
         self,
         entries: list[object],
-        done: int,
-        known: dict[str, int],
+        number: int,
+        moves: dict[str, int],
         read: Callable[["Position", str], int | None],
     ) -> int:
-        """Play a replay's entries from number `done` until a phase ends, or to the end.
+        """Play a replay's entries from index `number` until a phase or the list ends.
 
-        Returns the number of the next entry; -1 where one is not plainly right, and
-        then the position is somewhere inside it. `known` has moves by their strings,
-        `read` finds those of others.
+        Return the index of the next entry, or -1 if an entry may be wrong; then the
+        position is undefined. `moves` maps strings to moves; `read` returns the move of
+        a string that is not in `moves`, or None.
         """
-        while done < len(entries):
-            entry = entries[done]
+        while number < len(entries):
+            entry = entries[number]
             if type(entry) is not dict or "auto" in entry:
                 return -1
             if not self._follow_one(
-                entry.get("seat"), entry.get("actions"), known, read
+                entry.get("seat"), entry.get("actions"), moves, read
             ):
                 return -1
-            done += 1
+            number += 1
             if self.decision in (KING_DUE, OVER):
                 break
-        return done
+        return number
 
     def _follow_one(
         self,
         seat: object,
         actions: object,
-        known: dict[str, int],
+        moves: dict[str, int],
         read: Callable[["Position", str], int | None],
     ) -> bool:
-        """Play one answer: all in one turn, and nothing after a purchase."""
+        """Play one answer and return True; False if it may be wrong.
+
+        An answer belongs to one turn, and nothing may follow a purchase in it.
+        """
         if type(seat) is not int or seat != self.seat or type(actions) is not list:
             return False
         turn = self.turn_id
@@ -141,7 +144,7 @@ class Position(LegalMoves):
         for action in actions:
             if type(action) is not str or turn != self.turn_id or kind == BUY:
                 return False
-            move = known.get(action)
+            move = moves.get(action)
             if move is None and action == "end" and self.outcomes(END) == 1:
                 move = END << 16
             elif move is None:
@@ -149,17 +152,18 @@ class Position(LegalMoves):
             if move is None or not self.attempt(move):
                 return False
             kind = move >> 16
-        return kind != 0  # there was one
+        return kind != 0  # an answer has at least one action
 
     def playout(self, seed: int) -> int:
-        """Play random moves to the end; returns how many. A seed gives the same game.
+        """Play random moves to the end, and return their number.
 
-        The generator is xorshift64*, so that compiled and plain code agree.
+        Equal seeds give equal games. The generator is xorshift64*, so that compiled and
+        plain code play the same game.
         """
         state = (seed & _ALL) | 1
         moves = 0
         while self.decision != OVER:
-            self.find()
+            self.generate()
             state ^= state >> 12
             state ^= (state << 25) & _ALL
             state ^= state >> 27
@@ -169,7 +173,7 @@ class Position(LegalMoves):
         return moves
 
     def perform(self, move: int) -> None:
-        """Play a move that is known to be legal now; nothing is checked."""
+        """Play a move that is known to be legal now, without any check."""
         a = (move >> 8) & 0xFF
         decision = self.decision
         if decision == TURN:
@@ -190,7 +194,7 @@ class Position(LegalMoves):
             self._found(a)
 
     def _act(self, kind: int, a: int, b: int, outcome: int) -> None:
-        """One action of a turn (rules 30-54)."""
+        """Play one action of a turn (rules 30-54)."""
         board = self.board
         if kind == MOVE:
             self.ap -= 1
@@ -230,7 +234,7 @@ class Position(LegalMoves):
             self.decision = KEEPING
 
     def _play(self, kind: int, a: int, b: int) -> None:
-        """Play a card (rules 51-53); what it does costs nothing (D-13)."""
+        """Play a card (rules 51-53). Its effect costs no action points (D-13)."""
         self.cards.play(self.seat, kind - PLAY)
         self.played = True
         if kind == AP6:
@@ -254,7 +258,7 @@ class Position(LegalMoves):
     # The course of the game
 
     def set_up(self, rules: Rules, setup: Setup) -> None:
-        """Lay out a game, and ask for its first decision (rules 14-20, 65, 69)."""
+        """Set a new game up, and ask for its first decision (rules 14-20, 65, 69)."""
         self.seats = rules.seats
         self.buy_draw = rules.buy_draw
         self.max_buys = _limit(rules.max_buys)
@@ -312,24 +316,24 @@ class Position(LegalMoves):
     def _found(self, space: int) -> None:
         self.stock.supply -= 1
         self.board.place(space)
-        self.done += 1
-        if self.done == START_BLOCKS:
-            self.done = 0
+        self.setup_step += 1
+        if self.setup_step == START_BLOCKS:
+            self.setup_step = 0
             self._ask(ENTERING, self.first)
         else:
-            self._ask(FOUNDING, (self.first + self.done) % self.seats)
+            self._ask(FOUNDING, (self.first + self.setup_step) % self.seats)
 
     def _enter(self, space: int) -> None:
         self.board.drop(self.seat, space)
         self.reserve[self.seat] -= 1
-        self.done += 1
-        if self.done == self.seats:
+        self.setup_step += 1
+        if self.setup_step == self.seats:
             self._ask(KING_DUE, self.seat)
         else:
-            self._ask(ENTERING, self.order[self.done])
+            self._ask(ENTERING, self.order[self.setup_step])
 
     def _king(self, space: int) -> None:
-        """Return the king is put (rules 18, 60); who starts then (rule 61)."""
+        """Place the king (rules 18, 60), then decide who starts the phase (rule 61)."""
         if space != STAY:
             self.board.crown(space)
         if self.phase == 0:
@@ -340,7 +344,13 @@ class Position(LegalMoves):
             self._open_phase(self.seat)
 
     def _open_phase(self, first: int) -> None:
-        """Deal the next phase's stacks, and what was carried over (rules 24, 28)."""
+        """Deal the next phase's stacks and the blocks carried over (rules 24, 28).
+
+        1. Set the order of the seats.
+        2. Deal the same stacks to every seat.
+        3. Distribute the carried blocks of each seat that has one way to do so.
+        4. Ask the other seats one after the other; then begin the first turn.
+        """
         self.phase += 1
         if self.ordering == _FIXED:
             self.first = first
@@ -364,7 +374,10 @@ class Position(LegalMoves):
         self.waiting &= ~(1 << seat)
 
     def _next_stock(self) -> None:
-        """Ask the next seat that has a choice, clockwise from the first; then play."""
+        """Ask the next seat that has a choice of stacks, clockwise from the first seat.
+
+        If no seat is left, begin the first turn.
+        """
         for turn in range(self.seats):
             seat = (self.first + turn) % self.seats
             if (self.waiting >> seat) & 1:
@@ -373,7 +386,10 @@ class Position(LegalMoves):
         self._begin_turn()
 
     def _open_round(self, number: int) -> None:
-        """Set the order of a round; it stays while all have 0 (rules 23, 70, D-22)."""
+        """Open a round and set its order (rules 23, 70, D-22).
+
+        While all scores are 0 the order of the previous round stays.
+        """
         self.round = number
         self.turn = 0
         if self.ordering == _FIXED or self._nobody_scored():
@@ -396,15 +412,15 @@ class Position(LegalMoves):
         return True
 
     def _sort_order(self) -> None:
-        """From the highest score down; equal ones stay as they are."""
+        """Sort the order by score, highest first; equal scores keep their order."""
         scores = self.track.scores
         for turn in range(1, self.seats):
             seat = self.order[turn]
-            place = turn
-            while place > 0 and scores[seat] > scores[self.order[place - 1]]:
-                self.order[place] = self.order[place - 1]
-                place -= 1
-            self.order[place] = seat
+            i = turn
+            while i > 0 and scores[seat] > scores[self.order[i - 1]]:
+                self.order[i] = self.order[i - 1]
+                i -= 1
+            self.order[i] = seat
 
     def _begin_turn(self) -> None:
         self._ask(TURN, self.order[self.turn])
@@ -413,7 +429,11 @@ class Position(LegalMoves):
         self.stock.begin(self.seat, self.largest)
 
     def _end_turn(self, outcome: int) -> None:
-        """Clear what is unused (rules 27, 28, 30), then open the next turn or round."""
+        """End a turn, then open the next turn, round or phase.
+
+        The blocks left on the current stack are distributed, returned or carried over
+        (rules 27, 28); unused action points are lost (rule 30).
+        """
         stock = self.stock
         rounds = self.rounds[self.phase - 1]
         if self.round == rounds and self.keeps_blocks:
@@ -435,7 +455,7 @@ class Position(LegalMoves):
         self._begin_turn()
 
     def _end_phase(self) -> None:
-        """Score, then ask the lowest seat for the king, or end (rules 55-60, 64)."""
+        """Score the phase; then ask the lowest seat for the king, or end the game."""
         self.track.score_phase(self.board, self.phase, self.first)
         if self.phase == PHASES:
             self._ask(OVER, -1)
@@ -443,7 +463,7 @@ class Position(LegalMoves):
             self._ask(KING_DUE, self.lowest())
 
     def lowest(self) -> int:
-        """Return the seat with the lowest score; of equals the last in order (D-7)."""
+        """Return the lowest seat; of equal ones the last in the round's order (D-7)."""
         lowest_seat = self.order[0]
         for turn in range(1, self.seats):
             seat = self.order[turn]
@@ -456,7 +476,7 @@ _ORDERINGS = ("fixed", "leader", "descending")
 
 
 def _limit(number: int | None) -> int:
-    """Return a switch's number as one that fits the kernel."""
+    """Return a switch's number as the kernel uses it: null becomes `NO_LIMIT`."""
     return NO_LIMIT if number is None else min(number, NO_LIMIT)
 
 

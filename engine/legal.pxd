@@ -26,7 +26,7 @@ cdef class LegalMoves(State):
     cdef uint64_t _piece_spaces(self, int kind) noexcept
     cdef uint64_t _card_spaces(self, int kind) noexcept
     cdef uint64_t _goals(self, int kind, int space) noexcept
-    cpdef void find(self) noexcept
+    cpdef void generate(self) noexcept
     cdef void _list_keeps(self) noexcept
     cdef void _list_turn(self) noexcept
     cdef void _list_card(self, int kind) noexcept

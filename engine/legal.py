@@ -1,7 +1,8 @@
-"""What the seat that decides may do (rules 25-61): listing moves, and judging one.
+"""The legal moves of the seat that decides (rules 25-61): list them, or judge one.
 
-Both ask the same methods, `_spaces` and `_goals` above all: the spaces that a move of a
-kind may name first, and then second. So each rule is written once.
+Listing and judging use the same methods, so that each rule is written once. The most
+important ones are `_spaces`, the spaces that a kind of move may name first, and
+`_goals`, the spaces that it may name second.
 """
 
 try:
@@ -51,10 +52,10 @@ from engine.state import State
 
 
 class LegalMoves(State):
-    """A state, and what is legal in it."""
+    """A state and its legal moves."""
 
     def allows(self, move: int) -> bool:
-        """Whether a move is legal now. Any number may be asked."""
+        """True if a move is legal now. `move` may be any number."""
         if not 0 < move < (STOCK + 1) << 16:
             return False
         kind = move >> 16
@@ -92,18 +93,21 @@ class LegalMoves(State):
         return kind in (UP2, DIAGONAL, JUMP, REGROUP, DOOR_UP, MOVE_BLOCK)
 
     def _ready(self, kind: int) -> bool:
-        """Whether a move that names nothing is legal (rules 47-54)."""
+        """True if a move without arguments is legal (rules 47-54)."""
         if self.decision != TURN:
             return False
         if kind == BUY:
-            may = self.bought < self.max_buys and self.cards.can_buy(self.seat)
-            return self.ap > 0 and may
+            allowed = self.bought < self.max_buys and self.cards.can_buy(self.seat)
+            return self.ap > 0 and allowed
         if kind == SCORE:
             return self.ap > 0
         return self._may_play(kind)
 
     def _may_play(self, kind: int) -> bool:
-        """One card a turn, and none that was bought this turn (rules 49, 51)."""
+        """True if the card may be played, whatever its effect (rules 49, 51).
+
+        One card a turn may be played, and none that was bought this turn.
+        """
         if self.played or self.decision != TURN:
             return False
         return (self.cards.ready >> (kind - PLAY)) & 1 == 1
@@ -114,7 +118,7 @@ class LegalMoves(State):
         return self.stock.has(self.seat, size)
 
     def _may_use(self, size: int) -> bool:
-        """Whether UNDER_KNIGHT may take a block from there (D-16)."""
+        """True if UNDER_KNIGHT may take a block from a stack of that size (D-16)."""
         if size == CURRENT:
             return self.stock.current > 0
         return size > 0 and self.stock.has(self.seat, size)
@@ -123,7 +127,10 @@ class LegalMoves(State):
         return self.decision == KING_DUE and self.phase > 0
 
     def outcomes(self, kind: int) -> int:
-        """How many ways END or STOCK have to put left-over blocks (rules 27, 28)."""
+        """Return the number of ways to distribute left-over blocks (rules 27, 28).
+
+        `kind` is END or STOCK. The number is 0 if that kind of move is not legal.
+        """
         if kind == STOCK:
             if self.decision != STOCK_DUE:
                 return 0
@@ -133,7 +140,7 @@ class LegalMoves(State):
         return self.stock.outcomes(self.seat, self.stock.current)
 
     def _spaces(self, kind: int) -> int:
-        """Return the spaces that a move of a kind may name first."""
+        """Return the spaces that a kind of move may name first."""
         if self.decision != TURN:
             return self._piece_spaces(kind)
         board = self.board
@@ -142,12 +149,12 @@ class LegalMoves(State):
         if kind == BLOCK:
             return board.block() if self._has_block() else 0
         if kind == ADD:
-            may = self.ap >= ADD_COST and self.reserve[self.seat] > 0
-            return board.add(self.seat) if may else 0
+            affordable = self.ap >= ADD_COST and self.reserve[self.seat] > 0
+            return board.add(self.seat) if affordable else 0
         return self._card_spaces(kind)
 
     def _has_block(self) -> bool:
-        """Whether the turn has an ordinary block to place (rules 25, 26)."""
+        """True if the seat may place an ordinary block (rules 25, 26)."""
         if self.ap < 1 or self.placed >= self.max_blocks:
             return False
         return self.stock.current > 0
@@ -173,7 +180,7 @@ class LegalMoves(State):
         return self.board.knights[self.seat]
 
     def _goals(self, kind: int, space: int) -> int:
-        """Return the spaces that a move of a kind may name after a first one."""
+        """Return the spaces that a kind of move may name second, after `space`."""
         board = self.board
         if kind == MOVE:
             return board.walk(space)
@@ -189,10 +196,12 @@ class LegalMoves(State):
 
     # Listing
 
-    def find(self) -> None:
-        """List the legal moves in `moves`, in the ASCII order of their strings."""
-        if not cython.compiled:  # pragma: no branch - the compiled kernel has one list
-            self.moves = MoveList()  # of its own: threads may take turns anywhere here
+    def generate(self) -> None:
+        """Fill `moves` with the legal moves, in the ASCII order of their strings."""
+        # The compiled kernel shares one list: no other thread can run in between. Plain
+        # Python may switch threads at any line, so each call needs a list of its own.
+        if not cython.compiled:  # pragma: no branch - see above
+            self.moves = MoveList()
         self.moves.count = 0
         if self.decision == TURN:
             self._list_turn()
@@ -212,9 +221,9 @@ class LegalMoves(State):
 
     def _list_keeps(self) -> None:
         for card in range(CARD_COUNT):
-            for where in range(2):
-                if self.cards.can_keep(self.seat, card, where):
-                    self.moves.add(KEEP << 16 | card << 8 | where)
+            for deck_end in range(2):
+                if self.cards.can_keep(self.seat, card, deck_end):
+                    self.moves.add(KEEP << 16 | card << 8 | deck_end)
 
     def _list_turn(self) -> None:
         self._emit_spaces(ADD)

@@ -1,11 +1,11 @@
 """The numbers that the kernel uses for cards, master cards, decisions and moves.
 
 Cards and kinds of moves are numbered in the ASCII order of their words, so that the
-kernel lists moves in the order of their strings without ever making the strings.
+kernel lists moves in the order of their strings without making the strings.
 
-A move is `kind << 16 | a << 8 | b`; a and b are spaces, a seat, a size, a card, or 0.
-For END and STOCK the low 16 bits number the outcomes in ASCII order. A space is `8 *
-column + row`.
+A move is `kind << 16 | a << 8 | b`; a and b are a space, a seat, a size, a card, or 0.
+For END and STOCK the low 16 bits are the number of an outcome (stock.py). A space is
+`8 * column + row`.
 """
 
 from enum import StrEnum
@@ -14,7 +14,7 @@ from engine.rulesets import CARDS, COPIES, MASTERS
 
 CARD_NAMES = tuple(sorted(CARDS))
 CARD_COUNT = len(CARD_NAMES)
-DECK_SIZE = CARD_COUNT * COPIES  # of the largest deck; the arrays have this room
+DECK_SIZE = CARD_COUNT * COPIES  # cards in the largest deck
 CARD_IDS = {name: number for number, name in enumerate(CARD_NAMES)}
 MASTER_NAMES = MASTERS
 (BORDER, DIAGONALS, CASTLES, ADJACENT, ALL_LEVELS, ROW, SQUARE, ONE_LEVEL) = range(8)
@@ -37,16 +37,16 @@ DECISIONS = (None, *Decision)  # by the kernel's numbers; None: the game is over
 (OVER, FOUNDING, ENTERING, KING_DUE, FIRST_DUE, STOCK_DUE, TURN, KEEPING) = range(8)
 
 (ADD, BLOCK, BUY, END, ENTER, FIRST, FOUND, KEEP, KING, MOVE) = range(1, 11)
-PLAY = 11  # PLAY + card: one kind for each card
+PLAY = 11  # PLAY + card is the kind of playing that card
 (AP6, AP7, DIAGONAL, DOOR_UP, EXTRA_BLOCK, JUMP, MOVE_BLOCK, REGROUP) = range(11, 19)
 (UNDER_KNIGHT, UP2, SCORE, STACK, STOCK) = range(19, 24)
 
-STAY = 64  # `king stay`: no space
-BOTTOM, TOP = 0, 1  # where the other cards go
-NO_LIMIT = 1000  # stands for a switch that is null: more than any game reaches
+STAY = 64  # in place of a space: `king stay`
+BOTTOM = 0  # end of the deck to which `keep` returns the other cards
+TOP = 1
+NO_LIMIT = 1000  # for a switch that is null; more than any game reaches
 MAX_STACKS = 64  # of a seat in one phase: two seats share at most 84 blocks
-CURRENT = 63  # `under_knight … current`: no size, stacks hold at most 41 blocks
-
+CURRENT = 63  # in place of a size, which is at most 41: `under_knight … current`
 
 SPACES = tuple(f"{column}{row}" for column in "abcdefgh" for row in range(1, 9))
 """The spaces in the order of their numbers, which is also their ASCII order."""

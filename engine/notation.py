@@ -1,7 +1,7 @@
-"""The contract's strings for moves, and the kernel's numbers for them.
+"""Translate between the action strings of docs/contract.md and the kernel's moves.
 
-`end` and `stock` name sizes where there is a choice, so they are read and written with
-the position; every other string always means the same move, and is remembered once met.
+An `end` or `stock` string may name sizes, so reading and writing it needs the position.
+Every other string always means the same move; such pairs are cached.
 """
 
 from engine.kernel import Position
@@ -50,36 +50,39 @@ _WORDS = {
 _KINDS = {word: kind for kind, word in _WORDS.items()}
 _PLAIN = {BUY, SCORE, AP6, AP7}
 _SINGLE = {ADD, BLOCK, ENTER, FOUND, KING, EXTRA_BLOCK}
-_PLACES = {"bottom": BOTTOM, "top": TOP}
-_PLACE_NAMES = {number: name for name, number in _PLACES.items()}
+_DECK_ENDS = {"bottom": BOTTOM, "top": TOP}
+_DECK_END_NAMES = {number: name for name, number in _DECK_ENDS.items()}
 _SIZES = {str(size): size for size in range(CURRENT)}
-_LONGEST = 40  # characters in the longest string whose meaning is remembered
+_SOURCES = _SIZES | {"current": CURRENT}
+_KING_TARGETS = NUMBERS | {"stay": STAY}
+_MAX_CHARS = 40  # no action that is cached is as long
 
 _texts: dict[int, str] = {}
 MOVES: dict[str, int] = {}
-"""What the strings met so far mean, but for those that need a position."""
+"""A cache of the moves of strings that do not need a position."""
 
 
 def text(position: Position, move: int) -> str:
     """Return the string of a legal move."""
-    known = _texts.get(move)
-    if known is not None:
-        return known
+    cached = _texts.get(move)
+    if cached is not None:
+        return cached
     kind = move >> 16
     if kind in (END, STOCK):
         return ending_texts(position, kind)[move & 0xFFFF]
-    written = _texts[move] = _written(kind, (move >> 8) & 0xFF, move & 0xFF)
-    return written
+    action = _write(kind, (move >> 8) & 0xFF, move & 0xFF)
+    _texts[move] = action
+    return action
 
 
-def _written(kind: int, a: int, b: int) -> str:
+def _write(kind: int, a: int, b: int) -> str:
     word = _WORDS[kind]
     if kind in _PLAIN:
         return word
     if kind in (FIRST, STACK):
         return f"{word} {a}"
     if kind == KEEP:
-        return f"{word} {CARD_NAMES[a]} {_PLACE_NAMES[b]}"
+        return f"{word} {CARD_NAMES[a]} {_DECK_END_NAMES[b]}"
     if kind == UNDER_KNIGHT:
         return f"{word} {SPACES[a]} {'current' if b == CURRENT else b}"
     if kind in _SINGLE:
@@ -92,22 +95,21 @@ def texts(position: Position) -> list[str]:
     endings: list[str] = []
     strings = []
     for move in position.legal():
-        known = _texts.get(move)
-        if known is None:
+        action = _texts.get(move)
+        if action is None:
             if move >> 16 in (END, STOCK):
                 endings = endings or ending_texts(position, move >> 16)
-                known = endings[move & 0xFFFF]
+                action = endings[move & 0xFFFF]
             else:
-                known = text(position, move)
-        strings.append(known)
+                action = text(position, move)
+        strings.append(action)
     return strings
 
 
 def ending_texts(position: Position, kind: int) -> list[str]:
-    """Return the strings of an END or STOCK move by number of outcome.
+    """Return the strings of all END or STOCK moves, by number of outcome.
 
-    One outcome of an `end` needs no sizes; a `stock` is only asked where there are
-    more.
+    An `end` with one outcome names no sizes. A `stock` always has several outcomes.
     """
     stock = position.stock
     blocks = stock.current if kind == END else stock.carried[position.seat]
@@ -119,14 +121,17 @@ def ending_texts(position: Position, kind: int) -> list[str]:
 
 
 def move_of(position: Position, action: str) -> int | None:
-    """Return the move that a string means in a position, legal or not, or None."""
-    known = MOVES.get(action)
-    if known is not None:
-        return known
+    """Return the move of a string in a position, legal or not.
+
+    Return None if the string is no action.
+    """
+    cached = MOVES.get(action)
+    if cached is not None:
+        return cached
     word, _, rest = action.partition(" ")
     if word in ("end", "stock"):
         return _read_ending(position, action)
-    move = _read(action, word, rest) if len(action) < _LONGEST else None
+    move = _read(action, word, rest) if len(action) < _MAX_CHARS else None
     if move is not None:
         MOVES[action] = move
     return move
@@ -134,7 +139,7 @@ def move_of(position: Position, action: str) -> int | None:
 
 def _read_ending(position: Position, action: str) -> int | None:
     kind = END if action.startswith("end") else STOCK
-    outcomes = position.outcomes(kind)  # 0 where the decision is another
+    outcomes = position.outcomes(kind)  # 0 if the decision is another one
     if action == "end":
         return END << 16 if outcomes == 1 else None
     if not outcomes:
@@ -144,7 +149,7 @@ def _read_ending(position: Position, action: str) -> int | None:
 
 
 def _read(action: str, word: str, rest: str) -> int | None:
-    """Return the move that is written exactly so, or None."""
+    """Return the move whose string is exactly `action`, or None."""
     arguments = rest.split(" ") if rest else []
     if word == "play" and arguments:
         word = f"play {arguments.pop(0)}"
@@ -156,28 +161,33 @@ def _read(action: str, word: str, rest: str) -> int | None:
         return None
     a, b = numbers
     move = kind << 16 | a << 8 | b
-    return move if _written(kind, a, b) == action else None
+    return move if _write(kind, a, b) == action else None
 
 
 def _numbers(kind: int, arguments: list[str]) -> tuple[int, int] | None:
-    if kind in _PLAIN:
-        tables: tuple[dict[str, int], ...] = ()
-    elif kind in (FIRST, STACK):
-        tables = (_SIZES,)
-    elif kind == KEEP:
-        tables = (CARD_IDS, _PLACES)
-    elif kind == UNDER_KNIGHT:
-        tables = (NUMBERS, _SOURCES)
-    elif kind in _SINGLE:
-        tables = (_TARGETS if kind == KING else NUMBERS,)
-    else:
-        tables = (NUMBERS, NUMBERS)
+    """Return the two numbers of a move, 0 for one that its kind lacks, or None."""
+    tables = _tables(kind)
     if len(arguments) != len(tables):
         return None
-    found = [table.get(word) for table, word in zip(tables, arguments, strict=True)]
-    a, b = (*found, 0, 0)[:2]
-    return None if a is None or b is None else (a, b)
+    numbers = [0, 0]
+    for i, table in enumerate(tables):
+        number = table.get(arguments[i])
+        if number is None:
+            return None
+        numbers[i] = number
+    return numbers[0], numbers[1]
 
 
-_SOURCES = _SIZES | {"current": CURRENT}
-_TARGETS = NUMBERS | {"stay": STAY}
+def _tables(kind: int) -> tuple[dict[str, int], ...]:
+    """Return what the arguments of a kind of move may be, with their numbers."""
+    if kind in _PLAIN:
+        return ()
+    if kind in (FIRST, STACK):
+        return (_SIZES,)
+    if kind == KEEP:
+        return (CARD_IDS, _DECK_ENDS)
+    if kind == UNDER_KNIGHT:
+        return (NUMBERS, _SOURCES)
+    if kind in _SINGLE:
+        return (_KING_TARGETS if kind == KING else NUMBERS,)
+    return (NUMBERS, NUMBERS)

@@ -1,7 +1,7 @@
-"""The referee: asks the seats in turn, checks their answers, keeps their clocks.
+"""The referee: it asks the players for decisions, checks answers and keeps clocks.
 
-It knows players, not processes: a player is any object that answers a decision and
-says what thinking time that cost. It knows no JSON, no database and no wall clock.
+A player is any object with the methods of `Player`: it answers a decision and reports
+the thinking time. The referee knows no processes, JSON, database or wall clock.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,9 +17,9 @@ from engine.setup import derive_seed
 
 
 class PlayerFault(Exception):
-    """The player broke the rules of conduct: its seat forfeits.
+    """The player made a fault, so its seat forfeits.
 
-    ``detail`` is one sentence for the owner of the bot.
+    `detail` is one sentence for the owner of the bot.
     """
 
     def __init__(self, reason: Fault, detail: str) -> None:
@@ -29,15 +29,18 @@ class PlayerFault(Exception):
 
 
 class ServiceFault(Exception):
-    """Our own failure (a lost worker, a full disk): the game is played again."""
+    """The service itself failed (a lost worker, a full disk): no seat forfeits.
+
+    The game has to be played again.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What a player is told before the game.
+    """The facts that a player gets before the game.
 
-    ``switches`` are all resolved switches by name; ``seed`` is for the player's own
-    randomness and tells nothing of the game's seed.
+    `switches` has all resolved switches by name. `seed` is for the player's own
+    randomness and does not reveal the game's seed.
     """
 
     ruleset: str
@@ -52,9 +55,9 @@ class Hello:
 class Ask:
     """One question to one seat.
 
-    ``events`` is what happened since the seat was last told, as it may see it.
-    ``move_ms`` and ``bank_ms`` are what is left of its clock now, in milliseconds
-    of thinking time; the player's side ends the thought when both are used up.
+    `events` are the events since the seat's last question, as the seat may see them.
+    `move_ms` and `bank_ms` are the milliseconds of thinking time that the seat has left
+    now; the player has to stop when both are used up.
     """
 
     decision: Decision
@@ -66,12 +69,12 @@ class Ask:
     bank_ms: float
 
 
-@dataclass(slots=True)  # frozen, it would take twice as long to make
+@dataclass(slots=True)  # not frozen: that would double the cost of making one
 class Answer:
-    """What a player answered: ``actions``, or the ``index`` of a legal action.
+    """A player's answer: a list of actions, or the index of a legal action.
 
-    ``ms`` is the charged thinking time; ``cpu_ms`` and ``wall_ms`` are what it was
-    made of, kept with the move so that a charge can be checked.
+    `ms` is the charged thinking time. `cpu_ms` and `wall_ms` are the measurements that
+    it was computed from; they are stored with the move so that it can be checked.
     """
 
     actions: list[str] | None
@@ -83,30 +86,30 @@ class Answer:
 
 
 class Player(Protocol):
-    """One seat's voice. ``start`` and ``decide`` raise PlayerFault or ServiceFault."""
+    """The player of one seat. `start`, `decide` raise PlayerFault or ServiceFault."""
 
     def start(self, hello: Hello) -> None:
-        """Launch, say hello and wait for "ready" within the limits in ``hello``."""
+        """Start the player; it must be ready within the limits in `hello`."""
 
     def decide(self, ask: Ask) -> Answer:
-        """Answer one question, within ``move_ms + bank_ms`` of thinking time."""
+        """Answer one question within `move_ms + bank_ms` of thinking time."""
 
     def forfeit(self, reason: Fault, detail: str) -> None:
-        """Hear that the seat lost its say, and end. Never raises, never waits long."""
+        """End because the seat forfeited. Must not raise or block for long."""
 
     def end(self, scores: list[int], ranks: list[int], reason: EndReason) -> None:
-        """Hear the result, and end."""
+        """End because the game is over, with its result."""
 
     def kill(self) -> None:
-        """End at once; nothing of the player survives. May be called twice."""
+        """End everything of the player at once. May be called more than once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One entry of the replay's ``moves``, as it is made.
+    """One entry of the replay's `moves`.
 
-    ``answer`` is what the player said and what it cost, or None where the referee
-    answered for a seat that forfeited. ``actions`` are those that stand.
+    `actions` are the legal actions of the answer, up to the first illegal one. `answer`
+    is the player's answer, or None if the referee answered for a forfeited seat.
     """
 
     index: int
@@ -115,7 +118,7 @@ class Move:
     answer: Answer | None
 
     def entry(self) -> dict[str, Any]:
-        """Return it as the replay writes it (contract, section 7)."""
+        """Return the entry in the form of the replay (docs/contract.md, section 7)."""
         entry: dict[str, Any] = {"seat": self.seat, "actions": self.actions}
         if self.answer is None:
             return entry | {"auto": True}
@@ -124,7 +127,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Forfeit:
-    """A seat lost its say before the move with index ``before_move``."""
+    """A seat that forfeited before the move with the index `before_move`."""
 
     seat: int
     before_move: int
@@ -132,7 +135,7 @@ class Forfeit:
     detail: str
 
     def entry(self) -> dict[str, Any]:
-        """Return it as the replay writes it; the detail is the owner's alone."""
+        """Return the entry in the form of the replay, without the private detail."""
         return {
             "seat": self.seat,
             "before_move": self.before_move,
@@ -142,7 +145,7 @@ class Forfeit:
 
 @dataclass(slots=True)
 class GameRecord:
-    """A game that was played to its end."""
+    """A game that was played to its end: its moves and forfeits."""
 
     game: TorresGame
     moves: list[Move] = field(default_factory=list)
@@ -150,8 +153,8 @@ class GameRecord:
 
     @property
     def result(self) -> Result:
-        """Return how the game ended."""
-        assert self.game.result is not None  # it was played to its end
+        """The result of the game."""
+        assert self.game.result is not None  # the game is over
         return self.game.result
 
     def replay(self, *, seed: str, players: list[dict[str, Any]]) -> dict[str, Any]:
@@ -176,27 +179,32 @@ def play(
     limits: dict[str, int],
     watch: Watch | None = None,
 ) -> GameRecord:
-    """Play ``game`` to its end with one player a seat; every player is ended.
+    """Play a game to its end with one player for each seat, and kill all players.
 
-    ``seed`` is the game's own; the players get seeds derived from it. ``limits`` is
-    told to the players as it is, and its ``move_ms`` and ``bank_ms`` are the clock.
-    ``watch`` hears of every move as it is made; what it raises ends the game.
-    Raises ServiceFault where a player's side failed by our own fault.
+    `seed` is the game's seed; each player gets a seed derived from it. The players get
+    `limits` unchanged, and its `move_ms` and `bank_ms` set their clocks. `watch` is
+    called with every move when it is made; an exception that it raises ends the game.
+    Raises ServiceFault if the service itself failed.
+
+    1. Start the players in the order of the seats. A fault forfeits the seat.
+    2. Ask the seat that decides, or answer for it if it has forfeited, until the game
+       is over.
+    3. Send the result to the seats that did not forfeit.
     """
-    table = _RunningGame(game, players, limits, watch)
+    running = _RunningGame(game, players, limits, watch)
     try:
-        table.open(seed)
+        running.open(seed)
         while not game.over:
-            table.step()
-        table.close()
+            running.step()
+        running.close()
     finally:
         for player in players:
             player.kill()
-    return table.outcome
+    return running.record
 
 
 class _RunningGame:
-    """The seats of one running game: their clocks, and what each was told."""
+    """A running game: the clocks of its seats, and the events that each has got."""
 
     def __init__(
         self,
@@ -205,25 +213,27 @@ class _RunningGame:
         limits: dict[str, int],
         watch: Watch | None,
     ) -> None:
-        self.game, self.players, self.limits = game, players, limits
+        self.game = game
+        self.players = players
+        self.limits = limits
         self.watch = watch
-        self.outcome = GameRecord(game)
+        self.record = GameRecord(game)
         self.banks = [float(limits["bank_ms"])] * len(players)
-        self.told = [0] * len(players)
+        self.events_sent = [0] * len(players)
         self.started: set[int] = set()
         self.turn = -1
         self.move_ms = 0.0
 
     def open(self, seed: str) -> None:
-        """Start the players in the order of the seats from ``first``.
+        """Start the players in the order of the seats, from the first seat of the game.
 
-        When all others failed, the last seat has won without being examined.
+        If all other seats forfeit, the last one wins without being started.
         """
         seats = len(self.players)
-        for k in range(seats):
+        for turn in range(seats):
             if self.game.over:
                 return
-            seat = (self.game.setup.first + k) % seats
+            seat = (self.game.setup.first + turn) % seats
             self.started.add(seat)
             try:
                 self.players[seat].start(self._hello(seat, seed))
@@ -241,14 +251,14 @@ class _RunningGame:
         )
 
     def step(self) -> None:
-        """Let the seat that is due answer once, or answer for it."""
+        """Get one answer of the seat that decides, or answer for a forfeited seat."""
         seat = self.game.seat
         assert seat is not None  # the loop ends with the game
         if seat in self.game.forfeited:
             actions = self.game.automatic()
             for action in actions:
                 self.game.play(action, auto=True)
-            self._record(seat, actions, None)
+            self._add_move(seat, actions, None)
             return
         try:
             answer = self._ask(seat)
@@ -261,24 +271,29 @@ class _RunningGame:
     def _ask(self, seat: int) -> Answer:
         game = self.game
         if game.turn_id != self.turn:
-            self.turn, self.move_ms = game.turn_id, float(self.limits["move_ms"])
+            self.turn = game.turn_id
+            self.move_ms = float(self.limits["move_ms"])
         assert game.decision is not None  # the game is not over
+        sent = self.events_sent[seat]
         ask = Ask(
             decision=game.decision,
             ply=game.ply,
             state=game.state(seat),
-            events=[seen_by(event, seat) for event in game.log[self.told[seat] :]],
+            events=[seen_by(event, seat) for event in game.log[sent:]],
             legal=game.legal(),
             move_ms=self.move_ms,
             bank_ms=self.banks[seat],
         )
-        self.told[seat] = len(game.log)
+        self.events_sent[seat] = len(game.log)
         answer = self.players[seat].decide(ask)
         self._charge(seat, answer.ms)
         return answer
 
     def _charge(self, seat: int, ms: float) -> None:
-        """Take the time from the move first, then from the bank (section 8)."""
+        """Charge a seat's clock: the move's time first, then the bank.
+
+        Raises PlayerFault if the bank is used up (docs/contract.md, section 8).
+        """
         over = ms - self.move_ms
         self.move_ms = max(0.0, -over)
         if over > 0:
@@ -302,14 +317,19 @@ class _RunningGame:
         return [legal[answer.index]]
 
     def _perform(self, seat: int, actions: list[str], answer: Answer) -> None:
-        """Play the actions until one is refused; those before it stand."""
-        game, done = self.game, 0
+        """Play the actions of an answer up to the first illegal one.
+
+        The actions before an illegal one are part of the game.
+        """
+        game = self.game
         turn = game.turn_id
+        played = 0
         fault = None
         for action in actions:
-            if done and game.over:
-                break  # nothing can be wrong after the end
-            if why := _surplus(actions[:done], same_turn=game.turn_id == turn):
+            if played and game.over:
+                break  # actions after the end of the game are ignored
+            why = _surplus(actions[:played], same_turn=game.turn_id == turn)
+            if why is not None:
                 fault = PlayerFault(Fault.ILLEGAL_ACTION, f"{action[:80]!r}: {why}")
                 break
             try:
@@ -317,38 +337,38 @@ class _RunningGame:
             except IllegalAction as refusal:
                 fault = PlayerFault(Fault.ILLEGAL_ACTION, str(refusal))
                 break
-            done += 1
-        if done:
-            self._record(seat, actions[:done], answer)
+            played += 1
+        if played:
+            self._add_move(seat, actions[:played], answer)
         if fault is not None:
             self._forfeit(seat, fault)
 
-    def _record(self, seat: int, actions: list[str], answer: Answer | None) -> None:
-        move = Move(len(self.outcome.moves), seat, actions, answer)
-        self.outcome.moves.append(move)
+    def _add_move(self, seat: int, actions: list[str], answer: Answer | None) -> None:
+        move = Move(len(self.record.moves), seat, actions, answer)
+        self.record.moves.append(move)
         if self.watch is not None:
             self.watch(move)
 
     def _forfeit(self, seat: int, fault: PlayerFault) -> None:
-        before = len(self.outcome.moves)
-        self.outcome.forfeits.append(Forfeit(seat, before, fault.reason, fault.detail))
+        before = len(self.record.moves)
+        self.record.forfeits.append(Forfeit(seat, before, fault.reason, fault.detail))
         self.game.forfeit(seat, fault.reason)
         self.players[seat].forfeit(fault.reason, fault.detail)
 
     def close(self) -> None:
-        """Tell the result to every seat that still has a say."""
-        result = self.outcome.result
+        """Send the result to every seat that did not forfeit."""
+        result = self.record.result
         for seat, player in enumerate(self.players):
             if seat in self.started and seat not in self.game.forfeited:
                 player.end(result["scores"], result["ranks"], result["reason"])
 
 
-def _surplus(done: list[str], *, same_turn: bool) -> str | None:
-    """Say why nothing may follow these actions in the same answer, if so."""
-    if not done:
+def _surplus(played: list[str], *, same_turn: bool) -> str | None:
+    """Return why no action may follow these in the same answer, or None if one may."""
+    if not played:
         return None
-    if done[-1] == "buy":
-        return "nothing may follow buy in the same answer: look at the cards first"
+    if played[-1] == "buy":
+        return "nothing may follow buy in the same answer; wait for the cards drawn"
     if not same_turn:
-        return "the turn is over; one answer belongs to one turn"
+        return "the turn is over, and an answer belongs to one turn"
     return None

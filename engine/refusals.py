@@ -1,8 +1,8 @@
-"""Why an action is refused: the rule that it breaks, with its number in the rule book.
+"""Explain why an action is illegal: the rule that it breaks, with its number.
 
-Asked only about actions that the kernel has already refused. It decides nothing: it
-looks for the first condition that fails, and asks the board for it where the board
-knows.
+The module is used only for actions that the kernel has already refused. It decides
+nothing: it returns the first condition that fails, and uses the board's own methods if
+the board has one for the condition. Rules and rulings (D-…) are those of docs/rules.md.
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ from engine.moves import (
 )
 from engine.rulesets import ADD_COST
 
-_DUE = {
+_DECISION_OF = {
     FOUND: Decision.FOUND,
     ENTER: Decision.ENTER,
     KING: Decision.KING,
@@ -53,38 +53,39 @@ _CARDS = range(PLAY, PLAY + CARD_COUNT)
 
 
 def reason(position: Position, action: str) -> str:
-    """Return the rule that an illegal action breaks, as a clause with its number."""
+    """Return a clause that names the rule that an illegal action breaks."""
     move = notation.move_of(position, action)
     if move is None:
         return _unreadable(position, action)
     kind = move >> 16
-    if _DUE.get(kind, Decision.TURN) is not DECISIONS[position.decision]:
-        return _not_due(position)
-    found = next(_broken(position, kind, (move >> 8) & 0xFF, move & 0xFF), None)
-    return found or "it is not among the legal actions (contract.md, section 4)"
+    if _DECISION_OF.get(kind, Decision.TURN) is not DECISIONS[position.decision]:
+        return _wrong_decision(position)
+    failures = _failures(position, kind, (move >> 8) & 0xFF, move & 0xFF)
+    unknown = "it is not among the legal actions (docs/contract.md, section 4)"
+    return next(failures, unknown)
 
 
-def _not_due(position: Position) -> str:
-    due = DECISIONS[position.decision]
-    return f"the decision that is due is {due} (contract.md, section 3)"
+def _wrong_decision(position: Position) -> str:
+    decision = DECISIONS[position.decision]
+    return f"the present decision is {decision} (docs/contract.md, section 3)"
 
 
 def _unreadable(position: Position, action: str) -> str:
     word = action.partition(" ")[0]
     if word not in ("end", "stock"):
-        return "no action is written so (contract.md, section 4)"
+        return "it does not have the form of an action (docs/contract.md, section 4)"
     if position.decision != (TURN if word == "end" else STOCK_DUE):
-        return _not_due(position)
+        return _wrong_decision(position)
     if word == "stock":
-        return "these are not sizes that the carried blocks can make (rule 28)"
+        return "the carried blocks cannot make stacks of these sizes (rule 28)"
     if position.stock.current < 0:
-        return "a stack must be taken before the end (rule 25)"
-    return "these are not sizes that the left-over blocks can make (rule 27)"
+        return "take a stack before the end of the turn (rule 25)"
+    return "the left-over blocks cannot make stacks of these sizes (rule 27)"
 
 
-def _broken(position: Position, kind: int, a: int, b: int) -> Iterator[str]:
-    """Return the conditions that fail, the most telling first."""
-    yield from _card(position, kind) if kind in _CARDS else _means(position, kind)
+def _failures(position: Position, kind: int, a: int, b: int) -> Iterator[str]:
+    """Yield the conditions that fail, the most important first."""
+    yield from _card(position, kind) if kind in _CARDS else _costs(position, kind)
     yield from _misplaced(position, kind, a, b)
 
 
@@ -98,11 +99,11 @@ def _misplaced(position: Position, kind: int, a: int, b: int) -> Iterator[str]:
         return check(position, a, b)
     if kind in _NAMED:
         return _NAMED[kind](position, a)
-    return _walked(position, kind, a, b)
+    return _unreachable(position, kind, a, b)
 
 
-def _means(position: Position, kind: int) -> Iterator[str]:
-    """Return what an action of a turn costs (rule 30), and its supply."""
+def _costs(position: Position, kind: int) -> Iterator[str]:
+    """Yield what is missing for an action of a turn (rule 30)."""
     cost = {ADD: ADD_COST, BLOCK: 1, BUY: 1, MOVE: 1, SCORE: 1}.get(kind, 0)
     if position.ap < cost:
         yield f"it costs {cost} AP and {position.ap} are left (rule 30)"
@@ -118,7 +119,7 @@ def _means(position: Position, kind: int) -> Iterator[str]:
 
 def _blocks(position: Position) -> Iterator[str]:
     if position.stock.current < 0:
-        yield "a stack must be taken before the first block (rule 25)"
+        yield "take a stack before the first block (rule 25)"
     if position.stock.current == 0:
         yield "no block is left on the current stack (rule 25)"
     if position.placed >= position.max_blocks:
@@ -130,8 +131,7 @@ def _card(position: Position, kind: int) -> Iterator[str]:
     cards = position.cards
     if position.played:
         yield "a card was played this turn (rule 51)"
-    held = cards.hand[position.seat * CARD_COUNT + card]
-    if held == 0:
+    if cards.hand[position.seat * CARD_COUNT + card] == 0:
         yield "the card is not in the hand (rule 51)"
     if not cards.ready >> card & 1:
         yield "the card was bought this turn (rule 49)"
@@ -158,7 +158,7 @@ def _piece(position: Position, kind: int, space: int) -> Iterator[str]:
 
 
 def _site(position: Position, space: int) -> Iterator[str]:
-    """Return a place for a block (rules 44, 45)."""
+    """Yield why a block cannot be placed on a space (rules 44, 45)."""
     board = position.board
     if _has(board.pieces, space):
         yield "the space is occupied (rule 45)"
@@ -169,35 +169,35 @@ def _site(position: Position, space: int) -> Iterator[str]:
     yield "it is next to no castle (rule 45)"
 
 
-def _added(position: Position, space: int) -> Iterator[str]:
+def _not_added(position: Position, space: int) -> Iterator[str]:
     if _has(position.board.pieces, space):
         yield "the space is occupied (rule 12)"
     yield "no own knight beside it is as high (rules 32, 33)"
 
 
-def _kept(position: Position, card: int) -> Iterator[str]:
+def _not_kept(position: Position, card: int) -> Iterator[str]:
     cards = position.cards
     if card not in cards.drawn[: cards.draws]:
         yield "the card was not drawn (rule 47)"
-    yield "no card is left in the deck, so top it is (D-17)"
+    yield "the deck is empty, so only top is possible (D-17)"
 
 
 def _stack(position: Position, size: int) -> Iterator[str]:
     if position.stock.current >= 0:
-        yield "the turn's stack is already taken (rule 25)"
+        yield "a stack was already taken this turn (rule 25)"
     yield f"there is no stack of {size} (rule 25)"
 
 
-def _named_first(position: Position, seat: int) -> Iterator[str]:
+def _no_seat(position: Position, seat: int) -> Iterator[str]:
     yield f"there is no seat {seat} among {position.seats} (rule 61)"
 
 
-_NAMED = {ADD: _added, KEEP: _kept, STACK: _stack, FIRST: _named_first}
+_NAMED = {ADD: _not_added, KEEP: _not_kept, STACK: _stack, FIRST: _no_seat}
 
 
 def _own(position: Position, space: int) -> Iterator[str]:
     if not _has(position.board.knights[position.seat], space):
-        yield "there is no own knight (rules 32, 35)"
+        yield "no knight of the seat stands there (rules 32, 35)"
 
 
 def _under(position: Position, space: int, source: int) -> Iterator[str]:
@@ -209,33 +209,35 @@ def _under(position: Position, space: int, source: int) -> Iterator[str]:
         yield "it would join two castles (rules 11, 52)"
     if source == CURRENT:
         yield "there is no block on a current stack (D-16)"
-    yield "there is no other stack of that size with a block (D-16)"
+    yield "no other stack of that size has a block (D-16)"
 
 
 def _moved_block(position: Position, source: int, target: int) -> Iterator[str]:
     board = position.board
     if not _has(board.loose(), source):
-        yield "the block taken must be one high and empty (rule 52)"
+        yield "the source must have one block and no piece (rule 52)"
     if _has(board.pieces, target) or board.height[target]:
-        yield "the target must be bare and empty (rule 52)"
+        yield "the target must have no block and no piece (rule 52)"
     yield (
-        "it would divide, join or shrink castles as is not allowed, or leave fewer "
-        "than six (rule 52)"
+        "it would divide or join castles, leave one higher than its area, or leave "
+        "fewer than six castles (rule 52)"
     )
 
 
-_FAR = {
-    MOVE: "neither a step nor one castle's doors lead there (rules 35 to 41)",
-    UP2: "it is not adjacent and exactly two levels higher (rule 52)",
-    DIAGONAL: "it is not diagonal, or more than one level higher (rule 52)",
-    JUMP: "it is not straight behind one knight, or too high (rule 52)",
-    REGROUP: "no other own knight beside it is as high (rule 52)",
+_UNREACHABLE = {
+    MOVE: "neither a step nor the doors of one castle lead there (rules 35 to 41)",
+    UP2: "the target is not adjacent and exactly two levels higher (rule 52)",
+    DIAGONAL: "the target is not diagonal, or too high (rule 52)",
+    JUMP: "the target is not straight behind one knight, or too high (rule 52)",
+    REGROUP: "no other own knight beside the target is as high (rule 52)",
     DOOR_UP: "no castle with a door leads there (rule 52)",
 }
 
 
-def _walked(position: Position, kind: int, source: int, target: int) -> Iterator[str]:
+def _unreachable(
+    position: Position, kind: int, source: int, target: int
+) -> Iterator[str]:
     yield from _own(position, source)
     if _has(position.board.pieces, target):
         yield "the target is occupied (rule 36)"
-    yield _FAR.get(kind, "it is not legal now (contract.md, section 4)")
+    yield _UNREACHABLE.get(kind, "it is not legal now (docs/contract.md, section 4)")

@@ -1,7 +1,7 @@
-"""Replay files, `torres-replay/1`: written, verified, traced (contract.md, section 7).
+"""Write, verify and trace replays, `torres-replay/1` (docs/contract.md, section 7).
 
-``replay_format`` judges what a file says before a move is played; here it is played
-again.
+This module plays the moves of a replay again. `replay_format` checks everything that
+can be checked before the first move.
 """
 
 from collections import deque
@@ -22,7 +22,7 @@ from engine.replay_format import (
     open_game,
 )
 
-VERSION = "1"  # of the rules: grows when a rule is mended
+VERSION = "1"  # of the rules; increase it when a fix changes a rule
 _SCORED = ("phase", "castles", "king", "master", "scores")
 
 
@@ -34,9 +34,9 @@ def document(
     moves: Sequence[Mapping[str, object]],
     forfeits: Sequence[Mapping[str, object]],
 ) -> dict[str, object]:
-    """Return the replay of a game, keys in the contract's order.
+    """Return the replay of a game, with its keys in the order of section 7.
 
-    There is no `result` if the game is unfinished.
+    An unfinished game has no `result`.
     """
     replay: dict[str, object] = {
         "format": FORMAT,
@@ -62,27 +62,29 @@ def document(
 
 def verify(document: object) -> None:
     """Play a replay again. Raises InvalidReplay at the first fault."""
-    if not _is_plainly_right(document):
+    if not _verify_fast(document):
         _play_again(document, None)
 
 
-def _is_plainly_right(document: object) -> bool:
-    """Whether a replay without forfeits is right, judged in the kernel.
+def _verify_fast(document: object) -> bool:
+    """True if a replay without forfeits is valid, judged in the kernel.
 
-    Where it is not, `_play_again` tells what is wrong, if anything: that is the way
-    with all checks, and several times as slow.
+    If it returns False, the replay may still be valid. `_play_again` makes all checks
+    and names the first fault, but it is several times slower.
     """
     game = open_game(document)
     replay = cast(dict[str, object], document)
-    moves, claimed = replay["moves"], replay.get("scoring")
+    moves = replay["moves"]
+    claimed = replay.get("scoring")
     if not isinstance(moves, list) or not isinstance(claimed, list):
         return False
     if replay["forfeits"] != []:
         return False
-    done = scored = 0
-    while done < len(moves):
-        done = game.follow(moves, done)
-        if done < 0:
+    number = 0
+    scored = 0
+    while number < len(moves):
+        number = game.follow(moves, number)
+        if number < 0:
             return False
         if len(game.scoring) > scored:
             _check_scoring(claimed, game.scoring[scored], scored)
@@ -94,9 +96,9 @@ def _is_plainly_right(document: object) -> bool:
 
 
 def trace(document: object) -> Iterator[dict[str, object]]:
-    """Give the lines of `torres trace`: each action in its state, then the end.
+    """Return the lines of `torres trace`: one for each action, then one for the end.
 
-    Raises InvalidReplay at once if the replay is invalid anywhere.
+    Raises InvalidReplay before the first line if the replay is invalid anywhere.
     """
     lines: list[dict[str, object]] = []
 
@@ -120,7 +122,11 @@ def trace(document: object) -> Iterator[dict[str, object]]:
 def _play_again(
     document: object, watch: Callable[[TorresGame, str], None] | None
 ) -> TorresGame:
-    """Check everything, and let `watch` see the game before each action."""
+    """Play a replay with all checks, and return the game.
+
+    Call `watch` with the game and the action before each action. Raises InvalidReplay
+    at the first fault.
+    """
     game = open_game(document)
     replay = cast(dict[str, object], document)
     moves = as_list(replay["moves"], "setup", "moves")
@@ -129,15 +135,15 @@ def _play_again(
     scored = 0
     for number, entry in enumerate(moves):
         if forfeits:
-            _forfeit_due(game, forfeits, number)
+            _play_forfeits(game, forfeits, number)
         answer, auto = _answer(game, entry, number)
         _play_answer(game, answer, auto, watch, number)
         if len(game.scoring) > scored:
             _check_scoring(claimed, game.scoring[scored], scored)
             scored += 1
-    _forfeit_due(game, forfeits, len(moves))
+    _play_forfeits(game, forfeits, len(moves))
     if len(claimed) > scored:
-        raise InvalidReplay(f"scoring {scored + 1}", "there was no such scoring")
+        raise InvalidReplay(f"scoring {scored + 1}", "no such scoring took place")
     _check_result(replay, game)
     return game
 
@@ -145,7 +151,7 @@ def _play_again(
 def _play_answer(
     game: TorresGame,
     answer: list[str],
-    auto: bool,  # noqa: FBT001 - as the entry has it
+    auto: bool,  # noqa: FBT001 - a key of the entry
     watch: Callable[[TorresGame, str], None] | None,
     number: int,
 ) -> None:
@@ -155,11 +161,13 @@ def _play_answer(
                 watch(game, action)
             game.play(action, auto=auto)
     except IllegalAction as error:
-        shown = ascii(str(error.action)[:60])
-        raise InvalidReplay(f"move {number}", f"{shown}: {error.why}") from None
+        action = ascii(str(error.action)[:60])
+        raise InvalidReplay(f"move {number}", f"{action}: {error.why}") from None
 
 
-def _forfeit_due(game: TorresGame, forfeits: deque[ReplayForfeit], number: int) -> None:
+def _play_forfeits(
+    game: TorresGame, forfeits: deque[ReplayForfeit], number: int
+) -> None:
     """Let the seats forfeit that do so before a move, and take them off the queue."""
     while forfeits and forfeits[0].before_move == number:
         forfeit = forfeits.popleft()
@@ -170,19 +178,25 @@ def _forfeit_due(game: TorresGame, forfeits: deque[ReplayForfeit], number: int) 
 
 
 def _answer(game: TorresGame, entry: object, number: int) -> tuple[list[str], bool]:
-    """Return the actions of an entry, judged as far as possible, and its `auto`."""
+    """Return the actions of an entry and its `auto`, after all checks but legality."""
     if not isinstance(entry, dict):
-        raise InvalidReplay(f"move {number}", "the entry is no JSON object")
-    answer, seat = entry.get("actions"), entry.get("seat")
+        raise InvalidReplay(f"move {number}", "the entry is not a JSON object")
+    answer = entry.get("actions")
+    seat = entry.get("seat")
     if not all_are(answer, str) or not answer:
-        raise InvalidReplay(f"move {number}", "actions is no list of strings")
+        raise InvalidReplay(
+            f"move {number}",
+            "actions is not a list of strings with at least one action",
+        )
     if game.result is not None:
         raise InvalidReplay(f"move {number}", "the game is over")
     if type(seat) is not int or seat != game.position.seat:
-        raise InvalidReplay(f"move {number}", f"seat {game.seat} has to decide")
+        raise InvalidReplay(
+            f"move {number}", f"seat is not {game.seat}, which has to decide"
+        )
     auto = seat in game.forfeited
     if auto != ("auto" in entry) or entry.get("auto", True) is not True:
-        why = "auto marks exactly the answers of forfeited seats"
+        why = "auto has to be true for forfeited seats and absent for all others"
         raise InvalidReplay(f"move {number}", why)
     if len(answer) > 1:
         _check_length(game, answer, number)
@@ -192,22 +206,26 @@ def _answer(game: TorresGame, entry: object, number: int) -> tuple[list[str], bo
 
 
 def _check_length(game: TorresGame, answer: list[str], number: int) -> None:
-    """One answer, one turn: nothing follows an `end`, a `buy`, or another decision."""
+    """Check that nothing follows an `end`, a `buy` or a decision other than a turn."""
     turn = game.decision in (Decision.TURN, Decision.KEEP)
     for action in answer[:-1]:
         if not turn or action == "buy" or action.startswith("end"):
-            why = f"nothing follows {action[:60]!a} in one answer"
+            why = f"nothing may follow {action[:60]!a} in the same answer"
             raise InvalidReplay(f"move {number}", why)
 
 
 def _check_automatic(game: TorresGame, answer: list[str], number: int) -> None:
-    due = game.automatic()
+    """Check the answer of a forfeited seat.
+
+    The answers to a `keep` and to the rest of its turn may be one entry or two.
+    """
+    prescribed = game.automatic()
     if game.decision is Decision.KEEP and len(answer) > 1:
         after = game.copy()
-        after.play(due[0])
-        due += after.automatic()
-    if answer != due:
-        why = f"a forfeited seat's answer is {', '.join(due)}"
+        after.play(prescribed[0])
+        prescribed += after.automatic()
+    if answer != prescribed:
+        why = f"a forfeited seat's answer is {', '.join(prescribed)}"
         raise InvalidReplay(f"move {number}", why)
 
 
@@ -229,7 +247,7 @@ def _check_result(replay: Mapping[str, object], game: TorresGame) -> None:
             raise InvalidReplay("result", "the game is not finished")
         return
     if "result" not in replay:
-        raise InvalidReplay("result", "it is missing though the game is over")
+        raise InvalidReplay("result", "it is missing, but the game is over")
     result = as_object(replay["result"], "result", "it")
     for key, actual in game.result.items():
         if not _same(result.get(key), actual):
@@ -237,7 +255,7 @@ def _check_result(replay: Mapping[str, object], game: TorresGame) -> None:
 
 
 def _same(claimed: object, actual: object) -> bool:
-    """Equal as JSON: true is not 1, and neither is 1.0."""
+    """True if two values are equal as JSON: 1 differs from true and from 1.0."""
     if isinstance(actual, str):
         return isinstance(claimed, str) and claimed == actual
     if type(claimed) is not type(actual):

@@ -1,7 +1,8 @@
-"""The rulesets: what the rules may differ in, and an edition resolved for some seats.
+"""The rulesets: their switches, and an edition resolved for a number of seats.
 
-Nothing in the engine but `editions` knows an edition's name: the rules ask the
-switches. What each of them means stands in `SWITCHES`, beside its values.
+`SWITCHES` has the meaning and the values of each switch. Only `editions` knows the
+names of editions; all other code reads the switches. The module also has the fixed
+quantities of the game.
 """
 
 from collections.abc import Mapping
@@ -48,7 +49,7 @@ COPIES = 4  # of each card, one in each colour (rule 5)
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """What a switch decides, and its values: words, numbers, both or none of them."""
+    """The meaning of a switch and its values: fixed choices, numbers or null."""
 
     meaning: str
     choices: tuple[object, ...] = ()
@@ -56,6 +57,7 @@ class Switch:
     nullable: bool = False
 
     def allows(self, value: object) -> bool:
+        """True if the switch may have this value; 1 differs from true."""
         if value is None:
             return self.nullable
         if self.number:
@@ -63,6 +65,7 @@ class Switch:
         return any(type(value) is type(c) and value == c for c in self.choices)
 
     def allowed(self) -> str:
+        """Return the allowed values as words for a message."""
         words = [
             str(c).lower() if isinstance(c, bool) else str(c) for c in self.choices
         ]
@@ -148,45 +151,46 @@ class Rules:
     stacks: Stacks
 
     def switches(self) -> dict[str, object]:
-        """Every switch by name, in the contract's order, ready for JSON."""
+        """Return all switches by name, in the order of docs/contract.md, as JSON."""
         values: dict[str, object] = {name: getattr(self, name) for name in SWITCHES}
         values["stacks"] = [list(sizes) for sizes in self.stacks]
         return values
 
     @property
     def deck_count(self) -> int:
-        """Decks on the table: one a seat, one in all, or none (rule 20)."""
+        """The number of decks: one for each seat, one for all, or none (rule 20)."""
         return {"own_deck": self.seats, "shared_deck": 1, "full_hand": 0}[
             self.card_access
         ]
 
     @property
     def copies(self) -> int:
-        """Copies of each card in one deck."""
+        """The number of copies of each card in one deck."""
         return COPIES if self.card_access == "shared_deck" else 1
 
 
-_UNKNOWN = object()
+_UNKNOWN = object()  # differs from every value of a switch
 
 
 def resolve(
     ruleset: str, seats: int, overrides: Mapping[str, object] | None = None
 ) -> Rules:
-    """Return the rules of a preset for 2 to 4 seats, with single switches overridden.
+    """Return the rules of a preset for 2 to 4 seats, with some switches overridden.
 
-    Raises BadSwitch if the preset, the number of seats, a switch or a value is unknown.
+    Raises BadSwitch if the preset, the number of seats, a switch or a value is not
+    allowed.
     """
     if ruleset not in PRESETS:
         known = ", ".join(PRESETS)
-        raise BadSwitch(f"unknown ruleset {_short(ruleset)}; known are {known}")
+        raise BadSwitch(f"unknown ruleset {_short(ruleset)}; choose one of {known}")
     if type(seats) is not int or not MIN_SEATS <= seats <= MAX_SEATS:
-        raise BadSwitch(f"{_short(seats)} seats; allowed are 2, 3 or 4")
+        raise BadSwitch(f"{_short(seats)} seats; choose 2, 3 or 4")
     usual, values = _usual(ruleset, seats)
     changed: dict[str, Any] = {}
     for name, value in (overrides or {}).items():
         usual_value = values.get(name, _UNKNOWN)
         if type(value) is type(usual_value) and value == usual_value:
-            continue  # replays name all switches, most of them as they are anyway
+            continue  # replays name all switches, most of them with the preset's value
         checked = _checked(name, value)
         if checked != usual_value:
             changed[name] = checked
@@ -199,7 +203,7 @@ def resolve(
 
 @cache
 def _usual(ruleset: str, seats: int) -> tuple[Rules, dict[str, object]]:
-    """Return the rules of a preset as it is, and its switches."""
+    """Return the unchanged rules of a preset, and its switches."""
     preset = PRESETS[ruleset]
     values: dict[str, object] = {
         **preset.switches,
@@ -212,30 +216,32 @@ def _usual(ruleset: str, seats: int) -> tuple[Rules, dict[str, object]]:
 def _checked(name: str, value: object) -> object:
     if name not in SWITCHES:
         known = ", ".join(SWITCHES)
-        raise BadSwitch(f"unknown switch {_short(name)}; known are {known}")
+        raise BadSwitch(f"unknown switch {_short(name)}; choose one of {known}")
     if name == "stacks":
         return _checked_stacks(value)
     if not SWITCHES[name].allows(value):
         allowed = SWITCHES[name].allowed()
-        raise BadSwitch(f"{name} is {_short(value)}; allowed is {allowed}")
+        raise BadSwitch(f"{name} is {_short(value)}; it has to be {allowed}")
     return value
 
 
 def _checked_stacks(value: object) -> Stacks:
-    """Three lists of sizes from 1, none of them empty."""
+    """Return `stacks` as tuples: three lists, not empty, of sizes from 1."""
     if not isinstance(value, list | tuple) or len(value) != PHASES:
-        raise BadSwitch("stacks is not three lists of sizes, one a phase")
+        raise BadSwitch("stacks has to be three lists of sizes, one for each phase")
     for sizes in value:
         if not isinstance(sizes, list | tuple) or not sizes:
-            raise BadSwitch("stacks has a phase that is no list of at least one size")
+            raise BadSwitch("stacks needs a list of at least one size for each phase")
         for size in sizes:
             if type(size) is not int or size < 1:
-                raise BadSwitch(f"stacks has the size {_short(size)}; sizes are from 1")
+                raise BadSwitch(
+                    f"stacks has the size {_short(size)}; sizes are numbers from 1"
+                )
     return tuple(tuple(sizes) for sizes in value)
 
 
 def _check_supply(rules: Rules) -> None:
-    """Check that what is dealt, and what `extra_block` takes, is there (rule 24)."""
+    """Check that the supply has all blocks for stacks and `extra_block` (rule 24)."""
     dealt = rules.seats * sum(map(sum, rules.stacks))
     extras = COPIES if rules.card_access == "shared_deck" else rules.seats
     available = BLOCKS - START_BLOCKS - extras
@@ -247,7 +253,7 @@ def _check_supply(rules: Rules) -> None:
 
 
 def _short(value: object) -> str:
-    """Return a value as it appears in a message: hostile ones may be huge or deep."""
+    """Return a value as text for a message; values from strangers may be huge."""
     if isinstance(value, str):
         text = repr(value[:60])
     elif value is None or isinstance(value, bool):

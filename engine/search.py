@@ -1,8 +1,8 @@
-"""For bots that search: positions from what a seat sees, guesses at the rest.
+"""Positions for bots that search: from a seat's view, with the hidden cards guessed.
 
-`Position` itself (kernel.py) has `legal`, `apply`, `undo`, `copy` and `playout` on
-integer moves; notation.py turns moves into the contract's strings. How they play
-together stands in engine/README.md, with an example.
+`Position` (kernel.py) has `legal`, `apply`, `undo`, `copy` and `playout` on integer
+moves; notation.py translates moves to action strings. engine/README.md has an example
+that uses all of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,11 +30,10 @@ _OVER = "over"  # in place of a decision: the game is over
 
 
 def determinize(position: Position, seat: int, rng: Random) -> Position:
-    """Return a copy in which all that the seat cannot know is drawn anew.
+    """Return a copy in which the cards that the seat cannot know are dealt at random.
 
-    Decks, the hands of others, and what another has drawn are dealt at random from the
-    cards that the seat has not seen; cards that it put back itself stay where it put
-    them.
+    These are the decks, the hands of other seats and the cards that another seat has
+    drawn. Cards that the seat itself put back into a deck keep their place.
     """
     guess = position.copy()
     own_decks = guess.cards.decks > 1
@@ -47,26 +46,26 @@ def determinize(position: Position, seat: int, rng: Random) -> Position:
 def _deal_again(
     guess: Position, pile: int, holders: list[int], seat: int, rng: Random
 ) -> None:
-    """Shuffle a deck's unknown places, the holders' hands and what they drew."""
+    """Deal the unknown cards of a deck, of the holders' hands and of `drawn` again."""
     cards = guess.cards
-    deck, knowers = list(cards.deck), list(cards.knowers)
+    deck = list(cards.deck)
+    knowers = list(cards.knowers)
     start = pile * DECK_SIZE
-    places = [
-        place
-        for place in range(start, start + cards.left[pile])
-        if not knowers[place] >> seat & 1
+    unknown = [
+        i for i in range(start, start + cards.left[pile]) if not knowers[i] >> seat & 1
     ]
     drawn = list(cards.drawn)
     hidden = range(cards.draws if guess.seat in holders else 0)
     hands = {holder: _hand(guess, holder) for holder in holders}
-    pool = [deck[place] for place in places] + [drawn[i] for i in hidden]
+    pool = [deck[i] for i in unknown] + [drawn[i] for i in hidden]
     pool += [card for hand in hands.values() for card in hand]
     rng.shuffle(pool)
-    for place in places:
-        deck[place] = pool.pop()
+    for i in unknown:
+        deck[i] = pool.pop()
     for i in hidden:
         drawn[i] = pool.pop()
-    cards.deck, cards.drawn = deck, drawn
+    cards.deck = deck
+    cards.drawn = drawn
     for holder, hand in hands.items():
         _give(guess, holder, [pool.pop() for _ in hand])
 
@@ -76,17 +75,17 @@ def _hand(position: Position, seat: int) -> list[int]:
 
 
 def _give(position: Position, seat: int, hand: list[int]) -> None:
-    """Set a seat's hand; its last cards are those that it bought this turn."""
+    """Set a seat's hand, given with the cards bought this turn at its end."""
     for card in range(CARD_COUNT):
         position.cards.give(seat, card, hand.count(card))
     if seat == position.seat and position.decision in (TURN, KEEPING):
         bought = position.bought - (position.decision == KEEPING)
         old = max(0, len(hand) - bought)
-        _part(position, hand[:old], hand[old:])
+        _set_playable(position, hand[:old], hand[old:])
 
 
-def _part(position: Position, old: list[int], fresh: list[int]) -> None:
-    """Note which cards of the seat that decides may be played (rule 49)."""
+def _set_playable(position: Position, old: list[int], fresh: list[int]) -> None:
+    """Set which cards the seat that decides may play: the old ones (rule 49)."""
     position.cards.ready = sum(1 << card for card in set(old))
     position.cards.fresh = [fresh.count(card) for card in range(CARD_COUNT)]
 
@@ -99,12 +98,15 @@ def position_of(
     rng: Random | None = None,
     bought: Sequence[str] = (),
 ) -> Position:
-    """Return a position from a `state` of contract.md, section 8.
+    """Return the position of a `state` of docs/contract.md, section 8.
 
-    From everything in view (as `torres trace` writes it) the very position; from the
-    view of the seat that decides one that agrees with it, hidden cards dealt by `rng`.
-    Cards that are `fresh` in the state may not be played; if the state has no such
-    key, `bought` names them.
+    A state with nothing hidden, as in `torres trace`, gives exactly its position. The
+    view of the seat that decides gives a position that agrees with it; `rng` deals the
+    hidden cards. `decision` is the present decision, or "over".
+
+    Cards that are `fresh` in the state may not be played. For a state without that key,
+    `bought` has the cards bought this turn. Raises ValueError if `rng` is missing for a
+    view.
     """
     full = _with_cards(rules, state, rng)
     position = Position()
@@ -135,7 +137,7 @@ def _padded(numbers: Sequence[int], length: int) -> list[int]:
 
 
 def _scored(decision: str, state: Mapping[str, Any]) -> int:
-    """How many phases were scored."""
+    """Return the number of phases that were scored."""
     after = decision in (Decision.KING, Decision.FIRST, _OVER) and state["phase"] > 0
     return int(state["phase"]) if after else max(0, int(state["phase"]) - 1)
 
@@ -148,7 +150,7 @@ def _fill_board(position: Position, state: Mapping[str, Any]) -> None:
         for column, height in enumerate(line)
         if height
     }
-    while heights:  # a whole castle at a time, from neighbour to neighbour
+    while heights:  # build one castle after the other, from neighbour to neighbour
         edge = [min(heights)]
         while edge:
             space = edge.pop()
@@ -166,8 +168,13 @@ def _fill_board(position: Position, state: Mapping[str, Any]) -> None:
 
 def _neighbours(space: int) -> list[int]:
     column, row = divmod(space, 8)
-    near = [(column - 1, row), (column + 1, row), (column, row - 1), (column, row + 1)]
-    return [8 * c + r for c, r in near if c in range(8) and r in range(8)]
+    around = [
+        (column - 1, row),
+        (column + 1, row),
+        (column, row - 1),
+        (column, row + 1),
+    ]
+    return [8 * c + r for c, r in around if c in range(8) and r in range(8)]
 
 
 def _fill_stock(position: Position, state: Mapping[str, Any]) -> None:
@@ -181,11 +188,11 @@ def _fill_stock(position: Position, state: Mapping[str, Any]) -> None:
 
 
 def _fill_course(position: Position, decision: str, state: Mapping[str, Any]) -> None:
-    """Set where in the set-up, the round, or the dealing the game is."""
+    """Set the progress of the set-up, of the round, or of the `stock` decisions."""
     if decision == Decision.FOUND:
-        position.done = sum(map(sum, state["heights"]))
+        position.setup_step = sum(map(sum, state["heights"]))
     elif decision == Decision.ENTER:
-        position.done = sum(map(len, state["knights"]))
+        position.setup_step = sum(map(len, state["knights"]))
     elif decision in (Decision.TURN, Decision.KEEP):
         position.turn = state["order"].index(state["seat"])
     elif decision == Decision.STOCK:
@@ -214,22 +221,23 @@ def _fill_hands(
             for name in fresh:
                 old.remove(name)
             bought = [CARD_IDS[name] for name in fresh]
-            _part(position, [CARD_IDS[name] for name in old], bought)
+            _set_playable(position, [CARD_IDS[name] for name in old], bought)
 
 
 def _with_cards(
     rules: Rules, state: Mapping[str, Any], rng: Random | None
 ) -> dict[str, Any]:
-    """Return the cards of a state; hidden ones are dealt from what was not seen."""
+    """Return the cards of a state; `rng` deals the hidden ones from those not seen."""
     cards = {key: state[key] for key in ("hands", "decks", "drawn", "discards")}
     if "hand" not in state:
         return cards
     if rng is None:
-        raise ValueError("a seat's view hides cards: rng must deal them")
+        raise ValueError("a seat's view hides cards; pass rng, which deals them")
     me = state["seat"]
-    played, counts = state["discards"], state["hands"]
+    played = state["discards"]
+    counts = state["hands"]
     if not rules.deck_count:
-        cards["hands"] = [sorted(set(CARDS) - set(gone)) for gone in played]
+        cards["hands"] = [sorted(set(CARDS) - set(names)) for names in played]
         return cards
     hands: list[list[str]] = [[] for _ in counts]
     hands[me] = list(state["hand"])

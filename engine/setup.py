@@ -1,8 +1,8 @@
-"""What chance decides before a game: the first seat, the decks, the master card.
+"""The random part of the set-up: the first seat, the decks, the master card.
 
-The algorithm is named and versioned, and depends on SHA-256 only, so that a seed gives
-the same game on every Python. A change to it gets a new name; replays carry the
-resulting set-up and do not need the generator.
+The algorithm depends on SHA-256 only, so that a seed gives the same game with every
+Python. It has a name with a version; a change of the algorithm needs a new name.
+Replays contain the resulting set-up and do not need the algorithm.
 """
 
 import hashlib
@@ -18,7 +18,10 @@ _WORD = 2**64
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The set-up of one game: decks top card first, one a seat, one in all, or none."""
+    """The set-up of one game.
+
+    `decks` have the top card first: one deck for each seat, one for all, or none.
+    """
 
     first: int
     decks: tuple[tuple[str, ...], ...]
@@ -26,18 +29,21 @@ class Setup:
 
 
 class Stream:
-    """Whole numbers from SHA-256 of the algorithm's name, the seed and a counter."""
+    """A stream of random integers from a seed.
+
+    They are SHA-256 of the algorithm's name, the seed and a counter.
+    """
 
     def __init__(self, seed: str) -> None:
         self._words = _words(seed)
 
     def below(self, bound: int) -> int:
-        """Return a number from 0 to bound - 1; what would be uneven is thrown away."""
+        """Return a number from 0 to `bound` - 1, all with the same probability."""
         fair = _WORD - _WORD % bound
         return next(word for word in self._words if word < fair) % bound
 
     def shuffled(self, items: tuple[str, ...]) -> tuple[str, ...]:
-        """Fisher and Yates, from the last place down."""
+        """Return the items shuffled (Fisher-Yates, from the last index down)."""
         pile = list(items)
         for last in range(len(pile) - 1, 0, -1):
             other = self.below(last + 1)
@@ -56,10 +62,10 @@ def _words(seed: str) -> Iterator[int]:
 
 
 def derive(rules: Rules, seed: str) -> Setup:
-    """Return the set-up that belongs to a seed (rules 16, 20 and 69).
+    """Return the set-up of a seed (rules 16, 20 and 69).
 
-    Drawn in this order: the first seat, the decks by seat, the master card; what the
-    rules leave nothing to draw for is not drawn.
+    The order of the draws is part of the algorithm: the first seat, the decks by seat,
+    the master card. A draw that the rules do not need is left out.
     """
     stream = Stream(seed)
     first = stream.below(rules.seats) if rules.start_player == "random" else 0
@@ -70,6 +76,6 @@ def derive(rules: Rules, seed: str) -> Setup:
 
 
 def derive_seed(seed: str, seat: int) -> str:
-    """Return the seed of a seat's bot, which tells nothing of the game's seed."""
+    """Return the seed for a seat's bot; it does not reveal the game's seed."""
     key = seed.encode("utf-8", "surrogatepass")
     return hmac.new(key, str(seat).encode(), hashlib.sha256).hexdigest()

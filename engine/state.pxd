@@ -14,7 +14,7 @@ cdef class State:
     cdef MoveList moves
     cdef public int seats, buy_draw, max_buys, max_blocks, ordering
     cdef public bint largest, keeps_blocks, names_first
-    cdef public int decision, seat, first, phase, round, turn, done, waiting, turn_id
+    cdef public int decision, seat, first, phase, round, turn, setup_step, waiting, turn_id
     cdef public int ap, bought, placed
     cdef public bint played
     cdef public int[4] order, reserve

@@ -1,7 +1,7 @@
 """The state: everything that a game consists of, and how it is copied.
 
-Rules are not here. `legal.LegalMoves` adds what the seat that decides may do, and
-`kernel.Position` adds doing it.
+It contains no rules. `legal.LegalMoves` adds the legal moves of the seat that decides,
+and `kernel.Position` adds playing them.
 """
 
 try:
@@ -18,7 +18,7 @@ from engine.track import Track
 
 
 class State:
-    """Board, scoring track, blocks and cards, and whose decision is due."""
+    """The board, the scoring track, the blocks, the cards, and who decides what."""
 
     def __init__(self) -> None:  # noqa: PLR0915 - one line a field
         self.board = Board()
@@ -40,9 +40,9 @@ class State:
         self.first = 0
         self.phase = 0
         self.round = 0
-        self.turn = 0  # place in the order of the round
-        self.done = 0  # set-up decisions taken of the kind that is due
-        self.waiting = 0  # seats whose `stock` is due, one bit each
+        self.turn = 0  # index in the order of the round
+        self.setup_step = 0  # start blocks founded, or first knights entered, so far
+        self.waiting = 0  # seats that still have to decide `stock`, one bit each
         self.turn_id = 0
         # The turn.
         self.ap = 0
@@ -76,7 +76,7 @@ class State:
         self.phase = other.phase
         self.round = other.round
         self.turn = other.turn
-        self.done = other.done
+        self.setup_step = other.setup_step
         self.waiting = other.waiting
         self.turn_id = other.turn_id
         self.ap = other.ap
@@ -91,5 +91,5 @@ class State:
         if not cython.compiled:  # pragma: no branch - C has arrays
             self.phase_card[:] = other.phase_card
             return
-        for i in range(PHASES * MAX_STACKS):  # pragma: no cover - the compiled twin
+        for i in range(PHASES * MAX_STACKS):  # pragma: no cover - compiled code
             self.phase_card[i] = other.phase_card[i]

@@ -8,8 +8,8 @@ cdef int[64] _ASCII
 cdef class Stock:
     cdef public int supply, current, limit
     cdef public bint automatic
-    cdef int base, parts, seen, wanted
-    cdef list found
+    cdef int base, parts, count, target
+    cdef list listed
     cdef int[256] sizes
     cdef int[4] stacks
     cdef public int[4] carried
@@ -23,7 +23,7 @@ cdef class Stock:
     cpdef void take(self, int seat, int size) noexcept
     cpdef void shrink(self, int seat, int size) noexcept
     cpdef void begin(self, int seat, bint largest) noexcept
-    cdef void _look(self, int seat) noexcept
+    cdef void _select(self, int seat) noexcept
     cdef int room(self) noexcept
     cdef int _cap(self, int part) noexcept
     cpdef int outcomes(self, int seat, int blocks) noexcept

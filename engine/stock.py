@@ -1,8 +1,8 @@
-"""Blocks off the board: the supply, the stacks, what is left over (rules 24-28).
+"""Blocks off the board: the supply, the stacks, left-over blocks (rules 24-28).
 
-A seat's stacks are kept as their sizes, descending. Left-over blocks go on the
-other stacks; the ways in which they can are its *outcomes*, numbered in the ASCII order
-of their sizes ("3,3,2"), descending.
+A seat's stacks are stored as their sizes, descending. Left-over blocks go on the other
+stacks. An *outcome* is one way to distribute them: the resulting sizes, descending.
+Outcomes are numbered in the ASCII order of their strings ("3,3,2").
 """
 
 try:
@@ -13,16 +13,16 @@ except ImportError:  # pragma: no cover - depends on what is installed
 from engine.moves import MAX_STACKS, NO_LIMIT
 from engine.rulesets import MAX_SEATS
 
-_SIZES = 64  # sizes are below 42: two seats share 84 blocks, less one for each extra
+_SIZES = 64  # more than any stack has: two seats share at most 84 blocks
 _NONE = -1
-_EVERY = -2
+_EVERY = -2  # a value of `target`: list all outcomes
 
 if not cython.compiled:  # pragma: no branch - C has arrays
     _ASCII = [0] * _SIZES
 
 
 def _fill_tables() -> None:
-    """Order the sizes by their digits: 0, 1, 10, 11 and so on."""
+    """Sort the sizes by their strings: 0, 1, 10, 11 and so on."""
     ranked = sorted(range(_SIZES), key=str)
     for rank in range(_SIZES):
         _ASCII[rank] = ranked[rank]
@@ -38,17 +38,18 @@ class Stock:
         self.supply = 0
         self.current = _NONE  # blocks left on the current stack, or -1
         self.limit = NO_LIMIT
-        self.automatic = False  # do left-over blocks go on by themselves?
-        self.base = 0  # of the stacks looked at, and how many they are
-        self.parts = 0
-        self.seen = 0
-        self.wanted = _NONE
-        self.found: list[list[int]] = []
+        self.automatic = False  # are left-over blocks distributed without a decision?
+        # The working data of a walk through the outcomes of one seat.
+        self.base = 0  # index of the seat's first stack in `sizes`
+        self.parts = 0  # number of its stacks
+        self.count = 0  # outcomes met so far
+        self.target = _NONE  # number of the outcome to stop at, or _EVERY
+        self.listed: list[list[int]] = []
         if not cython.compiled:  # pragma: no branch - C has arrays
             self.sizes = [0] * (MAX_SEATS * MAX_STACKS)  # by seat, descending
-            self.stacks = [0] * MAX_SEATS  # how many
+            self.stacks = [0] * MAX_SEATS  # their number by seat
             self.carried = [0] * MAX_SEATS
-            self.result = [0] * MAX_STACKS  # the outcome asked for, descending
+            self.result = [0] * MAX_STACKS  # the sizes of an outcome, descending
 
     def assign(self, other: "Stock") -> None:
         """Become a copy of another stock."""
@@ -61,7 +62,7 @@ class Stock:
             self.stacks[:] = other.stacks
             self.carried[:] = other.carried
             return
-        for seat in range(MAX_SEATS):  # pragma: no cover - the compiled twin
+        for seat in range(MAX_SEATS):  # pragma: no cover - compiled code
             self.carried[seat] = other.carried[seat]
             self.stacks[seat] = other.stacks[seat]
             for i in range(seat * MAX_STACKS, seat * MAX_STACKS + other.stacks[seat]):
@@ -69,58 +70,58 @@ class Stock:
 
     def deal(self, seat: int, size: int) -> None:
         """Give a seat one stack of a size."""
-        place = seat * MAX_STACKS + self.stacks[seat]
-        while place > seat * MAX_STACKS and self.sizes[place - 1] < size:
-            self.sizes[place] = self.sizes[place - 1]
-            place -= 1
-        self.sizes[place] = size
+        i = seat * MAX_STACKS + self.stacks[seat]
+        while i > seat * MAX_STACKS and self.sizes[i - 1] < size:
+            self.sizes[i] = self.sizes[i - 1]
+            i -= 1
+        self.sizes[i] = size
         self.stacks[seat] += 1
         self.supply -= size
 
     def has(self, seat: int, size: int) -> bool:
-        """Whether a seat has another stack of that size."""
+        """True if a seat has another stack of that size."""
         return self._last(seat, size) >= 0
 
     def _last(self, seat: int, size: int) -> int:
-        """Return the place of the last stack of a size, or -1."""
-        place = seat * MAX_STACKS + self.stacks[seat] - 1
-        while place >= seat * MAX_STACKS and self.sizes[place] < size:
-            place -= 1
-        if place >= seat * MAX_STACKS and self.sizes[place] == size:
-            return place
+        """Return the index of the last stack of a size, or -1."""
+        i = seat * MAX_STACKS + self.stacks[seat] - 1
+        while i >= seat * MAX_STACKS and self.sizes[i] < size:
+            i -= 1
+        if i >= seat * MAX_STACKS and self.sizes[i] == size:
+            return i
         return _NONE
 
     def by_digits(self, rank: int) -> int:
-        """Return the size at a place in the ASCII order of sizes."""
+        """Return the size with a 0-based rank in the ASCII order of sizes."""
         return _ASCII[rank]
 
     def take(self, seat: int, size: int) -> None:
         """Make a stack the current one."""
-        place = self._last(seat, size)
+        i = self._last(seat, size)
         self.current = size
         self.stacks[seat] -= 1
-        while place < seat * MAX_STACKS + self.stacks[seat]:
-            self.sizes[place] = self.sizes[place + 1]
-            place += 1
+        while i < seat * MAX_STACKS + self.stacks[seat]:
+            self.sizes[i] = self.sizes[i + 1]
+            i += 1
 
     def shrink(self, seat: int, size: int) -> None:
-        """Take a block from another stack of that size."""
+        """Take a block from another stack of a size."""
         self.sizes[self._last(seat, size)] -= 1
 
     def begin(self, seat: int, largest: bool) -> None:  # noqa: FBT001 - a switch
-        """Take the turn's stack where there is nothing to choose."""
+        """Begin a seat's turn: take its stack if there is no choice (rule 25)."""
         first = seat * MAX_STACKS
         self.current = _NONE
         if largest or self.sizes[first] == self.sizes[first + self.stacks[seat] - 1]:
             self.take(seat, self.sizes[first])
 
-    def _look(self, seat: int) -> None:
-        """Turn to a seat's stacks, whose outcomes are asked for."""
+    def _select(self, seat: int) -> None:
+        """Select the stacks of a seat for the methods below."""
         self.base = seat * MAX_STACKS
         self.parts = self.stacks[seat]
 
     def room(self) -> int:
-        """How many blocks fit on the stacks looked at."""
+        """Return the number of blocks that fit on the selected stacks."""
         if self.limit == NO_LIMIT:
             return NO_LIMIT if self.parts else 0
         fit = 0
@@ -132,51 +133,52 @@ class Stock:
         return max(self.limit, self.sizes[self.base + part])
 
     def outcomes(self, seat: int, blocks: int) -> int:
-        """Count the ways in which blocks can go on a seat's other stacks."""
+        """Return the number of outcomes for blocks on a seat's other stacks."""
         if self.automatic or blocks == 0 or self.stacks[seat] < 2:
             return 1
-        self._look(seat)
+        self._select(seat)
         if blocks >= self.room():
             return 1
-        self.wanted = _NONE
-        self.seen = 0
+        self.target = _NONE
+        self.count = 0
         self._spread(0, blocks, _SIZES - 1)
-        return self.seen
+        return self.count
 
     def outcome(self, seat: int, blocks: int, number: int) -> None:
-        """Write the sizes of one outcome into `result`, descending."""
-        self._look(seat)
+        """Write the outcome with a number into `result`."""
+        self._select(seat)
         for part in range(self.parts):
             self.result[part] = self.sizes[self.base + part]
         blocks = min(blocks, self.room())
         if self.automatic:
             self._fill(blocks)
         elif blocks > 0:
-            self.wanted = number
-            self.seen = 0
+            self.target = number
+            self.count = 0
             self._spread(0, blocks, _SIZES - 1)
 
     def _fill(self, blocks: int) -> None:
-        """Fill from the largest down, as far as there is room; that keeps the order."""
+        """Fill the stacks from the largest down; their order stays descending."""
         for part in range(self.parts):
             more = min(blocks, self._cap(part) - self.sizes[self.base + part])
             self.result[part] = self.sizes[self.base + part] + more
             blocks -= more
 
     def _spread(self, part: int, blocks: int, ceiling: int) -> bool:
-        """Walk the outcomes in order; stop with True at the wanted one.
+        """Walk through the outcomes in order; return True to stop at the target.
 
-        The new sizes, descending, are those that are nowhere smaller than the old
-        sizes, descending: so each outcome comes once.
+        Stacks before `part` are set in `result`; `blocks` are still to distribute, and
+        no new size may exceed `ceiling`. Old and new sizes are both descending, and no
+        new size is below the old one at its index, so that each outcome comes once.
         """
         if part == self.parts:
-            if self.wanted == _EVERY:
-                self.found.append([self.result[i] for i in range(self.parts)])
-            self.seen += 1
-            return self.seen - 1 == self.wanted
+            if self.target == _EVERY:
+                self.listed.append([self.result[i] for i in range(self.parts)])
+            self.count += 1
+            return self.count - 1 == self.target
         low = self.sizes[self.base + part]
         high = min(ceiling, self._cap(part), low + blocks)
-        plain = high < 10
+        plain = high < 10  # one digit each: ASCII order is numerical order
         for rank in range(low, high + 1) if plain else range(_SIZES):
             size = rank if plain else _ASCII[rank]
             if not low <= size <= high:
@@ -190,14 +192,14 @@ class Stock:
         return False
 
     def _room_below(self, part: int, ceiling: int) -> int:
-        """How many blocks fit on the smaller stacks if none exceeds a size."""
+        """Return how many blocks fit on the stacks after `part` up to a size."""
         fit = 0
         for other in range(part + 1, self.parts):
             fit += min(ceiling, self._cap(other)) - self.sizes[self.base + other]
         return fit
 
     def settle(self, seat: int, blocks: int, number: int) -> None:
-        """Put blocks on a seat's other stacks; what does not fit is supply again."""
+        """Distribute blocks by an outcome; the rest returns to the supply."""
         self.outcome(seat, blocks, number)
         before = 0
         after = 0
@@ -209,7 +211,7 @@ class Stock:
 
     def others(self, seat: int) -> list[int]:
         """Return the sizes of a seat's other stacks, descending."""
-        self._look(seat)
+        self._select(seat)
         return [self.sizes[self.base + part] for part in range(self.parts)]
 
     def every_outcome(self, seat: int, blocks: int) -> list[list[int]]:
@@ -217,7 +219,7 @@ class Stock:
         if self.outcomes(seat, blocks) == 1:
             self.outcome(seat, blocks, 0)
             return [[self.result[part] for part in range(self.parts)]]
-        self.found = []
-        self.wanted = _EVERY
+        self.listed = []
+        self.target = _EVERY
         self._spread(0, blocks, _SIZES - 1)
-        return self.found
+        return self.listed

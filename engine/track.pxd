@@ -21,7 +21,7 @@ cdef class Track:
     cpdef int castles(self, Board board, int seat) noexcept
     cpdef int king(self, Board board, int seat, int phase) noexcept
     cpdef int card(self, Board board, int seat, int phase) noexcept
-    cdef int _most(self, Board board, int seat, int phase, uint64_t where) noexcept
+    cdef int _most(self, Board board, int seat, int phase, uint64_t spaces) noexcept
     cdef int _many_castles(self, Board board, int seat, int phase) noexcept
     cdef bint _shape(self, Board board, uint64_t knights) noexcept
     cdef bint _all_levels(self, Board board, uint64_t knights) noexcept

@@ -1,4 +1,4 @@
-"""The scoring track: scores, the tie rule, a phase's points (rules 54-59, 72)."""
+"""The scoring track: scores, the tie rule, the scoring of a phase (rules 54-59, 72)."""
 
 try:
     import cython
@@ -13,15 +13,15 @@ _SIDE = 8
 
 
 class Track:
-    """Scores by seat, and what each phase's scoring gave before the tie rule.
+    """Scores by seat, and the points of each phase's scoring.
 
-    `castle_points`, `king_points`, `master_points` and `totals` hold four numbers for
-    each phase scored, at `4 * (phase - 1) + seat`.
+    `castle_points`, `king_points` and `master_points`, all before the tie rule, and
+    `totals` hold four numbers for each scored phase, at `4 * (phase - 1) + seat`.
     """
 
     def __init__(self) -> None:
         self.seats = 0
-        self.scored = 0  # phases
+        self.scored = 0  # number of scored phases
         self.master = -1
         self.all_six = True
         self.contiguous = False
@@ -50,7 +50,10 @@ class Track:
             self.totals[i] = other.totals[i]
 
     def gain(self, seat: int, points: int) -> None:
-        """Move a marker on, and past others' scores (rules 54, 56; for 0 rule 59)."""
+        """Add points, then 1 more while another seat has that score (rules 54, 56).
+
+        A seat that gains 0 points does not move (rule 59).
+        """
         if points == 0:
             return
         score = self.scores[seat] + points
@@ -65,7 +68,10 @@ class Track:
         return False
 
     def score_phase(self, board: Board, phase: int, first: int) -> None:
-        """Score castles, king, master card, clockwise from `first` (rules 55-58)."""
+        """Score castles, then king, then master card (rules 55-58).
+
+        In each step the seats score clockwise from `first`.
+        """
         start = MAX_SEATS * (phase - 1)
         self.scored = phase
         for turn in range(self.seats):
@@ -84,7 +90,10 @@ class Track:
             self.totals[start + seat] = self.scores[seat]
 
     def castles(self, board: Board, seat: int) -> int:
-        """Area times the highest own knight's level, for each castle (rule 55)."""
+        """Return a seat's points for castles (rule 55).
+
+        Each castle counts its area times the level of the highest own knight in it.
+        """
         points = 0
         for number in range(board.castles):
             castle = board.castle[number]
@@ -94,7 +103,10 @@ class Track:
         return points
 
     def king(self, board: Board, seat: int, phase: int) -> int:
-        """Return the bonus for the phase's level in the king's castle (rule 57)."""
+        """Return the bonus for a knight in the king's castle (rule 57).
+
+        The level of the knight has to be the number of the phase.
+        """
         number = board.castle_at(board.king)
         knights = board.castle[number] & board.knights[seat]
         return 5 * phase if knights & board.exactly(phase) else 0
@@ -113,27 +125,31 @@ class Track:
             return 0
         return 40 if self.master in (ADJACENT, ALL_LEVELS) else 50
 
-    def _most(self, board: Board, seat: int, phase: int, where: int) -> int:
-        """For each knight there, and once more for strictly the most."""
+    def _most(self, board: Board, seat: int, phase: int, spaces: int) -> int:
+        """Return the points for knights on a set of spaces (rule 72, M1 and M2).
+
+        The seat with strictly the most knights there gets the points of one more.
+        """
         worth = 10 if phase == PHASES else 3 * phase - 1  # 2, 5, 10
-        own = board.area(board.knights[seat] & where)
+        own = board.area(board.knights[seat] & spaces)
         most = own > 0
         for other in range(self.seats):
-            if other != seat and board.area(board.knights[other] & where) >= own:
+            if other != seat and board.area(board.knights[other] & spaces) >= own:
                 most = False
         return worth * (own + 1) if most else worth * own
 
     def _many_castles(self, board: Board, seat: int, phase: int) -> int:
-        held = 0
+        """Return the points for exactly 4, 5 or 6 castles (rule 72, M3)."""
+        count = 0
         for number in range(board.castles):
             if board.castle[number] & board.knights[seat]:
-                held += 1
-        if held != phase + 3:
+                count += 1
+        if count != phase + 3:
             return 0
         return 30 if phase == PHASES else 10 * phase - 5  # 5, 15, 30
 
     def _shape(self, board: Board, knights: int) -> bool:
-        """Whether knights fulfil one of M4 to M8 (D-24)."""
+        """True if knights fulfil the master card, one of M4 to M8 (rule 72, D-24)."""
         if self.master == SQUARE:
             return self._square(knights)
         if self.all_six and board.area(knights) < KNIGHTS:
@@ -164,7 +180,7 @@ class Track:
         return knights & column == knights or knights & row == knights
 
     def _square(self, knights: int) -> bool:
-        """Four corners: from a knight by (x, y) to the next, and on at right angles."""
+        """True if four knights are the corners of a square (rule 72, M7)."""
         for corner in range(64):
             for x in range(1, 8):
                 for y in range(8):
@@ -175,12 +191,15 @@ class Track:
         return False
 
     def _corners(self, knights: int, corner: int, x: int, y: int) -> bool:
-        column, row = corner >> 3, corner & 7
+        """True if knights stand on a square's corners; its first side is (x, y)."""
+        column = corner >> 3
+        row = corner & 7
         for _ in range(4):
             if not (0 <= column < _SIDE and 0 <= row < _SIDE):
                 return False
             if not (knights >> (8 * column + row)) & 1:
                 return False
-            column, row = column + x, row + y
-            x, y = -y, x
+            column += x
+            row += y
+            x, y = -y, x  # turn left
         return True

@@ -1,4 +1,4 @@
-"""A position as the contract's `state`: one seat's view, or everything."""
+"""The `state` of docs/contract.md, section 8: a seat's view of a position, or all."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,7 @@ def drawn(position: Position) -> list[str] | None:
 
 
 def discards(position: Position, seat: int) -> list[str]:
-    """Return the cards that a seat has played, in the order played."""
+    """Return the cards that a seat played, in the order played."""
     start = seat * DECK_SIZE
     cards = position.cards.discard[start : start + position.cards.discards[seat]]
     return [CARD_NAMES[card] for card in cards]
@@ -55,16 +55,18 @@ def state(
     *,
     over: bool,
 ) -> dict[str, object]:
-    """Return the state of contract.md, section 8; all is in view if `seat` is None.
+    """Return the state as a seat sees it, or with nothing hidden if `seat` is None.
 
-    Heights are `[row][column]` from row 1 up; all lists by seat are in the seats'
-    order.
+    The keys have the order of docs/contract.md, section 8. `heights` is
+    `[row][column]` from row 1 up.
     """
     seats = range(rules.seats)
     piles = range(rules.deck_count)
-    board, stock, cards = position.board, position.stock, position.cards
+    board = position.board
+    stock = position.stock
+    cards = position.cards
     heights = board.height
-    seen: dict[str, object] = {
+    result: dict[str, object] = {
         "phase": position.phase,
         "round": position.round,
         "order": list(position.order[: rules.seats]),
@@ -85,18 +87,18 @@ def state(
         "scores": list(position.track.scores[: rules.seats]),
     }
     if seat is None:
-        seen["drawn"] = drawn(position)
-        seen["fresh"] = fresh(position)
-        seen["hands"] = [hand(position, s) for s in seats]
-        seen["decks"] = [deck(position, pile) for pile in piles]
+        result["drawn"] = drawn(position)
+        result["fresh"] = fresh(position)
+        result["hands"] = [hand(position, s) for s in seats]
+        result["decks"] = [deck(position, pile) for pile in piles]
     else:
-        seen["hand"] = hand(position, seat)
-        seen["drawn"] = drawn(position) if seat == position.seat else None
-        seen["fresh"] = fresh(position) if seat == position.seat else []
-        seen["hands"] = [len(hand(position, s)) for s in seats]
-        seen["decks"] = list(cards.left[: rules.deck_count])
-    seen["discards"] = [discards(position, s) for s in seats]
+        result["hand"] = hand(position, seat)
+        result["drawn"] = drawn(position) if seat == position.seat else None
+        result["fresh"] = fresh(position) if seat == position.seat else []
+        result["hands"] = [len(hand(position, s)) for s in seats]
+        result["decks"] = list(cards.left[: rules.deck_count])
+    result["discards"] = [discards(position, s) for s in seats]
     master = position.track.master
-    seen["master"] = MASTER_NAMES[master] if master >= 0 else None
-    seen["forfeited"] = list(forfeited)
-    return seen
+    result["master"] = MASTER_NAMES[master] if master >= 0 else None
+    result["forfeited"] = list(forfeited)
+    return result

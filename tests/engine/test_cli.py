@@ -51,8 +51,8 @@ def test_an_invalid_replay(valid: Path, invalid: Path) -> None:
 
     assert done.exit_code == 1
     assert done.stdout.splitlines()[1] == (
-        f"{invalid}: invalid: move 4: 'fly': no action is written so "
-        "(contract.md, section 4)"
+        f"{invalid}: invalid: move 4: 'fly': it does not have the form of an "
+        "action (docs/contract.md, section 4)"
     )
 
 

@@ -249,7 +249,7 @@ def test_an_answer_belongs_to_one_turn() -> None:
     outcome = table([At(4, two_turns), ScriptedSeat(1)])
 
     assert [f.detail for f in outcome.forfeits] == [
-        "'score': the turn is over; one answer belongs to one turn"
+        "'score': the turn is over, and an answer belongs to one turn"
     ]
 
 

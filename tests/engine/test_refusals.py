@@ -1,4 +1,4 @@
-"""Why an action is refused: each rule that can be broken is named with its number."""
+"""An illegal action is refused with the rule that it breaks."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ def hand(*cards: str) -> Fields:
 
 
 CASES: list[tuple[str, str, str, Fields]] = [
-    # The action; what is said; blocks and own knights; changed fields.
-    ("dance a1", "no action is written so", "a1", {}),
-    ("end", "due is king", "a1", {"decision": "king"}),
-    ("king a1", "due is turn", "a1", {}),
-    ("end 3,3", "due is king", "a1", {"ruleset": FREE, "decision": "king"}),
-    ("stock 3,3", "due is turn", "a1", {}),
+    # The action, a part of the refusal, blocks and own knights, changed fields.
+    ("dance a1", "does not have the form of an action", "a1", {}),
+    ("end", "decision is king", "a1", {"decision": "king"}),
+    ("king a1", "decision is turn", "a1", {}),
+    ("end 3,3", "decision is king", "a1", {"ruleset": FREE, "decision": "king"}),
+    ("stock 3,3", "decision is turn", "a1", {}),
     ("end", "rule 25", "a1", {"ruleset": FREE, "current": None}),
     ("end 9,9", "rule 27", "a1", {"ruleset": FREE}),
     (
@@ -97,24 +97,24 @@ CASES: list[tuple[str, str, str, Fields]] = [
         "a1 b1",
         hand("under_knight"),
     ),
-    ("play move_block h8 h7", "one high and empty", "a1", hand("move_block")),
-    ("play move_block a1 c1", "bare and empty", "a1,c1", hand("move_block")),
-    ("play move_block a2 h8", "divide, join or shrink", "a1,a2,a3", hand("move_block")),
+    ("play move_block h8 h7", "one block and no piece", "a1", hand("move_block")),
+    ("play move_block a1 c1", "no block and no piece", "a1,c1", hand("move_block")),
+    ("play move_block a2 h8", "divide or join castles", "a1,a2,a3", hand("move_block")),
 ]
 
 
-@pytest.mark.parametrize(("action", "said", "board", "fields"), CASES)
+@pytest.mark.parametrize(("action", "clause", "board", "fields"), CASES)
 def test_the_broken_rule_is_named(
-    action: str, said: str, board: str, fields: Fields
+    action: str, clause: str, board: str, fields: Fields
 ) -> None:
     blocks, _, knights = board.partition(" ")
     on = position(blocks.replace(",", " "), knights.replace(",", " "), **fields)
 
     assert not allows(on, action)
-    assert said in reason(on, action)
+    assert clause in reason(on, action)
 
 
-def test_a_card_bought_this_turn_is_not_played_in_it() -> None:
+def test_a_card_is_not_played_in_the_turn_in_which_it_was_bought() -> None:
     on = position("a1", **hand("ap6"))
     on.cards.ready &= ~(1 << CARD_IDS["ap6"])
 

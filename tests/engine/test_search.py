@@ -88,7 +88,7 @@ def test_a_guess_hides_which_cards_another_seat_bought() -> None:
 
 def test_a_view_without_a_generator_is_refused() -> None:
     played = game()
-    with pytest.raises(ValueError, match="rng must deal"):
+    with pytest.raises(ValueError, match="pass rng"):
         position_of(played.rules, "enter", played.state(0))
 
 
