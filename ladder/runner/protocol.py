@@ -16,6 +16,7 @@ import msgspec
 
 from engine.referee import Ask, PlayerFault, ServiceFault
 
+PROTOCOL = "torres/1"
 MAX_LINE_BYTES = 65_536  # of a line that the referee writes, with its newline
 MAX_NOTE_BYTES = 1_024
 STDERR_TAIL_BYTES = 65_536  # the end of a program's stderr, stored for the bot's owner
