@@ -1,4 +1,4 @@
-"""Who appears in these tests: bots, submissions, matches, workers."""
+"""Rows for these tests: bots, submissions, matches, workers."""
 
 import hashlib
 from collections.abc import Sequence
@@ -46,20 +46,20 @@ def submission(bot: Bot, digest: str = "") -> Submission:
 
 
 def bot(slug: str, owner: str | None = None, *, ready: bool = True) -> Bot:
-    """Make a bot of an owner of its own, with one ready submission."""
-    who = person(owner or f"owner-of-{slug}")
-    made = Bot.objects.create(slug=slug, name=slug, owner=who)
+    """Make a bot with an owner of its own and one ready submission."""
+    user = person(owner or f"owner-of-{slug}")
+    new = Bot.objects.create(slug=slug, name=slug, owner=user)
     if ready:
-        submission(made)
-    return made
+        submission(new)
+    return new
 
 
 def bots(count: int) -> list[Bot]:
     return [bot(f"bot-{k}") for k in range(count)]
 
 
-def newest(made: Bot) -> Submission:
-    return made.submissions.order_by("-number")[0]
+def newest(of: Bot) -> Submission:
+    return of.submissions.order_by("-number")[0]
 
 
 def match(players: Sequence[Bot], **options: object) -> Match:
@@ -69,11 +69,13 @@ def match(players: Sequence[Bot], **options: object) -> Match:
 
 def game(seats: int = 2) -> Game:
     """Schedule one game of new bots."""
-    first = Bot.objects.count()
-    return match([bot(f"bot-{first + k}") for k in range(seats)]).games.get()
+    bots_before = Bot.objects.count()
+    players = [bot(f"bot-{bots_before + seat}") for seat in range(seats)]
+    return match(players).games.get()
 
 
 def worker(name: str = "a") -> int:
+    """Return the id of a worker of this installation; add it if there is none."""
     row, _ = Worker.objects.get_or_create(
         name=f"{registry.installation()}#{name}", defaults={"host": "here"}
     )

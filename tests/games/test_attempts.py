@@ -1,4 +1,4 @@
-"""The state machine of a game, on the real database."""
+"""The states of a game and its attempts, on the real database."""
 
 import threading
 from dataclasses import replace
@@ -49,14 +49,14 @@ def test_a_claim_takes_a_scheduled_game_once():
     assert Attempt.objects.count() == 1
 
 
-def test_a_drained_worker_takes_nothing():
+def test_a_drained_worker_claims_nothing():
     game, ana = factories.game(), factories.worker("ana")
     registry.drain(ana, "its bots time out")
 
     assert attempts.claim(game.pk, ana) is None
 
 
-def test_a_result_is_written_whole():
+def test_a_result_writes_game_seats_attempt_and_logs():
     game = factories.game()
     claim = attempts.claim(game.pk, factories.worker())
     attempts.store_answers(claim, [AnswerRecord(0, 0, ["enter d4"], 1.5)])
@@ -76,14 +76,14 @@ def test_a_result_is_written_whole():
     assert SeatLog.objects.get().stderr == "hm"
 
 
-def test_a_result_may_be_posted_again_when_the_commits_fate_is_unknown():
+def test_finish_may_be_called_again_if_the_fate_of_the_commit_is_unknown():
     claim = attempts.claim(factories.game().pk, factories.worker())
 
     assert attempts.finish(claim, RESULT)
     assert attempts.finish(claim, RESULT)
 
 
-def test_a_result_that_comes_after_the_lease_was_given_away_is_refused():
+def test_a_result_after_another_worker_has_claimed_the_game_is_refused():
     game = factories.game()
     late = attempts.claim(game.pk, factories.worker("ana"))
     attempts.store_answers(late, [AnswerRecord(0, 0, ["enter d4"], 1.5)])
@@ -103,7 +103,7 @@ def test_a_result_that_comes_after_the_lease_was_given_away_is_refused():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_result_of_which_a_part_is_refused_leaves_nothing():
+def test_if_the_database_refuses_part_of_a_result_nothing_is_written():
     game = factories.game()
     claim = attempts.claim(game.pk, factories.worker())
     seats = [SeatResult(0, 41, 1), SeatResult(1, 40, rank=9)]
@@ -118,8 +118,8 @@ def test_a_result_of_which_a_part_is_refused_leaves_nothing():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_hot_path_goes_on_when_its_statements_are_prepared():
-    """PostgreSQL is told them after five times, and plans them once after ten."""
+def test_the_hot_path_works_with_prepared_statements():
+    """psycopg prepares a statement at its fifth use; PostgreSQL plans it after ten."""
     me = factories.worker()
     games = [factories.game(seats=2 + k % 2) for k in range(24)]
     for k, game in enumerate(games):
@@ -134,7 +134,7 @@ def test_the_hot_path_goes_on_when_its_statements_are_prepared():
     assert Seat.objects.filter(rank__isnull=True).count() == 0
 
 
-def test_a_heartbeat_lengthens_the_lease():
+def test_a_heartbeat_extends_the_lease():
     game = factories.game()
     claim = attempts.claim(game.pk, factories.worker())
     expire(game.pk)
@@ -143,15 +143,15 @@ def test_a_heartbeat_lengthens_the_lease():
     assert attempts.reap() == []
 
 
-def test_answers_told_twice_are_kept_once():
+def test_answers_that_are_stored_twice_exist_once():
     claim = attempts.claim(factories.game().pk, factories.worker())
-    said = [
+    answers = [
         AnswerRecord(0, 0, ["enter d4"], 1.5),
         AnswerRecord(1, 1, ["enter a4"], 0.1),
     ]
 
-    attempts.store_answers(claim, said)
-    attempts.store_answers(claim, said)
+    attempts.store_answers(claim, answers)
+    attempts.store_answers(claim, answers)
 
     assert list(StoredAnswer.objects.values_list("index", "actions")) == [
         (0, ["enter d4"]),
@@ -159,10 +159,11 @@ def test_answers_told_twice_are_kept_once():
     ]
 
 
-def test_the_reaper_ends_only_attempts_whose_lease_is_over():
-    lost, fine = factories.game(), factories.game()
+def test_the_reaper_fails_only_attempts_whose_lease_has_ended():
+    lost = factories.game()
+    healthy = factories.game()
     attempts.claim(lost.pk, factories.worker())
-    attempts.claim(fine.pk, factories.worker())
+    attempts.claim(healthy.pk, factories.worker())
     expire(lost.pk)
 
     assert attempts.reap() == [lost.pk]
@@ -177,7 +178,7 @@ def fail_once(game: Game, name: str) -> str:
     return game.status
 
 
-def test_three_failed_attempts_end_a_game_with_the_same_seed_and_seats():
+def test_after_three_failed_attempts_on_two_workers_a_game_is_dead():
     game = factories.game()
     seats = list(game.seats.values_list("submission", flat=True))
 
@@ -189,7 +190,7 @@ def test_three_failed_attempts_end_a_game_with_the_same_seed_and_seats():
     assert selectors.service_state().failed_attempts == 3
 
 
-def test_a_game_dies_on_two_workers_where_there_are_two():
+def test_a_second_worker_tries_before_a_game_is_dead():
     game = factories.game()
     factories.worker("ben")
 
@@ -199,13 +200,13 @@ def test_a_game_dies_on_two_workers_where_there_are_two():
     assert fail_once(game, "ben") == "dead"
 
 
-def test_on_a_single_worker_three_failures_are_enough():
+def test_if_there_is_only_one_worker_three_failures_are_enough():
     game = factories.game()
 
     assert [fail_once(game, "ana") for _ in range(3)][-1] == "dead"
 
 
-def test_a_worker_that_leaves_hands_its_games_back_uncounted():
+def test_a_worker_that_signs_off_releases_its_games_without_a_failure():
     game, ana = factories.game(), factories.worker("ana")
     attempts.claim(game.pk, ana)
 
@@ -216,7 +217,7 @@ def test_a_worker_that_leaves_hands_its_games_back_uncounted():
     assert Attempt.objects.get().outcome == "released"
 
 
-def test_dead_predecessors_are_buried_at_once():
+def test_killed_predecessors_are_signed_off():
     game = factories.game()
     attempts.claim(game.pk, factories.worker("ana"))
     me = registry.current_worker()
@@ -225,8 +226,9 @@ def test_dead_predecessors_are_buried_at_once():
     assert Worker.objects.get(pk=me).gone_at is None
 
 
-def test_cancelling_and_voiding_count_and_replace():
-    waiting, done = factories.game(), factories.game()
+def test_only_scheduled_games_are_cancelled_and_only_finished_ones_voided():
+    waiting = factories.game()
+    done = factories.game()
     attempts.finish(attempts.claim(done.pk, factories.worker()), RESULT)
 
     assert services.cancel(waiting.pk, "a newer version is ready")
@@ -242,7 +244,7 @@ def test_cancelling_and_voiding_count_and_replace():
         services.void(done.pk, "again")
 
 
-def test_the_sum_comes_out_and_a_lost_game_is_missed():
+def test_the_tally_adds_up_and_notices_a_lost_game():
     games = [factories.game() for _ in range(4)]
     attempts.finish(attempts.claim(games[0].pk, factories.worker()), RESULT)
     services.void(games[0].pk, "our fault")
@@ -259,7 +261,7 @@ def test_the_sum_comes_out_and_a_lost_game_is_missed():
     assert selectors.tally().missing == 1
 
 
-def test_an_empty_database_comes_out_too():
+def test_the_tally_of_an_empty_database_adds_up():
     assert selectors.tally().adds_up
 
 
@@ -279,7 +281,7 @@ def test_the_database_refuses_states_that_make_no_sense(values):
         Game.objects.filter(pk=game.pk).update(**values)
 
 
-def test_what_postgresql_refuses_is_made_storable():
+def test_texts_that_postgresql_refuses_are_made_storable():
     claim = attempts.claim(factories.game().pk, factories.worker())
     nasty = SeatOutput(stderr="a\0b\ud800", notes=[{"note": "\0\udfff"}])
 
@@ -302,21 +304,22 @@ def test_duplicates_share_the_seed_and_rotate_the_seats():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_workers_at_the_same_moment_one_gets_the_game():
+def test_of_many_workers_that_claim_at_the_same_moment_one_succeeds():
     game = factories.game()
-    crew = [factories.worker(f"worker {k}") for k in range(8)]
-    won, start = [], threading.Barrier(8)
+    workers = [factories.worker(f"worker {k}") for k in range(8)]
+    claims = []
+    start = threading.Barrier(8)
 
     def race(worker: int) -> None:
         start.wait()
-        won.append(attempts.claim(game.pk, worker))
+        claims.append(attempts.claim(game.pk, worker))
         connection.close()
 
-    threads = [threading.Thread(target=race, args=(worker,)) for worker in crew]
+    threads = [threading.Thread(target=race, args=(worker,)) for worker in workers]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert len([claim for claim in won if claim]) == 1
+    assert len([claim for claim in claims if claim]) == 1
     assert Attempt.objects.count() == 1

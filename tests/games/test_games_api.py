@@ -1,4 +1,4 @@
-"""Matches, games and replays over REST: what is public, and what never leaves."""
+"""Matches, games and replays over REST: what is public, and what stays secret."""
 
 import json
 
@@ -47,11 +47,11 @@ def test_a_match_says_why_it_was_made(anybody: APIClient, bots) -> None:
     match = make_match(*bots)
     pair(make_ladder(), match)
 
-    told = anybody.get(f"/api/v1/matches/{match.pk}/").json()
+    document = anybody.get(f"/api/v1/matches/{match.pk}/").json()
 
-    assert told["why"]["rule"] == "nearest"
-    assert told["seed"] == SEED
-    assert [game["index"] for game in told["games"]] == [0]
+    assert document["why"]["rule"] == "nearest"
+    assert document["seed"] == SEED
+    assert [game["index"] for game in document["games"]] == [0]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,9 @@ def test_games_are_filtered(anybody: APIClient, bots, query: str, count: int) ->
     "query", ["bot=nobody", "status=odd", "match=x", "match=-1", "b=1"]
 )
 @pytest.mark.parametrize("address", ["games", "matches"])
-def test_a_bad_filter_is_told(anybody: APIClient, address: str, query: str) -> None:
+def test_a_bad_filter_is_refused_by_name(
+    anybody: APIClient, address: str, query: str
+) -> None:
     answer = anybody.get(f"/api/v1/{address}/?{query}")
 
     assert answer.status_code == 400
@@ -100,8 +102,10 @@ def test_a_ladder_that_does_not_exist_has_no_games(
     assert answer.json()["results"] == []
 
 
-def test_games_come_in_pages_that_hold_still(anybody: APIClient, bots) -> None:
-    made = [make_match(*bots, finished=0) for _ in range(5)]
+def test_pages_of_games_stay_the_same_while_games_are_added(
+    anybody: APIClient, bots
+) -> None:
+    matches = [make_match(*bots, finished=0) for _ in range(5)]
     page = anybody.get("/api/v1/games/?limit=2").json()
     make_match(*bots, finished=0)
     seen = [game["match"] for game in page["results"]]
@@ -109,10 +113,10 @@ def test_games_come_in_pages_that_hold_still(anybody: APIClient, bots) -> None:
         page = anybody.get(page["next"]).json()
         seen += [game["match"] for game in page["results"]]
 
-    assert seen == [match.pk for match in reversed(made)]
+    assert seen == [match.pk for match in reversed(matches)]
 
 
-def test_a_list_takes_the_same_few_queries_for_any_length(
+def test_a_list_of_any_length_needs_the_same_number_of_queries(
     anybody: APIClient, bots, django_assert_max_num_queries
 ) -> None:
     season = make_ladder()
@@ -125,7 +129,7 @@ def test_a_list_takes_the_same_few_queries_for_any_length(
         assert len(anybody.get("/api/v1/matches/").json()["results"]) == 6
 
 
-def test_a_replay_verifies_and_is_sent_once(anybody: APIClient, bots) -> None:
+def test_a_replay_can_be_verified_and_cached(anybody: APIClient, bots) -> None:
     game = make_match(*bots).games.get()
     address = f"/api/v1/games/{game.pk}/replay/"
 
@@ -203,7 +207,7 @@ def test_logs_and_notes_are_for_the_owner_of_the_seat(api, bots) -> None:
     assert api("").get(address).status_code == 401
 
 
-def test_a_bot_that_said_nothing_has_a_log_too(ana: APIClient, bots) -> None:
+def test_a_seat_without_output_has_an_empty_log(ana: APIClient, bots) -> None:
     game = make_match(*bots).games.get()
     factories.SeatLog.objects.all().delete()
 
@@ -213,7 +217,7 @@ def test_a_bot_that_said_nothing_has_a_log_too(ana: APIClient, bots) -> None:
 
 
 @pytest.mark.parametrize("who", ["", "ana", "cleo"])
-def test_nothing_private_is_in_what_is_public(api, bots, who: str) -> None:
+def test_public_documents_contain_nothing_private(api, bots, who: str) -> None:
     match = make_match(*bots)
     game = match.games.get()
     Seat.objects.filter(number=1).update(fault="crash", fault_detail="ben's secret")
@@ -232,7 +236,7 @@ def test_nothing_private_is_in_what_is_public(api, bots, who: str) -> None:
         assert "secret" not in text
 
 
-def test_a_void_game_keeps_its_replay(anybody: APIClient, bots) -> None:
+def test_a_voided_game_keeps_its_replay(anybody: APIClient, bots) -> None:
     game = make_match(*bots).games.get()
     Game.objects.update(status=GameStatus.VOIDED, note="wrong rules")
 

@@ -1,4 +1,4 @@
-"""A worker is killed at each point of a game: nothing is lost, nothing counts twice."""
+"""If a worker is killed at any point of a game, nothing is lost or counted twice."""
 
 import os
 import subprocess
@@ -26,13 +26,13 @@ VICTIM = Path(__file__).with_name("victim.py")
 
 
 def environment() -> dict[str, str]:
-    """Point a program of ours at the database of this test."""
+    """Return the environment of a program that uses the database of this test."""
     db = connection.settings_dict
     if connection.vendor == "sqlite":
         url = f"sqlite:///{db['NAME']}"
     else:
-        place = f"{db['HOST'] or 'localhost'}:{db['PORT'] or 5432}"
-        url = f"postgres://{db['USER']}:{db['PASSWORD']}@{place}/{db['NAME']}"
+        address = f"{db['HOST'] or 'localhost'}:{db['PORT'] or 5432}"
+        url = f"postgres://{db['USER']}:{db['PASSWORD']}@{address}/{db['NAME']}"
     root = str(settings.BASE_DIR)
     return os.environ | {"DATABASE_URL": url, "PYTHONPATH": root, "DB_POOL": "4"}
 
@@ -51,7 +51,7 @@ def kill_at(point: str, game: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("point", "left"),
+    ("point", "status"),
     [
         ("after the claim", "running"),
         ("while bots start", "running"),
@@ -63,7 +63,7 @@ def kill_at(point: str, game: int) -> None:
         ("after the rating", "finished"),
     ],
 )
-def test_a_worker_may_die_at_any_point(point, left):
+def test_a_worker_may_die_at_any_point(point, status):
     season = ensure_default_ladder().seasons.get()
     factories.bots(3)
     rater.welcome(season.pk)
@@ -73,23 +73,23 @@ def test_a_worker_may_die_at_any_point(point, left):
     kill_at(point, game.pk)
 
     game.refresh_from_db()
-    assert game.status == left
-    if left == "running":
-        assert attempts.reap() == []  # the lease still stands
+    assert game.status == status
+    if status == "running":
+        assert attempts.reap() == []  # the lease has not ended yet
         past = Now() - timedelta(seconds=1)
         Game.objects.filter(pk=game.pk).update(lease_until=past)
         assert attempts.reap() == [game.pk]
         assert play(game.pk, registry.current_worker()) == "finished"
     rater.fold(season.pk)
     outcomes = list(Attempt.objects.order_by("fence").values_list("outcome", flat=True))
-    assert outcomes == (["failed"] if left == "running" else []) + ["finished"]
+    assert outcomes == (["failed"] if status == "running" else []) + ["finished"]
     assert Entry.objects.filter(kind="game").count() == 1
     assert rebuild.check(season).complaints == []
     assert selectors.tally().adds_up
 
 
 def test_a_game_that_is_played_again_gives_the_same_result():
-    """Same seed, same seats, the same bots: whoever plays it."""
+    """The same seed, seats and bots give the same game on every worker."""
     game = factories.game(3)
     kill_at("before the finish transaction", game.pk)
     Game.objects.update(lease_until=Now() - timedelta(seconds=1))

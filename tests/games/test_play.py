@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Nasty(ScriptedPlayer):
-    """Misbehaves as its bot's name says, after it has written something to stderr."""
+    """Writes to stderr, then misbehaves in a way that depends on its bot's name."""
 
     def __init__(self, submission) -> None:
         super().__init__(submission.digest)
@@ -67,7 +67,7 @@ def one(*slugs: str) -> Game:
     return factories.match([factories.bot(slug) for slug in slugs]).games.get()
 
 
-def test_a_game_is_played_stored_and_can_be_verified():
+def test_a_finished_game_is_stored_and_can_be_verified():
     game = one("ana", "ben", "cleo")
 
     assert play(game.pk, registry.current_worker()) == AttemptEnd.FINISHED
@@ -83,7 +83,7 @@ def test_a_game_is_played_stored_and_can_be_verified():
     assert SeatLog.objects.get(number=2).stderr == "cleo says hello\n"
 
 
-def test_the_same_message_again_plays_nothing():
+def test_the_same_hint_again_plays_nothing():
     game = one("ana", "ben")
 
     ends = [play(game.pk, registry.current_worker()) for _ in range(5)]
@@ -91,7 +91,7 @@ def test_the_same_message_again_plays_nothing():
     assert ends == [AttemptEnd.FINISHED] + [AttemptEnd.NOT_TAKEN] * 4
 
 
-def test_a_fault_is_the_seats_and_its_detail_the_owners():
+def test_a_fault_is_public_and_its_detail_is_not():
     game = one("mute", "ben")
 
     play(game.pk, registry.current_worker())
@@ -103,7 +103,7 @@ def test_a_fault_is_the_seats_and_its_detail_the_owners():
 
 
 @pytest.mark.parametrize("name", ["unlucky", "bug"])
-def test_our_own_fault_is_nobodys_and_the_game_is_played_again(name):
+def test_a_fault_of_the_service_blames_no_seat_and_the_game_is_played_again(name):
     game = one(name, "ben")
 
     assert play(game.pk, registry.current_worker()) == AttemptEnd.FAILED
@@ -124,12 +124,12 @@ def test_a_failed_attempt_keeps_what_each_seat_left_behind(name):
 
 
 def in_thread(
-    game: Game, floor: RunningGames
+    game: Game, running: RunningGames
 ) -> tuple[threading.Thread, list[AttemptEnd]]:
     ends: list[AttemptEnd] = []
 
     def run() -> None:
-        ends.append(play(game.pk, registry.current_worker(), floor))
+        ends.append(play(game.pk, registry.current_worker(), running))
         connection.close()
 
     thread = threading.Thread(target=run, daemon=True)
@@ -137,22 +137,22 @@ def in_thread(
     return thread, ends
 
 
-def wait_until(true, seconds: float = 20.0) -> None:
+def wait_until(condition, seconds: float = 20.0) -> None:
     pause = threading.Event()
     for _ in range(int(seconds / 0.02)):
-        if true():
+        if condition():
             return
         pause.wait(0.02)
-    raise AssertionError("it did not happen")
+    raise AssertionError(f"the condition did not hold within {seconds} s")
 
 
-def test_answers_can_be_watched_while_a_bot_thinks():
+def test_answers_are_stored_while_a_bot_thinks():
     game = one("ana", "thinker")
-    floor = RunningGames(open_nasty)
-    thread, ends = in_thread(game, floor)
+    running = RunningGames(open_nasty)
+    thread, ends = in_thread(game, running)
 
     wait_until(lambda: StoredAnswer.objects.filter(attempt__game=game).exists())
-    floor.stop_all("stop", grace_s=0)
+    running.stop_all("stop", grace_s=0)
     thread.join()
 
     assert ends == [AttemptEnd.RELEASED]
@@ -160,7 +160,7 @@ def test_answers_can_be_watched_while_a_bot_thinks():
     assert (game.status, game.failures) == ("scheduled", 0)
 
 
-def test_a_lost_lease_ends_the_bots_and_the_result_is_never_written(monkeypatch):
+def test_a_lost_lease_kills_the_players_and_the_result_is_not_written(monkeypatch):
     monkeypatch.setattr("ladder.games.worker.heartbeat.RENEW_INTERVAL_S", 0.1)
     game = one("ana", "thinker")
     thread, ends = in_thread(game, RunningGames(open_nasty))
@@ -182,7 +182,7 @@ def test_the_deadline_fails_the_attempt_and_not_the_bot(settings):
     assert "too long" in Attempt.objects.get().reason
 
 
-def test_an_absent_database_raises_nothing(monkeypatch):
+def test_play_does_not_raise_if_the_database_is_away(monkeypatch):
     def away(*_):
         raise OperationalError("the server went away")
 
@@ -192,32 +192,32 @@ def test_an_absent_database_raises_nothing(monkeypatch):
 
 
 def test_a_result_waits_for_a_database_that_comes_back(monkeypatch):
-    real, tries = attempts.finish, []
+    real_finish = attempts.finish
+    calls = []
 
     def finish(*args):
-        tries.append(1)
-        if len(tries) < 3:
+        calls.append(args)
+        if len(calls) < 3:
             raise OperationalError("the server restarts")
-        return real(*args)
+        return real_finish(*args)
 
     monkeypatch.setattr(attempts, "finish", finish)
     monkeypatch.setattr("ladder.games.worker.play.WRITE_RETRY_INTERVAL_S", 0.01)
 
     assert play(one("ana", "ben").pk, registry.current_worker()) == AttemptEnd.FINISHED
-    assert len(tries) == 3
+    assert len(calls) == 3
 
 
 def test_no_transaction_is_open_while_a_bot_thinks(monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        Nasty,
-        "decide",
-        lambda self, ask: (
-            seen.append(connection.connection is None)
-            or ScriptedPlayer.decide(self, ask)
-        ),
-    )
+    disconnected = []
+
+    def decide(self, ask):
+        disconnected.append(connection.connection is None)
+        return ScriptedPlayer.decide(self, ask)
+
+    monkeypatch.setattr(Nasty, "decide", decide)
 
     play(one("ana", "ben").pk, registry.current_worker())
 
-    assert all(seen)
+    assert disconnected
+    assert all(disconnected)

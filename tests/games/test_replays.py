@@ -1,4 +1,4 @@
-"""How replays are kept: small, and readable for ever."""
+"""Stored replays are small and stay readable."""
 
 import json
 import statistics
@@ -14,18 +14,18 @@ from ladder.ops.management.commands.train_dictionary import replay
 SEATS = range(2, 5)
 
 
-def text(document) -> bytes:
+def as_json(document) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("seats", SEATS)
-def test_what_was_packed_comes_back_byte_for_byte(preset, seats):
+def test_a_replay_is_unpacked_byte_for_byte(preset, seats):
     document = replay(preset, seats)
 
     stored = replays.pack(document)
 
-    assert replays.unpack(stored) == text(document)
+    assert replays.unpack(stored) == as_json(document)
     assert zstandard.get_frame_parameters(stored).dict_id == replays.NEWEST
     assert isinstance(json.loads(replays.with_columns(document))["moves"], dict)
 
@@ -47,30 +47,30 @@ def test_a_random_game_of_two_takes_at_most_600_bytes():
         [],
     ],
 )
-def test_moves_of_any_shape_come_back(moves):
+def test_moves_of_any_shape_are_unpacked(moves):
     document = {"moves": moves, "note": "ä\0"}
 
-    assert replays.unpack(replays.pack(document)) == text(document)
+    assert replays.unpack(replays.pack(document)) == as_json(document)
 
 
-def test_threads_do_not_spoil_each_others_replays():
+def test_threads_do_not_corrupt_each_others_replays():
     documents = [replay("yucata", 2) for _ in range(8)]
 
     with ThreadPoolExecutor(8) as threads:
         stored = list(threads.map(replays.pack, documents * 50))
         texts = list(threads.map(replays.unpack, stored))
 
-    assert texts == [text(document) for document in documents] * 50
+    assert texts == [as_json(document) for document in documents] * 50
 
 
-def test_replays_from_before_the_dictionary_stay_readable():
+def test_replays_without_a_dictionary_are_readable():
     document = replay("yucata", 2)
-    stored = zstandard.ZstdCompressor(level=12).compress(text(document))
+    stored = zstandard.ZstdCompressor(level=12).compress(as_json(document))
 
-    assert replays.unpack(stored) == text(document)
+    assert replays.unpack(stored) == as_json(document)
 
 
-def test_a_replay_of_the_future_says_what_to_do():
+def test_a_replay_of_a_newer_version_says_what_to_do():
     data = (replays.FOLDER / "replays-1.zdict").read_bytes()
     future = data[:4] + (99).to_bytes(4, "little") + data[8:]
     packer = zstandard.ZstdCompressor(dict_data=zstandard.ZstdCompressionDict(future))

@@ -1,4 +1,4 @@
-"""Games go to workers that can play them, wait where there are none, and say so."""
+"""Games go to workers that can play them, and wait if there are none."""
 
 import pytest
 from django.core.management import call_command
@@ -16,7 +16,7 @@ from tests.games.test_attempts import RESULT
 EVERYTHING = ["python", "go", "java"]
 
 
-def crew(*languages: str, level: str = "full", rules: str = "1", slots: int = 1):
+def group(*languages: str, level: str = "full", rules: str = "1", slots: int = 1):
     return WorkerGroup(capabilities.offers(languages, level, rules), slots)
 
 
@@ -29,32 +29,32 @@ def test_a_game_needs_its_languages_the_level_and_the_rules():
 
 
 @pytest.mark.parametrize(
-    ("who", "able"),
+    ("workers", "capable"),
     [
-        (crew("go", "python"), True),
-        (crew("go", "python", "java", rules="2"), True),
-        (crew("python"), False),
-        (crew("go", "python", level="none"), False),
-        (crew("go", "python", rules="0"), False),
+        (group("go", "python"), True),
+        (group("go", "python", "java", rules="2"), True),
+        (group("python"), False),
+        (group("go", "python", level="none"), False),
+        (group("go", "python", rules="0"), False),
         (WorkerGroup(None, 1), True),
     ],
 )
-def test_a_worker_is_able_if_it_offers_every_word(who, able):
-    assert capabilities.fit("go python reduced rules-1", who.offered) is able
+def test_a_worker_is_capable_if_it_offers_every_tag(workers, capable):
+    assert capabilities.fit("go python reduced rules-1", workers.offered) is capable
 
 
-def test_a_higher_level_holds_for_lower_ones():
-    assert capabilities.fit("reduced", crew(level="full").offered)
-    assert not capabilities.fit("full", crew(level="reduced").offered)
+def test_a_sandbox_level_includes_the_lower_levels():
+    assert capabilities.fit("reduced", group(level="full").offered)
+    assert not capabilities.fit("full", group(level="reduced").offered)
 
 
-def test_what_is_lacking_is_that_of_the_nearest_worker_and_has_a_cure():
-    roster = WorkerPool([crew("python"), crew("python", "java", level="none")])
+def test_missing_tags_are_those_of_the_best_worker_and_have_a_remedy():
+    pool = WorkerPool([group("python"), group("python", "java", level="none")])
 
-    lacking = roster.missing_tags("full go python rules-1")
+    missing = pool.missing_tags("full go python rules-1")
 
-    assert lacking == ["go"]
-    assert "apt-get install golang-go" in capabilities.remedy(lacking)
+    assert missing == ["go"]
+    assert "apt-get install golang-go" in capabilities.remedy(missing)
     assert "torres doctor" in capabilities.remedy(["full"])
     assert "update this software" in capabilities.remedy(["rules-7"])
 
@@ -64,12 +64,12 @@ def make(language: str, k: int = 0, **values: object) -> Game:
     bots = [factories.bot(f"{language}-{k}-{seat}") for seat in range(2)]
     for bot in bots:
         bot.submissions.update(language=language)
-    made = factories.match(bots).games.get()
-    Game.objects.filter(pk=made.pk).update(**values or {"priority": 0})
-    return made
+    game = factories.match(bots).games.get()
+    Game.objects.filter(pk=game.pk).update(**values or {"priority": 0})
+    return game
 
 
-def works(name: str, *languages: str, slots: int = 2) -> None:
+def add_worker(name: str, *languages: str, slots: int = 2) -> None:
     Worker.objects.create(
         name=f"{name}#1",
         host=name,
@@ -81,15 +81,16 @@ def works(name: str, *languages: str, slots: int = 2) -> None:
 
 
 def plan() -> dict[int, str]:
+    """Return the queue of each game that gets a hint now."""
     planner = HintPlanner(selectors.worker_pool(), selectors.in_flight())
     planner.fill()
     return {hint.game: hint.queue for hint in planner.hints}
 
 
 @pytest.mark.django_db
-def test_where_all_workers_are_able_the_common_queue_is_used():
-    works("a", *EVERYTHING)
-    works("b", "go")
+def test_if_all_workers_are_capable_the_common_queue_is_used():
+    add_worker("a", *EVERYTHING)
+    add_worker("b", "go")
     one = make("go")
 
     assert plan() == {one.pk: "play"}
@@ -97,18 +98,18 @@ def test_where_all_workers_are_able_the_common_queue_is_used():
 
 @pytest.mark.django_db
 def test_a_game_goes_to_the_workers_that_have_its_language():
-    works("a", "python")
-    works("b", "python", "go")
+    add_worker("a", "python")
+    add_worker("b", "python", "go")
     one, two = make("go"), make("python")
-    able = selectors.worker_pool().capable(one.needs)
+    (capable,) = selectors.worker_pool().capable(one.needs)
 
-    assert plan() == {one.pk: able[0].queue, two.pk: "play"}
-    assert able[0].queue.startswith("only-")
+    assert plan() == {one.pk: capable.queue, two.pk: "play"}
+    assert capable.queue.startswith("only-")
 
 
 @pytest.mark.django_db
-def test_games_for_nobody_do_not_stand_in_the_way_of_others():
-    works("a", "python", slots=1)
+def test_games_that_no_worker_can_play_do_not_delay_others():
+    add_worker("a", "python", slots=1)
     for k in range(5):
         make("go", k, priority=5)
     free = make("python")
@@ -117,9 +118,9 @@ def test_games_for_nobody_do_not_stand_in_the_way_of_others():
 
 
 @pytest.mark.django_db
-def test_a_small_crew_gets_no_long_queue_and_the_others_go_on():
-    works("a", "python", slots=4)
-    works("b", "python", "go", slots=1)
+def test_a_small_group_gets_no_long_queue_and_other_games_go_on():
+    add_worker("a", "python", slots=4)
+    add_worker("b", "python", "go", slots=1)
     for k in range(6):
         make("go", k)
     rest = [make("python", k).pk for k in range(6)]
@@ -133,28 +134,29 @@ def test_a_small_crew_gets_no_long_queue_and_the_others_go_on():
 
 @pytest.mark.django_db
 def test_status_says_which_games_wait_for_what(capsys):
-    works("a", "python")
+    add_worker("a", "python")
     make("go", 1)
 
     call_command("status")
 
-    said = capsys.readouterr().out
-    assert "waiting: 1 games need go; on a worker, apt-get install golang-go" in said
-    assert "worker a#1: 2 slots, load 0.0, sandbox full, not measured, python" in said
+    out = capsys.readouterr().out
+    assert "waiting: 1 games need go; on a worker, apt-get install golang-go" in out
+    assert "worker a#1: 2 slots, load 0.0, sandbox full, not measured, python" in out
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_hint_that_went_astray_fails_nothing():
-    one, floor = make("go", 1), RunningGames(open_player)
-    floor.accept(crew("python").offered)
+def test_a_hint_to_a_worker_that_is_not_capable_is_no_failure():
+    one = make("go", 1)
+    running = RunningGames(open_player)
+    running.accept(group("python").offered)
 
-    assert play(one.pk, registry.current_worker(), floor) == AttemptEnd.NOT_TAKEN
+    assert play(one.pk, registry.current_worker(), running) == AttemptEnd.NOT_TAKEN
 
     one.refresh_from_db()
     assert (one.status, one.failures) == ("scheduled", 0)
     assert Attempt.objects.get().outcome == "released"
-    floor.accept(crew("go").offered)
-    assert play(one.pk, registry.current_worker(), floor) == AttemptEnd.FINISHED
+    running.accept(group("go").offered)
+    assert play(one.pk, registry.current_worker(), running) == AttemptEnd.FINISHED
 
 
 @pytest.mark.django_db
@@ -166,7 +168,7 @@ def test_a_replacement_needs_what_the_voided_game_needed(settings):
 
 
 @pytest.mark.django_db
-def test_a_drain_outlives_a_restart_until_it_is_undone():
+def test_a_drain_survives_a_restart_until_it_is_undone():
     me = registry.current_worker()
     registry.drain(me, "bots fail here")
     Worker.objects.filter(pk=me).update(name=f"{registry.installation()}#before")

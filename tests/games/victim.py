@@ -1,6 +1,7 @@
-"""A worker that stops at a named point of one game, says HERE, and waits to be killed.
+"""A worker that stops at a named point of one game and waits to be killed.
 
-python tests/games/victim.py POINT GAME, with the database in the environment.
+Usage: python tests/games/victim.py POINT GAME, with DATABASE_URL in the environment.
+It prints HERE when it has reached the point.
 """
 
 import os
@@ -45,7 +46,7 @@ def open_player(submission, limits):
 
 
 def dying(function, *, before="", after):
-    """Wrap a function of the service so that one may die around it."""
+    """Wrap a function so that this process can stop before or after a call."""
 
     def wrapped(*args):
         wait_for_death(before)
