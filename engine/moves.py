@@ -22,7 +22,7 @@ NO_MASTER = -1
 
 
 class Decision(StrEnum):
-    """What a seat has to decide (docs/contract.md, section 3)."""
+    """The decisions of a seat (docs/contract.md, section 3)."""
 
     FOUND = "found"
     ENTER = "enter"

@@ -1,4 +1,4 @@
-"""What owners do with their bots: create, withdraw and bring back.
+"""Owners' actions on their bots: create, withdraw and bring back.
 
 These functions change rows and send no messages. Uploads are in `submissions`, the bots
 of the service itself in `house_bots`, and operators' actions in `ladder.moderation`.

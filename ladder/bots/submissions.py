@@ -1,4 +1,4 @@
-"""What can happen to a submission: one function for each event.
+"""The life of a submission: one function for each event.
 
 README.md shows the state machine. These functions change rows and files and send no
 messages: the caller of `submit` sends the hint to the workers.

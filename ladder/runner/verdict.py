@@ -1,4 +1,4 @@
-"""What a seat leaves behind for the owner of its bot: its output and its verdict."""
+"""The output that a seat leaves behind for the owner of its bot, and its verdict."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +9,7 @@ from ladder.runner.sandbox.api import Exit
 
 @dataclass(frozen=True, slots=True)
 class SeatOutput:
-    """What one seat leaves behind when its player has ended.
+    """The output of one seat when its player has ended.
 
     ``stderr`` holds the last ``STDERR_TAIL_BYTES`` of the bot's stderr as text.
     ``notes`` holds one ``{"move": index, "note": text}`` for each note of the bot.

@@ -22,8 +22,7 @@ PHRASES = [
     r"\bfinds it\b",
     r"[Ww]hether who\b",
     r"\bwho starts bots\b",
-    r"\b(is|are|was) (missed|due)\b",
-    r"\bsays its say\b",
+    r"\b(is|are|was) due\b",
     r"\bhas had its say\b",
 ]
 """Words and turns that a reader has to translate, with the standard term beside them
@@ -33,7 +32,7 @@ OPENINGS = re.compile(r"(Who|What|Whether|Where|So|Of|That) ")
 """A docstring that begins so is a clause in place of a sentence."""
 
 DOCUMENT = re.compile(r"(?<![\w/.-])((?:\.{1,2}/)*[\w][\w/.-]*\.md)\b")
-FOREIGN = re.compile(r"\b(research|reviews)/\w+|\bDECISIONS\b(?=[ :,])|\bissue \d+\b")
+FOREIGN = re.compile(r"\b(research|reviews)/\w+|\bDECISIONS(\.md| \d)|\bissue \d+\b")
 
 
 def files(*suffixes: str) -> list[Path]:

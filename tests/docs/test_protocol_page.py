@@ -1,4 +1,4 @@
-"""What the pages promise is what the code does: authors trust the pages."""
+"""The pages promise only things that the code does."""
 
 import ast
 import json

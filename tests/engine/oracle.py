@@ -114,7 +114,7 @@ class Oracle:
         self.played, self.current, self.drawn = False, None, None
         self.fresh = []
 
-    # the decision that is due
+    # the decision that comes next
 
     @property
     def decision(self):
@@ -131,7 +131,7 @@ class Oracle:
         return space not in self.pieces()
 
     def automatic(self):
-        """What is answered for a forfeited seat, action by action."""
+        """Yield the answer for a forfeited seat, action by action."""
         legal = self.legal()
         for first in ("king stay", "end", "stack"):
             for action in legal:
@@ -417,7 +417,7 @@ class Oracle:
         )
 
     def next(self):
-        """Find what is due when nothing is left to do."""
+        """Find the next decision when nothing is left to do."""
         self.turns = getattr(self, "turns", [])
         if not self.turns:
             self.turns = list(self.order)

@@ -1,4 +1,4 @@
-"""What engine/README.md promises is so."""
+"""The promises of engine/README.md hold."""
 
 import re
 from pathlib import Path

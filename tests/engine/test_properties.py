@@ -1,4 +1,4 @@
-"""What holds in every position, whatever is played."""
+"""Properties that hold in every position, whatever is played."""
 
 from random import Random
 from typing import Any
@@ -18,7 +18,7 @@ games = st.tuples(st.sampled_from(TABLES), st.integers(0, 2**32), st.integers(0,
 
 
 def at(table: tuple[str, int], seed: int, plies: int) -> TorresGame:
-    """A game after so many random actions."""
+    """Return a game after ``plies`` random actions."""
     played = game(*table, str(seed))
     for number, _ in enumerate(play_on(played, Random(seed), favour="play")):
         if number >= plies:

@@ -1,4 +1,4 @@
-"""What a worker process reports, and when it counts as unresponsive."""
+"""The reports of a worker process, and when it counts as unresponsive."""
 
 import pytest
 

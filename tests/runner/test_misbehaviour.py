@@ -120,7 +120,7 @@ def test_a_bot_may_leave_orphans_behind(sandbox: Sandbox) -> None:
 
 
 def test_a_bot_that_ignores_the_end_is_killed(sandbox: Sandbox) -> None:
-    bot = player(PROGRAMS / "deaf.py", sandbox)
+    bot = player(PROGRAMS / "ignores_everything.py", sandbox)
 
     game = contest(bot, sandbox)
 

@@ -1,4 +1,4 @@
-"""What the attack programs cannot show about the sandbox.
+"""Properties that the attack programs cannot show about the sandbox.
 
 Each test stands for a mistake that is easily made: a limit that does not count
 threads, a control that misses children, a file that the bot's user cannot read.
@@ -86,7 +86,7 @@ def test_a_killed_worker_leaves_no_process(full, backend: str) -> None:
     code = f"""
 from tests.runner.factories import *
 {SANDBOXES[backend]}
-names = ("first.py", "wakers.py", "deaf.py")
+names = ("first.py", "wakers.py", "ignores_everything.py")
 bots = [player(PROGRAMS / name, sandbox) for name in names]
 for bot in bots: bot.start(HELLO)
 for bot in bots: bot.decide(ask())

@@ -29,14 +29,14 @@ ask, ear = redis.Channel._brpop_start, pathlib.Path(os.environ["FLEET_EAR"])
 
 
 def start(self, *args):
-    "Ask the broker for messages, unless this process was made deaf."
+    "Ask the broker for messages, unless this process was made unresponsive."
     if not pathlib.Path(f"{ear}-{os.getpid()}").exists():
         ask(self, *args)
 
 
 redis.Channel._brpop_start = start
 """
-"""A deaf worker, as research/stack.md has seen one: it lives, and takes nothing."""
+"""A worker that renews its entry and takes no message, as after some reconnects."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Fleet:
             "BROKER_URL": self.redis.url,
             "TORRES_LEASE_SECONDS": str(self.lease_s),
             "TORRES_DATA": str(self.folder / "data"),
-            "FLEET_EAR": str(self.folder / "deaf"),
+            "FLEET_EAR": str(self.folder / "unresponsive"),
             "DB_POOL": "8",
             **self.env,
             **more,
@@ -114,10 +114,10 @@ class Fleet:
             if process is not None:
                 process.close()
 
-    def deafen(self, worker: int) -> int:
-        """Make a worker deaf, and return its process."""
+    def make_unresponsive(self, worker: int) -> int:
+        """Let a worker take no message any more, and return its process."""
         pid = self.workers[worker].child.pid
-        (self.folder / f"deaf-{pid}").touch()
+        (self.folder / f"unresponsive-{pid}").touch()
         return pid
 
     def ask(self, query: str, *values: object) -> list[tuple]:

@@ -22,12 +22,12 @@ GAMES = int(os.environ.get("TORRES_SOAK_GAMES", "1000"))
 PLAYERS = ("first", "first", "first", "exit_at_answer", "spin_threads")
 ROOT = Path(__file__).parents[2]
 MOST_KIB = 8_192
-"""So much may a process have grown: its allocator does not give all back."""
+"""Allowed growth of a process: its allocator does not return all memory."""
 
 
 @dataclass(frozen=True)
 class Left:
-    """What could accumulate on the machine."""
+    """Everything that could accumulate on the machine."""
 
     descriptors: list[str]
     processes: list[str]

@@ -1,4 +1,4 @@
-"""What takes minutes to hours: `make soak`."""
+"""Tests that take minutes to hours: `make soak`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""How soon a worker that is dead or deaf is noticed: by the clock of a real service."""
+"""How soon a worker that is dead or unresponsive is noticed: by the clock of a real service."""
 
 import random
 import signal
@@ -54,11 +54,11 @@ def test_a_deaf_worker_is_replaced_and_back_at_work():
         service.open([()])
         wait_for_work(service, 90)
         for _ in range(3):
-            deaf = service.deafen(0)
+            pid = service.make_unresponsive(0)
             service.until(lambda: not service.busy(), 60)
             wait = wait_for_work(service)
-            print(f"deaf: back at work after {wait:.0f} s", flush=True)
-            assert service.workers[0].child.pid != deaf
+            print(f"unresponsive: back at work after {wait:.0f} s", flush=True)
+            assert service.workers[0].child.pid != pid
         held = service.settle()
 
     assert held.count(": yes") == 8

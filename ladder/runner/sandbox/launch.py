@@ -1,4 +1,4 @@
-"""What every level needs to start a program: three pipes, and the engine's folder."""
+"""The parts that every level needs to start a program: three pipes, and the engine's folder."""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""What the kernel tells about threads, processes, CPUs and pipes.
+"""Facts from the kernel about threads, processes, CPUs and pipes.
 
 A thread or a process that has ended is no error: its values are 0 or empty.
 """
