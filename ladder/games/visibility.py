@@ -143,7 +143,7 @@ def own_seats(game: Game, person: Person) -> list[Seat]:
 
 @dataclass(frozen=True, slots=True)
 class SeatLogEntry:
-    """The output that one seat left behind in one attempt; `attempt` is the attempt's fence."""
+    """The output of one seat in one attempt; `attempt` is the attempt's fence."""
 
     seat: int
     bot: str

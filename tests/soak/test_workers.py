@@ -1,4 +1,4 @@
-"""How soon a worker that is dead or unresponsive is noticed: by the clock of a real service."""
+"""How soon a real service notices a dead or an unresponsive worker."""
 
 import random
 import signal

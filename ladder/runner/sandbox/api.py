@@ -69,7 +69,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class SandboxReport:
-    """The controls tried on this machine; ``level`` is the best that the controls allow."""
+    """The controls tried on this machine; ``level`` is the best that they allow."""
 
     level: Level
     controls: tuple[Control, ...]

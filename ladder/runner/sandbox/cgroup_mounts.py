@@ -1,4 +1,4 @@
-"""The mount points of the kernel's cgroup hierarchies, and this process's group in each.
+"""Mount points of the kernel's cgroup hierarchies, and this process's groups.
 
 There are three layouts: version 2 alone, version 1 alone, and both ("hybrid"). In the
 hybrid layout version 2 can freeze, kill and count CPU time even if version 1 has the

@@ -1,4 +1,4 @@
-"""The parts that every level needs to start a program: three pipes, and the engine's folder."""
+"""Parts that every level needs to start a program: pipes and the engine's folder."""
 
 import contextlib
 import hashlib
