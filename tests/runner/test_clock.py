@@ -218,7 +218,7 @@ def test_waiting_counts_for_at_most_a_multiple_of_the_cpu_time(
 def test_unseen_waits_of_ended_threads_are_never_the_bot_s_fault(
     full, busy_loops
 ) -> None:
-    """The waiting time of a thread is lost when it ends: the attempt fails, not the bot.
+    """A thread's waiting time is lost when it ends: the attempt fails, not the bot.
 
     The bot needs 50 ms of CPU time, half of its budget, in fifty short threads.
     """
