@@ -6,7 +6,7 @@ from django.conf import settings
 
 @pytest.fixture(autouse=True)
 def _scripted(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Games are played without processes, but where a test asks for the sandbox."""
+    """Play games without processes, except in tests that need the sandbox."""
     if "sandbox" not in request.keywords:
         monkeypatch.setattr(
             settings,

@@ -1,4 +1,4 @@
-"""`torres tournament`, run as a person runs it, and killed as machines kill."""
+"""`torres tournament`, run as a person runs it, and killed in the middle."""
 
 import json
 import signal
@@ -12,7 +12,7 @@ import pytest
 
 TORRES = Path(sys.executable).with_name("torres")
 PROGRAMS = Path(__file__).parent.parent / "runner" / "programs"
-CUP = """
+FILE = """
 name = "Friday cup"
 bots = "bots"
 entrants = ["house:greedy", "house:random"]
@@ -23,11 +23,12 @@ seed = "friday"
 
 
 def write(folder: Path, form: str, more: str = "", bots: tuple[str, ...] = ()) -> Path:
+    """Write cup.toml and a folder of bots; return the path of the file."""
     (folder / "bots").mkdir(exist_ok=True)
     for name in bots:
         source = (PROGRAMS / f"{name}.py").read_text()
         (folder / "bots" / f"{name}.py").write_text(source)
-    (folder / "cup.toml").write_text(CUP.format(form=form, more=more))
+    (folder / "cup.toml").write_text(FILE.format(form=form, more=more))
     return folder / "cup.toml"
 
 
@@ -44,8 +45,8 @@ def run(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def standings(file: Path, *options: str) -> dict[str, object]:
     done = run(file, "--json", *options)
     assert done.returncode == 0, done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
+    document: dict[str, object] = json.loads(done.stdout)
+    return document
 
 
 @pytest.mark.parametrize("form", ["swiss", "double_elimination", "round_robin"])
@@ -66,7 +67,7 @@ def test_a_folder_of_bots_plays_with_a_crashing_one_among_them(
     assert verdicts.returncode == 0, verdicts.stdout
 
 
-def test_a_finished_tournament_is_printed_and_another_is_refused(
+def test_a_finished_tournament_is_printed_and_a_changed_one_is_refused(
     tmp_path: Path,
 ) -> None:
     file = write(tmp_path, "round_robin")
@@ -77,17 +78,27 @@ def test_a_finished_tournament_is_printed_and_another_is_refused(
     write(tmp_path, "round_robin", 'ruleset = "rio-grande-1999"')
     refused = run(file)
     assert refused.returncode == 2
-    assert "holds a tournament with other ruleset" in refused.stderr
+    assert "holds a tournament with different ruleset" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
+
+
+def test_the_help_keeps_the_lines_of_its_examples() -> None:
+    done = subprocess.run(
+        [TORRES, "tournament", "--help"], capture_output=True, text=True, check=True
+    )
+    lines = [line.strip() for line in done.stdout.splitlines()]
+
+    assert "torres tournament friday.toml --jobs 4 --sandbox full" in lines
+    assert "\\b" not in done.stdout
 
 
 @pytest.mark.parametrize(
     ("more", "why"),
     [
         ("rounds = -1", "rounds: -1"),
-        ("colour = 3", "unknown: colour"),
+        ("colour = 3", "unknown key: colour"),
         ('ruleset = "chess"', "chess"),
-        ("limits = 3", "limits: 3; a table"),
+        ("limits = 3", "limits: 3; it must be a table"),
         ("[limits]\nmove_ms = 0", "move_ms: 0"),
         ("= 3", "Invalid"),
     ],
@@ -102,7 +113,7 @@ def test_a_bad_file_is_one_line_and_exit_code_2(
     assert len(refused.stderr.splitlines()) == 1
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     refused = run(tmp_path / "nothing.toml")
 
     assert refused.returncode == 2
@@ -110,8 +121,9 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def kill_when(file: Path, count: int) -> bool:
-    """Run it, and kill it when so many games are there; False if it ends before."""
-    folder, never = file.with_suffix(""), Event()
+    """Run it, and kill it after ``count`` games; False if it ends before."""
+    folder = file.with_suffix("")
+    never = Event()
     process = subprocess.Popen(
         [TORRES, "tournament", file, "--json", "--jobs", "2"],
         stdout=subprocess.DEVNULL,
@@ -128,7 +140,7 @@ def kill_when(file: Path, count: int) -> bool:
 
 @pytest.mark.slow
 def test_a_double_elimination_of_64_bots_survives_ten_kills(tmp_path: Path) -> None:
-    """Killed with -9 at ten random moments, the bracket is that of a quiet run."""
+    """Killed with SIGKILL at ten random moments, the bracket is that of a quiet run."""
     bots = ", ".join(["'house:random'"] * 64)
     text = (
         f"format = 'double_elimination'\nentrants = [{bots}]\nseed = '64'\n"
