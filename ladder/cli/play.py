@@ -33,10 +33,14 @@ PathArgument = click.Path(path_type=Path, dir_okay=True)
 
 @dataclass(frozen=True, slots=True)
 class LocalBot:
-    """A bot that the command line or a tournament file names."""
+    """A bot that the command line or a tournament file names.
+
+    ``is_file`` if a single file was named, and not the folder that contains it.
+    """
 
     name: str
     box: Box
+    is_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def find_bot(argument: str) -> LocalBot:
     path = Path(argument)
     box = locate(path)
     if path.is_file():
-        return LocalBot(path.resolve().stem, box)
+        return LocalBot(path.resolve().stem, box, is_file=True)
     return LocalBot(path.resolve().name, box)
 
 

@@ -6,7 +6,6 @@ next, so a run that was killed resumes with the game that was running. The seed 
 game follows from the tournament's seed and the game's place in the schedule.
 """
 
-import hashlib
 import json
 import secrets
 import tomllib
@@ -21,6 +20,7 @@ import click
 from engine.errors import EngineError
 from engine.referee import ServiceFault
 from engine.rulesets import resolve
+from ladder.bots.upload.archive import digest
 from ladder.cli.play import GameFiles, GameRunner, LocalBot, find_bot
 from ladder.common.errors import LadderError
 from ladder.runner.protocol import Limits
@@ -172,8 +172,24 @@ def _with_unique_names(bots: Sequence[LocalBot]) -> list[LocalBot]:
 
 
 def bot_digest(bot: LocalBot) -> str:
-    """Return the SHA-256 of a bot's entry file."""
-    return hashlib.sha256((bot.box.folder / bot.box.entry).read_bytes()).hexdigest()
+    """Return the SHA-256 of a bot's files, which tells whether the bot has changed.
+
+    A bot that is named as a folder consists of all files in it, except hidden ones and
+    Python's cache. A bot that is named as a file consists of that file.
+    """
+    folder = bot.box.folder
+    if bot.is_file:
+        paths = [bot.box.entry]
+    else:
+        files = (path for path in folder.rglob("*") if path.is_file())
+        relative = (path.relative_to(folder) for path in files)
+        paths = [path.as_posix() for path in relative if not _is_ignored(path)]
+    sha256, _ = digest(folder, paths)
+    return sha256
+
+
+def _is_ignored(path: Path) -> bool:
+    return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
 
 
 @dataclass(frozen=True, slots=True)

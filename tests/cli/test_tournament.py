@@ -82,6 +82,26 @@ def test_a_finished_tournament_is_printed_and_a_changed_one_is_refused(
     assert len(refused.stderr.splitlines()) == 1
 
 
+def test_a_bot_with_a_changed_second_source_is_another_tournament(
+    tmp_path: Path,
+) -> None:
+    bot = tmp_path / "bots" / "mine"
+    bot.mkdir(parents=True)
+    (bot / "bot.py").write_text("import plan\n")
+    (bot / "plan.py").write_text("raise SystemExit(3)\n")
+    file = write(tmp_path, "round_robin", "duplicate = false")
+    first = standings(file)
+    (bot / "__pycache__").mkdir()
+    (bot / "__pycache__" / "plan.pyc").write_bytes(b"not a source")
+    assert standings(file) == first
+
+    (bot / "plan.py").write_text("raise SystemExit(4)\n")
+    refused = run(file)
+
+    assert refused.returncode == 2
+    assert "holds a tournament with different bots" in refused.stderr
+
+
 def test_the_help_keeps_the_lines_of_its_examples() -> None:
     done = subprocess.run(
         [TORRES, "tournament", "--help"], capture_output=True, text=True, check=True
