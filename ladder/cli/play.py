@@ -241,9 +241,7 @@ class GameRunner:
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one line of JSON for each game."
 )
-@click.option(
-    "--rotate", is_flag=True, help="Move each bot to the next seat after each game."
-)
+@click.option("--rotate", is_flag=True, help="Rotate the seats from game to game.")
 @click.option(
     "--protocol-log",
     type=PathArgument,

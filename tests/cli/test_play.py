@@ -78,7 +78,7 @@ def test_a_bot_in_another_language_plays_a_whole_game(torres, tmp_path: Path) ->
     assert "I chose" in (tmp_path / "logs" / "game-1-seat-0.log").read_text()
 
 
-def test_rotate_moves_each_bot_to_the_next_seat(torres, tmp_path: Path) -> None:
+def test_rotate_gives_the_bots_other_seats(torres, tmp_path: Path) -> None:
     torres(
         "play", "house:random", "house:greedy", "--games", 2, "--rotate",
         "--replays", "r", "--json",

@@ -99,15 +99,15 @@ def test_a_dead_match_is_shared_and_the_tournament_goes_on() -> None:
 
 def test_a_voided_game_of_the_last_round_is_waited_for() -> None:
     row = begun({"format": "round_robin"}, 2)
-    who = worker()
+    worker_id = worker()
     advance.tick(slots=2)
-    play_scheduled(who)
+    play_scheduled(worker_id)
     first = Game.objects.order_by("pk")[0]
     games.void(first.pk, "the disk was full")
     advance.tick(slots=2)
 
     assert row.fixtures.get().how == ""
-    play_scheduled(who)
+    play_scheduled(worker_id)
     advance.tick(slots=2)
     row.refresh_from_db()
     assert row.status == TournamentStatus.FINISHED
@@ -132,14 +132,14 @@ def test_a_lost_worker_delays_its_game_only() -> None:
 
 def test_additional_ticks_change_nothing() -> None:
     row = begun({"format": "single_elimination"}, 5)
-    who = worker()
+    worker_id = worker()
     for _ in range(3):
         advance.tick(slots=20)
     before = schedule(row)
     for _ in range(30):
         advance.tick(slots=20)
         advance.tick(slots=20)
-        play_scheduled(who)
+        play_scheduled(worker_id)
 
     row.refresh_from_db()
     assert {str(row[0]) for row in before} <= {str(row[0]) for row in schedule(row)}

@@ -10,7 +10,7 @@ from tests.tournaments.factories import entrants, fixture
 
 # The final of the 8th correspondence chess world championship: crosstable, points and
 # Neustadtl (Sonneborn-Berger), as the encyclopedia article "Buchholz system" prints
-# them. (Its Buchholz column leaves out who was lost to, so it is not used here.)
+# them. (Its Buchholz column omits opponents that won, so it is not used here.)
 WORLD_FINAL = """
 X ½ ½ 1 ½ ½ 1 1 ½ 1 ½ 1 1 1 1 | 11 69.5
 ½ X 0 ½ 1 ½ 1 1 1 ½ 1 1 1 1 1 | 11 66.75
@@ -57,7 +57,7 @@ def test_points_and_sonneborn_berger_of_a_world_championship_final() -> None:
 
 # Hamilton Chess Club championship 2018 (hamiltonchess.net, "Richard On Tie Break"): a
 # Swiss of 27 players and 6 rounds. The page prints Buchholz and Sonneborn-Berger of the
-# two who tied at 5½, by which the title was given.
+# two players with 5½ points, which decided the title.
 HAMILTON = """
 1 =2 +10 +17 +12 +4 +3
 2 +27 +16 +9 =1 +8 +10

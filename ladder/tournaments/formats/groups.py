@@ -1,4 +1,4 @@
-"""The group stage: which entrants play in which group, and who advances to the final.
+"""The group stage: which entrants play in which group, and which ones advance.
 
 Each group is a round robin. When all groups are over, the best of each group are
 seeded into an elimination (`elimination`).

@@ -162,7 +162,9 @@ class _MatchingSolver:
 
     def _grow(self) -> bool:
         """Use every tight edge; True as soon as the matching has grown."""
-        top, label, dual = self.top, self.label, self.dual  # read once: this is hot
+        top = self.top  # local names, because this loop takes most of the time
+        label = self.label
+        dual = self.dual
         while self.queue:
             v = self.queue.popleft()
             for u, cost in self.near[v]:
@@ -250,7 +252,8 @@ class _MatchingSolver:
     def _augment(self, v: int, u: int) -> None:
         """Flip the path between two roots through the edge v-u: both get a mate."""
         for start, end in ((v, u), (u, v)):
-            inside, mate = start, end
+            inside = start
+            mate = end
             while True:
                 outer = self.top[inside]
                 old_mate = self.mate[self.base[outer]]
@@ -262,7 +265,8 @@ class _MatchingSolver:
                 mate, inside_inner = self.entry[inner]
                 self._move_base(inner, inside_inner)
                 self.mate[inside_inner] = mate
-                inside, mate = mate, inside_inner
+                inside = mate
+                mate = inside_inner
 
     def _move_base(self, node: int, v: int) -> None:
         """Rematch inside ``node`` so that ``v`` is the vertex without a mate there."""
@@ -292,7 +296,8 @@ class _MatchingSolver:
 
     def _adjust_duals(self) -> None:
         step = self._dual_step()
-        label, top = self.label, self.top
+        label = self.label
+        top = self.top
         for v in range(self.n):
             kind = label[top[v]]
             if kind == OUTER:
@@ -318,7 +323,9 @@ class _MatchingSolver:
         The limit is the first edge from an outer to a free or another outer node that
         becomes tight, or the first inner blossom whose dual becomes zero.
         """
-        top, label, dual = self.top, self.label, self.dual
+        top = self.top
+        label = self.label
+        dual = self.dual
         steps = [self.blossom_dual[b] // 2 for b in self._top_blossoms(INNER)]
         for v in range(self.n):
             node = top[v]

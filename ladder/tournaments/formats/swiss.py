@@ -169,7 +169,7 @@ class _PairCosts:
         spread = self.scores[0] - self.scores[-1] + 1
         # The weights, from the least to the most important criterion.
         self.same_half = n * n * n + 1  # 5: both in the same half of their group
-        self.leave_group = self.same_half * (n + 1)  # 5: who leaves the group
+        self.leave_group = self.same_half * (n + 1)  # 5: the one that leaves the group
         self.seat = self.leave_group * (2 * n * n * n + 1)  # 4
         self.close = self.seat * (64 * n + 1)  # 3
         self.low_bye = self.close * (spread * spread * n + 1)  # 2
