@@ -1,17 +1,26 @@
 """`torres tournament`, run as a person runs it, and killed in the middle."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
+import tomllib
+from dataclasses import asdict, fields
 from pathlib import Path
 from random import Random
 from threading import Event
 
 import pytest
 
+from ladder.cli.tournament_folder import OWN_KEYS, load
+from ladder.runner.protocol import Limits
+from ladder.tournaments.formats.config import Config, TieBreak, read_config
+
 TORRES = Path(sys.executable).with_name("torres")
 PROGRAMS = Path(__file__).parent.parent / "runner" / "programs"
+PAGE = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text()
+EXAMPLES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 FILE = """
 name = "Friday cup"
 bots = "bots"
@@ -138,6 +147,41 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
     assert refused.returncode == 2
     assert "nothing.toml" in refused.stderr
+
+
+# What docs/tournaments.md promises.
+
+
+def test_every_key_is_explained_on_the_page() -> None:
+    rows = [field.name for field in fields(Config)]
+    rows += [name for name in OWN_KEYS if name not in ("switches", "limits")]
+    for name in [*rows, "[switches]", "[limits]", *TieBreak]:
+        assert f"| `{name}` |" in PAGE
+    flat = " ".join(PAGE.split())
+    for name, value in asdict(Limits()).items():
+        assert f"`{name} = {value}`" in flat
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_of_the_page_is_accepted(tmp_path: Path, example: str) -> None:
+    file = tmp_path / "example.toml"
+    file.write_text(example)
+
+    if "entrants" in example:
+        assert load(file).bots
+    else:
+        assert read_config(tomllib.loads(example))
+
+
+def test_the_first_example_ends_as_on_the_page(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(EXAMPLES[0])
+    done = run(tmp_path / "cup.toml")
+    rows = [line.split() for line in done.stdout.splitlines()]
+
+    assert rows[0] == ["House", "cup"]
+    assert len(rows) == 7
+    for row in rows:
+        assert row in [line.split() for line in PAGE.splitlines()]
 
 
 def kill_when(file: Path, count: int) -> bool:
