@@ -1,4 +1,4 @@
-"""A game's boards as text for a terminal: what `torres show` shows."""
+"""The boards of a replay as text for a terminal: the pages of `torres show`."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -8,41 +8,43 @@ from rich.text import Text
 
 from engine.replay import trace
 
-_SEATS = "ABCD"  # how a seat's knights are drawn
+_SEATS = "ABCD"  # the letters that stand for the knights of each seat
 _COLOURS = ("red", "blue", "green", "yellow")
 _KING = "K"
-_GREY = (235, 238, 240, 242, 244, 246, 248, 250)  # 256-colour greys, by height
+_GREYS = (235, 238, 240, 242, 244, 246, 248, 250)  # of 256 colours, by height
 _COLUMNS = "abcdefgh"
 
 
 def frames(document: object, *, every_action: bool = False) -> Iterator[Text]:
-    """Give a page for each turn or other decision, and one for the end.
+    """Yield a page for each turn or other decision, and one for the end of the game.
 
-    Raises InvalidReplay. A page shows the board after its actions.
+    A page shows the actions and the board after them. With ``every_action`` there is a
+    page for each action. Raises InvalidReplay.
     """
     lines: list[Any] = list(trace(document))
     names = [player["name"] for player in document["players"]]  # type: ignore[index]
-    done: list[str] = []
+    actions: list[str] = []
     for line, after in pairwise(lines):
-        done.append(line["action"])
-        if every_action or _closes(line):
-            yield _page(line, done, after["state"], names)
-            done = []
-    if done:
-        yield _page(lines[-2], done, lines[-1]["state"], names)
+        actions.append(line["action"])
+        if every_action or _ends_page(line):
+            yield _page(line, actions, after["state"], names)
+            actions = []
+    if actions:
+        yield _page(lines[-2], actions, lines[-1]["state"], names)
     yield _end(lines[-1])
 
 
-def _closes(line: dict[str, Any]) -> bool:
-    """Whether a page ends with an action: a turn lasts until its `end`."""
-    ended = line["action"].split(" ")[0] == "end"
-    return ended or line["decision"] not in ("turn", "keep")
+def _ends_page(line: dict[str, Any]) -> bool:
+    """True if the page ends with this action. A turn lasts until its `end`."""
+    is_end = line["action"].split(" ")[0] == "end"
+    return is_end or line["decision"] not in ("turn", "keep")
 
 
 def _page(
     line: dict[str, Any], actions: list[str], state: dict[str, Any], names: list[str]
 ) -> Text:
-    seat, before = line["seat"], line["state"]
+    seat = line["seat"]
+    before = line["state"]
     page = Text()
     page.append(f"{line['n'] + 1}. phase {before['phase']} round {before['round']}  ")
     page.append(f"{_SEATS[seat]} {_clean(names[seat])}: ", style=_COLOURS[seat])
@@ -53,7 +55,7 @@ def _page(
 
 
 def draw_board(state: dict[str, Any]) -> Text:
-    """Draw rows from 8 down, on each space the height and the piece."""
+    """Draw the rows from 8 down to 1: the height and the piece on each space."""
     pieces = {state["king"]: (_KING, "bold white")}
     for seat, knights in enumerate(state["knights"]):
         for space in knights:
@@ -63,7 +65,7 @@ def draw_board(state: dict[str, Any]) -> Text:
         board.append(f"{row} ")
         for column, height in zip(_COLUMNS, state["heights"][row - 1], strict=True):
             piece, style = pieces.get(f"{column}{row}", (" ", ""))
-            ground = f"on color({_GREY[min(height, 7)]})" if height else ""
+            ground = f"on color({_GREYS[min(height, 7)]})" if height else ""
             board.append(f"{height or '.':>2}", style=ground)
             board.append(piece, style=f"{style} {ground}".strip())
         board.append("\n")
@@ -88,13 +90,13 @@ def _end(line: dict[str, Any]) -> Text:
     result = line["result"]
     if result is None:
         return Text("The game is not finished.")
-    places = zip(result["ranks"], _SEATS, result["scores"], strict=False)
+    seats = zip(result["ranks"], _SEATS, result["scores"], strict=False)
     ranking = ", ".join(
-        f"{rank}. {seat} {score}" for rank, seat, score in sorted(places)
+        f"{rank}. {seat} {score}" for rank, seat, score in sorted(seats)
     )
     return Text(f"{result['reason']}: {ranking}")
 
 
 def _clean(name: str) -> str:
-    """Return a name without what could steer a terminal."""
+    """Return a name without control characters, which could steer the terminal."""
     return "".join(c if c.isprintable() else "?" for c in name)

@@ -1,4 +1,4 @@
-"""`torres doctor`: what the sandbox holds on this machine, found out by trying."""
+"""`torres doctor`: which controls of the sandbox work on this machine."""
 
 import json
 import os
@@ -15,49 +15,60 @@ from ladder.runner.sandbox import LEVELS, Level, SandboxReport, probe
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="For programs: one JSON object.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object, for programs."
+)
 def doctor(*, as_json: bool) -> None:
-    """Try the sandbox's controls and say which level this machine reaches.
+    """Test the sandbox and say which level this machine reaches.
 
-    Ends with exit code 1 if that is below the configured level (TORRES_SANDBOX,
-    "full" unless set).
+    Each control is tested by an attempt to break it. For each control that does not
+    hold, and for each language that is not installed, the command says what to do.
+
+    The exit code is 1 if the level is below the configured one. The environment
+    variable TORRES_SANDBOX configures it: none, reduced or full (the default).
+
+    \b
+    Examples:
+      torres doctor
+      TORRES_SANDBOX=reduced torres doctor --json
     """
-    wanted = _configured()
-    found = probe()
-    enough = LEVELS.index(found.level) >= LEVELS.index(wanted)
+    configured = _configured_level()
+    report = probe()
+    enough = LEVELS.index(report.level) >= LEVELS.index(configured)
     if as_json:
-        report = {"configured": wanted, "enough": enough, **asdict(found)}
-        lacking = {row.name: missing(row) for row in LANGUAGES}
-        click.echo(json.dumps({**report, "languages": lacking}))
+        document = {"configured": configured, "enough": enough, **asdict(report)}
+        document["languages"] = {row.name: missing(row) for row in LANGUAGES}
+        click.echo(json.dumps(document))
     else:
-        _print(found, wanted, enough=enough)
+        _print(report, configured, enough=enough)
     sys.exit(0 if enough else 1)
 
 
-def _configured() -> Level:
-    wanted = os.environ.get("TORRES_SANDBOX", "full")
-    if wanted not in LEVELS:
-        known = ", ".join(LEVELS)
-        raise click.UsageError(f"TORRES_SANDBOX is {wanted!r}; it may be {known}.")
-    return wanted
+def _configured_level() -> Level:
+    level = os.environ.get("TORRES_SANDBOX", "full")
+    if level not in LEVELS:
+        raise click.UsageError(
+            f"TORRES_SANDBOX is {level!r}. Set it to one of {', '.join(LEVELS)}."
+        )
+    return level
 
 
-def _print(found: SandboxReport, wanted: Level, *, enough: bool) -> None:
+def _print(report: SandboxReport, configured: Level, *, enough: bool) -> None:
     console = Console()
     table = Table("control", "", "what stopped the attempt", box=None, pad_edge=False)
-    for control in found.controls:
+    for control in report.controls:
         mark = Text("held", "green") if control.held else Text("NOT HELD", "bold red")
         table.add_row(control.name, mark, Text(control.how))
     console.print(table)
-    cures = dict.fromkeys(c.cure for c in found.controls if not c.held and c.cure)
+    cures = dict.fromkeys(c.cure for c in report.controls if not c.held and c.cure)
     if cures:
         console.print("\nWhat to do:")
         for cure in cures:
             console.print(Text(f"  - {cure}"))
     console.print("\nLanguages of sandboxed bots:")
     for row in LANGUAGES:
-        lacking = missing(row)
-        how = f"apt-get install {' '.join(lacking)}" if lacking else "here"
-        console.print(Text(f"  {row.name:11} {how}"))
-    verdict = "enough" if enough else "NOT enough"
-    console.print(f"\nLevel: {found.level}; configured: {wanted} ({verdict}).")
+        packages = missing(row)
+        advice = f"apt-get install {' '.join(packages)}" if packages else "installed"
+        console.print(Text(f"  {row.name:11} {advice}"))
+    comparison = "enough" if enough else "NOT enough"
+    console.print(f"\nLevel: {report.level}; configured: {configured} ({comparison}).")

@@ -1,4 +1,8 @@
-"""The `torres` command: play at home with the referee of the server."""
+"""The `torres` command: it joins the subcommands and turns errors into exit codes.
+
+Every expected error is one line on stderr. Exit code 2 means a bad argument or an
+unreadable file, 1 a failure of this machine.
+"""
 
 import os
 import sys
@@ -22,46 +26,53 @@ INTERRUPTED = 130
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="torres-ladder")
 def torres() -> None:
-    """Play Torres with bots, and look at what they played."""
+    """Play Torres games and tournaments between bots, and look at their replays."""
 
 
 for command in (play, tournament, verify, trace, show, rulesets, doctor):
     torres.add_command(command)
 
 
-REFUSALS = (click.ClickException, EngineError, LadderError, ServiceFault, OSError)
+EXPECTED_ERRORS = (
+    click.ClickException,
+    EngineError,
+    LadderError,
+    ServiceFault,
+    OSError,
+)
 
 
 def main() -> None:
-    """Run the command; a bad argument is one line on stderr and exit code 2."""
+    """Run the command and exit with its exit code."""
     try:
         code = torres.main(standalone_mode=False)
-    except click.exceptions.Exit as done:
-        code = done.exit_code
-    except click.exceptions.NoArgsIsHelpError as refusal:
-        refusal.show()
+    except click.exceptions.Exit as error:
+        code = error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
         code = BAD_ARGUMENT
     except (click.Abort, KeyboardInterrupt):
         code = INTERRUPTED
     except BrokenPipeError:
-        # The reader left (torres trace … | head); there is nobody to tell.
+        # The reader of our output left (torres trace … | head). Python flushes stdout
+        # at exit, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except REFUSALS as refusal:
-        code = _refuse(refusal)
+    except EXPECTED_ERRORS as error:
+        code = _print_error(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _refuse(refusal: Exception) -> int:
-    """Print what was wrong as one line; return the exit code."""
-    match refusal:
+def _print_error(error: Exception) -> int:
+    """Print an error as one line on stderr; return the exit code."""
+    match error:
         case click.ClickException():
-            message = refusal.format_message()
+            message = error.format_message()
         case ServiceFault():
-            message = f"this machine failed, not a bot: {refusal}"
+            message = f"this machine failed, not a bot: {error}"
         case OSError(filename=str(name)):
-            message = f"{name}: {refusal.strerror}"
+            message = f"{name}: {error.strerror}"
         case _:
-            message = str(refusal)
+            message = str(error)
     click.echo(f"torres: {' '.join(message.split())}", err=True)
-    return FAILED if isinstance(refusal, ServiceFault) else BAD_ARGUMENT
+    return FAILED if isinstance(error, ServiceFault) else BAD_ARGUMENT

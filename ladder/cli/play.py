@@ -1,4 +1,8 @@
-"""`torres play`: games between bots on this machine, with the server's referee."""
+"""`torres play`: games between bots on this machine, with the referee of the server.
+
+`LocalBot`, `GameFiles` and `GameRunner` are also what `torres tournament` plays its
+games with.
+"""
 
 import json
 import secrets
@@ -13,7 +17,7 @@ from rich.progress import Progress
 
 from engine.game import TorresGame
 from engine.referee import GameRecord, ServiceFault, play as referee
-from engine.rulesets import Rules, resolve
+from engine.rulesets import MAX_SEATS, MIN_SEATS, Rules, resolve
 from engine.setup import derive
 from ladder.cli.report import LocalStanding, game_lines, json_line, standing_table
 from ladder.runner.compiler import home_cache, prepared
@@ -22,23 +26,26 @@ from ladder.runner.process import BotProcess, Direction, ProtocolLog
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import LEVELS, Level, Program, Sandbox, open_sandbox
 
-HOUSE = Path(__file__).resolve().parent.parent / "bots" / "house"
-MIN_SEATS, MAX_SEATS = 2, 4
-TRIES = 3
+HOUSE_BOTS = Path(__file__).resolve().parent.parent / "bots" / "house"
+MAX_ATTEMPTS = 3  # for each game, if this machine fails
 PathArgument = click.Path(path_type=Path, dir_okay=True)
 
 
 @dataclass(frozen=True, slots=True)
 class LocalBot:
-    """One BOT argument: the name to print, and what to run."""
+    """A bot that the command line or a tournament file names.
+
+    ``is_file`` if a single file was named, and not the folder that contains it.
+    """
 
     name: str
-    box: Program
+    program: Program
+    is_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GameFiles:
-    """Where a game's files go; None where nobody asked."""
+    """The files and folders to write; None for those that were not requested."""
 
     replay: Path | None
     replays: Path | None
@@ -47,14 +54,18 @@ class GameFiles:
 
     def replay_of(self, number: int) -> Path | None:
         """Return the replay file of a game, numbered from 1."""
-        return self.replay or (self.replays and self.replays / f"game-{number}.json")
+        if self.replays is None:
+            return self.replay
+        return self.replay or self.replays / f"game-{number}.json"
 
     def log_of(self, number: int, seat: int) -> Path | None:
-        """Return the file of a seat's stderr."""
-        return self.logs and self.logs / f"game-{number}-seat-{seat}.log"
+        """Return the file for the stderr of a seat, numbered from 0."""
+        if self.logs is None:
+            return None
+        return self.logs / f"game-{number}-seat-{seat}.log"
 
     def prepare(self, games: int) -> None:
-        """Make the folders; refuse one file for many games, before any is played."""
+        """Create the folders. Raises BadParameter if a file cannot be written."""
         for option, file in (
             ("--replay", self.replay),
             ("--protocol-log", self.protocol_log),
@@ -68,30 +79,40 @@ class GameFiles:
                 raise click.BadParameter(
                     f"there is no folder {file.absolute().parent}", param_hint=option
                 )
-        for folder in filter(None, (self.replays, self.logs)):
+        for folder in (self.replays, self.logs):
+            if folder is None:
+                continue
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise click.BadParameter(f"{folder}: {error.strerror}") from error
 
 
-def entrant(bot: str) -> LocalBot:
-    """Find the bot that an argument names: a file, a folder, or house:NAME."""
-    if not bot.startswith("house:"):
-        path = Path(bot)
-        box = locate(path)
-        return LocalBot(
-            path.resolve().stem if path.is_file() else path.resolve().name, box
+def find_bot(argument: str) -> LocalBot:
+    """Return the bot that an argument names: a file, a folder, or house:NAME.
+
+    Raises BadParameter and EntryNotFound.
+    """
+    if argument.startswith("house:"):
+        return _house_bot(argument.removeprefix("house:"))
+    path = Path(argument)
+    box = locate(path)
+    if path.is_file():
+        return LocalBot(path.resolve().stem, box, is_file=True)
+    return LocalBot(path.resolve().name, box)
+
+
+def _house_bot(name: str) -> LocalBot:
+    names = sorted(folder.name for folder in HOUSE_BOTS.iterdir() if folder.is_dir())
+    if name not in names:
+        raise click.BadParameter(
+            f"there is no house bot {name!r}; use one of {', '.join(names)}"
         )
-    name = bot.removeprefix("house:")
-    known = sorted(folder.name for folder in HOUSE.iterdir() if folder.is_dir())
-    if name not in known:
-        raise click.BadParameter(f"no house bot {name!r}; there are {', '.join(known)}")
-    return LocalBot(name, locate(HOUSE / name))
+    return LocalBot(name, locate(HOUSE_BOTS / name))
 
 
-def switch(text: str) -> tuple[str, object]:
-    """Read NAME=VALUE; the value is JSON where it can be, else a word."""
+def parse_switch(text: str) -> tuple[str, object]:
+    """Split NAME=VALUE. The value is read as JSON if possible, otherwise as text."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise click.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--switch")
@@ -102,90 +123,130 @@ def switch(text: str) -> tuple[str, object]:
 
 
 def seating(number: int, seats: int, *, rotate: bool) -> list[int]:
-    """Return which BOT sits on each seat in a game, numbered from 1."""
-    turn = number - 1 if rotate else 0
-    return [(seat + turn) % seats for seat in range(seats)]
+    """Return for each seat the index of its bot in a game, numbered from 1."""
+    offset = number - 1 if rotate else 0
+    return [(seat + offset) % seats for seat in range(seats)]
 
 
 @dataclass(frozen=True, slots=True)
 class GameRunner:
-    """What all games of one call share."""
+    """Plays games that share rules, limits and sandbox, and writes their files."""
 
     rules: Rules
     sandbox: Sandbox
     files: GameFiles
     limits: Limits
 
-    def play(self, number: int, seed: str, seated: Sequence[LocalBot]) -> GameRecord:
-        """Play one game and write its files; our own faults are tried again."""
-        for _ in range(TRIES - 1):
+    def play(self, number: int, seed: str, bots: Sequence[LocalBot]) -> GameRecord:
+        """Play one game and write its files. ``bots`` are in the order of the seats.
+
+        If this machine fails, the game is played again, MAX_ATTEMPTS times in all;
+        then ServiceFault is raised.
+        """
+        for _ in range(MAX_ATTEMPTS - 1):
             try:
-                return self._play(number, seed, seated)
+                return self._play(number, seed, bots)
             except ServiceFault as fault:
                 click.echo(f"torres: game {number} is played again: {fault}", err=True)
-        return self._play(number, seed, seated)
+        return self._play(number, seed, bots)
 
-    def _play(self, number: int, seed: str, seated: Sequence[LocalBot]) -> GameRecord:
+    def _play(self, number: int, seed: str, bots: Sequence[LocalBot]) -> GameRecord:
         with ExitStack() as stack:
-            tell = self._protocol_log(stack)
+            protocol_log = self._open_protocol_log(stack)
             players = [
                 BotProcess(
-                    who.box,
+                    bot.program,
                     self.sandbox,
                     self.limits,
                     log=self.files.log_of(number, seat),
-                    protocol_log=tell,
+                    protocol_log=protocol_log,
                 )
-                for seat, who in enumerate(seated)
+                for seat, bot in enumerate(bots)
             ]
             game = TorresGame(self.rules, derive(self.rules, seed))
             limits = self.limits.as_dict()
-            outcome = referee(game, players, seed=seed, limits=limits)
-        if path := self.files.replay_of(number):
-            names = [{"name": who.name} for who in seated]
-            replay = outcome.replay(seed=seed, players=names)
+            record = referee(game, players, seed=seed, limits=limits)
+        path = self.files.replay_of(number)
+        if path is not None:
+            names = [{"name": bot.name} for bot in bots]
+            replay = record.replay(seed=seed, players=names)
             path.write_text(json.dumps(replay) + "\n", encoding="utf-8")
-        return outcome
+        return record
 
-    def _protocol_log(self, stack: ExitStack) -> ProtocolLog | None:
-        """Open the file of raw lines: `0 < …` was sent to seat 0, `0 > …` came back."""
+    def _open_protocol_log(self, stack: ExitStack) -> ProtocolLog | None:
+        """Return a function that logs raw lines: `0 < …` to seat 0, `0 > …` from it."""
         if self.files.protocol_log is None:
             return None
         file = stack.enter_context(self.files.protocol_log.open("wb"))
 
-        def tell(direction: Direction, seat: int, line: bytes) -> None:
+        def write(direction: Direction, seat: int, line: bytes) -> None:
             arrow = b"<" if direction == "sent" else b">"
             file.write(b"%d %s %s\n" % (seat, arrow, line))
 
-        return tell
+        return write
 
 
 @click.command()
 @click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT [BOT]]")
-@click.option("--ruleset", default="yucata", show_default=True)
 @click.option(
-    "--switch", "switches", multiple=True, metavar="NAME=VALUE", help="Change a rule."
-)
-@click.option("--games", default=1, show_default=True, type=click.IntRange(1))
-@click.option(
-    "--seed", help="Game 1 has this seed, game i SEED/i. Random if not given."
+    "--ruleset",
+    default="yucata",
+    show_default=True,
+    help="The edition of the game; `torres rulesets` lists them.",
 )
 @click.option(
-    "--replay", type=PathArgument, metavar="FILE", help="Write the one game's replay."
+    "--switch",
+    "switches",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Change one rule of the ruleset. Can be repeated.",
 )
 @click.option(
-    "--replays", type=PathArgument, metavar="DIR", help="Write game-1.json, …"
+    "--games",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="The number of games.",
 )
 @click.option(
-    "--sandbox", "level", default="none", show_default=True, type=click.Choice(LEVELS)
+    "--seed",
+    help="The seed of game 1; game i has the seed SEED/i. Random by default.",
 )
 @click.option(
-    "--logs", type=PathArgument, metavar="DIR", help="Write each seat's stderr."
+    "--replay",
+    type=PathArgument,
+    metavar="FILE",
+    help="Write the replay of the game to FILE (only with one game).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON line a game.")
-@click.option("--rotate", is_flag=True, help="Turn the seats from game to game.")
 @click.option(
-    "--protocol-log", type=PathArgument, metavar="FILE", help="Write the raw lines."
+    "--replays",
+    type=PathArgument,
+    metavar="DIR",
+    help="Write the replays to DIR as game-1.json, game-2.json, …",
+)
+@click.option(
+    "--sandbox",
+    "level",
+    default="none",
+    show_default=True,
+    type=click.Choice(LEVELS),
+    help="How to isolate the bots; `torres doctor` tests the levels.",
+)
+@click.option(
+    "--logs",
+    type=PathArgument,
+    metavar="DIR",
+    help="Write the stderr of each seat to DIR as game-1-seat-0.log, …",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one line of JSON for each game."
+)
+@click.option("--rotate", is_flag=True, help="Rotate the seats from game to game.")
+@click.option(
+    "--protocol-log",
+    type=PathArgument,
+    metavar="FILE",
+    help="Write all lines to and from the bots to FILE (only with one game).",
 )
 def play(  # noqa: PLR0913 - one parameter for each option that the contract names
     *,
@@ -204,49 +265,59 @@ def play(  # noqa: PLR0913 - one parameter for each option that the contract nam
 ) -> None:
     """Play games between bots on this machine.
 
-    BOT is a file, a folder that holds bot.<suffix>, or house:NAME.
+    BOT is a file, a folder that contains bot.<suffix>, or house:NAME for a bot that
+    comes with Torres Ladder. The first BOT has seat 0.
+
+    \b
+    Examples:
+      torres play bot.py house:greedy
+      torres play my-bot/ house:random --games 20 --rotate --seed 1
+      torres play a.py b.py c.py --replays games --logs logs
     """
     if not MIN_SEATS <= len(bots) <= MAX_SEATS:
-        raise click.BadParameter(f"{len(bots)} bots; a game has 2, 3 or 4 seats")
-    rules = resolve(ruleset, len(bots), dict(switch(text) for text in switches))
-    entrants = [entrant(bot) for bot in bots]
+        raise click.BadParameter(
+            f"{len(bots)} bots; a game has 2, 3 or 4 seats, so name as many bots"
+        )
+    rules = resolve(ruleset, len(bots), dict(parse_switch(text) for text in switches))
+    local_bots = [find_bot(argument) for argument in bots]
     files = GameFiles(replay, replays, logs, protocol_log)
     files.prepare(games)
     seed = seed if seed is not None else secrets.token_hex(16)
     seeds = [seed] + [f"{seed}/{number}" for number in range(2, games + 1)]
     with closing(open_sandbox(level)) as sandbox:
-        entrants = [
-            replace(who, box=prepared(who.box, sandbox, home_cache()))
-            for who in entrants
+        local_bots = [
+            replace(bot, program=prepared(bot.program, sandbox, home_cache()))
+            for bot in local_bots
         ]
-        hall = GameRunner(rules, sandbox, files, Limits())
+        runner = GameRunner(rules, sandbox, files, Limits())
         if not as_json and level == "none":
             click.echo("no sandbox: play only bots that you trust", err=True)
-        _play_all(hall, entrants, seeds, as_json=as_json, rotate=rotate)
+        _play_all(runner, local_bots, seeds, as_json=as_json, rotate=rotate)
 
 
 def _play_all(
-    hall: GameRunner,
-    entrants: Sequence[LocalBot],
+    runner: GameRunner,
+    bots: Sequence[LocalBot],
     seeds: Sequence[str],
     *,
     as_json: bool,
     rotate: bool,
 ) -> None:
-    standings = [LocalStanding(who.name) for who in entrants]
+    standings = [LocalStanding(bot.name) for bot in bots]
     errors = Console(stderr=True)
     progress = Progress(console=errors, transient=True, disable=not errors.is_terminal)
     with progress:
         for number, seed in enumerate(progress.track(seeds, description="games"), 1):
-            order = seating(number, len(entrants), rotate=rotate)
-            seated = [entrants[who] for who in order]
-            outcome = hall.play(number, seed, seated)
-            for seat, who in enumerate(order):
-                standings[who].add(outcome, seat)
+            order = seating(number, len(bots), rotate=rotate)
+            seated = [bots[k] for k in order]
+            record = runner.play(number, seed, seated)
+            for seat, k in enumerate(order):
+                standings[k].add(record, seat)
             if as_json:
-                click.echo(json_line(seed, outcome))
+                click.echo(json_line(seed, record))
                 continue
-            for line in game_lines(number, seed, [w.name for w in seated], outcome):
+            names = [bot.name for bot in seated]
+            for line in game_lines(number, seed, names, record):
                 click.echo(line)
     if not as_json and len(seeds) > 1:
         Console().print(standing_table(standings))

@@ -1,11 +1,12 @@
-"""`torres verify`, `trace` and `show`: replay files on the command line."""
+"""`torres verify`, `trace` and `show`: the commands that read replay files."""
 
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,14 +18,14 @@ from engine.replay import trace as trace_lines, verify as verify_replay
 from engine.replay_format import InvalidReplay, NotJson, load
 from ladder.cli.board_text import frames
 
-MAX_BYTES = 64 * 1024 * 1024  # of one replay file; a long game has some 20 KB
-VALID, INVALID, UNREADABLE = range(3)  # which are also the exit codes
-_WORTH_A_PROCESS = 200  # files; below that, starting processes costs more than it saves
-_CHUNK = 25
+MAX_BYTES = 64 * 1024 * 1024  # of one replay file; a long game has about 20 KB
+VALID, INVALID, UNREADABLE = 0, 1, 2  # the exit codes
+_WORTH_A_PROCESS = 200  # files; with fewer, starting processes takes longer
+_FILES_PER_TASK = 25
 
 
 class Invalid(click.ClickException):
-    """One line on stderr, and the exit code of contract.md, section 9."""
+    """The replay is invalid (docs/contract.md, section 9): one line, exit code 1."""
 
     exit_code = INVALID
 
@@ -33,42 +34,48 @@ class Invalid(click.ClickException):
 
 
 class Unreadable(Invalid):
+    """The file is not readable JSON: one line, exit code 2."""
+
     exit_code = UNREADABLE
 
 
 @contextmanager
 def open_pipe() -> Iterator[None]:
-    """Let the reader of our output leave early, as `head` does."""
+    """Ignore that the reader of our output closes the pipe early, as `head` does."""
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python flushes once more at exit; there it must not fail again.
+        # Python flushes stdout again at exit, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def read(path: str) -> object:
-    """Return the JSON value of a file; raise NotJson, or InvalidReplay at `setup`."""
+    """Return the JSON value of a file.
+
+    Raises NotJson, or InvalidReplay (at `setup`) for JSON that is no replay.
+    """
     try:
         with Path(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise NotJson(reason or "it cannot be read") from None
+    except OSError as error:
+        raise NotJson(error.strerror or "it cannot be read") from None
+    except ValueError as error:  # a null byte in the path
+        raise NotJson(str(error)) from None
     if len(data) > MAX_BYTES:
-        raise NotJson(f"more than {MAX_BYTES} bytes")
+        raise NotJson(f"the file has more than {MAX_BYTES} bytes")
     return load(data)
 
 
 def printable(text: str) -> str:
-    """Return a text as one line that cannot steer a terminal."""
+    """Return a text as one line with its control characters escaped."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def judge(path: str) -> tuple[int, str]:
-    """Return a file's verdict, and the line that says it."""
+def check(path: str) -> tuple[int, str]:
+    """Return VALID, INVALID or UNREADABLE, and the line to print."""
     name = printable(path)
     try:
         verify_replay(read(path))
@@ -80,74 +87,92 @@ def judge(path: str) -> tuple[int, str]:
 
 
 def _cores() -> int:
-    """Count the processors that this process may use, where the system tells."""
+    """Return the number of CPUs that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _judge_all(paths: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+def _check_all(paths: tuple[str, ...]) -> Iterator[tuple[int, str]]:
     cores = _cores()
     if cores == 1 or len(paths) < _WORTH_A_PROCESS:
-        yield from map(judge, paths)
+        yield from map(check, paths)
         return
     with ProcessPoolExecutor(cores) as pool:
-        yield from pool.map(judge, paths, chunksize=_CHUNK)
+        yield from pool.map(check, paths, chunksize=_FILES_PER_TASK)
 
 
 @click.command()
 @click.argument("replays", nargs=-1, required=True, metavar="REPLAY...")
 def verify(replays: tuple[str, ...]) -> None:
-    """Play each replay again and say whether it is valid.
+    """Play each replay again and check that it is valid.
 
-    One line a replay. The exit code is 0 if all are valid, 1 if one is not, 2 if one is
-    no readable JSON.
+    This checks the setup, all moves, the scorings and the result. The output is one
+    line for each replay; for an invalid one it names the first fault. The exit code is
+    0 if all replays are valid, 1 if one is not, and 2 if one is not readable JSON.
+
+    \b
+    Examples:
+      torres verify game.json
+      torres verify games/*.json
     """
-    worst = VALID
+    exit_code = VALID
     with open_pipe():
-        for verdict, line in _judge_all(replays):
-            worst = max(worst, verdict)
-            click.echo(line, err=verdict == UNREADABLE)
-    sys.exit(worst)
+        for code, line in _check_all(replays):
+            exit_code = max(exit_code, code)
+            click.echo(line, err=code == UNREADABLE)
+    sys.exit(exit_code)
 
 
 def _fail(path: str, error: Exception) -> NoReturn:
-    name, why = printable(path), printable(str(error))
+    name = printable(path)
+    reason = printable(str(error))
     if isinstance(error, NotJson):
-        raise Unreadable(f"{name}: {why}") from None
-    raise Invalid(f"{name}: invalid: {why}") from None
+        raise Unreadable(f"{name}: {reason}") from None
+    raise Invalid(f"{name}: invalid: {reason}") from None
 
 
 @click.command()
 @click.argument("replay")
 def trace(replay: str) -> None:
-    """Print each action of a replay, its state and the legal actions, as JSON lines."""
+    """Print each action of a replay as a line of JSON.
+
+    Each line has the state before the action with all cards in view, the legal actions,
+    and the action. The last line has the final state and the result.
+
+    \b
+    Examples:
+      torres trace game.json
+      torres trace game.json | head -1
+    """
     try:
         lines = trace_lines(read(replay))
         first = next(lines)
     except (InvalidReplay, NotJson) as error:
         _fail(replay, error)
     with open_pipe():
-        for line in _chain(first, lines):
+        for line in chain([first], lines):
             click.echo(json.dumps(line, separators=(",", ":")))
-
-
-def _chain(
-    first: dict[str, object], rest: Iterable[dict[str, object]]
-) -> Iterator[dict[str, object]]:
-    yield first
-    yield from rest
 
 
 @click.command()
 @click.argument("replay")
-@click.option("--plain", is_flag=True, help="No colour, and no waiting for a key.")
-@click.option("--actions", is_flag=True, help="A board for each action, not each turn.")
+@click.option(
+    "--plain", is_flag=True, help="Print all boards at once, without colours."
+)
+@click.option(
+    "--actions", is_flag=True, help="Show a board for each action instead of each turn."
+)
 def show(replay: str, *, plain: bool, actions: bool) -> None:
     """Show the boards of a replay, step by step.
 
-    In a terminal a key leads on: space or Enter to the next board, b to the one before,
-    q to the end. Plain and all at once where the output is piped.
+    In a terminal, press space or Enter for the next board, b for the previous one, and
+    q to quit. If the output is not a terminal, all boards are printed at once.
+
+    \b
+    Examples:
+      torres show game.json
+      torres show game.json --plain --actions
     """
     try:
         document = read(replay)
@@ -165,24 +190,26 @@ def show(replay: str, *, plain: bool, actions: bool) -> None:
             for page in pages:
                 console.print(page, soft_wrap=True)
         else:
-            _leaf_through(console, pages)
+            _page_through(console, pages)
 
 
 def _in_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _leaf_through(console: Console, pages: list[Text]) -> None:
+def _page_through(console: Console, pages: list[Text]) -> None:
     number = 0
     while number < len(pages):
         console.clear()
         console.print(pages[number], soft_wrap=True)
         console.print(f"{number + 1} of {len(pages)}: space, b or q")
-        number = _turn_page(number, click.getchar(), len(pages))
+        number = _next_page(number, click.getchar(), len(pages))
 
 
-def _turn_page(page: int, key: str, pages: int) -> int:
-    """Return the page that a key leads to; one beyond the last ends."""
+def _next_page(page: int, key: str, pages: int) -> int:
+    """Return the page to show after a key; ``pages`` or more means quit."""
     if key in ("q", "Q", "\x1b"):
         return pages
-    return max(0, page - 1) if key in ("b", "B", "\x1b[D", "\x7f") else page + 1
+    if key in ("b", "B", "\x1b[D", "\x7f"):
+        return max(0, page - 1)
+    return page + 1

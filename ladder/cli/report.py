@@ -1,4 +1,4 @@
-"""How the results of local games are printed: a line each, and a table at the end."""
+"""The output of `torres play`: one line for each game, and a table at the end."""
 
 import json
 from collections import Counter
@@ -14,43 +14,46 @@ from engine.referee import GameRecord
 
 @dataclass(slots=True)
 class LocalStanding:
-    """What one bot did in all games of a call."""
+    """The results of one bot in all games of one `torres play`.
+
+    ``points`` and ``ranks`` are sums over the games; ``forfeits`` counts reasons.
+    """
 
     name: str
     games: int = 0
     wins: int = 0
     points: int = 0
-    places: int = 0
+    ranks: int = 0
     forfeits: Counter[str] = field(default_factory=Counter)
 
-    def add(self, outcome: GameRecord, seat: int) -> None:
-        """Count one game, played on that seat."""
-        result = outcome.result
+    def add(self, record: GameRecord, seat: int) -> None:
+        """Add a game in which the bot had this seat."""
+        result = record.result
         self.games += 1
         self.wins += result["ranks"][seat] == 1
         self.points += result["scores"][seat]
-        self.places += result["ranks"][seat]
-        self.forfeits.update(f.reason for f in outcome.forfeits if f.seat == seat)
+        self.ranks += result["ranks"][seat]
+        self.forfeits.update(f.reason for f in record.forfeits if f.seat == seat)
 
 
-def json_line(seed: str, outcome: GameRecord) -> str:
-    """Return one game as one line for programs (contract, section 9)."""
-    result = outcome.result
+def json_line(seed: str, record: GameRecord) -> str:
+    """Return a game as one line of JSON (docs/contract.md, section 9)."""
+    result = record.result
     line: dict[str, Any] = {
         "seed": seed,
         "scores": result["scores"],
         "ranks": result["ranks"],
-        "forfeits": [forfeit.entry() for forfeit in outcome.forfeits],
+        "forfeits": [forfeit.entry() for forfeit in record.forfeits],
         "reason": result["reason"],
     }
     return json.dumps(line)
 
 
 def game_lines(
-    number: int, seed: str, names: Sequence[str], outcome: GameRecord
+    number: int, seed: str, names: Sequence[str], record: GameRecord
 ) -> list[str]:
-    """Return one game for a person: who got how many points, and what went wrong."""
-    result = outcome.result
+    """Return the lines of a game: the scores, then one line for each forfeit."""
+    result = record.result
     seats = "   ".join(
         f"{'*' if rank == 1 else ' '}{name} {score}"
         for name, score, rank in zip(
@@ -61,25 +64,26 @@ def game_lines(
     lines += [
         f"          {names[f.seat]} (seat {f.seat}) forfeits before move "
         f"{f.before_move}: {f.reason}: {f.detail}"
-        for f in outcome.forfeits
+        for f in record.forfeits
     ]
     return lines
 
 
 def standing_table(standings: Sequence[LocalStanding]) -> Table:
-    """Return the closing table, the best mean place first."""
+    """Return the table that ends the output, the best mean rank first."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("bot")
-    for head in ("games", "won", "mean score", "mean place"):
+    for head in ("games", "won", "mean score", "mean rank"):
         table.add_column(head, justify="right")
     table.add_column("forfeits")
-    for one in sorted(standings, key=lambda s: s.places / max(s.games, 1)):
+    for row in sorted(standings, key=lambda s: s.ranks / max(s.games, 1)):
+        forfeits = [f"{n} × {reason}" for reason, n in sorted(row.forfeits.items())]
         table.add_row(
-            Text(one.name),
-            str(one.games),
-            str(one.wins),
-            f"{one.points / max(one.games, 1):.1f}",
-            f"{one.places / max(one.games, 1):.2f}",
-            ", ".join(f"{n} × {why}" for why, n in sorted(one.forfeits.items())) or "–",
+            Text(row.name),
+            str(row.games),
+            str(row.wins),
+            f"{row.points / max(row.games, 1):.1f}",
+            f"{row.ranks / max(row.games, 1):.2f}",
+            ", ".join(forfeits) or "–",
         )
     return table

@@ -1,4 +1,4 @@
-"""`torres rulesets`: the editions of the game and their switches."""
+"""`torres rulesets`: the rulesets (editions of the game) and their switches."""
 
 import json
 from textwrap import fill
@@ -12,8 +12,8 @@ _SEATS = range(MIN_SEATS, MAX_SEATS + 1)
 _WIDTH = 88
 
 
-def described(ruleset: str) -> dict[str, object]:
-    """Return a preset as `--json` prints it; `switches` by the number of seats."""
+def ruleset_document(ruleset: str) -> dict[str, object]:
+    """Return a ruleset as `--json` prints it; its switches by the number of seats."""
     preset = PRESETS[ruleset]
     return {
         "id": ruleset,
@@ -25,20 +25,33 @@ def described(ruleset: str) -> dict[str, object]:
 
 
 def _value(ruleset: str, switch: str) -> str:
-    """Return a switch's value, for each number of seats where it differs."""
+    """Return a switch's value, or one for each number of seats if they differ."""
     values = {n: resolve(ruleset, n).switches()[switch] for n in _SEATS}
-    shown = {n: json.dumps(value).strip('"') for n, value in values.items()}
-    if len(set(shown.values())) == 1:
-        return shown[MIN_SEATS]
-    return "; ".join(f"{n} seats: {text}" for n, text in shown.items())
+    texts = {n: json.dumps(value).strip('"') for n, value in values.items()}
+    if len(set(texts.values())) == 1:
+        return texts[MIN_SEATS]
+    return "; ".join(f"{n} seats: {text}" for n, text in texts.items())
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON list, for programs.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON list, for programs."
+)
 def rulesets(*, as_json: bool) -> None:
-    """List the rulesets, what they are in plain words, and their switches."""
+    """List the rulesets with their switches.
+
+    A ruleset is an edition of the game. A switch changes one of its rules: give it to
+    `torres play` as --switch NAME=VALUE.
+
+    \b
+    Examples:
+      torres rulesets
+      torres rulesets --json
+    """
     if as_json:
-        click.echo(json.dumps([described(ruleset) for ruleset in PRESETS], indent=2))
+        click.echo(
+            json.dumps([ruleset_document(ruleset) for ruleset in PRESETS], indent=2)
+        )
         return
     for ruleset, preset in PRESETS.items():
         click.echo(ruleset + (" (the default)" if ruleset == DEFAULT else ""))

@@ -1,4 +1,8 @@
-"""`torres tournament`: a whole tournament on this machine, from a file."""
+"""`torres tournament`: plays a whole tournament on this machine, described by a file.
+
+This module has the command and its output. `tournament_folder` reads the file, decides
+which games come next and plays them.
+"""
 
 import json
 from contextlib import closing
@@ -14,10 +18,10 @@ from rich.text import Text
 
 from ladder.cli import tournament_folder
 from ladder.cli.tournament_folder import TournamentFolder
-from ladder.runner.sandbox import LEVELS, Level, open_sandbox
-from ladder.tournaments.formats.tiebreaks import shown
+from ladder.runner.sandbox import LEVELS, Level, Sandbox, open_sandbox
+from ladder.tournaments.formats.tiebreaks import format_points
 
-MOST_AT_ONCE = 64
+MAX_JOBS = 64
 PathArgument = click.Path(path_type=Path, dir_okay=True)
 
 
@@ -27,40 +31,52 @@ PathArgument = click.Path(path_type=Path, dir_okay=True)
     "--replays",
     type=PathArgument,
     metavar="DIR",
-    help="Where the games go, and what is gone on from. By default FILE's own name.",
+    help="The folder for the replays. By default FILE without its suffix.",
 )
 @click.option(
-    "--sandbox", "level", default="none", show_default=True, type=click.Choice(LEVELS)
+    "--sandbox",
+    "level",
+    default="none",
+    show_default=True,
+    type=click.Choice(LEVELS),
+    help="How to isolate the bots; `torres doctor` tests the levels.",
 )
 @click.option(
     "--jobs",
     default=1,
     show_default=True,
-    type=click.IntRange(1, MOST_AT_ONCE),
-    help="Games at once.",
+    type=click.IntRange(1, MAX_JOBS),
+    help="The number of games to play at the same time.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the standings as JSON.")
 def tournament(
     *, file: Path, replays: Path | None, level: Level, jobs: int, as_json: bool
 ) -> None:
-    r"""Play the tournament that FILE describes, or go on with it.
+    """Play the tournament that FILE describes, or resume it.
 
     \b
-    FILE is TOML:
+    FILE is TOML, for example friday.toml:
       name = "Friday cup"
-      bots = "bots"                  # a folder; each file or folder in it enters
-      entrants = ["house:greedy"]    # listed ones are seeded first, in this order
-      format = "swiss"               # round_robin, single_elimination,
-                                     # double_elimination, groups
-      seats = 2                      # at a table; 3 or 4 but in eliminations
+      entrants = ["house:greedy"]  # these are seeded first, in this order
+      bots = "bots"                # a folder: each file or folder in it enters
+      format = "swiss"             # or round_robin, single_elimination,
+                                   # double_elimination, groups
       rounds = 5
       ruleset = "yucata"
       [limits]
       move_ms = 1000
 
-    Every game's replay is kept. The same call goes on where it was stopped, and
-    gives the same tournament; a finished one is only printed. All words of the
-    format are explained in ladder/tournaments/README.md.
+    All keys are explained in docs/tournaments.md.
+
+    The command writes the replay of each game to a folder, here friday/, and prints
+    the standings. If it is interrupted, the same command resumes the tournament with
+    the same result. If the tournament is over, it only prints the standings.
+
+    \b
+    Examples:
+      torres tournament friday.toml
+      torres tournament friday.toml --jobs 4 --sandbox full
+      torres tournament friday.toml --json
     """
     folder = TournamentFolder(
         replays or file.with_suffix(""), tournament_folder.load(file)
@@ -69,36 +85,39 @@ def tournament(
     with closing(open_sandbox(level)) as sandbox:
         if level == "none" and not as_json:
             click.echo("no sandbox: play only bots that you trust", err=True)
-        errors = Console(stderr=True)
-        with _progress(errors) as progress:
-            while todo := folder.next_jobs():
-                text = f"round {todo[0].place.round}"
-                told = partial(
-                    progress.advance, progress.add_task(text, total=len(todo))
-                )
-                tournament_folder.play(folder, todo, sandbox, at_once=jobs, done=told)
+        _play_to_the_end(folder, sandbox, at_once=jobs)
     if as_json:
-        click.echo(json.dumps(document(folder)))
+        click.echo(json.dumps(standings_document(folder)))
         return
-    Console().print(_table(folder))
-    for line in _explained(folder):
+    Console().print(_standings_table(folder))
+    for line in _tie_explanations(folder):
         click.echo(line)
 
 
-def _progress(errors: Console) -> Progress:
-    return Progress(
+def _play_to_the_end(
+    folder: TournamentFolder, sandbox: Sandbox, *, at_once: int
+) -> None:
+    errors = Console(stderr=True)
+    progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         console=errors,
         disable=not errors.is_terminal,
     )
+    with progress:
+        jobs = folder.next_jobs()
+        while jobs:
+            task = progress.add_task(f"round {jobs[0].fixture.round}", total=len(jobs))
+            done = partial(progress.advance, task)
+            tournament_folder.play(folder, jobs, sandbox, at_once=at_once, done=done)
+            jobs = folder.next_jobs()
 
 
-def document(folder: TournamentFolder) -> dict[str, object]:
-    """Return the standings for programs."""
+def standings_document(folder: TournamentFolder) -> dict[str, object]:
+    """Return the standings as `--json` prints them."""
     return {
-        "name": folder.cup.name,
+        "name": folder.tournament.name,
         "over": folder.over,
         "seed": folder.seed,
         "standings": [
@@ -107,7 +126,7 @@ def document(folder: TournamentFolder) -> dict[str, object]:
                 "bot": folder.name(line.key),
                 "points": float(line.points),
                 "played": line.played,
-                **{str(rule): float(value) for rule, value in line.values.items()},
+                **{str(rule): float(value) for rule, value in line.tie_breaks.items()},
                 "note": line.note,
             }
             for line in folder.standings().lines
@@ -115,33 +134,40 @@ def document(folder: TournamentFolder) -> dict[str, object]:
     }
 
 
-def _table(folder: TournamentFolder) -> Table:
+def _standings_table(folder: TournamentFolder) -> Table:
     lines = folder.standings().lines
-    rules = list(lines[0].values) if lines else []
-    noted = any(line.note for line in lines)
-    table = Table(title=folder.cup.name, box=None, pad_edge=False, header_style="bold")
-    table.add_column("place", justify="right")
+    rules = list(lines[0].tie_breaks) if lines else []
+    has_notes = any(line.note for line in lines)
+    table = Table(
+        title=folder.tournament.name, box=None, pad_edge=False, header_style="bold"
+    )
+    table.add_column("rank", justify="right")
     table.add_column("bot", no_wrap=True)
     for head in ("points", "played", *(str(rule).replace("_", " ") for rule in rules)):
         table.add_column(head, justify="right")
-    if noted:
+    if has_notes:
         table.add_column("")
     for line in lines:
-        cells = [shown(line.points), str(line.played)]
-        cells += [
-            shown(line.values[rule]) if rule in line.values else "" for rule in rules
-        ]
-        note = [line.note] if noted else []
-        table.add_row(str(line.rank), Text(folder.name(line.key)), *cells, *note)
+        cells = [format_points(line.points), str(line.played)]
+        for rule in rules:
+            value = line.tie_breaks.get(rule)
+            cells.append("" if value is None else format_points(value))
+        if has_notes:
+            cells.append(line.note)
+        table.add_row(str(line.rank), Text(folder.name(line.key)), *cells)
     return table
 
 
-def _explained(folder: TournamentFolder) -> list[str]:
-    """Say of neighbours with equal points why one is ahead."""
+def _tie_explanations(folder: TournamentFolder) -> list[str]:
+    """Return a sentence for each pair of neighbours with equal points and tie-breaks.
+
+    It says why one is ahead of the other. Ranks of a bracket need no explanation.
+    """
     standings = folder.standings()
-    said = []
+    sentences = []
     for one, two in pairwise(standings.lines):
-        if one.points == two.points and one.values and two.values:
-            why = "; ".join(standings.explain(one.key, two.key)[1:])
-            said.append(f"{folder.name(one.key)} – {folder.name(two.key)}: {why}")
-    return said
+        if one.points == two.points and one.tie_breaks and two.tie_breaks:
+            reasons = standings.explain(one.key, two.key)[1:]  # without the points
+            names = f"{folder.name(one.key)} – {folder.name(two.key)}"
+            sentences.append(f"{names}: {'; '.join(reasons)}")
+    return sentences

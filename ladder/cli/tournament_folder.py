@@ -1,12 +1,11 @@
-"""A tournament in a folder: what `torres tournament` reads, plays and goes on from.
+"""A tournament in a folder: what `torres tournament` reads, plays and resumes.
 
-The replays in the folder are the whole memory. Each time the file, the replays and
-the plan (`ladder.tournaments.formats.plan`) say what is played next, so a run that was
-killed goes on with the game it was in. Every game's seed follows from the
-tournament's and from where the game stands.
+The replays in the folder are the whole state. After each round of games the file, the
+replays and the plan (`ladder.tournaments.formats.plan`) determine which games come
+next, so a run that was killed resumes with the game that was running. The seed of each
+game follows from the tournament's seed and the game's place in the schedule.
 """
 
-import hashlib
 import json
 import secrets
 import tomllib
@@ -21,12 +20,13 @@ import click
 from engine.errors import EngineError
 from engine.referee import ServiceFault
 from engine.rulesets import resolve
-from ladder.cli.play import GameFiles, GameRunner, LocalBot as Bot, entrant
+from ladder.bots.upload.archive import digest
+from ladder.cli.play import GameFiles, GameRunner, LocalBot, find_bot
 from ladder.common.errors import LadderError
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Sandbox
-from ladder.tournaments.formats.config import BadConfig, Config, read
-from ladder.tournaments.formats.plan import plan
+from ladder.tournaments.formats.config import BadConfig, Config, read_config
+from ladder.tournaments.formats.plan import plan_fixtures
 from ladder.tournaments.formats.standings import Standings
 from ladder.tournaments.formats.values import (
     FixtureKey,
@@ -34,246 +34,301 @@ from ladder.tournaments.formats.values import (
     FixtureResult,
     GameResult,
     SeededEntrant,
-    judge,
-    settled,
+    effective_result,
+    match_result,
 )
 
-OWN = ("name", "bots", "entrants", "ruleset", "switches", "seed", "limits")
-"""What the file says beside the words of the format."""
-CARD = "tournament.json"
-FEWEST = 2
+OWN_KEYS = ("name", "bots", "entrants", "ruleset", "switches", "seed", "limits")
+"""The keys of the file that are not part of the format (`Config`)."""
+IDENTITY_FILE = "tournament.json"
+MIN_ENTRANTS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class LocalTournament:
-    """A tournament as its file describes it; the k-th bot has seed k + 1."""
+    """A tournament as its file describes it. The bots are in the order of the seeds."""
 
     name: str
     config: Config
-    bots: tuple[Bot, ...]
+    bots: tuple[LocalBot, ...]
     ruleset: str
     switches: dict[str, Any]
     limits: Limits
     seed: str | None
 
-    def card(self, seed: str) -> dict[str, Any]:
-        """Return what must stay the same while a folder is gone on with."""
+    def identity(self, seed: str) -> dict[str, Any]:
+        """Return everything that must stay the same when the tournament resumes."""
         return {
             "seed": seed,
             "ruleset": self.ruleset,
             "switches": self.switches,
             "limits": asdict(self.limits),
             "config": json.loads(json.dumps(asdict(self.config), default=str)),
-            "bots": [{"name": bot.name, "digest": _digest(bot)} for bot in self.bots],
+            "bots": [
+                {"name": bot.name, "digest": bot_digest(bot)} for bot in self.bots
+            ],
         }
 
 
 def load(file: Path) -> LocalTournament:
-    """Read a tournament's file. Raises ClickException with one sentence why not."""
+    """Read the file of a tournament. Raises BadParameter with what is wrong."""
     try:
-        given = tomllib.loads(file.read_text(encoding="utf-8"))
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise click.BadParameter(f"{file}: {error.strerror}") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise click.BadParameter(f"{file}: {error}") from error
-    words = {name: value for name, value in given.items() if name not in OWN}
+    format_keys = {k: value for k, value in document.items() if k not in OWN_KEYS}
     try:
-        config = read(words)
-        resolve(
-            _text(given, "ruleset", "yucata"), config.seats, _table(given, "switches")
-        )
-        limits = Limits(**_limits(_table(given, "limits")))
-        bots = _bots(given, file.parent)
-    except (BadConfig, EngineError, LadderError) as refusal:
-        raise click.BadParameter(f"{file}: {refusal}") from refusal
-    return LocalTournament(
-        name=_text(given, "name", file.stem),
-        config=config,
-        bots=bots,
-        ruleset=_text(given, "ruleset", "yucata"),
-        switches=_table(given, "switches"),
-        limits=limits,
-        seed=_text(given, "seed", "") or None,
-    )
+        config = read_config(format_keys)
+        ruleset = _text(document, "ruleset", "yucata")
+        switches = _table(document, "switches")
+        resolve(ruleset, config.seats, switches)
+        limits = Limits(**_limits(_table(document, "limits")))
+        bots = _bots(document, file.parent)
+        name = _text(document, "name", file.stem)
+        seed = _text(document, "seed", "")
+    except (BadConfig, EngineError, LadderError) as error:
+        raise click.BadParameter(f"{file}: {error}") from error
+    return LocalTournament(name, config, bots, ruleset, switches, limits, seed or None)
 
 
-def _text(given: dict[str, Any], name: str, default: str) -> str:
-    value = given.get(name, default)
+def _text(document: dict[str, Any], name: str, default: str) -> str:
+    value = document.get(name, default)
     if not isinstance(value, str | int):
-        raise BadConfig(f"{name}: {value!r}; a text")
+        raise BadConfig(f"{name}: {value!r}; it must be a text")
     return str(value)
 
 
-def _table(given: dict[str, Any], name: str) -> dict[str, Any]:
-    value = given.get(name, {})
+def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
+    value = document.get(name, {})
     if not isinstance(value, dict):
-        raise BadConfig(f"{name}: {value!r}; a table")
+        raise BadConfig(f"{name}: {value!r}; it must be a table: [{name}]")
     return value
 
 
-def _limits(given: dict[str, Any]) -> dict[str, int]:
-    known = asdict(Limits())
-    for name, value in given.items():
-        if name not in known:
-            raise BadConfig(f"limits: unknown: {name}; known are {', '.join(known)}")
+def _limits(document: dict[str, Any]) -> dict[str, int]:
+    names = asdict(Limits())
+    for name, value in document.items():
+        if name not in names:
+            raise BadConfig(
+                f"limits: unknown key: {name}; the keys are {', '.join(names)}"
+            )
         if type(value) is not int or value < 1:
-            raise BadConfig(f"limits: {name}: {value!r}; a whole number from 1")
-    return given
+            raise BadConfig(
+                f"limits: {name}: {value!r}; it must be a whole number from 1"
+            )
+    return document
 
 
-def _bots(given: dict[str, Any], home: Path) -> tuple[Bot, ...]:
+def _bots(document: dict[str, Any], home: Path) -> tuple[LocalBot, ...]:
     """Return the entrants in the order of their seeds.
 
-    ``entrants`` lists them; ``bots`` is a folder, of which everything is an entrant
-    that is not listed yet, by name.
+    First those that ``entrants`` lists, in that order. Then the other files and folders
+    in the folder ``bots``, by name. Relative paths start at ``home``.
     """
-    listed = given.get("entrants", [])
+    listed = document.get("entrants", [])
     if not isinstance(listed, list) or not all(isinstance(e, str) for e in listed):
-        raise BadConfig("entrants: a list of files, folders and house:NAME")
-    found = [entrant(e if e.startswith("house:") else str(home / e)) for e in listed]
-    if "bots" in given:
-        folder = home / _text(given, "bots", "")
+        raise BadConfig("entrants: it must be a list of files, folders and house:NAME")
+    bots = [
+        find_bot(entry if entry.startswith("house:") else str(home / entry))
+        for entry in listed
+    ]
+    if "bots" in document:
+        folder = home / _text(document, "bots", "")
         if not folder.is_dir():
             raise BadConfig(f"bots: there is no folder {folder}")
-        there = sorted(p for p in folder.iterdir() if not p.name.startswith((".", "_")))
-        rest = [entrant(str(path)) for path in there]
-        known = {(bot.box.folder, bot.box.entry) for bot in found}
-        found += [b for b in rest if (b.box.folder, b.box.entry) not in known]
-    if len(found) < FEWEST:
-        raise BadConfig("two entrants at least: name a folder in bots, or entrants")
-    return tuple(_named_apart(found))
+        known = {(bot.program.folder, bot.program.entry) for bot in bots}
+        bots += [
+            bot
+            for bot in _bots_in(folder)
+            if (bot.program.folder, bot.program.entry) not in known
+        ]
+    if len(bots) < MIN_ENTRANTS:
+        raise BadConfig(
+            f"{len(bots)} entrants; a tournament needs {MIN_ENTRANTS}: list more in"
+            " entrants, or put more into the folder bots"
+        )
+    return tuple(_with_unique_names(bots))
 
 
-def _named_apart(bots: Sequence[Bot]) -> list[Bot]:
-    """Put numbers to bots of the same name, so that a table tells them apart."""
+def _bots_in(folder: Path) -> list[LocalBot]:
+    """Return all bots in a folder. Names that start with a dot or _ are not bots."""
+    paths = sorted(p for p in folder.iterdir() if not p.name.startswith((".", "_")))
+    return [find_bot(str(path)) for path in paths]
+
+
+def _with_unique_names(bots: Sequence[LocalBot]) -> list[LocalBot]:
+    """Number bots with the same name, so that the standings tell them apart."""
     names = [bot.name for bot in bots]
-    return [
-        replace(bot, name=f"{bot.name} ({names[: k + 1].count(bot.name)})")
-        if names.count(bot.name) > 1
-        else bot
-        for k, bot in enumerate(bots)
-    ]
+    unique = []
+    for k, bot in enumerate(bots):
+        if names.count(bot.name) > 1:
+            number = names[: k + 1].count(bot.name)
+            unique.append(replace(bot, name=f"{bot.name} ({number})"))
+        else:
+            unique.append(bot)
+    return unique
 
 
-def _digest(bot: Bot) -> str:
-    """Return a digest of the entry's bytes: another bot is another tournament."""
-    return hashlib.sha256((bot.box.folder / bot.box.entry).read_bytes()).hexdigest()
+def bot_digest(bot: LocalBot) -> str:
+    """Return the SHA-256 of a bot's files, which tells whether the bot has changed.
+
+    A bot that is named as a folder consists of all files in it, except hidden ones and
+    Python's cache. A bot that is named as a file consists of that file.
+    """
+    folder = bot.program.folder
+    if bot.is_file:
+        paths = [bot.program.entry]
+    else:
+        files = (path for path in folder.rglob("*") if path.is_file())
+        relative = (path.relative_to(folder) for path in files)
+        paths = [path.as_posix() for path in relative if not _is_ignored(path)]
+    sha256, _ = digest(folder, paths)
+    return sha256
+
+
+def _is_ignored(path: Path) -> bool:
+    return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class GameJob:
-    """One game to be played: its file's name and who sits where."""
+    """One game to play. ``game`` counts from 0; ``seats`` are the entrants' keys."""
 
-    place: FixtureKey
+    fixture: FixtureKey
     game: int
     seats: tuple[int, ...]
 
     @property
+    def match_name(self) -> str:
+        key = self.fixture
+        pool = f"-pool-{key.pool}" if key.pool else ""
+        leg = f"-leg-{key.leg + 1}" if key.leg else ""
+        return f"round-{key.round}{pool}-table-{key.table + 1}{leg}"
+
+    @property
     def name(self) -> str:
-        p = self.place
-        pool = f"-pool-{p.pool}" if p.pool else ""
-        leg = f"-leg-{p.leg + 1}" if p.leg else ""
-        return f"round-{p.round}{pool}-table-{p.table + 1}{leg}-game-{self.game + 1}"
+        return f"{self.match_name}-game-{self.game + 1}"
 
 
 class TournamentFolder:
-    """The replays of one tournament, and what they say."""
+    """The replays of one tournament, and the fixtures that follow from them."""
 
-    def __init__(self, path: Path, cup: LocalTournament) -> None:
-        self.path, self.cup = path, cup
+    def __init__(self, path: Path, tournament: LocalTournament) -> None:
+        self.path = path
+        self.tournament = tournament
+        self.seed = ""
         self.fixtures: list[FixtureRecord] = []
-        self.field = [SeededEntrant(k, k) for k in range(1, len(cup.bots) + 1)]
+        self.entrants = [
+            SeededEntrant(key, key) for key in range(1, len(tournament.bots) + 1)
+        ]
         self.over = False
 
     def open(self) -> None:
-        """Make the folder, or check that it is this tournament's."""
-        card = self.path / CARD
+        """Create the folder, or check that it belongs to this tournament.
+
+        Raises BadParameter.
+        """
+        file = self.path / IDENTITY_FILE
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            kept = json.loads(card.read_text()) if card.exists() else None
+            stored = json.loads(file.read_text()) if file.exists() else None
         except (OSError, ValueError) as error:
-            raise click.BadParameter(f"{card}: {error}") from error
-        seed = kept["seed"] if kept else self.cup.seed or secrets.token_hex(16)
-        self.seed = str(self.cup.seed or seed)
-        if kept is None:
-            _write(card, self.cup.card(self.seed))
-        elif kept != (mine := self.cup.card(self.seed)):
-            changed = [name for name in mine if mine[name] != kept.get(name)]
+            raise click.BadParameter(f"{file}: {error}") from error
+        seed = stored["seed"] if stored else secrets.token_hex(16)
+        self.seed = str(self.tournament.seed or seed)
+        identity = self.tournament.identity(self.seed)
+        if stored is None:
+            _write(file, identity)
+        elif stored != identity:
+            changed = [k for k in identity if identity[k] != stored.get(k)]
             raise click.BadParameter(
-                f"{self.path} holds a tournament with other {', '.join(changed)};"
-                " take another folder with --replays, or bring them back"
+                f"{self.path} holds a tournament with different {', '.join(changed)};"
+                " choose another folder with --replays, or undo the change"
             )
 
     def next_jobs(self) -> list[GameJob]:
-        """Take in what was played, and return the games that can be played now."""
+        """Read the new replays, and return the games that can be played now.
+
+        No job is left if the tournament is over.
+        """
         while True:
-            self.fixtures = [self._decided(fixture) for fixture in self.fixtures]
-            step = plan(self.cup.config, self.field, self.fixtures)
-            self.over = step.over
-            if not step.due:
+            self.fixtures = [self._with_result(fixture) for fixture in self.fixtures]
+            plan = plan_fixtures(self.tournament.config, self.entrants, self.fixtures)
+            self.over = plan.over
+            if not plan.next_fixtures:
                 break
-            self.fixtures += step.due
-        waiting = [f for f in self.fixtures if f.outcome is None]
+            self.fixtures += plan.next_fixtures
         return [
-            job for f in waiting for job in self.jobs(f) if self.result(job) is None
+            job
+            for fixture in self.fixtures
+            if fixture.result is None
+            for job in self.jobs(fixture)
+            if self.read_game(job) is None
         ]
 
     def jobs(self, fixture: FixtureRecord) -> list[GameJob]:
-        """Return the games of a match: one for each rotation of a duplicate."""
+        """Return the games of a match: one for each rotation if it is a duplicate."""
         seats = fixture.entrants
-        games = len(seats) if self.cup.config.duplicate else 1
-        return [GameJob(fixture.place, k, seats[k:] + seats[:k]) for k in range(games)]
+        games = len(seats) if self.tournament.config.duplicate else 1
+        return [GameJob(fixture.key, k, seats[k:] + seats[:k]) for k in range(games)]
 
-    def _decided(self, fixture: FixtureRecord) -> FixtureRecord:
-        if fixture.outcome is not None:
+    def _with_result(self, fixture: FixtureRecord) -> FixtureRecord:
+        if fixture.result is not None:
             return fixture
-        outcome = settled(fixture, frozenset(), self.cup.config.points)
-        return replace(fixture, outcome=outcome or self._judged(fixture))
+        result = effective_result(fixture, frozenset(), self.tournament.config.points)
+        return replace(fixture, result=result or self._match_result(fixture))
 
-    def _judged(self, fixture: FixtureRecord) -> FixtureResult | None:
+    def _match_result(self, fixture: FixtureRecord) -> FixtureResult | None:
+        """Return the result of a match; None if a game of it is not played yet."""
         games = []
         for job in self.jobs(fixture):
-            document = self.result(job)
+            document = self.read_game(job)
             if document is None:
                 return None
             if "result" in document:
-                games.append(_in_order(fixture, job, document))
-        return judge(len(fixture.entrants), games, self.cup.config.points)
+                games.append(_game_result(fixture, job, document))
+        points = self.tournament.config.points
+        return match_result(len(fixture.entrants), games, points)
 
-    def result(self, job: GameJob) -> dict[str, Any] | None:
-        """Return a game's replay, or why it is dead; None if it is to be played."""
+    def read_game(self, job: GameJob) -> dict[str, Any] | None:
+        """Return the replay of a game; None if the game is not played yet.
+
+        A dead game has an object with the key `dead` in place of a replay.
+        """
         try:
-            found = json.loads((self.path / f"{job.name}.json").read_text())
+            document = json.loads((self.path / f"{job.name}.json").read_text())
         except (OSError, ValueError):
             return None
-        return found if isinstance(found, dict) else None
+        return document if isinstance(document, dict) else None
 
     def standings(self) -> Standings:
-        return Standings(self.cup.config, self.field, self.fixtures)
+        return Standings(self.tournament.config, self.entrants, self.fixtures)
 
     def name(self, key: int) -> str:
-        return self.cup.bots[key - 1].name
+        return self.tournament.bots[key - 1].name
 
 
-def _in_order(
-    fixture: FixtureRecord, job: GameJob, document: dict[str, Any]
+def _game_result(
+    fixture: FixtureRecord, job: GameJob, replay: dict[str, Any]
 ) -> GameResult:
-    """Turn a replay's result from the order of seats to that of the entrants."""
-    at = [job.seats.index(key) for key in fixture.entrants]
-    result = document["result"]
-    out = {forfeit["seat"] for forfeit in document["forfeits"]}
+    """Return a replay's result in the order of the fixture's entrants."""
+    seats = [job.seats.index(key) for key in fixture.entrants]
+    result = replay["result"]
+    forfeited = {forfeit["seat"] for forfeit in replay["forfeits"]}
     return GameResult(
-        tuple(result["ranks"][seat] for seat in at),
-        tuple(result["scores"][seat] for seat in at),
-        frozenset(k for k, seat in enumerate(at) if seat in out),
+        tuple(result["ranks"][seat] for seat in seats),
+        tuple(result["scores"][seat] for seat in seats),
+        frozenset(k for k, seat in enumerate(seats) if seat in forfeited),
     )
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(document) + "\n", encoding="utf-8")
-    part.replace(path)
+    """Write a file completely or not at all."""
+    draft = path.with_suffix(".part")
+    draft.write_text(json.dumps(document) + "\n", encoding="utf-8")
+    draft.replace(path)
 
 
 def play(
@@ -284,17 +339,17 @@ def play(
     at_once: int,
     done: Callable[[], None],
 ) -> None:
-    """Play games, several at once; a game that we cannot play is dead, not waited for.
+    """Play games, ``at_once`` at the same time; call ``done`` after each one.
 
-    ``done`` hears of each game when its file is there.
+    A game that this machine cannot play is dead: the tournament goes on without it.
     """
 
-    def one(job: GameJob) -> None:
+    def play_job(job: GameJob) -> None:
         _play(folder, job, sandbox)
 
     with ThreadPoolExecutor(at_once) as pool:
         try:
-            for _ in pool.map(one, jobs):
+            for _ in pool.map(play_job, jobs):
                 done()
         except BaseException:
             pool.shutdown(cancel_futures=True)
@@ -302,18 +357,19 @@ def play(
 
 
 def _play(folder: TournamentFolder, job: GameJob, sandbox: Sandbox) -> None:
-    cup, path = folder.cup, folder.path / f"{job.name}.json"
-    part = path.with_suffix(".part")
-    hall = GameRunner(
-        resolve(cup.ruleset, len(job.seats), cup.switches),
+    tournament = folder.tournament
+    path = folder.path / f"{job.name}.json"
+    draft = path.with_suffix(".part")
+    runner = GameRunner(
+        resolve(tournament.ruleset, len(job.seats), tournament.switches),
         sandbox,
-        GameFiles(part, None, None, None),
-        cup.limits,
+        GameFiles(draft, None, None, None),
+        tournament.limits,
     )
     # All games of a match have the same decks, so they share their seed.
-    seed = f"{folder.seed}/{job.name.rpartition('-game-')[0]}"
+    seed = f"{folder.seed}/{job.match_name}"
     try:
-        hall.play(job.game + 1, seed, [cup.bots[key - 1] for key in job.seats])
-        part.replace(path)
+        runner.play(job.game + 1, seed, [tournament.bots[k - 1] for k in job.seats])
+        draft.replace(path)
     except ServiceFault as fault:
         _write(path, {"dead": str(fault)})

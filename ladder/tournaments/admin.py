@@ -1,4 +1,4 @@
-"""Tournaments for an operator: described here, moved on by actions."""
+"""Tournaments in the admin: a form describes them, actions change their status."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,11 +30,11 @@ class TournamentAdmin(admin.ModelAdmin[Tournament]):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    @admin.action(description="Open the entry")
+    @admin.action(description="Open entry")
     def announce(self, request: HttpRequest, rows: QuerySet[Tournament]) -> None:
         self._each(request, rows, services.announce)
 
-    @admin.action(description="Close the entry")
+    @admin.action(description="Close entry")
     def close_entry(self, request: HttpRequest, rows: QuerySet[Tournament]) -> None:
         self._each(request, rows, services.close_entry)
 
@@ -59,9 +59,8 @@ class TournamentAdmin(admin.ModelAdmin[Tournament]):
         for tournament in rows:
             try:
                 change(tournament)
-            except LadderError as refusal:
-                text = f"{tournament}: {refusal}"
-                self.message_user(request, text, messages.ERROR)
+            except LadderError as error:
+                self.message_user(request, f"{tournament}: {error}", messages.ERROR)
                 continue
             tournament.refresh_from_db()
             self.log_change(request, tournament, f"status: {tournament.status}")
@@ -93,8 +92,8 @@ class EntrantAdmin(ReadOnly):
         for entrant in rows:
             try:
                 change(entrant)
-            except LadderError as refusal:
-                self.message_user(request, f"{entrant}: {refusal}", messages.ERROR)
+            except LadderError as error:
+                self.message_user(request, f"{entrant}: {error}", messages.ERROR)
                 continue
             self.log_change(request, entrant, "changed by an operator")
 

@@ -1,12 +1,14 @@
-"""Carrying a tournament on: what the dispatcher's tick does, as often as it likes.
+"""Advancing tournaments: what the dispatcher's tick does for them.
 
-A step reads the rows, folds them, and writes what came out in one transaction: the
-outcomes that were read and the fixtures that follow from them, or neither. So a
-process that is killed anywhere leaves a tournament from which the next step goes on.
+A step reads the rows, folds them (`formats.plan`), and writes in one transaction the
+results that it read and the fixtures that follow from them. A process that is killed
+at any point therefore leaves rows from which the next step can go on. Steps are
+idempotent, and it is harmless if two processes make them at the same time.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 
 import structlog
 from django.db import IntegrityError, transaction
@@ -16,170 +18,204 @@ from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms
 from ladder.tournaments import selectors, services
-from ladder.tournaments.formats import values
 from ladder.tournaments.formats.config import Config
-from ladder.tournaments.formats.plan import plan
-from ladder.tournaments.formats.values import FixtureKey, FixtureResult, judge, settled
+from ladder.tournaments.formats.plan import plan_fixtures
+from ladder.tournaments.formats.values import (
+    FixtureKey,
+    FixtureRecord,
+    FixtureResult,
+    SeededEntrant,
+    effective_result,
+    match_result,
+)
 from ladder.tournaments.models import Fixture, FixtureSeat, Tournament
 
-STOCK = 3
-"""Open games for each slot that all tournaments keep together: as many as a ladder,
-so that each gets its half where both have work (games are played in the order in
-which they were scheduled)."""
+OPEN_GAMES_PER_SLOT = 3
+"""All tournaments together keep as many games open for each slot as a ladder does.
+
+Games are played in the order in which they were scheduled, so equal stocks give the
+tournaments and a ladder equal shares when both have work.
+"""
 QUEUE = "tournament"
 
 log = structlog.get_logger()
 
 
 class PlanConflict(Exception):
-    """Another process was first; the next tick sees what it did."""
+    """Another process wrote first. The next tick reads what it wrote."""
 
 
 def tick(slots: int) -> int:
-    """Carry every tournament on; return how many matches were scheduled.
+    """Advance every tournament; return the number of games that were scheduled.
 
-    Safe to call at any time, from anywhere, twice at once.
+    ``slots`` is the number of games that all workers can play at once.
     """
-    services.keep_time()
+    services.apply_schedule()
     tournaments = list(selectors.running())
-    made = 0
+    scheduled = 0
     for k, tournament in enumerate(tournaments):
         try:
             advance(tournament)
         except (PlanConflict, IntegrityError):
             log.info("another process was first", tournament=tournament.slug)
-        free = STOCK * slots - selectors.open_games()
-        share = -(-free // (len(tournaments) - k))
+        free = OPEN_GAMES_PER_SLOT * slots - selectors.open_games()
+        share = ceil(free / (len(tournaments) - k))
         if share > 0:
-            made += schedule(tournament, share)
-    return made
+            scheduled += schedule(tournament, share)
+    return scheduled
 
 
 def advance(tournament: Tournament) -> bool:
-    """Take in what was decided and set up what follows; False if nothing was new."""
-    reopened = selectors.voided_since(tournament).update(how="", decided_at=None)
+    """Take in new results and write what follows; False if there was nothing to do.
+
+    1. Reopen decided fixtures of the last round of which a game was voided.
+    2. Return if the fixtures exist, no open match is completed, and nobody has left
+       an open fixture.
+    3. Compute the results of completed matches.
+    4. Fold everything into the fixtures as they are now (see `_fold`).
+    5. In one transaction write the new results and fixtures, and finish the tournament
+       if it is over.
+
+    Raises PlanConflict or IntegrityError if another process wrote at the same time.
+    """
+    reopened = selectors.fixtures_to_reopen(tournament).update(how="", decided_at=None)
     if reopened:
-        log.info("fixtures are open again", tournament=tournament.slug, n=reopened)
-    fresh = list(selectors.played_out(tournament))
-    begun = tournament.fixtures.exists()
-    if begun and not fresh and not selectors.waits_for_nobody(tournament):
+        log.info("reopened fixtures", tournament=tournament.slug, n=reopened)
+    completed = list(selectors.completed_fixtures(tournament))
+    is_new = not tournament.fixtures.exists()
+    if not (is_new or completed or selectors.has_open_fixture_of_leaver(tournament)):
         return False
-    rules, field = selectors.config(tournament), selectors.field(tournament)
-    before = [selectors.folded(row) for row in selectors.fixture_rows(tournament)]
-    outcomes = {selectors.place(row): _judged(row, rules) for row in fresh}
-    after, over = _fold(rules, field, before, outcomes)
+    config = selectors.config(tournament)
+    entrants = selectors.seeded_entrants(tournament)
+    rows = selectors.fixture_rows(tournament)
+    before = [selectors.fixture_record(row) for row in rows]
+    results = {
+        selectors.fixture_key(row): _result_of_match(row, config) for row in completed
+    }
+    after, is_over = _fold(config, entrants, before, results)
     with transaction.atomic():
         _write(tournament, before, after)
-        if over:
+        if is_over:
             services.finish(tournament)
     return True
 
 
-def _judged(row: Fixture, rules: Config) -> FixtureResult:
-    chairs = list(row.chairs.select_related("entrant"))
-    positions = {c.entrant.submission_id or 0: k for k, c in enumerate(chairs)}
-    assert row.match is not None  # `played_out` lists those with a match
-    return judge(len(chairs), selectors.results(row.match, positions), rules.points)
+def _result_of_match(row: Fixture, config: Config) -> FixtureResult:
+    seats = list(row.seats.select_related("entrant"))
+    positions = {seat.entrant.submission_id or 0: k for k, seat in enumerate(seats)}
+    assert row.match is not None  # `completed_fixtures` returns only those with a match
+    games = selectors.game_results(row.match, positions)
+    return match_result(len(seats), games, config.points)
 
 
 def _fold(
-    rules: Config,
-    field: Sequence[values.SeededEntrant],
-    before: Sequence[values.FixtureRecord],
-    outcomes: dict[FixtureKey, FixtureResult],
-) -> tuple[list[values.FixtureRecord], bool]:
-    """Return all fixtures as they are now, and whether that was the end.
+    config: Config,
+    entrants: Sequence[SeededEntrant],
+    before: Sequence[FixtureRecord],
+    results: dict[FixtureKey, FixtureResult],
+) -> tuple[list[FixtureRecord], bool]:
+    """Return all fixtures as they are now, and whether the tournament is over.
 
-    Byes and walkovers are decided as soon as they are known, and what follows from
-    them too.
+    Byes and walkovers are decided at once, and so is what follows from them: the loop
+    ends when the plan adds no more fixtures.
     """
-    left = frozenset(entrant.key for entrant in field if entrant.left)
-    found = [replace(f, outcome=f.outcome or outcomes.get(f.place)) for f in before]
+    left = frozenset(entrant.key for entrant in entrants if entrant.left)
+    fixtures = [replace(f, result=f.result or results.get(f.key)) for f in before]
     while True:
-        found = [replace(f, outcome=settled(f, left, rules.points)) for f in found]
-        step = plan(rules, field, found)
-        if not step.due:
-            return found, step.over
-        found += step.due
+        fixtures = [
+            replace(f, result=effective_result(f, left, config.points))
+            for f in fixtures
+        ]
+        plan = plan_fixtures(config, entrants, fixtures)
+        if not plan.next_fixtures:
+            return fixtures, plan.over
+        fixtures += plan.next_fixtures
 
 
 def _write(
     tournament: Tournament,
-    before: Sequence[values.FixtureRecord],
-    after: Sequence[values.FixtureRecord],
+    before: Sequence[FixtureRecord],
+    after: Sequence[FixtureRecord],
 ) -> None:
-    """Write what is new. Raises Stale if a row is no longer as it was read."""
-    known = {fixture.place: fixture for fixture in before}
-    rows = {selectors.place(row): row for row in tournament.fixtures.all()}
+    """Write new fixtures and results.
+
+    Raises PlanConflict if the rows are no longer those in ``before``.
+    """
+    known = {fixture.key: fixture for fixture in before}
+    rows = {selectors.fixture_key(row): row for row in tournament.fixtures.all()}
     if rows.keys() != known.keys():
         raise PlanConflict
-    rows |= _add(tournament, [f for f in after if f.place not in known])
+    rows |= _add(tournament, [f for f in after if f.key not in known])
     for fixture in after:
-        was = known.get(fixture.place)
-        if fixture.outcome is not None and (was is None or was.outcome is None):
-            _decide(rows[fixture.place], fixture, fixture.outcome)
+        old = known.get(fixture.key)
+        is_new = old is None or old.result is None
+        if fixture.result is not None and is_new:
+            _decide(rows[fixture.key], fixture.result)
 
 
 def _add(
-    tournament: Tournament, fixtures: Sequence[values.FixtureRecord]
+    tournament: Tournament, fixtures: Sequence[FixtureRecord]
 ) -> dict[FixtureKey, Fixture]:
-    """Add fixtures in two statements: a round robin has thousands."""
-    made = Fixture.objects.bulk_create(
+    """Add fixtures in two statements, because a round robin has thousands."""
+    rows = Fixture.objects.bulk_create(
         Fixture(
             tournament=tournament,
-            round=fixture.place.round,
-            pool=fixture.place.pool,
-            table=fixture.place.table,
-            leg=fixture.place.leg,
+            round=fixture.key.round,
+            pool=fixture.key.pool,
+            table=fixture.key.table,
+            leg=fixture.key.leg,
         )
         for fixture in fixtures
     )
     FixtureSeat.objects.bulk_create(
-        FixtureSeat(fixture=row, number=number, entrant_id=key)
-        for row, fixture in zip(made, fixtures, strict=True)
-        for number, key in enumerate(fixture.entrants)
+        FixtureSeat(fixture=row, number=number, entrant_id=entrant)
+        for row, fixture in zip(rows, fixtures, strict=True)
+        for number, entrant in enumerate(fixture.entrants)
     )
-    return {selectors.place(row): row for row in made}
+    return {selectors.fixture_key(row): row for row in rows}
 
 
-def _decide(
-    row: Fixture, fixture: values.FixtureRecord, outcome: FixtureResult
-) -> None:
+def _decide(row: Fixture, result: FixtureResult) -> None:
+    """Write the result of an open fixture, and cancel its games that are scheduled.
+
+    A walkover decides a match whose games may still be scheduled.
+    """
     open_row = Fixture.objects.filter(pk=row.pk, how="")
-    if not open_row.update(how=outcome.how, decided_at=Now()):
+    if not open_row.update(how=result.how, decided_at=Now()):
         raise PlanConflict
-    for number in range(len(fixture.entrants)):
+    for number, points in enumerate(result.points):
         FixtureSeat.objects.filter(fixture=row, number=number).update(
-            points=str(outcome.points[number]), score=outcome.scores[number]
+            points=str(points), score=result.scores[number]
         )
     if row.match_id is not None:
-        services.call_off(row.match_id, f"decided: {outcome.how}")
+        services.cancel_scheduled_games(row.match_id, f"decided: {result.how}")
 
 
 def schedule(tournament: Tournament, share: int) -> int:
-    """Make matches of waiting fixtures until ``share`` games are more; return how many.
+    """Schedule matches of at least ``share`` games; return how many games there are.
 
-    A round is begun only when the results of the one before were taken in, so what
-    waits can be played in any order.
+    It stops earlier if no open fixture is without a match. All of these can be played
+    in any order, because no fixture depends on another one that is open.
     """
-    rules, made, count = selectors.config(tournament), 0, 0
-    for row in selectors.waiting(tournament)[:share]:  # each has one game at least
-        if made >= share:
+    config = selectors.config(tournament)
+    scheduled = 0
+    # Each match has at least one game, so more than `share` rows are never needed.
+    for row in selectors.fixtures_without_match(tournament)[:share]:
+        if scheduled >= share:
             break
-        made += _make(tournament, row, rules).planned
-        count += 1
-    return count
+        scheduled += _schedule_match(tournament, row, config).planned
+    return scheduled
 
 
 @transaction.atomic
-def _make(tournament: Tournament, row: Fixture, rules: Config) -> Match:
-    seats = [chair.entrant.submission for chair in row.chairs.all()]
+def _schedule_match(tournament: Tournament, row: Fixture, config: Config) -> Match:
+    submissions = [seat.entrant.submission for seat in row.seats.all()]
     embargo = tournament.held_back and row.round > tournament.revealed
     match = games.schedule_match(
         Match.Kind.TOURNAMENT,
         MatchTerms(tournament.ruleset, tournament.switches, tournament.limits, embargo),
-        [submission for submission in seats if submission is not None],
-        duplicate=rules.duplicate,
+        [submission for submission in submissions if submission is not None],
+        duplicate=config.duplicate,
         queue=QUEUE,
     )
     if not Fixture.objects.filter(pk=row.pk, match=None, how="").update(match=match):

@@ -1,7 +1,8 @@
-"""Tournaments: who entered, what meets when, and how it ended.
+"""The rows of a tournament: its description, entrants, fixtures and results.
 
-The rows are the whole memory of a tournament: `plan` folds them into what comes next.
-A fixture points down to the match that plays it; the match knows nothing of it.
+The rows are the whole state of a tournament: `formats.plan` computes from them which
+fixtures come next. A fixture refers to the match in which it is played; a match does
+not know tournaments.
 """
 
 from django.db import models
@@ -11,14 +12,15 @@ from django.db.models.functions import Now
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Match
 from ladder.ratings.models import Ladder
-from ladder.tournaments.formats.values import How
+from ladder.tournaments.formats.values import ResultKind
 
 
 class TournamentStatus(models.TextChoices):
-    """Where a tournament stands.
+    """The states of a tournament.
 
-    draft -> entry -> check_in -> running -> finished; from each but the last it may
-    be cancelled. A scheduled time moves it on by itself; an operator may do it sooner.
+    draft -> entry -> check_in -> running -> finished. Entry may also lead to running
+    directly. Every state but finished may lead to cancelled. The steps up to running
+    happen at a scheduled time, or earlier by an operator's action.
     """
 
     DRAFT = "draft", "draft: not announced"
@@ -30,7 +32,7 @@ class TournamentStatus(models.TextChoices):
 
 
 class Tournament(models.Model):
-    """One tournament and everything that its matches depend on."""
+    """One tournament: its schedule, its format, and the terms of its matches."""
 
     Status = TournamentStatus
 
@@ -43,9 +45,11 @@ class Tournament(models.Model):
     switches = models.JSONField(
         default=dict, blank=True, help_text="Differences from the ruleset."
     )
-    limits = models.JSONField(help_text="As in the bot's hello; the clock included.")
+    limits = models.JSONField(
+        help_text="The limits of each bot as in its hello message, clock included."
+    )
     config = models.JSONField(
-        default=dict, help_text="The format: the words of `config.read`."
+        default=dict, help_text="The format; docs/tournaments.md explains the keys."
     )
     seeding = models.ForeignKey(
         Ladder,
@@ -53,14 +57,14 @@ class Tournament(models.Model):
         null=True,
         blank=True,
         related_name="tournaments",
-        help_text="Entrants without a seed by hand are seeded by its ratings.",
+        help_text="Entrants without a manual seed are seeded by their rating here.",
     )
     must_check_in = models.BooleanField(default=False)
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     starts_at = models.DateTimeField(null=True, blank=True)
     held_back = models.BooleanField(
-        default=False, help_text="Results are shown only when they are revealed."
+        default=False, help_text="Results are shown only after they are revealed."
     )
     revealed = models.PositiveIntegerField(
         default=0, help_text="The last round whose results are shown."
@@ -87,18 +91,19 @@ class Tournament(models.Model):
 
 
 class Entrant(models.Model):
-    """A bot in a tournament, from the start on with one submission."""
+    """A bot in a tournament."""
 
     tournament = models.ForeignKey(Tournament, models.CASCADE, related_name="entrants")
     bot = models.ForeignKey(Bot, models.PROTECT, related_name="entries_to_tournaments")
-    # Pinned at the start: an upload later changes nothing here.
+    # Null before the start. The start pins one submission, so that later uploads do
+    # not change what plays in this tournament.
     submission = models.ForeignKey(
         Submission, models.PROTECT, null=True, blank=True, related_name="+"
     )
     seed = models.PositiveIntegerField(
         null=True,
         blank=True,
-        help_text="1 is the best. By hand, or given at the start.",
+        help_text="1 is the best. Set by hand, or assigned at the start.",
     )
     entered_at = models.DateTimeField(db_default=Now())
     checked_in_at = models.DateTimeField(null=True, blank=True)
@@ -121,9 +126,10 @@ class Entrant(models.Model):
 
 
 class Fixture(models.Model):
-    """Entrants who meet, at a place in the schedule; `how` is empty while it is open.
+    """One scheduled pairing; `how` is empty while the fixture is open.
 
-    The place names it, so a plan that is carried out twice adds nothing.
+    Round, pool, table and leg identify it (see `FixtureKey`), so that writing the same
+    plan twice adds nothing.
     """
 
     tournament = models.ForeignKey(Tournament, models.CASCADE, related_name="fixtures")
@@ -131,12 +137,14 @@ class Fixture(models.Model):
     pool = models.SmallIntegerField(default=0)
     table = models.PositiveIntegerField()
     leg = models.PositiveSmallIntegerField(default=0)
-    # Null while it waits for its turn, and for byes and walkovers.
+    # Null until the match is scheduled, and for byes and walkovers.
     match = models.OneToOneField(
         Match, models.PROTECT, null=True, blank=True, related_name="fixture"
     )
     how = models.CharField(
-        max_length=10, choices=[(how, how) for how in How], blank=True
+        max_length=10,
+        choices=[(kind.value, kind.value) for kind in ResultKind],
+        blank=True,
     )
     decided_at = models.DateTimeField(null=True, blank=True)
 
@@ -149,7 +157,10 @@ class Fixture(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(how="", decided_at__isnull=True)
-                | (Q(how__in=list(How)) & Q(decided_at__isnull=False)),
+                | (
+                    Q(how__in=[kind.value for kind in ResultKind])
+                    & Q(decided_at__isnull=False)
+                ),
                 name="fixture_is_open_or_decided",
             ),
         ]
@@ -166,12 +177,12 @@ class Fixture(models.Model):
 class FixtureSeat(models.Model):
     """One entrant of a fixture; `number` is its seat in the first game, from 0.
 
-    `points` is an exact fraction such as 1/2, empty until the fixture is decided.
+    `points` is an exact fraction such as 1/2. It is empty while the fixture is open.
     """
 
-    fixture = models.ForeignKey(Fixture, models.CASCADE, related_name="chairs")
+    fixture = models.ForeignKey(Fixture, models.CASCADE, related_name="seats")
     number = models.PositiveSmallIntegerField()
-    entrant = models.ForeignKey(Entrant, models.PROTECT, related_name="chairs")
+    entrant = models.ForeignKey(Entrant, models.PROTECT, related_name="fixture_seats")
     points = models.CharField(max_length=20, blank=True)
     score = models.PositiveIntegerField(default=0)
 
@@ -187,4 +198,4 @@ class FixtureSeat(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"chair {self.number} of fixture {self.fixture_id}"
+        return f"seat {self.number} of fixture {self.fixture_id}"

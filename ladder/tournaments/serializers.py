@@ -1,4 +1,4 @@
-"""How tournaments are written in the API."""
+"""The JSON of tournaments in the REST API."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ladder.tournaments.models import Entrant, Tournament
 
 
 class TournamentSerializer(serializers.ModelSerializer[Tournament]):
-    """`revealed` is the last round whose results are shown, if they are held back."""
+    """`revealed` is the last round whose results are shown if they are held back."""
 
     entrants = serializers.IntegerField(source="entered", read_only=True)
     seeding = serializers.CharField(
@@ -39,7 +39,7 @@ class TournamentSerializer(serializers.ModelSerializer[Tournament]):
 
 
 class EntrantSerializer(serializers.ModelSerializer[Entrant]):
-    """`submission` is the pinned one, null before the start."""
+    """`submission` is the one that plays, null before the start."""
 
     bot = serializers.CharField(source="bot.slug")
     name = serializers.CharField(source="bot.name")
@@ -64,8 +64,8 @@ class NewEntrantSerializer(serializers.Serializer[Any]):
     bot = serializers.SlugField(max_length=64)
 
 
-class ChairSerializer(serializers.Serializer[Any]):
-    """`points` is an exact fraction such as 1/2, null until it is known."""
+class FixtureSeatSerializer(serializers.Serializer[Any]):
+    """`points` is an exact fraction such as "1/2", null until the result is known."""
 
     bot = serializers.CharField()
     name = serializers.CharField()
@@ -82,16 +82,20 @@ class FixtureSerializer(serializers.Serializer[Any]):
     leg = serializers.IntegerField()
     match = serializers.IntegerField(allow_null=True)
     how = serializers.CharField(allow_null=True)
-    entrants = ChairSerializer(many=True)
+    entrants = FixtureSeatSerializer(many=True)
 
 
 class RoundSerializer(serializers.Serializer[Any]):
+    """`known` is true if the results of the round are shown."""
+
     round = serializers.IntegerField()
     known = serializers.BooleanField()
     fixtures = FixtureSerializer(many=True)
 
 
 class LineSerializer(serializers.Serializer[Any]):
+    """`note` says what the numbers do not, for example "still in"."""
+
     rank = serializers.IntegerField()
     bot = serializers.CharField()
     name = serializers.CharField()
@@ -104,7 +108,7 @@ class LineSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """`why` compares them rule by rule, up to the one that separates them."""
+    """`why` compares two bots rule by rule, up to the rule that separates them."""
 
     first = serializers.CharField()
     second = serializers.CharField()
@@ -112,13 +116,15 @@ class ComparisonSerializer(serializers.Serializer[Any]):
 
 
 class StandingsSerializer(serializers.Serializer[Any]):
-    """`ties` explains neighbours with equal points."""
+    """`ties` explains the order of neighbours with equal points."""
 
     standings = LineSerializer(many=True)
     ties = ComparisonSerializer(many=True)
 
 
 class ContestSerializer(serializers.Serializer[Any]):
+    """A slot is a bot, or null. `wins` are the points of both from its matches."""
+
     round = serializers.IntegerField()
     pool = serializers.CharField()
     table = serializers.IntegerField()

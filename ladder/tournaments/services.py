@@ -1,6 +1,8 @@
-"""What people do with a tournament: enter, check in, leave, open, start, reveal.
+"""What people do with a tournament: announce, enter, check in, start, reveal, cancel.
 
-Each checks where the tournament stands, in the same statement that changes it.
+Every change of a tournament's status checks the present status in the same SQL
+statement, so that two requests at once cannot both succeed. `apply_schedule` makes the
+changes that have a scheduled time. Playing the tournament is the part of `advance`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,61 +19,70 @@ from ladder.common.errors import LadderError
 from ladder.games import services as games
 from ladder.games.models import Game
 from ladder.ratings.models import Rating, Season
-from ladder.tournaments.formats.config import BadConfig, read
-from ladder.tournaments.formats.values import How
+from ladder.tournaments.formats.config import BadConfig, read_config
 from ladder.tournaments.models import Entrant, Tournament, TournamentStatus
 
-FEWEST = 2
+MIN_ENTRANTS = 2
+CAN_ENTER = (Bot.Status.ACTIVE, Bot.Status.BENCHED)
 
 
-class WrongTime(LadderError):
-    """The tournament is not where this can be done."""
+class WrongTournamentStatus(LadderError):
+    """The action is not possible in the tournament's present status."""
 
-    code, http_status = "wrong-state", 409
+    code = "wrong-state"
+    http_status = 409
 
 
 class CannotEnter(LadderError):
-    """The bot cannot enter, and why."""
+    """The bot cannot enter; the message says why."""
 
-    code, http_status = "cannot-enter", 409
+    code = "cannot-enter"
+    http_status = 409
 
 
 class NotEntered(LadderError):
     """The bot is not in this tournament."""
 
-    code, http_status = "not-entered", 404
+    code = "not-entered"
+    http_status = 404
 
 
 class BadTournament(LadderError):
     """The tournament cannot be played as it is described."""
 
-    code, http_status = "bad-tournament", 422
+    code = "bad-tournament"
+    http_status = 422
 
 
-def check(ruleset: str, switches: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-    """Refuse a description that cannot be played; one sentence why."""
+def check_description(
+    ruleset: str, switches: Mapping[str, Any], config: Mapping[str, Any]
+) -> None:
+    """Raise BadTournament if the format or the rules cannot be played."""
     try:
-        resolve(ruleset, read(config).seats, dict(switches))
-    except (BadConfig, EngineError) as refusal:
-        raise BadTournament(str(refusal)) from refusal
+        resolve(ruleset, read_config(config).seats, dict(switches))
+    except (BadConfig, EngineError) as error:
+        raise BadTournament(str(error)) from error
 
 
-# The way of a tournament.
+# The status of a tournament.
 
 
 def announce(tournament: Tournament) -> None:
-    """Open the entry."""
-    check(tournament.ruleset, tournament.switches, tournament.config)
-    _move(tournament, [TournamentStatus.DRAFT], TournamentStatus.ENTRY)
+    """Open entry."""
+    check_description(tournament.ruleset, tournament.switches, tournament.config)
+    _change_status(tournament, [TournamentStatus.DRAFT], TournamentStatus.ENTRY)
 
 
 def close_entry(tournament: Tournament) -> None:
-    """Let nobody in any more; who entered checks in."""
-    _move(tournament, [TournamentStatus.ENTRY], TournamentStatus.CHECK_IN)
+    """Close entry. Entrants can still check in."""
+    _change_status(tournament, [TournamentStatus.ENTRY], TournamentStatus.CHECK_IN)
 
 
 def cancel(tournament: Tournament) -> None:
-    """End it without a winner; games that run go on and count for nothing."""
+    """End the tournament without a winner.
+
+    Scheduled games are cancelled. Running games go on but count for nothing.
+    """
     before = [
         TournamentStatus.DRAFT,
         TournamentStatus.ENTRY,
@@ -79,14 +90,14 @@ def cancel(tournament: Tournament) -> None:
         TournamentStatus.RUNNING,
     ]
     with transaction.atomic():
-        _move(tournament, before, TournamentStatus.CANCELLED)
+        _change_status(tournament, before, TournamentStatus.CANCELLED)
         for match in tournament.fixtures.filter(how="").values_list("match", flat=True):
             if match is not None:
-                call_off(match, "the tournament is cancelled")
+                cancel_scheduled_games(match, "the tournament is cancelled")
 
 
 def finish(tournament: Tournament) -> None:
-    _move(
+    _change_status(
         tournament,
         [TournamentStatus.RUNNING],
         TournamentStatus.FINISHED,
@@ -96,62 +107,67 @@ def finish(tournament: Tournament) -> None:
 
 @transaction.atomic
 def start(tournament: Tournament) -> int:
-    """Pin the entrants' submissions, give out the seeds, and begin; return how many.
+    """Start the tournament; return the number of entrants that play.
 
-    Left out are those who withdrew, did not check in where they must, or have nothing
-    that can play; each is told why.
+    1. Move the tournament to running, and check its description again.
+    2. Pin the newest submission of each bot that is ready. An entrant that cannot play
+       keeps no seed; its note says why.
+    3. Number the others by seed: 1 is the best.
+
+    Raises WrongTournamentStatus and BadTournament; then nothing has changed.
     """
-    _move(
+    _change_status(
         tournament,
         [TournamentStatus.ENTRY, TournamentStatus.CHECK_IN],
         TournamentStatus.RUNNING,
         started_at=Now(),
     )
-    check(tournament.ruleset, tournament.switches, tournament.config)
-    there = []
+    check_description(tournament.ruleset, tournament.switches, tournament.config)
+    present = []
     for entrant in tournament.entrants.select_related("bot").order_by("pk"):
         entrant.submission = newest_ready(entrant.bot)
-        if why := _why_absent(tournament, entrant):
-            Entrant.objects.filter(pk=entrant.pk).update(note=why, seed=None)
+        if reason := _reason_for_absence(tournament, entrant):
+            Entrant.objects.filter(pk=entrant.pk).update(note=reason, seed=None)
         else:
-            there.append(entrant)
-    if len(there) < FEWEST:
-        raise WrongTime(
-            f"Only {len(there)} can play; a tournament needs {FEWEST}. Let more check"
-            " in, or cancel it."
+            present.append(entrant)
+    if len(present) < MIN_ENTRANTS:
+        raise WrongTournamentStatus(
+            f"Only {len(present)} can play; a tournament needs {MIN_ENTRANTS}. Wait"
+            " until more bots have entered and checked in, or cancel the tournament."
         )
-    for seed, entrant in enumerate(_ranked(tournament, there), start=1):
+    # In two steps, because seeds are unique at every moment.
+    for entrant in present:
         Entrant.objects.filter(pk=entrant.pk).update(
-            submission=entrant.submission, seed=None, note=f"seed {seed}"
+            submission=entrant.submission, seed=None, note=""
         )
-        entrant.seed = seed
-    for entrant in there:  # in two steps, because seeds are unique at every moment
-        Entrant.objects.filter(pk=entrant.pk).update(seed=entrant.seed, note="")
-    return len(there)
+    for seed, entrant in enumerate(_by_seed(tournament, present), start=1):
+        Entrant.objects.filter(pk=entrant.pk).update(seed=seed)
+    return len(present)
 
 
-def _why_absent(tournament: Tournament, entrant: Entrant) -> str:
+def _reason_for_absence(tournament: Tournament, entrant: Entrant) -> str:
+    """Return why the entrant cannot play; empty if it can."""
     if entrant.withdrawn_at is not None:
         return entrant.note or "withdrew before the start"
     if tournament.must_check_in and entrant.checked_in_at is None:
         return "did not check in"
-    if entrant.bot.status not in (Bot.Status.ACTIVE, Bot.Status.BENCHED):
+    if entrant.bot.status not in CAN_ENTER:
         return f"the bot is {entrant.bot.status}"
     if entrant.submission is None:
         return "had no submission that was ready at the start"
     return ""
 
 
-def _ranked(tournament: Tournament, entrants: Sequence[Entrant]) -> list[Entrant]:
-    """Order by seed by hand, then by rating, then by entry."""
+def _by_seed(tournament: Tournament, entrants: Sequence[Entrant]) -> list[Entrant]:
+    """Order entrants by manual seed, then by rating, then by time of entry."""
     ratings: dict[int, float] = {}
     if tournament.seeding is not None:
         season = tournament.seeding.seasons.order_by("-number").first()
         ratings = _ratings(season) if season else {}
 
     def key(entrant: Entrant) -> tuple[float, float, int]:
-        by_hand = float("inf") if entrant.seed is None else entrant.seed
-        return by_hand, -ratings.get(entrant.bot_id, float("-inf")), entrant.pk
+        seed = float("inf") if entrant.seed is None else entrant.seed
+        return seed, -ratings.get(entrant.bot_id, float("-inf")), entrant.pk
 
     return sorted(entrants, key=key)
 
@@ -166,67 +182,81 @@ def newest_ready(bot: Bot) -> Submission | None:
     return ready.order_by("-number").first()
 
 
-def keep_time() -> None:
-    """Do what is due by the clock: open and close the entry, and start."""
-    due = Tournament.objects.order_by("pk")
-    for tournament in due.filter(status=TournamentStatus.DRAFT, opens_at__lte=Now()):
+def apply_schedule() -> None:
+    """Open and close entry and start tournaments whose scheduled time has passed.
+
+    A tournament with too few entrants at its scheduled start is cancelled.
+    """
+    rows = Tournament.objects.order_by("pk")
+    for tournament in rows.filter(status=TournamentStatus.DRAFT, opens_at__lte=Now()):
         announce(tournament)
-    late = Q(closes_at__lte=Now()) | Q(starts_at__lte=Now())
-    for tournament in due.filter(late, status=TournamentStatus.ENTRY):
+    closing = Q(closes_at__lte=Now()) | Q(starts_at__lte=Now())
+    for tournament in rows.filter(closing, status=TournamentStatus.ENTRY):
         close_entry(tournament)
-    for tournament in due.filter(
+    for tournament in rows.filter(
         status=TournamentStatus.CHECK_IN, starts_at__lte=Now()
     ):
         try:
             start(tournament)
-        except WrongTime:
-            cancel(tournament)  # too few came
+        except WrongTournamentStatus:
+            cancel(tournament)
 
 
-def _move(
+def _change_status(
     tournament: Tournament,
     before: Sequence[TournamentStatus],
     after: TournamentStatus,
     **more: Now,
 ) -> None:
-    moved = Tournament.objects.filter(pk=tournament.pk, status__in=before).update(
+    """Change the status, and the fields in ``more``, if it is one of ``before``."""
+    changed = Tournament.objects.filter(pk=tournament.pk, status__in=before).update(
         status=after, **more
     )
     tournament.refresh_from_db()
-    if not moved:
-        raise WrongTime(
-            f"The tournament is {tournament.status};"
-            f" {after} comes after {' or '.join(before)}."
+    if not changed:
+        raise WrongTournamentStatus(
+            f"The tournament is {tournament.status}; only one that is"
+            f" {' or '.join(before)} can become {after}."
         )
 
 
-# The entrants.
+# Entrants.
 
 
 def enter(tournament: Tournament, bot: Bot, *, seed: int | None = None) -> Entrant:
-    """Enter a bot while the entry is open; entering twice is entering once."""
+    """Enter a bot while entry is open. Entering twice has no further effect.
+
+    A bot that withdrew is entered again. Raises WrongTournamentStatus and CannotEnter.
+    """
     with transaction.atomic():
         tournament.refresh_from_db()
         if tournament.status != TournamentStatus.ENTRY:
-            raise WrongTime(
+            raise WrongTournamentStatus(
                 f"Entry is not open: the tournament is {tournament.status}."
             )
-        if bot.status not in (Bot.Status.ACTIVE, Bot.Status.BENCHED):
-            raise CannotEnter(f"The bot is {bot.status}; bring it back first.")
+        if bot.status not in CAN_ENTER:
+            raise CannotEnter(
+                f"The bot is {bot.status}; only active and benched bots can enter."
+            )
         if newest_ready(bot) is None:
-            raise CannotEnter("The bot has no submission that is ready.")
+            raise CannotEnter(
+                "The bot has no submission that is ready. Upload one, and enter the bot"
+                " when it is validated."
+            )
         if seed is not None and tournament.entrants.filter(seed=seed).exists():
-            raise CannotEnter(f"Seed {seed} is taken.")
+            raise CannotEnter(f"Seed {seed} is taken. Choose another one.")
         entrant, created = Entrant.objects.get_or_create(
             tournament=tournament, bot=bot, defaults={"seed": seed}
         )
         if not created and entrant.withdrawn_at is not None:
-            entrant.withdrawn_at, entrant.note = None, ""
+            entrant.withdrawn_at = None
+            entrant.note = ""
             entrant.save(update_fields=["withdrawn_at", "note"])
     return entrant
 
 
 def entrant_of(tournament: Tournament, bot: Bot) -> Entrant:
+    """Return the bot's entry. Raises NotEntered."""
     entrant = tournament.entrants.filter(bot=bot).first()
     if entrant is None:
         raise NotEntered(f"{bot.slug} is not in this tournament.")
@@ -234,10 +264,12 @@ def entrant_of(tournament: Tournament, bot: Bot) -> Entrant:
 
 
 def check_in(entrant: Entrant) -> None:
-    """Say that the bot will play."""
+    """Confirm that the bot will play. Raises WrongTournamentStatus."""
     status = entrant.tournament.status
     if status not in (TournamentStatus.ENTRY, TournamentStatus.CHECK_IN):
-        raise WrongTime(f"Nobody checks in now: the tournament is {status}.")
+        raise WrongTournamentStatus(
+            f"Check-in is not open: the tournament is {status}."
+        )
     Entrant.objects.filter(pk=entrant.pk, checked_in_at=None).update(
         checked_in_at=Now()
     )
@@ -245,41 +277,19 @@ def check_in(entrant: Entrant) -> None:
 
 @transaction.atomic
 def withdraw(entrant: Entrant, note: str = "withdrew") -> None:
-    """Take an entrant out. Its open matches of two are the other's, by walkover.
+    """Withdraw an entrant. The opponents in its open matches of two win by walkover.
 
-    At a larger table the games that are already scheduled are played by its pinned
-    submission, so that the table stays whole for the others.
+    At a larger table the games that are already scheduled are played by the pinned
+    submission, so that the table stays complete for the others. Raises
+    WrongTournamentStatus if the tournament is over.
     """
-    if entrant.tournament.status in (
-        TournamentStatus.FINISHED,
-        TournamentStatus.CANCELLED,
-    ):
-        raise WrongTime("The tournament is over.")
+    status = entrant.tournament.status
+    if status in (TournamentStatus.FINISHED, TournamentStatus.CANCELLED):
+        raise WrongTournamentStatus(
+            f"The tournament is {status}; nobody can withdraw any more."
+        )
     Entrant.objects.filter(pk=entrant.pk, withdrawn_at=None).update(
         withdrawn_at=Now(), note=note[:200]
-    )
-
-
-@transaction.atomic
-def substitute(entrant: Entrant, bot: Bot) -> None:
-    """Put another bot in the place of an entrant that has not played yet.
-
-    It takes over seed and fixtures. Only before anything of the entrant was decided
-    or scheduled: results belong to the bot that made them.
-    """
-    touched = entrant.chairs.filter(
-        ~Q(fixture__how__in=["", How.BYE]) | Q(fixture__match__isnull=False)
-    )
-    if entrant.tournament.status == TournamentStatus.FINISHED or touched.exists():
-        raise WrongTime("The entrant has met others already; it can only withdraw.")
-    submission = newest_ready(bot)
-    if submission is None:
-        raise CannotEnter("The bot has no submission that is ready.")
-    if entrant.tournament.entrants.filter(bot=bot).exists():
-        raise CannotEnter("The bot is in this tournament already.")
-    pinned = submission if entrant.submission_id is not None else None
-    Entrant.objects.filter(pk=entrant.pk).update(
-        bot=bot, submission=pinned, withdrawn_at=None, note=f"for {entrant.bot.slug}"
     )
 
 
@@ -287,7 +297,7 @@ def substitute(entrant: Entrant, bot: Bot) -> None:
 
 
 def reveal(tournament: Tournament, round_: int) -> None:
-    """Show the results up to a round; what was shown stays shown."""
+    """Show the results up to a round. Rounds that are shown already stay shown."""
     with transaction.atomic():
         Tournament.objects.filter(pk=tournament.pk, revealed__lt=round_).update(
             revealed=round_
@@ -298,15 +308,17 @@ def reveal(tournament: Tournament, round_: int) -> None:
 
 
 def reveal_next(tournament: Tournament) -> None:
-    """Show the next round, once all of it is decided."""
+    """Show the next round. Raises WrongTournamentStatus if it is not decided."""
     round_ = tournament.revealed + 1
-    there = tournament.fixtures.filter(round=round_)
-    if not there.exists() or there.filter(how="").exists():
-        raise WrongTime(f"Round {round_} is not over yet.")
+    fixtures = tournament.fixtures.filter(round=round_)
+    if not fixtures.exists() or fixtures.filter(how="").exists():
+        raise WrongTournamentStatus(
+            f"Round {round_} is not over. Reveal it when all its matches are decided."
+        )
     reveal(tournament, round_)
 
 
-def call_off(match: int, note: str) -> int:
-    """Cancel what is still scheduled of a match; running games end by themselves."""
-    waiting = Game.objects.filter(match=match, status=Game.Status.SCHEDULED)
-    return sum(games.cancel(pk, note) for pk in waiting.values_list("pk", flat=True))
+def cancel_scheduled_games(match: int, note: str) -> int:
+    """Cancel the scheduled games of a match, but not running ones; return how many."""
+    scheduled = Game.objects.filter(match=match, status=Game.Status.SCHEDULED)
+    return sum(games.cancel(pk, note) for pk in scheduled.values_list("pk", flat=True))

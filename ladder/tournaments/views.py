@@ -1,4 +1,4 @@
-"""The API's doors to tournaments; one class for each address."""
+"""The REST views of tournaments; one class for each route."""
 
 from typing import Any
 
@@ -43,8 +43,8 @@ class TournamentDetail(RetrieveAPIView[Tournament]):
     lookup_field = "slug"
 
 
-class _Part(GenericAPIView[Tournament]):
-    """Something of one tournament."""
+class _TournamentPart(GenericAPIView[Tournament]):
+    """Base class of the views below one tournament."""
 
     queryset = visibility.tournaments()
     lookup_field = "slug"
@@ -54,8 +54,8 @@ class _Part(GenericAPIView[Tournament]):
         return get_object_or_404(Bot, slug=slug, owner=person(request))
 
 
-class EntrantList(_Part):
-    """Who entered; POST enters a bot of yours while the entry is open."""
+class EntrantList(_TournamentPart):
+    """The entrants. POST enters one of your bots while entry is open."""
 
     serializer_class = EntrantSerializer
 
@@ -73,21 +73,21 @@ class EntrantList(_Part):
         return Response(EntrantSerializer(entrant).data, status.HTTP_201_CREATED)
 
 
-class EntrantDetail(_Part):
-    """DELETE withdraws a bot of yours."""
+class EntrantDetail(_TournamentPart):
+    """DELETE withdraws one of your bots."""
 
     permission_classes = [IsAuthenticated]
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, bot: str, **_: str) -> Response:
         tournament = self.get_object()
-        mine = self.own_bot(request, bot)
-        services.withdraw(services.entrant_of(tournament, mine))
+        entrant = services.entrant_of(tournament, self.own_bot(request, bot))
+        services.withdraw(entrant)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class EntrantCheckIn(_Part):
-    """Say that a bot of yours will play."""
+class EntrantCheckIn(_TournamentPart):
+    """Check in one of your bots: confirm that it will play."""
 
     permission_classes = [IsAuthenticated]
 
@@ -100,8 +100,8 @@ class EntrantCheckIn(_Part):
         return Response(EntrantSerializer(entrant).data)
 
 
-class TournamentRounds(_Part):
-    """What meets when, and how it ended, as far as it is shown."""
+class TournamentRounds(_TournamentPart):
+    """The fixtures by round, with their results as far as they are shown."""
 
     @extend_schema(responses=RoundSerializer(many=True))
     def get(self, _request: Request, **_: str) -> Response:
@@ -110,7 +110,7 @@ class TournamentRounds(_Part):
         )
 
 
-class TournamentBracket(_Part):
+class TournamentBracket(_TournamentPart):
     """The contests of an elimination; empty for other formats."""
 
     @extend_schema(responses=ContestSerializer(many=True))
@@ -119,36 +119,34 @@ class TournamentBracket(_Part):
         return Response(ContestSerializer(rows, many=True).data)
 
 
-class TournamentStandings(_Part):
-    """Who stands where, and why of those who are level."""
+class TournamentStandings(_TournamentPart):
+    """The standings, and why one bot is ahead of another with equal points."""
 
     @extend_schema(responses=StandingsSerializer)
     def get(self, _request: Request, **_: str) -> Response:
         tournament = self.get_object()
-        told = {
+        standings = {
             "standings": visibility.lines(tournament),
             "ties": visibility.ties(tournament),
         }
-        return Response(StandingsSerializer(told).data)
+        return Response(StandingsSerializer(standings).data)
 
 
-class EntrantComparison(_Part):
+class EntrantComparison(_TournamentPart):
     """What separates two entrants, rule by rule."""
 
     @extend_schema(operation_id="tournaments_compare", responses=ComparisonSerializer)
     def get(self, _request: Request, first: str, second: str, **_: str) -> Response:
         tournament = self.get_object()
-        one, two = (
-            get_object_or_404(tournament.entrants, bot__slug=slug)
-            for slug in (first, second)
-        )
-        why = visibility.compared(tournament, one, two)
-        told = {"first": first, "second": second, "why": why}
-        return Response(ComparisonSerializer(told).data)
+        rows = tournament.entrants.select_related("bot")
+        one = get_object_or_404(rows, bot__slug=first)
+        two = get_object_or_404(rows, bot__slug=second)
+        comparison = visibility.compare(tournament, one, two)
+        return Response(ComparisonSerializer(comparison).data)
 
 
 class TournamentGames(ListAPIView[Game]):
-    """Its games that are shown, newest first."""
+    """The games that are shown, newest first."""
 
     queryset = Game.objects.none()
     serializer_class = GameSerializer
@@ -157,6 +155,6 @@ class TournamentGames(ListAPIView[Game]):
         if getattr(self, "swagger_fake_view", False):
             return self.queryset
         slug = self.kwargs["slug"]
-        return visibility.its_games(
+        return visibility.tournament_games(
             get_object_or_404(visibility.tournaments(), slug=slug)
         )

@@ -172,15 +172,15 @@ def _weighed(why: dict[str, Any]) -> list[dict[str, Any]]:
 
 def tournament_page(tournament: Tournament, person: Person) -> dict[str, Any]:
     lines = tournaments.lines(tournament)
-    rules = lines[0]["tie_breaks"] if lines else ()
+    rules = lines[0].tie_breaks if lines else ()
     return {
         "tournament": tournament,
         "lines": lines,
         "format": spaced(tournament.config.get("format", "swiss")),
         "rules": [RULES.get(r, spaced(r)) for r in rules],
-        "noted": any(line["note"] for line in lines),
+        "noted": any(line.note for line in lines),
         "ties": tournaments.ties(tournament),
-        "bracket": _bracket(tournament, {row["bot"]: row["name"] for row in lines}),
+        "bracket": _bracket(tournament, {line.bot: line.name for line in lines}),
         "rounds": tournaments.rounds(tournament),
         "entrants": tournaments.entrants(tournament),
         "mine": _mine(tournament, person) if tournament.status in GOING else [],
@@ -205,8 +205,8 @@ def _bracket(tournament: Tournament, names: dict[str, str]) -> list[dict[str, An
     """Lay an elimination out in columns: for each part its rounds with their tables."""
     parts: dict[str, dict[int, list[dict[str, Any]]]] = {}
     for contest in tournaments.bracket(tournament):
-        rounds = parts.setdefault(contest["pool"], {})
-        rounds.setdefault(contest["round"], []).append(_contest(contest, names))
+        rounds = parts.setdefault(contest.pool, {})
+        rounds.setdefault(contest.round, []).append(_contest(contest, names))
     return [
         {
             "name": name,
@@ -216,17 +216,19 @@ def _bracket(tournament: Tournament, names: dict[str, str]) -> list[dict[str, An
     ]
 
 
-def _contest(contest: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    begun = contest["winner"] is not None or any(contest["wins"])
-    wins = contest["wins"] if begun else [None] * len(contest["slots"])
-    nobody = "open" if contest["winner"] is None else "bye"
+def _contest(
+    contest: tournaments.VisibleContest, names: dict[str, str]
+) -> dict[str, Any]:
+    begun = contest.winner is not None or any(contest.wins)
+    wins = contest.wins if begun else [None] * len(contest.slots)
+    nobody = "open" if contest.winner is None else "bye"
     slots = [
         {
             "bot": bot,
             "name": names.get(bot, bot) if bot else nobody,
-            "won": bot is not None and bot == contest["winner"],
+            "won": bot is not None and bot == contest.winner,
             "wins": points if bot else None,
         }
-        for bot, points in zip(contest["slots"], wins, strict=False)
+        for bot, points in zip(contest.slots, wins, strict=False)
     ]
-    return {"table": contest["table"], "why": contest["why"], "slots": slots}
+    return {"table": contest.table, "why": contest.why, "slots": slots}

@@ -1,4 +1,4 @@
-"""Run the real command, as a person would."""
+"""The `torres` command as a subprocess, as a person runs it."""
 
 import subprocess
 import sys

@@ -78,7 +78,7 @@ def test_a_bot_in_another_language_plays_a_whole_game(torres, tmp_path: Path) ->
     assert "I chose" in (tmp_path / "logs" / "game-1-seat-0.log").read_text()
 
 
-def test_rotate_turns_the_seats(torres, tmp_path: Path) -> None:
+def test_rotate_gives_the_bots_other_seats(torres, tmp_path: Path) -> None:
     torres(
         "play", "house:random", "house:greedy", "--games", 2, "--rotate",
         "--replays", "r", "--json",
@@ -96,16 +96,16 @@ def test_rotate_turns_the_seats(torres, tmp_path: Path) -> None:
     assert names == [["random", "greedy"], ["greedy", "random"]]
 
 
-def test_the_protocol_log_holds_every_line(torres, tmp_path: Path) -> None:
+def test_the_protocol_log_contains_every_line(torres, tmp_path: Path) -> None:
     torres("play", "house:random", "house:random", "--protocol-log", "lines.txt")
 
     lines = (tmp_path / "lines.txt").read_text().splitlines()
     sent = [json.loads(line[4:]) for line in lines if line.startswith("0 < ")]
-    came = [json.loads(line[4:]) for line in lines if line.startswith("0 > ")]
+    received = [json.loads(line[4:]) for line in lines if line.startswith("0 > ")]
     assert sent[0]["type"] == "hello"
     assert sent[-1]["type"] == "end"
-    assert came[0]["type"] == "ready"
-    assert len(came) == len(sent) - 1
+    assert received[0]["type"] == "ready"
+    assert len(received) == len(sent) - 1
 
 
 def test_a_person_reads_who_won(torres) -> None:
@@ -116,7 +116,7 @@ def test_a_person_reads_who_won(torres) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "says"),
+    ("args", "message"),
     [
         (["house:random"], "2, 3 or 4 seats"),
         (["house:random"] * 5, "2, 3 or 4 seats"),
@@ -132,16 +132,16 @@ def test_a_person_reads_who_won(torres) -> None:
         (["house:random"] * 2 + ["--replays", "/proc/x"], "/proc/x"),
     ],
 )
-def test_a_bad_argument_is_one_line_and_exit_code_2(torres, args, says) -> None:
+def test_a_bad_argument_is_one_line_and_exit_code_2(torres, args, message) -> None:
     done = torres("play", *args)
 
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
-    assert says in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""
 
 
-def test_a_bot_that_forfeits_is_no_failure_of_the_command(torres, tmp_path) -> None:
+def test_a_forfeit_is_not_a_failure_of_the_command(torres, tmp_path) -> None:
     (tmp_path / "bot.py").write_text("raise SystemExit(3)\n")
 
     done = torres("play", "bot.py", "house:random", "--json")

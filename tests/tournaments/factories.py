@@ -1,4 +1,4 @@
-"""Whole tournaments, in memory and in rows."""
+"""Builders of whole tournaments, in memory and in rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -6,22 +6,22 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-from ladder.bots.models import Bot
 from ladder.games.models import Game
 from ladder.games.worker import registry
 from ladder.games.worker.play import play
-from ladder.tournaments import advance, services
-from ladder.tournaments.formats.config import Config, read
-from ladder.tournaments.formats.plan import plan
+from ladder.tournaments import advance, selectors, services
+from ladder.tournaments.formats.config import Config, read_config
+from ladder.tournaments.formats.plan import plan_fixtures
+from ladder.tournaments.formats.standings import Standings
 from ladder.tournaments.formats.values import (
     FixtureKey,
     FixtureRecord,
     FixtureResult,
     GameResult,
-    How,
+    ResultKind,
     SeededEntrant,
-    judge,
-    settled,
+    effective_result,
+    match_result,
 )
 from ladder.tournaments.models import (
     Fixture as FixtureRow,
@@ -31,7 +31,19 @@ from ladder.tournaments.models import (
 from tests.games.factories import LIMITS, bots
 
 Rule = Callable[[FixtureRecord], FixtureResult | None]
+"""Decides the result of a fixture."""
+Interfere = Callable[[Tournament, int], None]
+"""Called with the tournament and the number of the turn, before games are played."""
 HALF = Fraction(1, 2)
+WORKER = registry.WorkerInfo(versions={}, slots=2)
+FORMATS: list[dict[str, Any]] = [
+    {"format": "round_robin"},
+    {"format": "round_robin", "seats": 3, "duplicate": False},
+    {"format": "swiss", "rounds": 3},
+    {"format": "single_elimination", "best_of": 3},
+    {"format": "double_elimination"},
+    {"format": "groups", "groups": 2, "advance": 1},
+]
 
 
 def entrants(n: int) -> list[SeededEntrant]:
@@ -39,145 +51,144 @@ def entrants(n: int) -> list[SeededEntrant]:
 
 
 def config(form: str, **more: object) -> Config:
-    return read({"format": form, **more})
+    return read_config({"format": form, **more})
 
 
 def better_seed_wins(fixture: FixtureRecord) -> FixtureResult:
-    """Decide for the smaller key, everywhere."""
+    """Let the entrant with the smaller key win."""
     ranks = [1 + sum(k < key for k in fixture.entrants) for key in fixture.entrants]
     game = GameResult(tuple(ranks), tuple(100 - key for key in fixture.entrants))
-    return judge(len(fixture.entrants), [game])
+    return match_result(len(fixture.entrants), [game])
 
 
 def seeded(seed: int) -> Rule:
-    """Decide by chance, the same for the same place and entrants in any order."""
+    """Return a rule that decides by chance, but the same fixture always the same."""
 
     def rule(fixture: FixtureRecord) -> FixtureResult:
-        key = fixture.place
-        where = f"{key.round}.{key.pool}.{key.table}.{key.leg}"
-        rng = Random(f"{seed}/{where}/{fixture.entrants}")
+        key = fixture.key
+        name = f"{key.round}.{key.pool}.{key.table}.{key.leg}"
+        rng = Random(f"{seed}/{name}/{fixture.entrants}")
         if rng.random() < 0.03:
-            return judge(len(fixture.entrants), [])
+            return match_result(len(fixture.entrants), [])
         scores = [rng.randrange(30, 40) for _ in fixture.entrants]
         ranks = [1 + sum(s > score for s in scores) for score in scores]
-        return judge(len(scores), [GameResult(tuple(ranks), tuple(scores))])
+        return match_result(len(scores), [GameResult(tuple(ranks), tuple(scores))])
 
     return rule
 
 
 def step(
     config: Config,
-    field: Sequence[SeededEntrant],
+    entrants: Sequence[SeededEntrant],
     fixtures: list[FixtureRecord],
     rule: Rule,
 ) -> bool:
-    """Schedule what is due and decide what is open; False when it is over."""
-    found = plan(config, field, fixtures)
-    left = frozenset(e.key for e in field if e.left)
-    fixtures += found.due
+    """Add the next fixtures and decide all open ones; False if it is over."""
+    plan = plan_fixtures(config, entrants, fixtures)
+    left = frozenset(e.key for e in entrants if e.left)
+    fixtures += plan.next_fixtures
     for k, fixture in enumerate(fixtures):
-        if fixture.outcome is None:
-            outcome = settled(fixture, left) or rule(fixture)
-            fixtures[k] = replace(fixture, outcome=outcome)
-    return not found.over
+        if fixture.result is None:
+            result = effective_result(fixture, left) or rule(fixture)
+            fixtures[k] = replace(fixture, result=result)
+    return not plan.over
 
 
 def play_in_memory(
     config: Config,
-    field: Sequence[SeededEntrant],
+    entrants: Sequence[SeededEntrant],
     rule: Rule = better_seed_wins,
     leave: dict[int, int] | None = None,
 ) -> list[FixtureRecord]:
-    """Play to the end; ``leave`` says after how many steps an entrant leaves."""
+    """Play to the end. ``leave`` maps an entrant to the number of steps it stays."""
+    field = list(entrants)
     fixtures: list[FixtureRecord] = []
     for turn in range(10_000):
         for k, entrant in enumerate(field):
             if (leave or {}).get(entrant.key) == turn:
-                field = [*field[:k], replace(entrant, left=True), *field[k + 1 :]]
+                field[k] = replace(entrant, left=True)
         if not step(config, field, fixtures, rule):
             return fixtures
-    raise AssertionError("it never ends")
+    raise AssertionError("the tournament never ends")
 
 
 def fixture(
-    round_: int, table: int, pair: Sequence[int], points: str, how: How = How.PLAYED
+    round_: int,
+    table: int,
+    pair: Sequence[int],
+    points: str,
+    how: ResultKind = ResultKind.PLAYED,
 ) -> FixtureRecord:
-    """Write down a published result: points such as ``1 0`` or ``½ ½``."""
+    """Return a fixture with a published result: points such as ``1 0`` or ``½ ½``."""
     values = tuple(HALF if word == "½" else Fraction(word) for word in points.split())
-    outcome = FixtureResult(how, values, (0,) * len(values))
-    return FixtureRecord(FixtureKey(round_, 0, table), tuple(pair), outcome)
-
-
-Interfere = Callable[[Tournament, int], None]
-CARD = registry.WorkerInfo(versions={}, slots=2)
+    result = FixtureResult(how, values, (0,) * len(values))
+    return FixtureRecord(FixtureKey(round_, 0, table), tuple(pair), result)
 
 
 def tournament(config: Mapping[str, Any], **more: Any) -> Tournament:
-    """Make a tournament whose entry is open."""
-    made = Tournament.objects.create(
+    """Create a tournament with open entry."""
+    row = Tournament.objects.create(
         slug=more.pop("slug", "cup"),
         name="Cup",
         limits=LIMITS,
         config=dict(config),
         **more,
     )
-    services.announce(made)
-    return made
+    services.announce(row)
+    return row
 
 
 def begun(config: Mapping[str, Any], count: int, **more: Any) -> Tournament:
     """Start a tournament of bots that entered in the order of their names."""
-    made = tournament(config, **more)
+    row = tournament(config, **more)
     for bot in bots(count):
-        services.enter(made, bot)
-    services.start(made)
-    return made
+        services.enter(row, bot)
+    services.start(row)
+    return row
 
 
 def worker() -> int:
-    return registry.register(CARD)
+    return registry.register(WORKER)
 
 
-def play_due(who: int) -> int:
-    """Play every scheduled game; return how many."""
-    due = list(
-        Game.objects.filter(status="scheduled")
-        .order_by("pk")
-        .values_list("pk", flat=True)
-    )
-    for game in due:
-        play(game, who)
-    return len(due)
+def play_scheduled(worker_id: int) -> int:
+    """Play every scheduled game; return how many there were."""
+    scheduled = Game.objects.filter(status="scheduled").order_by("pk")
+    games = list(scheduled.values_list("pk", flat=True))
+    for game in games:
+        play(game, worker_id)
+    return len(games)
 
 
-def play_out(made: Tournament, interfere: Interfere | None = None) -> Tournament:
-    """Tick and play until it is over."""
-    who = worker()
+def play_out(row: Tournament, interfere: Interfere | None = None) -> Tournament:
+    """Tick and play until the tournament is over."""
+    worker_id = worker()
     for turn in range(200):
         advance.tick(slots=2)
-        made.refresh_from_db()
-        if made.status != TournamentStatus.RUNNING:
-            return made
+        row.refresh_from_db()
+        if row.status != TournamentStatus.RUNNING:
+            return row
         if interfere is not None:
-            interfere(made, turn)
-        play_due(who)
-    raise AssertionError("it never ends")
+            interfere(row, turn)
+        play_scheduled(worker_id)
+    raise AssertionError("the tournament never ends")
 
 
-def schedule(made: Tournament) -> list[tuple[Any, ...]]:
-    """Return every fixture with its entrants and outcome, to compare tournaments."""
-    rows = FixtureRow.objects.filter(tournament=made).prefetch_related(
-        "chairs__entrant__bot"
+def schedule(row: Tournament) -> list[tuple[Any, ...]]:
+    """Return every fixture with its entrants and result, to compare tournaments."""
+    fixtures = FixtureRow.objects.filter(tournament=row).prefetch_related(
+        "seats__entrant__bot"
     )
     return [
         (
-            (row.round, row.pool, row.table, row.leg),
-            row.how,
-            [(c.entrant.bot.slug, c.points, c.score) for c in row.chairs.all()],
+            (fixture.round, fixture.pool, fixture.table, fixture.leg),
+            fixture.how,
+            [(s.entrant.bot.slug, s.points, s.score) for s in fixture.seats.all()],
         )
-        for row in rows
+        for fixture in fixtures
     ]
 
 
-def bot_of(made: Tournament, slug: str) -> Bot:
-    return made.entrants.get(bot__slug=slug).bot
+def standings(row: Tournament) -> Standings:
+    fixtures = [selectors.fixture_record(f) for f in selectors.fixture_rows(row)]
+    return Standings(selectors.config(row), selectors.seeded_entrants(row), fixtures)

@@ -1,10 +1,10 @@
-"""Brackets: seeding, byes, the losers' way, the reset, and that they always end."""
+"""Brackets: seeding, byes, the losers' bracket, the reset, and the end."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from ladder.tournaments.formats.config import Format
-from ladder.tournaments.formats.elimination import bracket, order
+from ladder.tournaments.formats.elimination import fold_bracket, seed_order
 from ladder.tournaments.formats.standings import Standings
 from ladder.tournaments.formats.values import (
     FINAL,
@@ -26,18 +26,18 @@ from tests.tournaments.factories import (
 SINGLE, DOUBLE = "single_elimination", "double_elimination"
 
 
-def test_seeds_stand_in_the_usual_order() -> None:
-    assert order(8) == [1, 8, 4, 5, 2, 7, 3, 6]
+def test_seeds_are_in_the_usual_order() -> None:
+    assert seed_order(8) == [1, 8, 4, 5, 2, 7, 3, 6]
 
 
 def test_the_best_seeds_have_no_first_opponent() -> None:
     played = play_in_memory(config(SINGLE), entrants(6))
 
-    assert {f.entrants for f in played if f.place.round == 1} == {(4, 5), (3, 6)}
+    assert {f.entrants for f in played if f.key.round == 1} == {(4, 5), (3, 6)}
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 8, 13, 64])
-def test_a_double_elimination_beats_everybody_but_one_twice(n: int) -> None:
+def test_everybody_but_the_winner_of_a_double_elimination_loses_twice(n: int) -> None:
     field = entrants(n)
     played = play_in_memory(config(DOUBLE), field)
     lost = [max(f.entrants) for f in played]
@@ -51,22 +51,20 @@ def test_a_double_elimination_beats_everybody_but_one_twice(n: int) -> None:
 
 def test_the_winner_of_the_losers_must_win_twice() -> None:
     def rule(one: FixtureRecord) -> FixtureResult:
-        """Two comes back: it loses to one before the final only."""
-        outcome = better_seed_wins(one)
-        if one.place.pool == FINAL:
-            return FixtureResult(
-                outcome.how, outcome.points[::-1], outcome.scores[::-1]
-            )
-        return outcome
+        """Let the better seed win everywhere but in the grand final."""
+        result = better_seed_wins(one)
+        if one.key.pool == FINAL:
+            return FixtureResult(result.how, result.points[::-1], result.scores[::-1])
+        return result
 
     played = play_in_memory(config(DOUBLE), entrants(4), rule)
-    finals = [f for f in played if f.place.pool == FINAL]
+    finals = [f for f in played if f.key.pool == FINAL]
     lines = Standings(config(DOUBLE), entrants(4), played).lines
 
     assert len(finals) == 2
     assert (lines[0].key, lines[0].note) == (2, "wins the tournament")
     without = play_in_memory(config(DOUBLE, reset=False), entrants(4), rule)
-    assert sum(f.place.pool == FINAL for f in without) == 1
+    assert sum(f.key.pool == FINAL for f in without) == 1
 
 
 @settings(max_examples=30, deadline=None)
@@ -91,39 +89,39 @@ def test_every_bracket_ends_with_one_winner_whatever_happens(
 def test_a_best_of_three_ends_when_it_is_decided() -> None:
     played = play_in_memory(config(SINGLE, best_of=3), entrants(2))
 
-    assert [f.place.leg for f in played] == [0, 1]
+    assert [f.key.leg for f in played] == [0, 1]
     assert [f.entrants for f in played] == [(1, 2), (2, 1)]
 
 
 @pytest.mark.parametrize(
     ("scores", "winner", "why"),
     [
-        ((50, 60), 2, "level on matches; the higher sum of scores"),
-        ((50, 50), 1, "level on matches and scores; the better seed"),
+        ((50, 60), 2, "sum of scores (level on matches)"),
+        ((50, 50), 1, "seed (level on matches and scores)"),
     ],
 )
-def test_a_contest_without_a_winner_is_decided_all_the_same(
+def test_a_level_contest_is_decided_by_scores_and_then_by_seed(
     scores: tuple[int, int], winner: int, why: str
 ) -> None:
     level = fixture(1, 0, (1, 2), "½ ½")
-    assert level.outcome
-    outcome = FixtureResult(level.outcome.how, level.outcome.points, scores)
-    one = FixtureRecord(FixtureKey(1, 0, 0), (1, 2), outcome)
-    found = bracket(
+    assert level.result
+    result = FixtureResult(level.result.how, level.result.points, scores)
+    one = FixtureRecord(FixtureKey(1, 0, 0), (1, 2), result)
+    bracket = fold_bracket(
         config(SINGLE),
         Format.SINGLE_ELIMINATION,
         entrants(2),
         settle([one], entrants(2)),
     )
 
-    assert found.champion == winner
-    assert found.contests[FixtureKey(1, 0, 0)].why == why
+    assert bracket.champion == winner
+    assert bracket.contests[FixtureKey(1, 0, 0)].why == why
 
 
 def test_losers_meet_again_late() -> None:
     """Of eight, nobody meets a first opponent again before the losers' last rounds."""
     played = play_in_memory(config(DOUBLE), entrants(8))
-    first = {frozenset(f.entrants) for f in played if f.place.round == 1}
-    early = [f for f in played if f.place.pool == LOSERS and f.place.round <= 3]
+    first = {frozenset(f.entrants) for f in played if f.key.round == 1}
+    early = [f for f in played if f.key.pool == LOSERS and f.key.round <= 3]
 
     assert not first & {frozenset(f.entrants) for f in early}

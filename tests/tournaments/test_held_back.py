@@ -1,4 +1,4 @@
-"""Results that are held back are visible nowhere before they are revealed."""
+"""Results that are held back are not visible anywhere before they are revealed."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,13 @@ from ladder.games.models import Game, Match
 from ladder.ratings.models import Entry, Rating
 from ladder.tournaments import advance, services
 from ladder.tournaments.models import Tournament
-from tests.tournaments.factories import begun, play_due, play_out, tournament, worker
+from tests.tournaments.factories import (
+    begun,
+    play_out,
+    play_scheduled,
+    tournament,
+    worker,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Person = Callable[[str], APIClient]
@@ -23,24 +29,24 @@ def held_back(form: str = "single_elimination") -> Tournament:
     return begun({"format": form}, 4, held_back=True)
 
 
-def every_address(made: Tournament) -> list[str]:
+def every_address(cup: Tournament) -> list[str]:
     """Return every address at which something of the tournament could be read."""
-    base = f"/api/v1/tournaments/{made.slug}/"
-    found = [base] + [
+    base = f"/api/v1/tournaments/{cup.slug}/"
+    addresses = [base] + [
         f"{base}{part}/"
         for part in ("entrants", "rounds", "bracket", "standings", "games")
     ]
-    found += ["/api/v1/games/?limit=200", "/api/v1/matches/?limit=200"]
-    found += ["/", "/games/", "/tournaments/", f"/tournaments/{made.slug}/"]
+    addresses += ["/api/v1/games/?limit=200", "/api/v1/matches/?limit=200"]
+    addresses += ["/", "/games/", "/tournaments/", f"/tournaments/{cup.slug}/"]
     for game in Game.objects.all():
-        found += [f"/api/v1/games/{game.pk}/", f"/api/v1/games/{game.pk}/replay/"]
-        found += [f"/games/{game.pk}/", f"/games/{game.pk}/frames.json"]
-        found += [f"/api/v1/games/{game.pk}/{part}/" for part in ("logs", "moves")]
+        addresses += [f"/api/v1/games/{game.pk}/", f"/api/v1/games/{game.pk}/replay/"]
+        addresses += [f"/games/{game.pk}/", f"/games/{game.pk}/frames.json"]
+        addresses += [f"/api/v1/games/{game.pk}/{part}/" for part in ("logs", "moves")]
     for match in Match.objects.all():
-        found += [f"/api/v1/matches/{match.pk}/", f"/matches/{match.pk}/"]
-    for slug in made.entrants.values_list("bot__slug", flat=True):
-        found += [f"/bots/{slug}/", f"/api/v1/games/?bot={slug}"]
-    return found
+        addresses += [f"/api/v1/matches/{match.pk}/", f"/matches/{match.pk}/"]
+    for slug in cup.entrants.values_list("bot__slug", flat=True):
+        addresses += [f"/bots/{slug}/", f"/api/v1/games/?bot={slug}"]
+    return addresses
 
 
 def read(client: Any, address: str) -> str:
@@ -49,31 +55,32 @@ def read(client: Any, address: str) -> str:
     return f"{answer.status_code} {body.decode()}"
 
 
-def secrets(made: Tournament) -> list[str]:
-    """Return what only somebody who knows the results could write."""
-    told = []
-    for game in Game.objects.filter(match__fixture__tournament=made, status="finished"):
-        told += [f'"id":{game.pk},', f"/games/{game.pk}/"]
-    return told
+def secrets(cup: Tournament) -> list[str]:
+    """Return texts that are on a page only if it shows a finished game."""
+    texts = []
+    for game in Game.objects.filter(match__fixture__tournament=cup, status="finished"):
+        texts += [f'"id":{game.pk},', f"/games/{game.pk}/"]
+    return texts
 
 
-def test_whatever_was_played_nothing_of_it_is_read_anywhere(api: Person) -> None:
-    made = held_back()
-    who, owner = worker(), made.entrants.get(bot__slug="bot-0").bot.owner
+def test_nothing_that_was_played_is_visible_anywhere(api: Person) -> None:
+    cup = held_back()
+    worker_id = worker()
+    owner = cup.entrants.get(bot__slug="bot-0").bot.owner
     assert isinstance(owner, User)
     signed_in = Client()
     signed_in.force_login(owner)
     readers = [api(""), api(owner.username), signed_in]
     advance.tick(slots=8)
     before = {
-        (k, a): read(r, a) for k, r in enumerate(readers) for a in every_address(made)
+        (k, a): read(r, a) for k, r in enumerate(readers) for a in every_address(cup)
     }
-    play_due(who)
+    play_scheduled(worker_id)
     advance.tick(slots=8)
     advance.tick(slots=8)
-    play_due(who)
+    play_scheduled(worker_id)
     after = {
-        (k, a): read(r, a) for k, r in enumerate(readers) for a in every_address(made)
+        (k, a): read(r, a) for k, r in enumerate(readers) for a in every_address(cup)
     }
 
     assert Game.objects.filter(status="finished").count() == 6
@@ -89,16 +96,16 @@ def test_whatever_was_played_nothing_of_it_is_read_anywhere(api: Person) -> None
 
 
 def _stable(text: str) -> str:
-    """Leave out what changes with every answer: form tokens and request numbers."""
+    """Leave out what differs in every response: form tokens and request numbers."""
     lines = [line for line in text.splitlines() if "csrf" not in line]
     return "\n".join(line.split('"instance"')[0] for line in lines)
 
 
-def test_a_round_is_revealed_and_no_more(api: Person) -> None:
-    made = play_out(held_back())
+def test_only_the_revealed_round_is_shown(api: Person) -> None:
+    cup = play_out(held_back())
     anybody = api("")
-    base = f"/api/v1/tournaments/{made.slug}/"
-    services.reveal_next(made)
+    base = f"/api/v1/tournaments/{cup.slug}/"
+    services.reveal_next(cup)
 
     rounds = anybody.get(f"{base}rounds/").json()
     assert [(r["round"], r["known"]) for r in rounds] == [(1, True), (2, False)]
@@ -110,43 +117,43 @@ def test_a_round_is_revealed_and_no_more(api: Person) -> None:
     lines = anybody.get(f"{base}standings/").json()["standings"]
     assert [line["rank"] for line in lines] == [1, 1, 3, 3]
 
-    services.reveal_next(made)
+    services.reveal_next(cup)
     lines = anybody.get(f"{base}standings/").json()["standings"]
     assert [line["rank"] for line in lines] == [1, 2, 3, 3]
     assert len(anybody.get(f"{base}games/").json()["results"]) == 6
 
 
 def test_a_round_that_is_not_over_is_not_revealed() -> None:
-    made = held_back()
+    cup = held_back()
     advance.tick(slots=8)
 
-    with pytest.raises(services.WrongTime, match="Round 1 is not over"):
-        services.reveal_next(made)
+    with pytest.raises(services.WrongTournamentStatus, match="Round 1 is not over"):
+        services.reveal_next(cup)
 
 
-def test_of_a_double_elimination_no_later_round_is_seen(api: Person) -> None:
-    """Whether there is a second final says who won the first."""
-    made = play_out(begun({"format": "double_elimination"}, 4, held_back=True))
-    bracket = f"/api/v1/tournaments/{made.slug}/bracket/"
-    rounds = f"/api/v1/tournaments/{made.slug}/rounds/"
-    last = max(made.fixtures.values_list("round", flat=True))
+def test_no_later_round_of_a_double_elimination_is_shown(api: Person) -> None:
+    """A second grand final would tell who won the first."""
+    cup = play_out(begun({"format": "double_elimination"}, 4, held_back=True))
+    bracket = f"/api/v1/tournaments/{cup.slug}/bracket/"
+    rounds = f"/api/v1/tournaments/{cup.slug}/rounds/"
+    last = max(cup.fixtures.values_list("round", flat=True))
     for shown in range(last + 1):
         for address in (bracket, rounds):
-            told = api("").get(address).json()
-            assert max(row["round"] for row in told) <= shown + 1
+            rows = api("").get(address).json()
+            assert max(row["round"] for row in rows) <= shown + 1
         if shown < last:
-            services.reveal_next(made)
+            services.reveal_next(cup)
 
 
-# The doors.
+# Routes and pages.
 
 
 def test_an_owner_enters_checks_in_and_withdraws(api: Person) -> None:
-    made = tournament({"format": "swiss"}, must_check_in=True)
-    base = f"/api/v1/tournaments/{made.slug}/entrants/"
-    ana, ben = api("owner-of-bot-0"), api("ben")
-    made_bot = begun({"format": "swiss"}, 2, slug="other").entrants.first()
-    assert made_bot is not None
+    cup = tournament({"format": "swiss"}, must_check_in=True)
+    base = f"/api/v1/tournaments/{cup.slug}/entrants/"
+    ana = api("owner-of-bot-0")
+    ben = api("ben")
+    begun({"format": "swiss"}, 2, slug="other")
 
     assert api("").post(base, {"bot": "bot-0"}).status_code == 401
     assert ben.post(base, {"bot": "bot-0"}).status_code == 404
@@ -159,7 +166,7 @@ def test_an_owner_enters_checks_in_and_withdraws(api: Person) -> None:
     assert row["withdrawn_at"] is not None
 
 
-def test_drafts_are_nobodys_business(api: Person) -> None:
+def test_drafts_are_not_shown(api: Person) -> None:
     Tournament.objects.create(slug="secret", name="Secret", limits={})
 
     assert api("").get("/api/v1/tournaments/secret/").status_code == 404
@@ -167,9 +174,9 @@ def test_drafts_are_nobodys_business(api: Person) -> None:
     assert "Secret" not in read(Client(), "/tournaments/")
 
 
-def test_any_two_are_compared_in_words(api: Person) -> None:
-    made = play_out(begun({"format": "round_robin"}, 3))
-    base = f"/api/v1/tournaments/{made.slug}/standings/"
+def test_any_two_entrants_are_compared_in_words(api: Person) -> None:
+    cup = play_out(begun({"format": "round_robin"}, 3))
+    base = f"/api/v1/tournaments/{cup.slug}/standings/"
     lines = api("").get(base).json()["standings"]
     why = api("").get(f"{base}{lines[0]['bot']}/{lines[1]['bot']}/").json()["why"]
 
@@ -179,11 +186,11 @@ def test_any_two_are_compared_in_words(api: Person) -> None:
 
 @pytest.mark.parametrize("form", ["round_robin", "swiss", "double_elimination"])
 def test_pages_show_rounds_and_standings(form: str) -> None:
-    made = play_out(begun({"format": form}, 5))
-    page = read(Client(), f"/tournaments/{made.slug}/")
+    cup = play_out(begun({"format": form}, 5))
+    page = read(Client(), f"/tournaments/{cup.slug}/")
 
     assert page.startswith("200")
     assert "Standings" in page
-    for slug in made.entrants.values_list("bot__slug", flat=True):
+    for slug in cup.entrants.values_list("bot__slug", flat=True):
         assert slug in page
-    assert made.slug in read(Client(), "/tournaments/")
+    assert cup.slug in read(Client(), "/tournaments/")

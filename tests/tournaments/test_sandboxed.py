@@ -1,7 +1,8 @@
-"""Every format through real sandboxed games, with everything that goes wrong.
+"""Every format with real sandboxed games, and with everything that can go wrong.
 
-Five entrants (an odd number): two that play, one that crashes in its first game, one
-that is withdrawn on the way, and one more; and a worker is killed with -9 in a game.
+There are five entrants, an odd number: two that only play, one that crashes in its
+first game, one that answers with illegal actions, and one that is withdrawn. A worker
+is killed with SIGKILL during a game.
 """
 
 import io
@@ -27,11 +28,10 @@ from ladder.games.models import Game, GameStatus
 from ladder.runner.sandbox import SandboxUnavailable, open_sandbox
 from ladder.tournaments import services
 from ladder.tournaments.models import Tournament, TournamentStatus
-from tests.tournaments.factories import play_out, tournament
-from tests.tournaments.test_running import FORMATS, standings
+from tests.tournaments.factories import FORMATS, play_out, standings, tournament
 
 PROGRAMS = Path(__file__).parent.parent / "runner" / "programs"
-FIELD = {
+PROGRAM_OF = {
     "mason": "first.py",
     "crasher": "exit_after_answer.py",
     "leaver": "first.py",
@@ -57,14 +57,14 @@ pytestmark = [
 def _full(data_dir: Path) -> None:
     try:
         open_sandbox("full").close()
-    except SandboxUnavailable as why:
+    except SandboxUnavailable as error:
         if os.environ.get("TORRES_REQUIRE_ALL") == "1":
             raise
-        pytest.skip(str(why))
+        pytest.skip(str(error))
 
 
 def uploaded(slug: str, program: str) -> Bot:
-    """Make a bot of a real program; its trial is not what is tested here."""
+    """Create a bot from a real program, without its validation."""
     owner = User.objects.create(username=f"owner-of-{slug}")
     bot = bots.create_bot(owner, slug)
     source = (PROGRAMS / program).read_bytes() + f"\n# {slug}\n".encode()
@@ -76,7 +76,7 @@ def uploaded(slug: str, program: str) -> Bot:
 
 
 def kill_a_worker_in_a_game() -> None:
-    """Let another process play the next game, and kill it while it does."""
+    """Let another process play the next game, and kill that process in the game."""
     game = Game.objects.filter(status=GameStatus.SCHEDULED).order_by("pk")[0]
     name = connection.settings_dict["NAME"]
     worker = subprocess.Popen(
@@ -97,7 +97,7 @@ def kill_a_worker_in_a_game() -> None:
         never.wait(0.01)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    # Its lease is over now, instead of in half a minute.
+    # Let its lease expire now instead of in half a minute.
     running = Game.objects.filter(pk=game.pk, status=GameStatus.RUNNING)
     assert running.update(lease_until=timezone.now() - timedelta(seconds=1)) == 1
     assert attempts.reap() == [game.pk]
@@ -105,30 +105,28 @@ def kill_a_worker_in_a_game() -> None:
 
 @pytest.mark.parametrize("config", FORMATS, ids=lambda c: str(c["format"]))
 def test_every_format_ends_whatever_breaks(config: dict[str, Any]) -> None:
-    made = tournament(config)
-    for slug, program in FIELD.items():
-        services.enter(made, uploaded(slug, program))
-    services.start(made)
-    broken = []
+    row = tournament(config)
+    for slug, program in PROGRAM_OF.items():
+        services.enter(row, uploaded(slug, program))
+    services.start(row)
 
-    def interfere(made: Tournament, turn: int) -> None:
+    def interfere(row: Tournament, turn: int) -> None:
         if turn:
             return
         if connection.vendor == "sqlite":
             kill_a_worker_in_a_game()
-        services.withdraw(made.entrants.get(bot__slug="leaver"))
-        broken.append("leaver")
+        services.withdraw(row.entrants.get(bot__slug="leaver"))
 
-    made = play_out(made, interfere)
-    lines = standings(made).lines
+    row = play_out(row, interfere)
+    lines = standings(row).lines
 
-    assert made.status == TournamentStatus.FINISHED
-    assert broken == ["leaver"]
+    assert row.status == TournamentStatus.FINISHED
+    assert row.entrants.get(bot__slug="leaver").note == "withdrew"
     assert len(lines) == 5
     assert lines[0].rank == 1
     crashed = Game.objects.filter(seats__fault="crash", status=GameStatus.FINISHED)
     assert crashed.exists()
-    best = made.entrants.get(pk=lines[0].key).bot.slug
+    best = row.entrants.get(pk=lines[0].key).bot.slug
     assert best in ("mason", "twin", "leaver")
     lost = Game.objects.filter(attempts__outcome="failed")
     assert all(game.status == GameStatus.FINISHED for game in lost)

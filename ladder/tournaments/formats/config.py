@@ -1,7 +1,8 @@
-"""The configuration of a tournament: read once, checked once, a frozen value after.
+"""The configuration of a tournament: checked once, then an immutable value.
 
-The same words stand in the TOML file of `torres tournament` and in the JSON that the
-service stores.
+The keys are the same in the TOML file of `torres tournament` and in the JSON that the
+service stores in `Tournament.config`. docs/tournaments.md explains them to organisers.
+This module does not know rulesets or limits; those belong to the match.
 """
 
 from collections.abc import Mapping
@@ -11,10 +12,9 @@ from fractions import Fraction
 from math import ceil, log2
 from typing import Any, TypeVar
 
-Word = TypeVar("Word", bound=StrEnum)
+from engine.rulesets import MAX_SEATS, MIN_SEATS
 
-MAX_SEATS = 4
-TWO = 2
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class Format(StrEnum):
@@ -52,20 +52,25 @@ ROUND_ROBIN_BREAKS = (
 
 
 class BadConfig(ValueError):
-    """The configuration says something that cannot be played; one sentence why."""
+    """The configuration cannot be played; the message says which key to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """How a tournament is played.
 
-    ``seats`` at a table. With ``duplicate`` a match has one game for each rotation of
-    the seats, all with the same decks. ``rounds`` of a Swiss, of a round robin with
-    more than two seats, or how often two meet (0: the default of the format).
-    ``best_of`` matches decide a contest, ``best_of_final`` the final; with ``reset``
-    the winner of the losers must win the grand final twice. ``advance`` of each of
-    ``groups`` go on to the ``final``.
-    ``points`` by rank at a table; empty is the share of opponents beaten.
+    - ``seats``: entrants at one table, 2 to 4. With ``duplicate`` a match has one game
+      for each rotation of the seats, all with the same decks.
+    - ``rounds``: the rounds of a Swiss, or of a round robin with more than two seats;
+      in a round robin of two seats the number of cycles. 0 is the format's default.
+    - ``best_of``: matches of one contest of an elimination; ``best_of_final`` those of
+      its final. With ``reset`` the winner of the losers' bracket must win the grand
+      final twice.
+    - ``groups``: number of groups; the first ``advance`` of each group play the
+      ``final``, which is an elimination.
+    - ``points`` by rank at a table, best first. Empty means the share of opponents
+      beaten.
+    - ``tie_breaks``: applied in this order to entrants with equal points.
     """
 
     format: Format
@@ -82,91 +87,113 @@ class Config:
     tie_breaks: tuple[TieBreak, ...] = SWISS_BREAKS
 
     def swiss_rounds(self, entrants: int) -> int:
-        """Return the number of rounds: as asked, else enough to find one winner."""
+        """Return the configured number of rounds, or log2 of the entrants, rounded up.
+
+        The default is enough that at most one entrant can win all its matches.
+        """
         return self.rounds or max(1, ceil(log2(max(2, entrants))))
 
 
-def read(given: Mapping[str, Any]) -> Config:
-    """Return the configuration. Raises BadConfig with one sentence that says why."""
-    unknown = set(given) - set(Config.__dataclass_fields__)
+def read_config(document: Mapping[str, Any]) -> Config:
+    """Return the configuration that a TOML or JSON document describes.
+
+    Raises BadConfig.
+    """
+    unknown = set(document) - set(Config.__dataclass_fields__)
     if unknown:
-        raise BadConfig(f"unknown: {', '.join(sorted(unknown))}")
-    form = _one_of(Format, given.get("format", "swiss"), "format")
-    seats = _number(given, "seats", 2, 2, MAX_SEATS)
-    best_of = _number(given, "best_of", 1, 1, 99)
+        raise BadConfig(
+            f"unknown key: {', '.join(sorted(unknown))};"
+            f" the keys are {', '.join(Config.__dataclass_fields__)}"
+        )
+    form = _choice(Format, document.get("format", "swiss"), "format")
+    seats = _integer(document, "seats", 2, MIN_SEATS, MAX_SEATS)
+    best_of = _integer(document, "best_of", 1, 1, 99)
     config = Config(
         format=form,
         seats=seats,
-        duplicate=_flag(given, "duplicate", default=True),
-        rounds=_number(given, "rounds", 0, 0, 1000),
+        duplicate=_boolean(document, "duplicate", default=True),
+        rounds=_integer(document, "rounds", 0, 0, 1000),
         best_of=best_of,
-        best_of_final=_number(given, "best_of_final", best_of, 1, 99),
-        reset=_flag(given, "reset", default=True),
-        groups=_number(given, "groups", 2, 1, 256),
-        advance=_number(given, "advance", 2, 1, 64),
-        final=_one_of(Format, given.get("final", "single_elimination"), "final"),
-        points=_points(given.get("points", []), seats),
-        tie_breaks=_tie_breaks(given.get("tie_breaks"), form),
+        best_of_final=_integer(document, "best_of_final", best_of, 1, 99),
+        reset=_boolean(document, "reset", default=True),
+        groups=_integer(document, "groups", 2, 1, 256),
+        advance=_integer(document, "advance", 2, 1, 64),
+        final=_choice(Format, document.get("final", "single_elimination"), "final"),
+        points=_points(document.get("points", []), seats),
+        tie_breaks=_tie_breaks(document.get("tie_breaks"), form),
     )
-    _check_together(config)
+    _check_combination(config)
     return config
 
 
-def _check_together(config: Config) -> None:
-    if config.format in ELIMINATIONS and config.seats != TWO:
+def _check_combination(config: Config) -> None:
+    if config.format in ELIMINATIONS and config.seats != 2:
         raise BadConfig(
-            "an elimination is played at tables of two seats; for more seats take"
-            " round_robin, swiss or groups with a round_robin"
+            f"seats: {config.seats}; an elimination has two seats at a table; for more"
+            " seats use round_robin, swiss or groups"
         )
     if config.format == Format.GROUPS and config.final not in ELIMINATIONS:
-        raise BadConfig("final: the groups are followed by an elimination")
-    if config.best_of % 2 == 0 or config.best_of_final % 2 == 0:
-        raise BadConfig("best_of: an odd number, so that somebody wins")
+        raise BadConfig(
+            f"final: {config.final}; the final of groups must be"
+            f" {' or '.join(ELIMINATIONS)}"
+        )
+    for name, best_of in (
+        ("best_of", config.best_of),
+        ("best_of_final", config.best_of_final),
+    ):
+        if best_of % 2 == 0:
+            raise BadConfig(f"{name}: {best_of}; it must be an odd number")
 
 
-def _one_of(kind: type[Word], word: object, name: str) -> Word:
+def _choice(kind: type[Choice], value: object, name: str) -> Choice:
     try:
-        return kind(str(word))
+        return kind(str(value))
     except ValueError:
-        raise BadConfig(f"{name}: {word!r}; one of {', '.join(kind)}") from None
+        raise BadConfig(
+            f"{name}: {value!r}; it must be one of {', '.join(kind)}"
+        ) from None
 
 
-def _number(
-    given: Mapping[str, Any], name: str, default: int, least: int, most: int
+def _integer(
+    document: Mapping[str, Any], name: str, default: int, minimum: int, maximum: int
 ) -> int:
-    value = given.get(name, default)
-    if type(value) is not int or not least <= value <= most:
-        raise BadConfig(f"{name}: {value!r}; a whole number from {least} to {most}")
+    value = document.get(name, default)
+    # Not isinstance: True is an int in Python, but not in TOML or JSON.
+    if type(value) is not int or not minimum <= value <= maximum:
+        raise BadConfig(
+            f"{name}: {value!r}; it must be a whole number from {minimum} to {maximum}"
+        )
     return value
 
 
-def _flag(given: Mapping[str, Any], name: str, *, default: bool) -> bool:
-    value = given.get(name, default)
+def _boolean(document: Mapping[str, Any], name: str, *, default: bool) -> bool:
+    value = document.get(name, default)
     if not isinstance(value, bool):
-        raise BadConfig(f"{name}: {value!r}; true or false")
+        raise BadConfig(f"{name}: {value!r}; it must be true or false")
     return value
 
 
-def _points(given: object, seats: int) -> tuple[Fraction, ...]:
-    """Read points by rank; decimals are taken as they are written."""
-    if not isinstance(given, list | tuple):
-        raise BadConfig("points: a list, best rank first")
-    if not given:
+def _points(value: object, seats: int) -> tuple[Fraction, ...]:
+    """Return the points by rank, decimals such as 0.1 as exact fractions."""
+    if value in ([], ()):
         return ()
-    if any(type(point) not in (int, float, str) for point in given):
-        raise BadConfig("points: numbers, best rank first")
+    message = f"points: {value!r}; it must be a list of {seats} numbers, highest first"
+    if not isinstance(value, list | tuple):
+        raise BadConfig(message)
+    if any(type(point) not in (int, float, str) for point in value):
+        raise BadConfig(message)
     try:
-        points = tuple(Fraction(str(point)) for point in given)
+        points = tuple(Fraction(str(point)) for point in value)
     except (ValueError, ZeroDivisionError):
-        raise BadConfig("points: numbers, best rank first") from None
+        raise BadConfig(message) from None
     if len(points) != seats or list(points) != sorted(points, reverse=True):
-        raise BadConfig(f"points: {seats} numbers, best rank first")
+        raise BadConfig(message)
     return points
 
 
-def _tie_breaks(given: object, form: Format) -> tuple[TieBreak, ...]:
-    if given is None:
+def _tie_breaks(value: object, form: Format) -> tuple[TieBreak, ...]:
+    if value is None:
         return SWISS_BREAKS if form == Format.SWISS else ROUND_ROBIN_BREAKS
-    if not isinstance(given, list | tuple):
-        raise BadConfig("tie_breaks: a list of names")
-    return tuple(_one_of(TieBreak, word, "tie_breaks") for word in given)
+    if not isinstance(value, list | tuple):
+        raise BadConfig(f"tie_breaks: {value!r}; it must be a list of names")
+    return tuple(_choice(TieBreak, name, "tie_breaks") for name in value)

@@ -1,17 +1,20 @@
-"""Single and double elimination: the bracket as a fold of the contests so far.
+"""Single and double elimination: the bracket as a fold of the results so far.
 
-Seeds stand in the usual order (1-8, 4-5, 2-7, 3-6), so that the best two can only
-meet in the final; where the field is no power of two the best seeds have no first
-opponent. In a double elimination losers drop into a second bracket, entering it from
-the other side so that the same two meet again as late as possible; its winner must
-beat the winner of the first bracket twice (the second contest is the *reset*).
+Seeding follows the usual order (1-8, 4-5, 2-7, 3-6), so that the best two seeds can
+meet only in the final. If the number of entrants is not a power of two, the best seeds
+have no opponent in the first round.
 
-A contest is a best of several matches. It is decided as soon as the lead is larger
-than what is left, or when somebody left; if nobody leads after the last match the
-higher sum of scores decides, then the better seed: nothing ever hangs.
+In a double elimination the losers of the main bracket drop into the losers' bracket,
+in an order that keeps rematches late. The winner of the losers' bracket must beat the
+winner of the main bracket twice; the second contest is the *reset*.
+
+A contest is a best of several matches. It ends as soon as the lead is larger than the
+number of matches left, or if one of the two leaves. If the matches are level at the
+end, the higher sum of scores decides, then the better seed, so that every contest has
+a winner.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
@@ -23,51 +26,56 @@ from ladder.tournaments.formats.values import (
     MAIN,
     FixtureKey,
     FixtureRecord,
-    How,
+    FixtureResult,
+    ResultKind,
     SeededEntrant,
+    SettledFixtures,
 )
 
 
-class Gap(Enum):
-    """What stands in a bracket where no entrant does (yet)."""
+class EmptySlot(Enum):
+    """The content of a bracket slot that holds no entrant."""
 
     UNKNOWN = "unknown"
+    """An earlier contest will decide who gets this slot."""
     NOBODY = "nobody"
+    """No entrant will ever get this slot."""
 
 
-Slot = int | Gap
-UNKNOWN = (Gap.UNKNOWN, Gap.UNKNOWN)
+Slot = int | EmptySlot
+"""An entrant's key, or the reason why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Two places of the bracket and who came out of it. ``place`` has leg 0.
+    """Two slots of the bracket, and the winner and loser as far as they are known.
 
-    ``wins`` are the points from its matches; ``why`` says what decided it.
+    ``key`` has leg 0. ``wins`` are the points of both slots from the matches so far.
+    ``why`` says in words what decided the contest.
     """
 
-    place: FixtureKey
+    key: FixtureKey
     slots: tuple[Slot, Slot]
-    winner: Slot
-    loser: Slot
+    winner: Slot = EmptySlot.UNKNOWN
+    loser: Slot = EmptySlot.UNKNOWN
     wins: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
     why: str = ""
 
 
 @dataclass(slots=True)
 class Bracket:
-    """All contests, by place, and the matches that are to be played next."""
+    """All contests by key, and the matches that can be scheduled now."""
 
     contests: dict[FixtureKey, Contest] = field(default_factory=dict)
-    due: list[FixtureRecord] = field(default_factory=list)
-    champion: Slot = Gap.UNKNOWN
+    next_fixtures: list[FixtureRecord] = field(default_factory=list)
+    champion: Slot = EmptySlot.UNKNOWN
 
     @property
     def over(self) -> bool:
-        return self.champion is not Gap.UNKNOWN
+        return self.champion is not EmptySlot.UNKNOWN
 
 
-def order(size: int) -> list[int]:
+def seed_order(size: int) -> list[int]:
     """Return the seeds of a full bracket from top to bottom; ``size`` is 2^k."""
     seeds = [1]
     while len(seeds) < size:
@@ -76,77 +84,99 @@ def order(size: int) -> list[int]:
     return seeds
 
 
-def bracket(
+def fold_bracket(
     config: Config,
     form: Format,
     entrants: Sequence[SeededEntrant],
-    fixtures: Mapping[FixtureKey, FixtureRecord],
+    fixtures: SettledFixtures,
     after: int = 0,
 ) -> Bracket:
-    """Fold the fixtures into the bracket of ``entrants``, whose first round is after.
+    """Return the bracket of ``entrants`` after the results in ``fixtures``.
 
-    ``fixtures`` are settled (`values.settle`). Rounds count on from ``after``.
+    ``form`` is one of the two eliminations. The first round of the bracket is round
+    ``after`` + 1 of the tournament.
     """
-    return _Fold(config, entrants, fixtures, after).run(form)
+    return _BracketBuilder(config, entrants, fixtures, after).build(form)
 
 
-class _Fold:
+class _BracketBuilder:
+    """Walks through the bracket once, from the first round to the final.
+
+    Each contest takes its slots from the winners and losers of earlier contests. The
+    walk goes on beyond contests that are not decided; their winners are UNKNOWN.
+    """
+
     def __init__(
         self,
         config: Config,
         entrants: Sequence[SeededEntrant],
-        fixtures: Mapping[FixtureKey, FixtureRecord],
+        fixtures: SettledFixtures,
         after: int,
     ) -> None:
-        self.config, self.fixtures, self.after = config, fixtures, after
+        self.config = config
+        self.fixtures = fixtures
+        self.after = after
         ranked = sorted(entrants, key=lambda e: e.seed)
         self.size = 1 << max(1, (len(ranked) - 1).bit_length())
-        self.rank = {entrant.key: k for k, entrant in enumerate(ranked)}
-        self.first: list[Slot] = [
-            ranked[seed - 1].key if seed <= len(ranked) else Gap.NOBODY
-            for seed in order(self.size)
+        self.seed_rank = {entrant.key: k for k, entrant in enumerate(ranked)}
+        self.first_slots: list[Slot] = [
+            ranked[seed - 1].key if seed <= len(ranked) else EmptySlot.NOBODY
+            for seed in seed_order(self.size)
         ]
-        self.last = 0
-        self.result = Bracket()
+        self.final_round = 0  # of a single elimination; its final is in pool MAIN
+        self.bracket = Bracket()
 
-    def run(self, form: Format) -> Bracket:
+    def build(self, form: Format) -> Bracket:
         if form == Format.SINGLE_ELIMINATION:
-            self.last = self.after + self.size.bit_length() - 1
-            self.result.champion = self._single()
+            self.final_round = self.after + self.size.bit_length() - 1
+            self.bracket.champion = self._single()
         else:
-            self.result.champion = self._double()
-        return self.result
+            self.bracket.champion = self._double()
+        return self.bracket
 
     def _single(self) -> Slot:
-        slots, step = self.first, 0
+        slots = self.first_slots
+        step = 0
         while len(slots) > 1:
             step += 1
-            slots = [c.winner for c in self._round(step, MAIN, slots)]
+            slots = [contest.winner for contest in self._round(step, MAIN, slots)]
         return slots[0]
 
     def _double(self) -> Slot:
-        """Play both brackets; a round of losers waits for what falls into it only."""
-        contests = self._round(1, MAIN, self.first)
-        upper = [c.winner for c in contests]
-        lower = [c.loser for c in contests]
-        step, drop = 1, 0
+        """Build both brackets and return the champion.
+
+        1. The first round fills both brackets: its winners stay in the main bracket,
+           its losers are the first slots of the losers' bracket.
+        2. Both brackets play a round and halve themselves, in the same round of the
+           tournament.
+        3. The losers of that main round drop: each meets a winner of that round of the
+           losers' bracket, one round later. Both brackets have the same size again.
+        4. Repeat 2 and 3 until one slot is left in each bracket. These two meet in the
+           grand final.
+        """
+        contests = self._round(1, MAIN, self.first_slots)
+        upper = [contest.winner for contest in contests]
+        lower = [contest.loser for contest in contests]
+        step = 1
+        drop = 0
         while len(upper) > 1:
             contests = self._round(step + 1, MAIN, upper)
-            if len(lower) > 1:
-                lower = [c.winner for c in self._round(step + 1, LOSERS, lower)]
-            upper = [c.winner for c in contests]
-            falling = _crossed([c.loser for c in contests], drop)
-            mixed = [s for pair in zip(lower, falling, strict=True) for s in pair]
-            lower = [c.winner for c in self._round(step + 2, LOSERS, mixed)]
-            step, drop = step + 2, drop + 1
+            upper = [contest.winner for contest in contests]
+            lower = [contest.winner for contest in self._round(step + 1, LOSERS, lower)]
+            dropping = _cross_over([contest.loser for contest in contests], drop)
+            mixed = [s for pair in zip(lower, dropping, strict=True) for s in pair]
+            lower = [contest.winner for contest in self._round(step + 2, LOSERS, mixed)]
+            step += 2
+            drop += 1
         return self._grand_final(upper[0], lower[0], step + 1)
 
     def _grand_final(self, upper: Slot, lower: Slot, step: int) -> Slot:
         final = self._contest(FixtureKey(self.after + step, FINAL, 0), upper, lower)
-        if not self.config.reset or final.winner != lower or lower is Gap.UNKNOWN:
+        needs_reset = final.winner == lower and lower is not EmptySlot.UNKNOWN
+        if not self.config.reset or not needs_reset:
             return final.winner
-        place = FixtureKey(self.after + step + 1, FINAL, 0)
-        return self._contest(place, upper, lower).winner
+        reset_key = FixtureKey(self.after + step + 1, FINAL, 0)
+        return self._contest(reset_key, upper, lower).winner
 
     def _round(self, step: int, pool: int, slots: Sequence[Slot]) -> list[Contest]:
         return [
@@ -156,37 +186,40 @@ class _Fold:
             for k in range(0, len(slots), 2)
         ]
 
-    def _contest(self, place: FixtureKey, one: Slot, two: Slot) -> Contest:
-        if isinstance(one, Gap) or isinstance(two, Gap):
-            contest = _walked_through(place, one, two)
+    def _contest(self, key: FixtureKey, one: Slot, two: Slot) -> Contest:
+        if isinstance(one, EmptySlot) or isinstance(two, EmptySlot):
+            contest = _contest_without_match(key, one, two)
         else:
-            contest = self._played(place, one, two)
-        self.result.contests[place] = contest
+            contest = self._contest_of_matches(key, one, two)
+        self.bracket.contests[key] = contest
         return contest
 
-    def _played(self, place: FixtureKey, one: int, two: int) -> Contest:
-        wins, scores = [Fraction(0)] * 2, [0, 0]
-        best_of = self._best_of(place)
+    def _contest_of_matches(self, key: FixtureKey, one: int, two: int) -> Contest:
+        """Fold the matches of a contest, and schedule the next one if it is open."""
+        pair = (one, two)
+        wins = [Fraction(0)] * 2
+        scores = [0, 0]
+        best_of = self._best_of(key)
         for leg in range(best_of):
-            found = self.fixtures.get(replace(place, leg=leg))
-            if found is None or found.outcome is None:
-                self._due(replace(place, leg=leg), (one, two))
-                return Contest(place, (one, two), *UNKNOWN, (wins[0], wins[1]))
-            points = [found.outcome.points[found.entrants.index(k)] for k in (one, two)]
-            for side, key in enumerate((one, two)):
+            fixture = self.fixtures.get(replace(key, leg=leg))
+            if fixture is None or fixture.result is None:
+                self._schedule(replace(key, leg=leg), pair)
+                return Contest(key, pair, wins=(wins[0], wins[1]))
+            points = _in_order_of(pair, fixture, fixture.result)
+            if fixture.result.how == ResultKind.WALKOVER:
+                return self._decided(key, pair, points, [0, 0], "walkover")
+            for side, entrant in enumerate(pair):
                 wins[side] += points[side]
-                scores[side] += found.outcome.scores[found.entrants.index(key)]
-            if found.outcome.how == How.WALKOVER:
-                return self._decided(
-                    place, (one, two), points, [0, 0], "the other left"
-                )
-            if abs(wins[0] - wins[1]) > best_of - leg - 1:
+                position = fixture.entrants.index(entrant)
+                scores[side] += fixture.result.scores[position]
+            matches_left = best_of - leg - 1
+            if abs(wins[0] - wins[1]) > matches_left:
                 break
-        return self._decided(place, (one, two), wins, scores, "matches won")
+        return self._decided(key, pair, wins, scores, "matches won")
 
     def _decided(
         self,
-        place: FixtureKey,
+        key: FixtureKey,
         pair: tuple[int, int],
         wins: Sequence[Fraction],
         scores: Sequence[int],
@@ -196,33 +229,45 @@ class _Fold:
             ahead = 0 if wins[0] > wins[1] else 1
         elif scores[0] != scores[1]:
             ahead = 0 if scores[0] > scores[1] else 1
-            why = "level on matches; the higher sum of scores"
+            why = "sum of scores (level on matches)"
         else:
-            ahead = 0 if self.rank[pair[0]] < self.rank[pair[1]] else 1
-            why = "level on matches and scores; the better seed"
+            ahead = 0 if self.seed_rank[pair[0]] < self.seed_rank[pair[1]] else 1
+            why = "seed (level on matches and scores)"
         both = (wins[0], wins[1])
-        return Contest(place, pair, pair[ahead], pair[1 - ahead], both, why)
+        return Contest(key, pair, pair[ahead], pair[1 - ahead], both, why)
 
-    def _due(self, place: FixtureKey, pair: tuple[int, int]) -> None:
-        if place not in self.fixtures:
-            seats = pair if place.leg % 2 == 0 else pair[::-1]
-            self.result.due.append(FixtureRecord(place, seats))
+    def _schedule(self, key: FixtureKey, pair: tuple[int, int]) -> None:
+        """Schedule a match; the seats of the first game alternate from leg to leg."""
+        if key not in self.fixtures:
+            seats = pair if key.leg % 2 == 0 else pair[::-1]
+            self.bracket.next_fixtures.append(FixtureRecord(key, seats))
 
-    def _best_of(self, place: FixtureKey) -> int:
-        last = place.pool == FINAL or (place.pool == MAIN and place.round == self.last)
-        return self.config.best_of_final if last else self.config.best_of
-
-
-def _walked_through(place: FixtureKey, one: Slot, two: Slot) -> Contest:
-    """Return a contest that at least one side has not reached, or never will."""
-    if Gap.UNKNOWN in (one, two):
-        return Contest(place, (one, two), Gap.UNKNOWN, Gap.UNKNOWN)
-    winner = two if one is Gap.NOBODY else one
-    return Contest(place, (one, two), winner, Gap.NOBODY, why="no opponent")
+    def _best_of(self, key: FixtureKey) -> int:
+        is_final = key.pool == FINAL or (
+            key.pool == MAIN and key.round == self.final_round
+        )
+        return self.config.best_of_final if is_final else self.config.best_of
 
 
-def _crossed(slots: list[Slot], drop: int) -> list[Slot]:
-    """Turn the order in which losers drop, so that rematches come late."""
+def _in_order_of(
+    pair: tuple[int, int], fixture: FixtureRecord, result: FixtureResult
+) -> list[Fraction]:
+    return [result.points[fixture.entrants.index(key)] for key in pair]
+
+
+def _contest_without_match(key: FixtureKey, one: Slot, two: Slot) -> Contest:
+    """Return a contest in which at least one slot is empty, now or for good."""
+    if EmptySlot.UNKNOWN in (one, two):
+        return Contest(key, (one, two))
+    winner = two if one is EmptySlot.NOBODY else one
+    return Contest(key, (one, two), winner, EmptySlot.NOBODY, why="no opponent")
+
+
+def _cross_over(slots: list[Slot], drop: int) -> list[Slot]:
+    """Reorder the losers that drop for the ``drop``-th time, so rematches come late.
+
+    Reversing the list and swapping its halves take turns.
+    """
     if drop % 2 == 0:
         return slots[::-1]
     half = len(slots) // 2

@@ -1,66 +1,80 @@
-"""Groups: who is drawn into which, and who advances as which seed of the final."""
+"""The group stage: which entrants play in which group, and which ones advance.
+
+Each group is a round robin. When all groups are over, the best of each group are
+seeded into an elimination (`elimination`).
+"""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from ladder.tournaments.formats.config import Config, Format
-from ladder.tournaments.formats.elimination import Bracket, bracket, order
+from ladder.tournaments.formats.elimination import Bracket, fold_bracket, seed_order
 from ladder.tournaments.formats.tiebreaks import StandingsLine, TieBreakTable
 from ladder.tournaments.formats.values import (
     MAIN,
     FixtureKey,
     FixtureRecord,
-    How,
+    ResultKind,
     SeededEntrant,
-    Settled,
+    SettledFixtures,
 )
 
 
-def drawn(
+def draw_groups(
     config: Config, entrants: Sequence[SeededEntrant]
 ) -> dict[int, list[SeededEntrant]]:
-    """Deal the seeds to the groups there and back: 1 2 3, 6 5 4, 7 8 9."""
-    groups = min(config.groups, max(1, len(entrants) // 2))
-    pools: dict[int, list[SeededEntrant]] = {g: [] for g in range(1, groups + 1)}
-    for k, entrant in enumerate(sorted(entrants, key=lambda e: e.seed)):
-        lap, at = divmod(k, groups)
-        pools[at + 1 if lap % 2 == 0 else groups - at].append(entrant)
-    return pools
+    """Return the entrants of each group, by the group's number from 1.
 
-
-def stage(settled: Settled, *, groups: bool) -> dict[FixtureKey, FixtureRecord]:
-    return {p: f for p, f in settled.items() if (p.pool > MAIN) == groups}
-
-
-def final(
-    config: Config, entrants: Sequence[SeededEntrant], settled: Settled
-) -> Bracket:
-    first = stage(settled, groups=True)
-    after = max(place.round for place in first)
-    finalists = _advanced(config, entrants, first)
-    return bracket(config, config.final, finalists, stage(settled, groups=False), after)
-
-
-def _advanced(
-    config: Config, entrants: Sequence[SeededEntrant], first: Settled
-) -> list[SeededEntrant]:
-    """Return the finalists, seeded: group winners first, each tier by its record.
-
-    Who lost a group match by walkover had left, and does not advance. Two of one
-    group do not meet at once where an exchange within a tier can avoid it.
+    The seeds are dealt back and forth: with three groups seeds 1, 2, 3 go to groups 1,
+    2, 3 and seeds 4, 5, 6 to groups 3, 2, 1. Each group gets at least two entrants, so
+    there may be fewer groups than configured.
     """
-    gone = {
-        key
-        for f in first.values()
-        if f.outcome and f.outcome.how == How.WALKOVER
-        for key, points in zip(f.entrants, f.outcome.points, strict=True)
-        if points < max(f.outcome.points)
-    }
+    count = min(config.groups, max(1, len(entrants) // 2))
+    groups: dict[int, list[SeededEntrant]] = {g: [] for g in range(1, count + 1)}
+    for k, entrant in enumerate(sorted(entrants, key=lambda e: e.seed)):
+        lap, index = divmod(k, count)
+        groups[index + 1 if lap % 2 == 0 else count - index].append(entrant)
+    return groups
+
+
+def group_stage(settled: SettledFixtures) -> dict[FixtureKey, FixtureRecord]:
+    return {key: fixture for key, fixture in settled.items() if key.pool > MAIN}
+
+
+def final_stage(settled: SettledFixtures) -> dict[FixtureKey, FixtureRecord]:
+    return {key: fixture for key, fixture in settled.items() if key.pool <= MAIN}
+
+
+def final_bracket(
+    config: Config, entrants: Sequence[SeededEntrant], settled: SettledFixtures
+) -> Bracket:
+    """Return the bracket of the final. The group stage must be over."""
+    groups = group_stage(settled)
+    after = max(key.round for key in groups)
+    finalists = _finalists(config, entrants, groups)
+    return fold_bracket(config, config.final, finalists, final_stage(settled), after)
+
+
+def _finalists(
+    config: Config, entrants: Sequence[SeededEntrant], groups: SettledFixtures
+) -> list[SeededEntrant]:
+    """Return the entrants that advance, with their seeds in the final.
+
+    1. An entrant that lost a match of the group stage by walkover has left, so it does
+       not advance.
+    2. The group winners are the first tier, the second of each group the second tier,
+       and so on. Each tier is sorted by points per match, then by seed.
+    3. Within a tier entrants change places if that avoids a first contest between two
+       entrants of one group.
+    """
+    gone = _losers_by_walkover(groups)
     by_key = {entrant.key: entrant for entrant in entrants}
     tiers: list[list[tuple[Fraction, int, int]]] = [[] for _ in range(config.advance)]
-    for pool, members in drawn(config, entrants).items():
+    for pool, members in draw_groups(config, entrants).items():
         lines = [
-            line for line in _pool(config, members, first, pool) if line.key not in gone
+            line
+            for line in _group_lines(config, members, groups, pool)
+            if line.key not in gone
         ]
         for tier, line in zip(tiers, lines, strict=False):
             share = line.points / max(1, line.played)
@@ -68,48 +82,75 @@ def _advanced(
     ranked = [
         (tier, key) for tier, lines in enumerate(tiers) for *_, key in sorted(lines)
     ]
-    group = {f_key: p.pool for p, f in first.items() for f_key in f.entrants}
-    keys = _kept_apart(ranked, group)
+    group_of = {
+        entrant: key.pool
+        for key, fixture in groups.items()
+        for entrant in fixture.entrants
+    }
     return [
-        SeededEntrant(key, seed, by_key[key].left) for seed, key in enumerate(keys, 1)
+        SeededEntrant(key, seed, by_key[key].left)
+        for seed, key in enumerate(_keep_groups_apart(ranked, group_of), 1)
     ]
 
 
-def _kept_apart(ranked: list[tuple[int, int]], group: Mapping[int, int]) -> list[int]:
-    """Exchange neighbours of a tier until no first contest is within one group."""
+def _losers_by_walkover(groups: SettledFixtures) -> set[int]:
+    return {
+        key
+        for fixture in groups.values()
+        if fixture.result and fixture.result.how == ResultKind.WALKOVER
+        for key, points in zip(fixture.entrants, fixture.result.points, strict=True)
+        if points < max(fixture.result.points)
+    }
+
+
+def _keep_groups_apart(
+    ranked: Sequence[tuple[int, int]], group_of: Mapping[int, int]
+) -> list[int]:
+    """Return the keys of (tier, key) pairs in the order of their seeds.
+
+    For each first contest within one group, exchange its lower seed with another
+    entrant of the same tier. Keep the exchange if fewer such contests remain.
+    """
     size = 1 << max(1, (len(ranked) - 1).bit_length())
-    ranked = list(ranked)
+    seeds = seed_order(size)
+    pairs = [sorted(seeds[k : k + 2]) for k in range(0, size, 2)]
+    order = list(ranked)
 
     def clashes() -> list[int]:
-        seeds = order(size)
-        pairs = [sorted(seeds[k : k + 2]) for k in range(0, size, 2)]
+        """Return the index of the lower seed of each contest within one group."""
         return [
-            low - 1
-            for high, low in pairs
-            if low <= len(ranked)
-            and group[ranked[high - 1][1]] == group[ranked[low - 1][1]]
+            lower - 1
+            for upper, lower in pairs
+            if lower <= len(order)
+            and group_of[order[upper - 1][1]] == group_of[order[lower - 1][1]]
         ]
 
-    for at in clashes():
-        for other in range(len(ranked)):
-            if ranked[other][0] == ranked[at][0] and other != at:
-                before = len(clashes())
-                ranked[at], ranked[other] = ranked[other], ranked[at]
-                if len(clashes()) < before:
-                    break
-                ranked[at], ranked[other] = ranked[other], ranked[at]
-    return [key for _, key in ranked]
+    for index in clashes():
+        for other in range(len(order)):
+            if order[other][0] != order[index][0] or other == index:
+                continue
+            before = len(clashes())
+            order[index], order[other] = order[other], order[index]
+            if len(clashes()) < before:
+                break
+            order[index], order[other] = order[other], order[index]
+    return [key for _, key in order]
 
 
-def _pool(
-    config: Config, members: Sequence[SeededEntrant], first: Settled, pool: int
+def _group_lines(
+    config: Config,
+    members: Sequence[SeededEntrant],
+    groups: SettledFixtures,
+    pool: int,
 ) -> list[StandingsLine]:
-    return table(config, members, [f for p, f in first.items() if p.pool == pool]).lines
+    fixtures = [fixture for key, fixture in groups.items() if key.pool == pool]
+    return tie_break_table(config, members, fixtures).lines
 
 
-def table(
+def tie_break_table(
     config: Config, entrants: Sequence[SeededEntrant], fixtures: Sequence[FixtureRecord]
 ) -> TieBreakTable:
+    """Return the table of a round robin, a group or a Swiss."""
     if config.format != Format.SWISS:
         fixtures = _without_early_leavers(entrants, fixtures)
     return TieBreakTable(entrants, fixtures, config.tie_breaks)
@@ -118,18 +159,20 @@ def table(
 def _without_early_leavers(
     entrants: Sequence[SeededEntrant], fixtures: Sequence[FixtureRecord]
 ) -> list[FixtureRecord]:
-    """Drop what was played with somebody who left before half of the matches.
+    """Remove all fixtures of entrants that left before half of their matches.
 
-    FIDE's general rule for round robins (C.05, withdrawals): else those who met the
-    leaver early and those who met nobody would be measured differently.
+    This is FIDE's rule for round robins (Handbook C.05, withdrawals). Otherwise an
+    opponent that lost to the leaver early would be worse off than one that got a
+    walkover later.
     """
-    left = {entrant.key for entrant in entrants if entrant.left}
-    gone = set()
-    for key in left:
-        mine = [f for f in fixtures if key in f.entrants]
+    leavers = {entrant.key for entrant in entrants if entrant.left}
+    early_leavers = set()
+    for key in leavers:
+        own = [fixture for fixture in fixtures if key in fixture.entrants]
         played = sum(
-            f.outcome is not None and f.outcome.how == How.PLAYED for f in mine
+            fixture.result is not None and fixture.result.how == ResultKind.PLAYED
+            for fixture in own
         )
-        if played * 2 < len(mine):
-            gone.add(key)
-    return [f for f in fixtures if not gone & set(f.entrants)]
+        if played * 2 < len(own):
+            early_leavers.add(key)
+    return [f for f in fixtures if not early_leavers & set(f.entrants)]

@@ -1,186 +1,226 @@
-"""The fold: what is played next, and who stands where.
+"""The plan: which fixtures a tournament schedules next.
 
-Both functions are pure. They take the configuration, the entrants who started and all
-fixtures with their outcomes, and always answer the same. What was scheduled stays as
-it was scheduled; only what comes next is computed.
+`plan_fixtures` is a pure function of the configuration, the entrants that started and
+all fixtures with their results; the same arguments always give the same plan. Fixtures
+that were scheduled stay as they are. The plan only adds new ones.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ladder.tournaments.formats import round_robin, swiss_tables
 from ladder.tournaments.formats.config import Config, Format
-from ladder.tournaments.formats.elimination import Bracket, bracket
-from ladder.tournaments.formats.groups import drawn, final, stage
+from ladder.tournaments.formats.elimination import Bracket, fold_bracket
+from ladder.tournaments.formats.groups import draw_groups, final_bracket, group_stage
+from ladder.tournaments.formats.round_robin import (
+    RoundTables,
+    balanced_rounds,
+    berger,
+    default_rounds,
+    equal_rest_rounds,
+)
 from ladder.tournaments.formats.swiss import FIRST, SECOND, SwissEntrant, pair
-from ladder.tournaments.formats.tiebreaks import records
+from ladder.tournaments.formats.swiss_tables import swiss_tables
+from ladder.tournaments.formats.tiebreaks import entrant_records
 from ladder.tournaments.formats.values import (
+    MAIN,
     FixtureKey,
     FixtureRecord,
     FixtureResult,
-    How,
+    ResultKind,
     SeededEntrant,
-    Settled,
-    by_rank,
-    is_open,
+    SettledFixtures,
+    any_open,
+    rank_points,
     settle,
 )
-
-TWO = 2
 
 
 @dataclass(frozen=True, slots=True)
 class FixturePlan:
-    """``due``: what to schedule now; ``over``: nothing will ever be due again."""
+    """The fixtures to schedule now; ``over`` if there will never be another one."""
 
-    due: tuple[FixtureRecord, ...]
+    next_fixtures: tuple[FixtureRecord, ...]
     over: bool
 
 
-def plan(
+OVER = FixturePlan((), over=True)
+WAIT = FixturePlan((), over=False)
+
+
+def plan_fixtures(
     config: Config, entrants: Sequence[SeededEntrant], fixtures: Sequence[FixtureRecord]
 ) -> FixturePlan:
-    """Say what to schedule next. ``entrants`` are those who were there at the start."""
+    """Return what to schedule next.
+
+    ``entrants`` are all that were present at the start, also those that have left.
+    """
     settled = settle(fixtures, entrants, config.points)
     if len(entrants) <= 1:
-        return FixturePlan((), over=True)
+        return OVER
     match config.format:
         case Format.ROUND_ROBIN:
-            return _round_robin(config, entrants, settled)
+            return _plan_round_robin(config, entrants, settled)
         case Format.SWISS:
-            return _swiss(config, entrants, settled)
+            return _plan_swiss(config, entrants, settled)
         case Format.SINGLE_ELIMINATION | Format.DOUBLE_ELIMINATION as form:
-            return _planned(bracket(config, form, entrants, settled))
+            return _plan_bracket(fold_bracket(config, form, entrants, settled))
         case Format.GROUPS:
-            return _groups(config, entrants, settled)
+            return _plan_groups(config, entrants, settled)
 
 
-def _planned(found: Bracket) -> FixturePlan:
-    return FixturePlan(tuple(found.due), over=found.over)
+def _plan_bracket(bracket: Bracket) -> FixturePlan:
+    return FixturePlan(tuple(bracket.next_fixtures), over=bracket.over)
 
 
-# Round robins: everything is scheduled at once, nothing depends on a result.
+# Round robins: no fixture depends on a result, so all are scheduled at once.
+
+
+def _plan_round_robin(
+    config: Config, entrants: Sequence[SeededEntrant], settled: SettledFixtures
+) -> FixturePlan:
+    if settled:
+        return WAIT if any_open(settled) else OVER
+    return FixturePlan(tuple(_round_robin(config, entrants, MAIN)), over=False)
 
 
 def _round_robin(
-    config: Config, entrants: Sequence[SeededEntrant], settled: Settled
-) -> FixturePlan:
-    if settled:
-        return FixturePlan((), over=not is_open(settled))
-    return FixturePlan(tuple(_all_meet(config, entrants, pool=0)), over=False)
-
-
-def _all_meet(
     config: Config, entrants: Sequence[SeededEntrant], pool: int
 ) -> list[FixtureRecord]:
+    """Return the fixtures in which all entrants of a pool meet, and their rests."""
     keys = [entrant.key for entrant in sorted(entrants, key=lambda e: e.seed)]
-    rounds = _rounds(config, keys)
-    met = [
+    rounds = _round_robin_rounds(config, keys)
+    meetings = [
         FixtureRecord(FixtureKey(r, pool, t), table)
-        for r, each in enumerate(rounds, 1)
-        for t, table in enumerate(each)
+        for r, tables in enumerate(rounds, 1)
+        for t, table in enumerate(tables)
     ]
-    return met + _rests(config, keys, rounds, pool)
+    return meetings + _rests(config, keys, rounds, pool)
 
 
 def _rests(
-    config: Config, keys: list[int], rounds: list[round_robin.Tables], pool: int
+    config: Config, keys: Sequence[int], rounds: Sequence[RoundTables], pool: int
 ) -> list[FixtureRecord]:
-    """Give who rests the average of a table, where not all rest equally often."""
-    if (
-        config.seats == TWO
-        or len(rounds) % round_robin.fair(len(keys), config.seats) == 0
-    ):
-        return []
-    points = by_rank(config.seats, config.points)
-    rest = FixtureResult(How.BYE, (sum(points, Fraction(0)) / config.seats,), (0,))
-    return [
-        FixtureRecord(FixtureKey(r, pool, len(each) + k), (key,), rest)
-        for r, each in enumerate(rounds, 1)
-        for k, key in enumerate(
-            sorted(set(keys) - {p for table in each for p in table})
-        )
-    ]
+    """Return a bye worth the average of a table for each rest at larger tables.
 
-
-def _rounds(config: Config, keys: list[int]) -> list[round_robin.Tables]:
-    if config.seats > TWO:
-        rounds = config.rounds or round_robin.fair_rounds(len(keys), config.seats)
-        return round_robin.tables(keys, config.seats, rounds)
-    once = round_robin.berger(keys)
-    back: list[round_robin.Tables] = [[table[::-1] for table in each] for each in once]
-    cycles = config.rounds or 1
-    return [each for k in range(cycles) for each in (back if k % 2 else once)]
-
-
-# Swiss: the next round when nothing of this one is open any more.
-
-
-def _swiss(
-    config: Config, entrants: Sequence[SeededEntrant], settled: Settled
-) -> FixturePlan:
-    number = max((place.round for place in settled), default=0)
-    if is_open(settled):
-        return FixturePlan((), over=False)
-    here = [entrant for entrant in entrants if not entrant.left]
-    if number >= config.swiss_rounds(len(entrants)) or len(here) <= 1:
-        return FixturePlan((), over=True)
-    players = _players(here, settled)
-    if config.seats > TWO:
-        found = swiss_tables.tables(players, config.seats)
-    else:
-        paired = pair(players)
-        found = list(paired.pairs) + ([(paired.bye,)] if paired.bye is not None else [])
-    return FixturePlan(
-        tuple(
-            FixtureRecord(FixtureKey(number + 1, 0, t), table)
-            for t, table in enumerate(found)
-        ),
-        over=False,
-    )
-
-
-def _players(entrants: Sequence[SeededEntrant], settled: Settled) -> list[SwissEntrant]:
-    """Return the entrants as pairing sees them.
-
-    Whoever was paired has met, also where the game was not played: the same two are
-    not paired again. Seats count where somebody sat.
+    If all entrants rest equally often, rests need no compensation and there are none.
     """
-    done = records(entrants, list(settled.values()))
+    if config.seats == 2:
+        return []
+    if len(rounds) % equal_rest_rounds(len(keys), config.seats) == 0:
+        return []
+    points = rank_points(config.seats, config.points)
+    average = sum(points, Fraction(0)) / config.seats
+    rest = FixtureResult(ResultKind.BYE, (average,), (0,))
+    fixtures = []
+    for r, tables in enumerate(rounds, 1):
+        playing = {key for table in tables for key in table}
+        resting = sorted(set(keys) - playing)
+        fixtures += [
+            FixtureRecord(FixtureKey(r, pool, len(tables) + k), (key,), rest)
+            for k, key in enumerate(resting)
+        ]
+    return fixtures
+
+
+def _round_robin_rounds(config: Config, keys: Sequence[int]) -> list[RoundTables]:
+    if config.seats > 2:
+        rounds = config.rounds or default_rounds(len(keys), config.seats)
+        return balanced_rounds(keys, config.seats, rounds)
+    first_cycle = berger(keys)
+    reversed_cycle: list[RoundTables] = [
+        [table[::-1] for table in tables] for tables in first_cycle
+    ]
+    schedule: list[RoundTables] = []
+    for cycle in range(config.rounds or 1):
+        schedule += first_cycle if cycle % 2 == 0 else reversed_cycle
+    return schedule
+
+
+# Swiss: the next round is paired when no fixture of this one is open.
+
+
+def _plan_swiss(
+    config: Config, entrants: Sequence[SeededEntrant], settled: SettledFixtures
+) -> FixturePlan:
+    if any_open(settled):
+        return WAIT
+    round_ = max((key.round for key in settled), default=0)
+    present = [entrant for entrant in entrants if not entrant.left]
+    if round_ >= config.swiss_rounds(len(entrants)) or len(present) <= 1:
+        return OVER
+    tables = _swiss_round(config, _swiss_entrants(present, settled))
+    fixtures = (
+        FixtureRecord(FixtureKey(round_ + 1, MAIN, t), table)
+        for t, table in enumerate(tables)
+    )
+    return FixturePlan(tuple(fixtures), over=False)
+
+
+def _swiss_round(
+    config: Config, entrants: Sequence[SwissEntrant]
+) -> list[tuple[int, ...]]:
+    """Return the tables of the next round; the bye is the last, a table of one."""
+    if config.seats > 2:
+        return swiss_tables(entrants, config.seats)
+    pairing = pair(entrants)
+    tables: list[tuple[int, ...]] = [*pairing.pairs]
+    if pairing.bye is not None:
+        tables.append((pairing.bye,))
+    return tables
+
+
+def _swiss_entrants(
+    entrants: Sequence[SeededEntrant], settled: SettledFixtures
+) -> list[SwissEntrant]:
+    """Return the entrants as the pairing sees them.
+
+    A pairing counts as a meeting even if the match was not played, so that the same
+    two are not paired again. A seat counts only if the match was played.
+    """
+    records = entrant_records(entrants, list(settled.values()))
     met: dict[int, list[int]] = {entrant.key: [] for entrant in entrants}
     seats: dict[int, list[int]] = {entrant.key: [] for entrant in entrants}
     byes = dict.fromkeys(met, 0)
     for fixture in settled.values():
+        is_pair = len(fixture.entrants) == 2
+        is_played = fixture.result and fixture.result.how == ResultKind.PLAYED
         for seat, key in enumerate(fixture.entrants):
             if key not in met:
                 continue
             met[key] += [other for other in fixture.entrants if other != key]
             if len(fixture.entrants) == 1:
                 byes[key] += 1
-            elif fixture.outcome and fixture.outcome.how == How.PLAYED:
-                two = len(fixture.entrants) == TWO
-                seats[key].append((FIRST, SECOND)[seat] if two else seat)
+            elif is_played:
+                seats[key].append((FIRST, SECOND)[seat] if is_pair else seat)
     return [
         SwissEntrant(
-            e.key, e.seed, done[e.key].points, tuple(met[e.key]),
-            tuple(seats[e.key]), byes[e.key],
+            key=entrant.key,
+            seed=entrant.seed,
+            score=records[entrant.key].points,
+            met=tuple(met[entrant.key]),
+            seats=tuple(seats[entrant.key]),
+            byes=byes[entrant.key],
         )
-        for e in entrants
-    ]  # fmt: skip
+        for entrant in entrants
+    ]
 
 
-# Groups, then an elimination of those who advance.
+# Groups: round robins, then an elimination of the entrants that advance.
 
 
-def _groups(
-    config: Config, entrants: Sequence[SeededEntrant], settled: Settled
+def _plan_groups(
+    config: Config, entrants: Sequence[SeededEntrant], settled: SettledFixtures
 ) -> FixturePlan:
     if not settled:
-        pools = drawn(config, entrants)
-        due = [f for g, pool in pools.items() for f in _all_meet(config, pool, g)]
-        return FixturePlan(tuple(sorted(due, key=lambda f: f.place)), over=not due)
-    first = stage(settled, groups=True)
-    if is_open(first):
-        return FixturePlan((), over=False)
-    return _planned(final(config, entrants, settled))
+        groups = draw_groups(config, entrants)
+        fixtures = [
+            fixture
+            for pool, members in groups.items()
+            for fixture in _round_robin(config, members, pool)
+        ]
+        fixtures.sort(key=lambda f: f.key)
+        return FixturePlan(tuple(fixtures), over=not fixtures)
+    if any_open(group_stage(settled)):
+        return WAIT
+    return _plan_bracket(final_bracket(config, entrants, settled))

@@ -1,34 +1,36 @@
-"""Round robins: everybody meets everybody, two at a table or more.
+"""Schedules of round robins: every entrant meets every other one.
 
-Two seats: the Berger tables (FIDE Handbook C.05, Annex 1), which are the circle
-method with seats that differ by one at most. More seats: there is no table of that
-kind for every number, so opponents are balanced by a seeded search, and seats by
-colouring, which leaves every entrant within one of an even share.
+At tables of two seats the schedule is the Berger table (FIDE Handbook C.05, Annex 1):
+the circle method, with first and second seats that differ by at most one. There is no
+such table for larger tables and every number of entrants. There a seeded search evens
+out how often two entrants meet, and an edge colouring evens out the seats.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from math import ceil, exp, gcd
 from random import Random
 
-Tables = list[tuple[int, ...]]
-"""One round: at each table the entrants in the order of their seats."""
+RoundTables = list[tuple[int, ...]]
+"""One round: for each table its entrants in the order of the seats."""
 
-TRIES = 60_000
-"""Exchanges tried to even the meetings out: under a second for any field."""
+EXCHANGES = 60_000
+"""Steps of the search. They take less than a second for any number of entrants."""
+MIN_TEMPERATURE = 0.05
+"""Below this the search accepts no exchange that makes the schedule worse."""
 
 
-def berger(entrants: Sequence[int]) -> list[Tables]:
-    """Return the rounds of a single round robin; with an odd number one rests each.
+def berger(entrants: Sequence[int]) -> list[RoundTables]:
+    """Return the rounds of a single round robin at tables of two.
 
-    Entrants are numbered as they come. In round r those whose numbers add up to r + 1
-    (modulo n - 1) meet; the last number meets the one left over.
+    With entrants numbered 1 to n, where n is even, those whose numbers add up to r + 1
+    (modulo n - 1) meet in round r; entrant n meets the one that is left over. If the
+    number of entrants is odd, the opponent of the missing entrant n rests.
     """
     n = len(entrants) + len(entrants) % 2
     rounds = []
     for r in range(1, n):
-        tables: Tables = []
+        tables: RoundTables = []
         for i in range(1, n):
             j = (r + 1 - i - 1) % (n - 1) + 1
             if i == j:
@@ -42,174 +44,185 @@ def berger(entrants: Sequence[int]) -> list[Tables]:
     return rounds
 
 
-def fair(n: int, seats: int) -> int:
-    """Return after how many rounds all have rested equally often."""
+def equal_rest_rounds(n: int, seats: int) -> int:
+    """Return the smallest number of rounds after which all have rested equally often.
+
+    In each round n modulo ``seats`` entrants rest, because only full tables are
+    played.
+    """
     seated = n // seats * seats
     return n // gcd(n, seated) if seated else 1
 
 
-def fair_rounds(n: int, seats: int) -> int:
-    """Return the fewest rounds in which all could meet, and all rest equally often."""
+def default_rounds(n: int, seats: int) -> int:
+    """Return the smallest multiple of `equal_rest_rounds` in which all can meet."""
     seated = n // seats * seats
     if not seated:
         return 1
-    every = fair(n, seats)
-    return ceil(ceil((n - 1) * n / (seated * (seats - 1))) / every) * every
+    step = equal_rest_rounds(n, seats)
+    meetings = n * (n - 1)
+    meetings_per_round = seated * (seats - 1)
+    return ceil(ceil(meetings / meetings_per_round) / step) * step
 
 
-def tables(entrants: Sequence[int], seats: int, rounds: int) -> list[Tables]:
-    """Return ``rounds`` rounds at tables of ``seats``, as balanced as was found.
+def balanced_rounds(
+    entrants: Sequence[int], seats: int, rounds: int
+) -> list[RoundTables]:
+    """Return ``rounds`` rounds at full tables of ``seats``, 3 or more.
 
-    Those for whom no full table is left rest, each equally often (give or take one).
-    The same arguments always give the same schedule.
+    Entrants without a full table rest; the numbers of rests differ by at most one, and
+    so does how often an entrant has each seat. Meetings are as even as the search gets
+    them. The same arguments always give the same schedule.
     """
     n = len(entrants)
     seats = min(seats, n)
     seated = n // seats * seats
-    playing = [
+    seated_by_round = [
         [(r * (n - seated) + k) % n for k in range(n - seated, n)]
         for r in range(rounds)
     ]
-    search = _Search(n, seats, playing)
+    search = _MeetingSearch(n, seats, seated_by_round)
     search.run(Random(f"{n}/{seats}/{rounds}"))  # noqa: S311 -- a schedule, no secret
-    found = _seated(search.rounds(), seats)
-    return [[tuple(entrants[i] for i in table) for table in each] for each in found]
+    schedule = _assign_seats(search.rounds(), seats)
+    return [
+        [tuple(entrants[i] for i in table) for table in tables] for tables in schedule
+    ]
 
 
-class _Search:
-    """Exchanges players between tables until meetings are as even as it can get.
+class _MeetingSearch:
+    """Evens out the meetings by simulated annealing.
 
-    ``rows[r]`` are the players of round r; each ``seats`` of them are a table. What
-    sinks is the sum of squares of the meetings, which is least when they are even.
+    ``rows[r]`` are the seated entrants of round r; each ``seats`` consecutive ones are
+    a table. A step picks two entrants at different tables of one round. It exchanges
+    them if that lowers the sum of the squared numbers of meetings, which is smallest
+    when they are even, and with a falling probability if it does not.
     """
 
-    def __init__(self, n: int, seats: int, playing: list[list[int]]) -> None:
-        self.n, self.seats = n, seats
-        self.rows = playing
+    def __init__(self, n: int, seats: int, rows: list[list[int]]) -> None:
+        self.seats = seats
+        self.rows = rows
         self.met = [[0] * n for _ in range(n)]
 
     def run(self, rng: Random) -> None:
         for row in self.rows:
             rng.shuffle(row)
-        for table in (table for each in self.rounds() for table in each):
-            for a, b in combinations(table, 2):
-                self._meet(a, b, 1)
+        for tables in self.rounds():
+            for table in tables:
+                for a, b in combinations(table, 2):
+                    self._count_meeting(a, b, 1)
         if len(self.rows[0]) <= self.seats:
-            return
-        for step in range(TRIES):
-            heat = 2.0 * (1 - step / TRIES) ** 2
+            return  # one table: there is nothing to exchange
+        for step in range(EXCHANGES):
+            temperature = 2.0 * (1 - step / EXCHANGES) ** 2
             row = rng.choice(self.rows)
-            i, j = rng.randrange(len(row)), rng.randrange(len(row))
+            i = rng.randrange(len(row))
+            j = rng.randrange(len(row))
             if i // self.seats != j // self.seats:
-                self._try(row, i, j, heat, rng)
+                self._try_exchange(row, i, j, temperature, rng)
 
-    def _try(self, row: list[int], i: int, j: int, heat: float, rng: Random) -> None:
-        change = self._change(row, i, j)
-        if change > 0 and (heat < 0.05 or rng.uniform(0, 1) > exp(-change / heat)):
-            return
-        a, b = row[i], row[j]
-        for k, other in self._others(row, i):
+    def _try_exchange(
+        self, row: list[int], i: int, j: int, temperature: float, rng: Random
+    ) -> None:
+        growth = self._growth(row, i, j)
+        if growth > 0:
+            if temperature < MIN_TEMPERATURE:
+                return
+            if rng.uniform(0, 1) > exp(-growth / temperature):
+                return
+        a = row[i]
+        b = row[j]
+        for k, other in self._table_of(row, i):
             if k != i:
-                self._meet(a, other, -1)
-                self._meet(b, other, 1)
-        for k, other in self._others(row, j):
+                self._count_meeting(a, other, -1)
+                self._count_meeting(b, other, 1)
+        for k, other in self._table_of(row, j):
             if k != j:
-                self._meet(b, other, -1)
-                self._meet(a, other, 1)
-        row[i], row[j] = b, a
+                self._count_meeting(b, other, -1)
+                self._count_meeting(a, other, 1)
+        row[i] = b
+        row[j] = a
 
-    def _change(self, row: list[int], i: int, j: int) -> int:
-        """Return by how much half the sum of squares would grow."""
-        a, b, met = self.met[row[i]], self.met[row[j]], 0
-        for k, other in self._others(row, i):
+    def _growth(self, row: list[int], i: int, j: int) -> int:
+        """Return by how much an exchange would raise half the sum of squares."""
+        met_a = self.met[row[i]]
+        met_b = self.met[row[j]]
+        growth = 0
+        for k, other in self._table_of(row, i):
             if k != i:
-                met += b[other] - a[other] + 1
-        for k, other in self._others(row, j):
+                growth += met_b[other] - met_a[other] + 1
+        for k, other in self._table_of(row, j):
             if k != j:
-                met += a[other] - b[other] + 1
-        return met
+                growth += met_a[other] - met_b[other] + 1
+        return growth
 
-    def _others(self, row: list[int], i: int) -> list[tuple[int, int]]:
+    def _table_of(self, row: list[int], i: int) -> list[tuple[int, int]]:
         start = i - i % self.seats
         return [(k, row[k]) for k in range(start, start + self.seats)]
 
-    def _meet(self, a: int, b: int, times: int) -> None:
+    def _count_meeting(self, a: int, b: int, times: int) -> None:
         self.met[a][b] += times
         self.met[b][a] += times
 
-    def rounds(self) -> list[Tables]:
+    def rounds(self) -> list[RoundTables]:
         return [
             [tuple(row[k : k + self.seats]) for k in range(0, len(row), self.seats)]
             for row in self.rows
         ]
 
 
-def _seated(rounds: list[Tables], seats: int) -> list[Tables]:
-    """Give out the seats: in any ``seats`` tables of one entrant, each seat once.
+Node = tuple[str, int, int]
+"""("entrant", its index, number of the stretch) or ("table", round, table)."""
+Colouring = dict[tuple[Node, int], Node]
+"""For a node and a colour (a seat) the node at the other end of that edge."""
 
-    That is an edge colouring of the graph of entrants (split into stretches of
-    ``seats`` tables) and tables, which is bipartite with at most ``seats`` edges at a
-    node, so ``seats`` colours are enough (König); alternating paths find it.
+
+def _assign_seats(rounds: list[RoundTables], seats: int) -> list[RoundTables]:
+    """Order each table so that every entrant has each seat equally often.
+
+    1. Cut the tables of each entrant into stretches of ``seats`` tables. An entrant
+       shall have each seat once in a stretch.
+    2. Build a graph with an edge between each stretch and each of its tables. It is
+       bipartite with at most ``seats`` edges at a node.
+    3. Colour the edges with ``seats`` colours. That is always possible (Kőnig's
+       theorem), and alternating paths find such a colouring. The colours are the seats.
     """
-    colour: dict[tuple[object, int], object] = {}
-    count: Counter[int] = Counter()
-    for r, each in enumerate(rounds):
-        for t, table in enumerate(each):
-            for player in table:
-                stretch = ("player", player, count[player] // seats)
-                count[player] += 1
-                _colour(colour, stretch, ("table", r, t), seats)
+    colouring: Colouring = {}
+    played = [0] * (1 + max(k for tables in rounds for t in tables for k in t))
+    for r, tables in enumerate(rounds):
+        for t, table in enumerate(tables):
+            for entrant in table:
+                stretch = ("entrant", entrant, played[entrant] // seats)
+                played[entrant] += 1
+                _colour_edge(colouring, stretch, ("table", r, t), seats)
     return [
         [
-            tuple(
-                colour[("table", r, t), seat][1]  # type: ignore[index]
-                for seat in range(seats)
-            )
-            for t in range(len(each))
+            tuple(colouring[("table", r, t), seat][1] for seat in range(seats))
+            for t in range(len(tables))
         ]
-        for r, each in enumerate(rounds)
+        for r, tables in enumerate(rounds)
     ]
 
 
-def _colour(
-    colour: dict[tuple[object, int], object], one: object, two: object, seats: int
-) -> None:
-    """Add the edge between ``one`` and ``two``, in a colour free at both."""
-    free_one = next(c for c in range(seats) if (one, c) not in colour)
-    free_two = next(c for c in range(seats) if (two, c) not in colour)
+def _colour_edge(colouring: Colouring, one: Node, two: Node, seats: int) -> None:
+    """Add the edge between ``one`` and ``two``, in a colour that both have free."""
+    free_one = next(c for c in range(seats) if (one, c) not in colouring)
+    free_two = next(c for c in range(seats) if (two, c) not in colouring)
     if free_one != free_two:
-        # Swap both colours along the path that leaves `two` in `free_one`: it cannot
-        # reach `one`, and afterwards `free_one` is free at both.
-        node, wanted, path = two, free_one, []
-        while (node, wanted) in colour:
-            other = colour[node, wanted]
-            path.append((node, other, wanted))
-            node, wanted = other, free_one + free_two - wanted
-        for a, b, was in path:
-            del colour[a, was], colour[b, was]
-        for a, b, was in path:
-            colour[a, free_one + free_two - was] = b
-            colour[b, free_one + free_two - was] = a
-    colour[one, free_one] = two
-    colour[two, free_one] = one
-
-
-def balance(rounds: Sequence[Sequence[Sequence[int]]]) -> dict[str, Counter[int]]:
-    """Count how even a schedule is.
-
-    ``meetings``: how many pairs met how often; ``seats``: how often an entrant had a
-    seat, over all entrants and seats; ``played``: how many tables an entrant had.
-    """
-    meetings: Counter[tuple[int, int]] = Counter()
-    places: Counter[tuple[int, int]] = Counter()
-    played: Counter[int] = Counter()
-    for table in (table for each in rounds for table in each):
-        meetings.update(combinations(sorted(table), 2))
-        places.update((player, seat) for seat, player in enumerate(table))
-        played.update(table)
-    size = max(len(table) for each in rounds for table in each)
-    return {
-        "meetings": Counter(meetings[pair] for pair in combinations(sorted(played), 2)),
-        "seats": Counter(places[player, s] for player in played for s in range(size)),
-        "played": Counter(played.values()),
-    }
+        # Swap both colours along the path that leaves `two` in `free_one`. In a
+        # bipartite graph it cannot reach `one`, so both then have `free_one` free.
+        path = []
+        node = two
+        colour = free_one
+        while (node, colour) in colouring:
+            other = colouring[node, colour]
+            path.append((node, other, colour))
+            node = other
+            colour = free_one + free_two - colour
+        for a, b, old in path:
+            del colouring[a, old], colouring[b, old]
+        for a, b, old in path:
+            new = free_one + free_two - old
+            colouring[a, new] = b
+            colouring[b, new] = a
+    colouring[one, free_one] = two
+    colouring[two, free_one] = one

@@ -1,28 +1,49 @@
-"""Who stands where, and why, in every format."""
+"""The standings of a tournament in every format, and why one is ahead of another.
+
+Round robins and Swiss are ranked by a table of points and tie-breaks (`tiebreaks`),
+eliminations by the round in which an entrant was eliminated, groups by both.
+"""
 
 from collections.abc import Mapping, Sequence
 
 from ladder.tournaments.formats.config import ELIMINATIONS, Config, Format
-from ladder.tournaments.formats.elimination import Bracket, Gap, bracket
-from ladder.tournaments.formats.groups import drawn, final, stage, table
+from ladder.tournaments.formats.elimination import (
+    Bracket,
+    EmptySlot,
+    Slot,
+    fold_bracket,
+)
+from ladder.tournaments.formats.groups import (
+    draw_groups,
+    final_bracket,
+    group_stage,
+    tie_break_table,
+)
 from ladder.tournaments.formats.tiebreaks import (
-    EntrantRecord,
     StandingsLine,
     TieBreakTable,
-    records,
+    entrant_records,
 )
 from ladder.tournaments.formats.values import (
     LOSERS,
     MAIN,
     FixtureRecord,
     SeededEntrant,
-    is_open,
+    any_open,
     settle,
 )
 
+Elimination = tuple[int, str]
+"""The round in which an entrant was eliminated, and the reason in words."""
+
 
 class Standings:
-    """Who stands where, and why; ``lines`` from the best to the last."""
+    """The ordered result of a tournament, final or so far.
+
+    ``lines`` are the standings from the best to the last. ``tables`` are the tables of
+    points by pool: the groups, or 0 for a round robin or Swiss. ``bracket`` is None if
+    there is no elimination or it has not begun.
+    """
 
     def __init__(
         self,
@@ -30,105 +51,120 @@ class Standings:
         entrants: Sequence[SeededEntrant],
         fixtures: Sequence[FixtureRecord],
     ) -> None:
-        self.config, self.entrants = config, entrants
+        self.config = config
+        self.entrants = entrants
         self.settled = settle(fixtures, entrants, config.points)
         self.bracket: Bracket | None = None
         self.tables: dict[int, TieBreakTable] = {}
         if config.format in ELIMINATIONS:
-            self.bracket = bracket(config, config.format, entrants, self.settled)
+            self.bracket = fold_bracket(config, config.format, entrants, self.settled)
             self.lines = self._by_bracket(self.bracket)
         elif config.format == Format.GROUPS:
             self.lines = self._by_groups()
         else:
-            self.tables[0] = table(config, entrants, list(self.settled.values()))
+            fixtures = list(self.settled.values())
+            self.tables[0] = tie_break_table(config, entrants, fixtures)
             self.lines = self.tables[0].lines
 
     def _by_groups(self) -> list[StandingsLine]:
-        first = stage(self.settled, groups=True)
-        pools = drawn(self.config, self.entrants)
-        for pool, members in pools.items():
-            fixtures = [f for p, f in first.items() if p.pool == pool]
-            self.tables[pool] = table(self.config, members, fixtures)
-        top: list[StandingsLine] = []
-        if first and not is_open(first):
-            self.bracket = final(self.config, self.entrants, self.settled)
-            top = self._by_bracket(self.bracket)
-        through = {line.key for line in top}
-        rest = [
+        """Rank the finalists by the bracket, and the others below by group rank."""
+        groups = group_stage(self.settled)
+        for pool, members in draw_groups(self.config, self.entrants).items():
+            fixtures = [fixture for key, fixture in groups.items() if key.pool == pool]
+            self.tables[pool] = tie_break_table(self.config, members, fixtures)
+        finalists: list[StandingsLine] = []
+        if groups and not any_open(groups):
+            self.bracket = final_bracket(self.config, self.entrants, self.settled)
+            finalists = self._by_bracket(self.bracket)
+        advanced = {line.key for line in finalists}
+        others = [
             (line.rank, pool, line)
-            for pool, standing in self.tables.items()
-            for line in standing.lines
-            if line.key not in through
+            for pool, table in self.tables.items()
+            for line in table.lines
+            if line.key not in advanced
         ]
-        found = list(top)
-        for rank, pool, line in sorted(rest, key=lambda r: (r[0], -r[2].points, r[1])):
-            better = sum(other < rank for other, *_ in rest)
-            note = f"place {rank} of group {pool}"
-            found.append(
-                StandingsLine(line.key, len(top) + better + 1, line.points, line.played,
-                     line.values, note)
-            )  # fmt: skip
-        return found
-
-    def _by_bracket(self, found: Bracket) -> list[StandingsLine]:
-        """Rank by how late somebody lost for good; who is still in is ahead."""
-        lost: dict[int, tuple[int, str]] = {}
-        double = any(place.pool == LOSERS for place in found.contests)
-        keys: dict[int, None] = {}
-        for place, contest in sorted(
-            found.contests.items(), key=lambda item: item[0].round
-        ):
-            keys.update((s, None) for s in contest.slots if not isinstance(s, Gap))
-            if isinstance(contest.loser, Gap) or (double and place.pool == MAIN):
-                continue
-            lost[contest.loser] = (
-                place.round,
-                f"out in round {place.round}: {contest.why}",
+        others.sort(key=lambda row: (row[0], -row[2].points, row[1]))
+        lines = list(finalists)
+        for rank, pool, line in others:
+            ahead = sum(other_rank < rank for other_rank, *_ in others)
+            lines.append(
+                StandingsLine(
+                    line.key,
+                    len(finalists) + ahead + 1,
+                    line.points,
+                    line.played,
+                    line.tie_breaks,
+                    note=f"rank {rank} in group {pool}",
+                )
             )
-        if not isinstance(found.champion, Gap):
-            lost.pop(found.champion, None)
-        done = records([SeededEntrant(k, 0) for k in keys], list(self.settled.values()))
-        never = 1 + max((round_ for round_, _ in lost.values()), default=0)
-        out = {key: lost.get(key, (never, ""))[0] for key in keys}
+        return lines
+
+    def _by_bracket(self, bracket: Bracket) -> list[StandingsLine]:
+        """Rank by the round of elimination, the latest first.
+
+        Entrants that are still in are ahead of all that are eliminated. In a double
+        elimination a loss in the main bracket eliminates nobody.
+        """
+        is_double = any(key.pool == LOSERS for key in bracket.contests)
+        eliminated: dict[int, Elimination] = {}
+        keys: dict[int, None] = {}  # a set that keeps the order
+        for key, contest in sorted(
+            bracket.contests.items(), key=lambda item: item[0].round
+        ):
+            keys.update((s, None) for s in contest.slots if isinstance(s, int))
+            drops = is_double and key.pool == MAIN
+            if isinstance(contest.loser, EmptySlot) or drops:
+                continue
+            note = f"eliminated in round {key.round}, decided by {contest.why}"
+            eliminated[contest.loser] = (key.round, note)
+        if not isinstance(bracket.champion, EmptySlot):
+            eliminated.pop(bracket.champion, None)
+        field = [SeededEntrant(key, 0) for key in keys]
+        records = entrant_records(field, list(self.settled.values()))
+        never = 1 + max((round_ for round_, _ in eliminated.values()), default=0)
+        last_round = {key: eliminated.get(key, (never, ""))[0] for key in keys}
         seeds = {entrant.key: entrant.seed for entrant in self.entrants}
         return [
-            _bracket_line(key, out, lost, done, found.champion)
-            for key in sorted(out, key=lambda k: (-out[k], seeds[k]))
+            StandingsLine(
+                key,
+                1 + sum(other > last_round[key] for other in last_round.values()),
+                records[key].points,
+                records[key].played,
+                note=_bracket_note(key, eliminated, bracket.champion),
+            )
+            for key in sorted(last_round, key=lambda k: (-last_round[k], seeds[k]))
         ]
 
     def explain(self, one: int, two: int) -> list[str]:
-        """Say why one is ahead of the other, or why they share a place."""
-        for standing in self.tables.values():
-            if (
-                one in standing.records
-                and two in standing.records
-                and not self._apart(one, two)
-            ):
-                return standing.explain(one, two)
-        ranks = {line.key: line for line in self.lines}
+        """Return sentences that say why one is ahead, or why they share a rank."""
+        for table in self.tables.values():
+            in_one_table = one in table.records and two in table.records
+            if in_one_table and not self._bracket_separates(one, two):
+                return table.explain(one, two)
+        lines = {line.key: line for line in self.lines}
         return [
-            f"{which}: place {ranks[key].rank}"
-            + (f", {note}" if (note := ranks[key].note) else "")
-            for which, key in (("first", one), ("second", two))
+            _rank_sentence("first", lines[one]),
+            _rank_sentence("second", lines[two]),
         ]
 
-    def _apart(self, one: int, two: int) -> bool:
-        """Tell whether the bracket separates them."""
+    def _bracket_separates(self, one: int, two: int) -> bool:
         if self.bracket is None:
             return False
         keys = {s for c in self.bracket.contests.values() for s in c.slots}
         return one in keys or two in keys
 
 
-def _bracket_line(
-    key: int,
-    out: Mapping[int, int],
-    lost: Mapping[int, tuple[int, str]],
-    done: Mapping[int, EntrantRecord],
-    champion: object,
-) -> StandingsLine:
-    rank = 1 + sum(other > out[key] for other in out.values())
-    note = (
-        "wins the tournament" if key == champion else lost.get(key, (0, "still in"))[1]
-    )
-    return StandingsLine(key, rank, done[key].points, done[key].played, {}, note)
+def _bracket_note(
+    key: int, eliminated: Mapping[int, Elimination], champion: Slot
+) -> str:
+    if key == champion:
+        return "wins the tournament"
+    if key in eliminated:
+        _, note = eliminated[key]
+        return note
+    return "still in"
+
+
+def _rank_sentence(which: str, line: StandingsLine) -> str:
+    sentence = f"{which}: rank {line.rank}"
+    return f"{sentence}, {line.note}" if line.note else sentence

@@ -1,49 +1,81 @@
-"""Swiss pairings: every round, the best legal one by a stated order of wishes.
+"""Swiss pairings at tables of two: the best round by a fixed order of criteria.
 
-The wishes, each of which outweighs all later ones together:
+Each criterion outweighs all later ones together:
 
-1. nobody gets a second bye, and nobody meets an earlier opponent again;
-2. the bye goes to the lowest score;
-3. scores within a pairing are as close as possible (least sum of squared differences);
-4. seats alternate and stay balanced (who sits first in the first game of a match);
-5. who leaves its score group, or has the bye, is the lowest of it and meets the highest
-   of the other; inside a group the upper half meets the lower, in order (1-5, 2-6, …).
+1. The number of repeats is as small as possible. A repeat is an earlier meeting of the
+   two entrants of a pair, or an earlier bye of the entrant that has the bye.
+2. The bye goes to an entrant with the lowest possible score.
+3. The scores within the pairs are as close as possible: the sum of the squared
+   differences is as small as possible.
+4. Seats alternate and stay balanced. The seat is that of the first game of a match.
+5. An entrant that leaves its score group, or has the bye, is the lowest of it, and
+   meets the highest of the other group. Inside a group the upper half meets the lower
+   half in order (1-5, 2-6, …).
 
-3 to 5 are the aims of the FIDE (Dutch) system, C.04.3; that system fixes an order of
-attempts by hand, this module one number for every pair and takes the smallest sum
-(`matching`), so that nothing is left to the order in which things were tried.
+What holds for one round: if the present entrants can be paired without any repeat, the
+round has none. Otherwise it has as few as possible, and a rematch counts as much as a
+second bye. Criteria 2 and 3 are optimal under this condition. No round looks ahead, so
+the choice in one round may make a repeat in a later one unavoidable. In the first n/2
+rounds (n is the number of entrants, plus one for the bye if it is odd) nobody meets
+twice and nobody has two byes, as long as nobody leaves: each entrant then has at least
+n/2 opponents left, and by Dirac's theorem there is a pairing without repeats.
+
+Criteria 3 to 5 follow the aims of the FIDE (Dutch) system (Handbook C.04.3). FIDE
+describes a procedure for humans. This module gives each pair one cost and takes the
+cheapest perfect matching (`matching`), so that the result does not depend on the order
+of attempts.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, pairwise
-from math import lcm
+from math import ceil, lcm
+from typing import NamedTuple
 
-from ladder.tournaments.formats.matching import cheapest
+from ladder.tournaments.formats.matching import cheapest_matching
 
 FIRST, SECOND = 1, -1
-AT_ONCE = 64
-"""Up to so many entrants all wishes are weighed at once, for all of them together.
+MAX_EXACT_ENTRANTS = 64
+"""Up to this number all criteria are optimised together, over all pairs.
 
-With more, 1 to 3 (and who leaves its group) still are; those who stay in their score
-group are then paired by all wishes in blocks of at most this size. Wishes 4 and 5 may
-so come out a little worse than they could, the first three never.
+With more entrants, criteria 1 to 3 and the first half of 5 are. Those that stay in
+their score group are then paired anew by all criteria, in blocks of at most this size.
+So criterion 4 and the order inside a group may be slightly worse than possible;
+the first three never are.
 """
 NEAREST = 6
-"""How many neighbours on each side of a wish are tried before all the others."""
+"""Neighbours on each side of a preferred opponent that are tried first."""
 
 
-KINDS = [(0, 0), *((seat, much) for seat in (FIRST, SECOND) for much in (1, 2, 3))]
-"""What `due` can answer."""
+class SeatPreference(NamedTuple):
+    """FIRST or SECOND with a strength from 1 to 3 (absolute), or 0 and 0 for none."""
+
+    seat: int
+    strength: int
+
+
+NO_PREFERENCE = SeatPreference(0, 0)
+PREFERENCES = [
+    NO_PREFERENCE,
+    *(
+        SeatPreference(seat, strength)
+        for seat in (FIRST, SECOND)
+        for strength in (1, 2, 3)
+    ),
+]
+"""All possible preferences; costs are computed once for each, not for each pair."""
+CLASH_COSTS = (0, 1, 8, 64)
+"""The cost of two entrants that want the same seat, by the weaker strength."""
 
 
 @dataclass(frozen=True, slots=True)
 class SwissEntrant:
-    """One entrant as pairing sees it.
+    """One entrant as the pairing sees it.
 
-    ``met`` has every earlier opponent, once for each meeting; ``seats`` are FIRST or
-    SECOND for each match it played, oldest first; ``seed`` 1 is the best.
+    ``met`` has every earlier opponent, once for each meeting. ``seats`` are FIRST or
+    SECOND for each match played, oldest first; at larger tables they are seat numbers
+    from 0. ``seed`` 1 is the best.
     """
 
     key: int
@@ -55,93 +87,113 @@ class SwissEntrant:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
-    """``pairs`` in the order of the tables, first seat first; ``bye`` or None."""
+class SwissRound:
+    """The pairs in the order of the tables, first seat first, and the bye or None."""
 
     pairs: tuple[tuple[int, int], ...]
     bye: int | None
 
 
-def pair(players: Sequence[SwissEntrant]) -> Round:
-    """Pair the next round of a Swiss tournament."""
-    ranked = sorted(players, key=lambda p: (-p.score, p.seed))
+def pair(entrants: Sequence[SwissEntrant]) -> SwissRound:
+    """Return the pairs of the next round."""
+    ranked = sorted(entrants, key=lambda e: (-e.score, e.seed))
     if len(ranked) <= 1:
-        return Round((), ranked[0].key if ranked else None)
-    wishes = _Wishes(ranked)
-    if len(ranked) <= AT_ONCE:
-        mates = cheapest(wishes.table(), wishes.promising())
+        return SwissRound((), ranked[0].key if ranked else None)
+    costs = _PairCosts(ranked)
+    if len(ranked) <= MAX_EXACT_ENTRANTS:
+        mates = cheapest_matching(costs.all_criteria(), costs.promising())
     else:
-        mates = cheapest(wishes.crossings(), wishes.neighbours())
-        for group in wishes.stayed(mates):
-            _pair_inside(wishes, group, mates)
-    pairs, bye = [], None
+        mates = cheapest_matching(costs.between_groups(), costs.neighbours())
+        for group in costs.paired_inside(mates):
+            _pair_group_again(ranked, group, mates)
+    pairs = []
+    bye = None
     for i, j in enumerate(mates):
         if j == len(ranked):
             bye = ranked[i].key
         elif i < j:
-            pairs.append(_seated(ranked[i], ranked[j]))
-    return Round(tuple(pairs), bye)
+            pairs.append(_in_order_of_seats(ranked[i], ranked[j]))
+    return SwissRound(tuple(pairs), bye)
 
 
-def _pair_inside(wishes: "_Wishes", group: list[int], mates: list[int]) -> None:
-    """Pair one score group anew by all wishes, each block for itself."""
+def _pair_group_again(
+    ranked: Sequence[SwissEntrant], group: Sequence[int], mates: list[int]
+) -> None:
+    """Replace the mates of one score group by those that meet all criteria.
+
+    ``group`` are the indices of entrants that are paired with each other. Each block
+    takes a stretch of the upper half and the same stretch of the lower half. If a
+    block cannot avoid a repeat, it and the following blocks keep their mates.
+
+    Known defect: if this happens after another block of the group has changed, a kept
+    mate may be in the changed block, and the round is inconsistent. It needs a group
+    of more than MAX_EXACT_ENTRANTS entrants and some 20 rounds.
+    """
     half = len(group) // 2
-    blocks = -(-len(group) // AT_ONCE)
+    blocks = ceil(len(group) / MAX_EXACT_ENTRANTS)
     cuts = [half * k // blocks for k in range(blocks + 1)]
     for start, end in pairwise(cuts):
-        block = group[start:end] + group[half + start : half + end]
-        inner = _Wishes([wishes.ranked[i] for i in block])
-        costs = inner.table()
-        found = cheapest(costs, inner.promising())
-        if any(costs[i][j] >= inner.again for i, j in enumerate(found)):
-            return  # the block is too small for its history: keep what is legal
-        for i, j in enumerate(found):
+        block = [*group[start:end], *group[half + start : half + end]]
+        block_costs = _PairCosts([ranked[i] for i in block])
+        costs = block_costs.all_criteria()
+        block_mates = cheapest_matching(costs, block_costs.promising())
+        if any(costs[i][j] >= block_costs.repeat for i, j in enumerate(block_mates)):
+            return
+        for i, j in enumerate(block_mates):
             mates[block[i]] = block[j]
 
 
-class _Wishes:
-    """The cost of every pair; with an odd number the last vertex is the bye."""
+class _PairCosts:
+    """The cost of every pair of entrants, by their index in the ranking.
+
+    If the number of entrants is odd, one more vertex stands for the bye. A cost is the
+    sum of the criteria, each times a weight. A weight is larger than anything to which
+    all later criteria can add up in a round.
+    """
 
     def __init__(self, ranked: Sequence[SwissEntrant]) -> None:
         self.ranked = ranked
-        self.size = len(ranked) + len(ranked) % 2
-        unit = lcm(*(p.score.denominator for p in ranked))
-        self.scores = [int(p.score * unit) for p in ranked]
-        self.due = [due(p) for p in ranked]
-        self.kind = [KINDS.index(wish) for wish in self.due]
-        self.place: list[int] = []
-        self.group: list[int] = []
+        n = len(ranked)
+        self.size = n + n % 2
+        unit = lcm(*(e.score.denominator for e in ranked))
+        self.scores = [int(e.score * unit) for e in ranked]
+        self.preferences = [seat_preference(e) for e in ranked]
+        self.preference_index = [PREFERENCES.index(p) for p in self.preferences]
+        # For each entrant its index within its score group, and the group's size.
+        self.index_in_group: list[int] = []
+        self.group_size: list[int] = []
         for _, members in groupby(self.scores):
-            group = len(list(members))
-            self.place += range(group)
-            self.group += [group] * group
-        n, spread = len(ranked), self.scores[0] - self.scores[-1] + 1
-        # Each weight is larger than all that the wishes after it can add up to.
-        self.halves = n * n * n + 1
-        self.cross = self.halves * (n + 1)
-        self.seat = self.cross * (2 * n * n * n + 1)
-        self.close = self.seat * (64 * n + 1)
-        self.low = self.close * (spread * spread * n + 1)
-        self.again = self.low * (spread + 1)
+            size = len(list(members))
+            self.index_in_group += range(size)
+            self.group_size += [size] * size
+        spread = self.scores[0] - self.scores[-1] + 1
+        # The weights, from the least to the most important criterion.
+        self.same_half = n * n * n + 1  # 5: both in the same half of their group
+        self.leave_group = self.same_half * (n + 1)  # 5: the one that leaves the group
+        self.seat = self.leave_group * (2 * n * n * n + 1)  # 4
+        self.close = self.seat * (64 * n + 1)  # 3
+        self.low_bye = self.close * (spread * spread * n + 1)  # 2
+        self.repeat = self.low_bye * (spread + 1)  # 1
 
-    def table(self) -> list[list[int]]:
-        """Return what it costs to pair the i-th and the j-th of the ranking."""
-        return self._mirrored(self._full)
+    def all_criteria(self) -> list[list[int]]:
+        """Return the cost of each pair by all criteria, as a symmetric matrix."""
+        return self._matrix(self._row)
 
-    def crossings(self) -> list[list[int]]:
-        """Return the same, with 4 and 5 only for pairs of different score groups."""
-        return self._mirrored(self._crossing)
+    def between_groups(self) -> list[list[int]]:
+        """Return the costs without seats, and 0 for a pair inside a score group."""
+        return self._matrix(self._row_between_groups)
 
-    def _mirrored(self, upper: Callable[[int], list[int]]) -> list[list[int]]:
-        """Make the square of its upper rows, with earlier meetings and the bye."""
+    def _matrix(self, upper_row: Callable[[int], list[int]]) -> list[list[int]]:
+        """Return the matrix of its upper rows, with repeats and the bye added."""
         n = len(self.ranked)
         rows = [[0] * self.size for _ in range(self.size)]
-        index = {player.key: i for i, player in enumerate(self.ranked)}
-        for i, player in enumerate(self.ranked):
-            row = upper(i)
-            for key in player.met:
-                if (j := index.get(key, 0)) > i:
-                    row[j - i - 1] += self.again
+        index = {entrant.key: i for i, entrant in enumerate(self.ranked)}
+        for i, entrant in enumerate(self.ranked):
+            row = upper_row(i)
+            for key in entrant.met:
+                j = index.get(key, 0)  # 0 is never after i, so leavers are skipped
+                if j > i:
+                    row[j - i - 1] += self.repeat
             if self.size > n:
                 row.append(self._bye(i))
             rows[i][i + 1 :] = row
@@ -149,45 +201,62 @@ class _Wishes:
                 rows[j][i] = cost
         return rows
 
-    def _full(self, i: int) -> list[int]:
-        end = i - self.place[i] + self.group[i]
-        half = self.group[i] // 2
-        middle = self.place[i] + half
-        clash = [self.seat * _clash(self.due[i], other) for other in KINDS]
-        same = [
-            (place - middle) ** 2
-            + clash[kind]
-            + (self.halves if (place < half) == (self.place[i] < half) else 0)
-            for place, kind in zip(
-                self.place[i + 1 : end], self.kind[i + 1 : end], strict=True
+    def _row(self, i: int) -> list[int]:
+        """Return the costs of entrant i with all entrants below it in the ranking."""
+        index = self.index_in_group[i]
+        end = i - index + self.group_size[i]
+        half = self.group_size[i] // 2
+        ideal = index + half
+        clash = [self.seat * _clash(self.preferences[i], p) for p in PREFERENCES]
+        inside = [
+            (other - ideal) ** 2
+            + clash[preference]
+            + (self.same_half if (other < half) == (index < half) else 0)
+            for other, preference in zip(
+                self.index_in_group[i + 1 : end],
+                self.preference_index[i + 1 : end],
+                strict=True,
             )
         ]
         below = [
-            cost + clash[kind]
-            for cost, kind in zip(self._below(i, end), self.kind[end:], strict=True)
+            cost + clash[preference]
+            for cost, preference in zip(
+                self._below_group(i, end), self.preference_index[end:], strict=True
+            )
         ]
-        return same + below
+        return inside + below
 
-    def _crossing(self, i: int) -> list[int]:
-        end = i - self.place[i] + self.group[i]
-        return [0] * (end - i - 1) + self._below(i, end)
+    def _row_between_groups(self, i: int) -> list[int]:
+        end = i - self.index_in_group[i] + self.group_size[i]
+        return [0] * (end - i - 1) + self._below_group(i, end)
 
-    def _below(self, i: int, end: int) -> list[int]:
-        """Return what it costs to meet each of a lower score group."""
-        mine, left = self.scores[i], (end - 1 - i) ** 2
+    def _below_group(self, i: int, end: int) -> list[int]:
+        """Return the costs of entrant i with those of lower score groups, from ``end``.
+
+        They grow with the difference of the scores, the distance of i from the bottom
+        of its group and the distance of the other from the top of its group.
+        """
+        score = self.scores[i]
+        from_bottom = (end - 1 - i) ** 2
         return [
-            self.close * (mine - score) ** 2 + self.cross * (left + place * place)
-            for score, place in zip(self.scores[end:], self.place[end:], strict=True)
+            self.close * (score - other_score) ** 2
+            + self.leave_group * (from_bottom + from_top * from_top)
+            for other_score, from_top in zip(
+                self.scores[end:], self.index_in_group[end:], strict=True
+            )
         ]
 
     def _bye(self, i: int) -> int:
-        above = self.scores[i] - self.scores[-1]
-        last = self.group[i] - 1 - self.place[i]
-        low = self.low * above + self.cross * last * last
-        return self.again * self.ranked[i].byes + low
+        above_lowest = self.scores[i] - self.scores[-1]
+        from_bottom = self.group_size[i] - 1 - self.index_in_group[i]
+        return (
+            self.repeat * self.ranked[i].byes
+            + self.low_bye * above_lowest
+            + self.leave_group * from_bottom * from_bottom
+        )
 
-    def stayed(self, mates: Sequence[int]) -> list[list[int]]:
-        """Return those of each score group who were paired inside it, by rank."""
+    def paired_inside(self, mates: Sequence[int]) -> list[list[int]]:
+        """Return, for each score group, its entrants that are paired inside it."""
         n = len(self.ranked)
         inside = [
             i
@@ -197,11 +266,15 @@ class _Wishes:
         return [list(group) for _, group in groupby(inside, self.scores.__getitem__)]
 
     def neighbours(self) -> list[list[int]]:
-        """Return, for each, those around it and the nearest of other groups."""
-        n, around = len(self.ranked), []
+        """Return the opponents to try first if pairs inside a group cost nothing.
+
+        These are the nearest in the ranking and the nearest of the adjacent groups.
+        """
+        n = len(self.ranked)
+        around = []
         for i in range(n):
-            start = i - self.place[i]
-            end = start + self.group[i]
+            start = i - self.index_in_group[i]
+            end = start + self.group_size[i]
             near = {
                 *range(i - 3, i + 4),
                 *range(start - 3, start),
@@ -213,13 +286,17 @@ class _Wishes:
         return around
 
     def promising(self) -> list[list[int]]:
-        """Return, for each, whom the wishes would rather have it meet."""
+        """Return the opponents to try first by all criteria, without rematches.
+
+        These are the nearest to the ideal opponent in the other half of the group, to
+        the entrant itself, and to the ends of the group.
+        """
         n = len(self.ranked)
         around: list[list[int]] = []
         for i in range(n):
-            half = self.group[i] // 2
-            start = i - self.place[i]
-            centres = (i + half, i - half, i, start - 1, start + self.group[i])
+            half = self.group_size[i] // 2
+            start = i - self.index_in_group[i]
+            centres = (i + half, i - half, i, start - 1, start + self.group_size[i])
             near = {
                 j
                 for centre in centres
@@ -234,48 +311,61 @@ class _Wishes:
         return around
 
 
-def due(player: SwissEntrant) -> tuple[int, int]:
-    """Return the seat that is due and how much: 0 not at all, up to 3 (absolute).
+def seat_preference(entrant: SwissEntrant) -> SeatPreference:
+    """Return which seat the entrant should have next (FIDE C.04.3, A.6, colours).
 
-    As FIDE C.04.3, A.6: absolute after a difference of two or twice the same seat,
-    strong after a difference of one, mild where only the last seat counts.
+    - absolute (3): the numbers of both seats differ by two or more, or the last two
+      seats were the same;
+    - strong (2): the numbers differ by one;
+    - mild (1): the numbers are equal; the other seat than last time.
     """
-    seats = player.seats
+    seats = entrant.seats
     if not seats:
-        return 0, 0
+        return NO_PREFERENCE
     difference = sum(seats)
     if abs(difference) > 1:
-        return (SECOND if difference > 0 else FIRST), 3
+        return SeatPreference(SECOND if difference > 0 else FIRST, 3)
     if len(seats) > 1 and seats[-1] == seats[-2]:
-        return -seats[-1], 3
+        return SeatPreference(-seats[-1], 3)
     if difference:
-        return -difference, 2
-    return -seats[-1], 1
+        return SeatPreference(-difference, 2)
+    return SeatPreference(-seats[-1], 1)
 
 
-def _clash(one: tuple[int, int], two: tuple[int, int]) -> int:
-    """Return what it costs that both want the same seat: the weaker wish."""
-    if one[0] != two[0] or not one[0]:
+def _clash(one: SeatPreference, two: SeatPreference) -> int:
+    """Return the cost of the weaker preference if both want the same seat."""
+    if one.seat != two.seat or not one.seat:
         return 0
-    return (0, 1, 8, 64)[min(one[1], two[1])]
+    return CLASH_COSTS[min(one.strength, two.strength)]
 
 
-def _seated(upper: SwissEntrant, lower: SwissEntrant) -> tuple[int, int]:
-    """Put the pair in the order of its seats; the stronger wish is granted."""
-    first = _first_is_upper(upper, lower)
-    return (upper.key, lower.key) if first else (lower.key, upper.key)
+def _in_order_of_seats(upper: SwissEntrant, lower: SwissEntrant) -> tuple[int, int]:
+    """Return the keys, first seat first. ``upper`` is ahead in the ranking."""
+    if _upper_is_first(upper, lower):
+        return upper.key, lower.key
+    return lower.key, upper.key
 
 
-def _first_is_upper(upper: SwissEntrant, lower: SwissEntrant) -> bool:
-    (want_u, much_u), (want_l, much_l) = due(upper), due(lower)
-    if want_u and (not want_l or want_l != want_u or much_u > much_l):
-        return want_u == FIRST
-    if want_l and (not want_u or much_l > much_u):
-        return want_l == SECOND
-    # The same wish, equally strong: the last round in which they sat apart decides.
-    for seat_u, seat_l in zip(
+def _upper_is_first(upper: SwissEntrant, lower: SwissEntrant) -> bool:
+    """True if the upper entrant gets the first seat.
+
+    1. The only or the stronger preference is granted.
+    2. If both want the same seat equally, the latest round in which they had different
+       seats decides: both change.
+    3. Otherwise the upper entrant's preference is granted.
+    4. Without any preference the upper entrant is first if its seed is odd.
+    """
+    own = seat_preference(upper)
+    other = seat_preference(lower)
+    if own.seat:
+        is_stronger = own.strength > other.strength
+        if not other.seat or other.seat != own.seat or is_stronger:
+            return own.seat == FIRST
+    if other.seat and (not own.seat or other.strength > own.strength):
+        return other.seat == SECOND
+    for seat_upper, seat_lower in zip(
         reversed(upper.seats), reversed(lower.seats), strict=False
     ):
-        if seat_u != seat_l:
-            return seat_u == SECOND
-    return want_u == FIRST if want_u else bool(upper.seed % 2)
+        if seat_upper != seat_lower:
+            return seat_upper == SECOND
+    return own.seat == FIRST if own.seat else bool(upper.seed % 2)

@@ -1,9 +1,12 @@
-"""Standings: points, tie-breaks, and in words why one is ahead of another.
+"""Points and tie-breaks of one field of entrants, and why one is ahead of another.
 
-A table of more than two seats counts as everybody against everybody at it, so that
-the tie-breaks, which come from chess, mean the same at any table. Fixtures that were
-not played (byes, walkovers, dead games) count for the tie-breaks as if played against
-an opponent with the entrant's own points, as in FIDE's Handbook C.07 (2023), 16.4.
+A table of more than two seats counts as if each entrant had met each other one at it,
+so that the tie-breaks, which come from chess, mean the same at tables of any size.
+
+A bye, a walkover or a dead match counts for Buchholz as a match against an opponent
+with the entrant's own points, and for Sonneborn-Berger with the result that it gave
+(FIDE Handbook C.07, 2023, article 16.4). FIDE also adjusts the points of opponents
+that had unplayed rounds themselves; this module does not.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,30 +18,31 @@ from ladder.tournaments.formats.config import TieBreak
 from ladder.tournaments.formats.values import (
     FixtureRecord,
     FixtureResult,
-    How,
+    ResultKind,
     SeededEntrant,
 )
 
-WORDS = {
-    TieBreak.DIRECT_ENCOUNTER: "direct encounter (points from each other)",
+EXPLANATIONS = {
+    TieBreak.DIRECT_ENCOUNTER: "direct encounter (points against each other)",
     TieBreak.BUCHHOLZ: "Buchholz (sum of the opponents' points)",
     TieBreak.MEDIAN_BUCHHOLZ: "median Buchholz (Buchholz without the highest and the"
     " lowest opponent)",
-    TieBreak.SONNEBORN_BERGER: "Sonneborn-Berger (points of those beaten, half of those"
-    " drawn with)",
-    TieBreak.WINS: "matches won at the table",
+    TieBreak.SONNEBORN_BERGER: "Sonneborn-Berger (points of the opponents beaten plus"
+    " half the points of the opponents drawn with)",
+    TieBreak.WINS: "matches won",
     TieBreak.SCORE: "score difference over all games",
 }
 HALF = Fraction(1, 2)
-LEAST_FOR_MEDIAN = 3
+MIN_OPPONENTS_FOR_MEDIAN = 3
 
 
 @dataclass(slots=True)
 class EntrantRecord:
-    """What one entrant has done so far.
+    """The results of one entrant so far.
 
-    ``met`` is opponent and result (1, ½, 0) of everything played; ``unplayed`` the
-    points of what was not.
+    ``met`` has an (opponent, result) pair for each meeting; the result is 1, ½ or 0.
+    ``unplayed`` has the points from each bye, walkover and dead match. ``score`` is
+    the sum over the matches of the own score minus the opponents' mean score.
     """
 
     points: Fraction = Fraction(0)
@@ -51,49 +55,53 @@ class EntrantRecord:
 
 @dataclass(frozen=True, slots=True)
 class StandingsLine:
-    """One line of the standings; equal ranks share a place. ``note`` says more."""
+    """One line of the standings. Entrants that nothing separates share a rank.
+
+    ``tie_breaks`` has no direct encounter, because that is a number only among the
+    entrants that are tied. ``note`` is for people, for example "still in".
+    """
 
     key: int
     rank: int
     points: Fraction
     played: int
-    values: Mapping[TieBreak, Fraction] = field(default_factory=dict)
+    tie_breaks: Mapping[TieBreak, Fraction] = field(default_factory=dict)
     note: str = ""
 
 
-def records(
+def entrant_records(
     entrants: Sequence[SeededEntrant], fixtures: Sequence[FixtureRecord]
 ) -> dict[int, EntrantRecord]:
-    """Return what each entrant has done in the settled fixtures."""
-    found = {entrant.key: EntrantRecord() for entrant in entrants}
+    """Return the record of each entrant, by key, from the settled fixtures."""
+    records = {entrant.key: EntrantRecord() for entrant in entrants}
     for fixture in fixtures:
         for seat, key in enumerate(fixture.entrants):
-            if fixture.outcome is not None and key in found:
-                _add(found[key], fixture, fixture.outcome, seat)
-    return found
+            if fixture.result is not None and key in records:
+                _add(records[key], fixture, fixture.result, seat)
+    return records
 
 
 def _add(
-    record: EntrantRecord, fixture: FixtureRecord, outcome: FixtureResult, seat: int
+    record: EntrantRecord, fixture: FixtureRecord, result: FixtureResult, seat: int
 ) -> None:
-    mine = outcome.points[seat]
-    record.points += mine
-    if outcome.how != How.PLAYED:
-        record.unplayed.append(mine)
+    own = result.points[seat]
+    record.points += own
+    if result.how != ResultKind.PLAYED:
+        record.unplayed.append(own)
         return
     record.played += 1
     others = [k for k in range(len(fixture.entrants)) if k != seat]
     for k in others:
-        theirs = outcome.points[k]
-        result = HALF if mine == theirs else Fraction(int(mine > theirs))
-        record.met.append((fixture.entrants[k], result))
-    record.wins += all(mine > outcome.points[k] for k in others)
-    rest = sum(outcome.scores[k] for k in others)
-    record.score += outcome.scores[seat] - Fraction(rest, len(others))
+        theirs = result.points[k]
+        meeting = HALF if own == theirs else Fraction(int(own > theirs))
+        record.met.append((fixture.entrants[k], meeting))
+    record.wins += all(own > result.points[k] for k in others)
+    others_score = sum(result.scores[k] for k in others)
+    record.score += result.scores[seat] - Fraction(others_score, len(others))
 
 
 class TieBreakTable:
-    """The standings of one field, by points and then by tie-breaks in order."""
+    """The ranking of one field: by points, then by the tie-breaks in their order."""
 
     def __init__(
         self,
@@ -102,63 +110,67 @@ class TieBreakTable:
         breaks: Sequence[TieBreak],
     ) -> None:
         self.breaks = tuple(breaks)
-        self.records = records(entrants, fixtures)
+        self.records = entrant_records(entrants, fixtures)
         self.seeds = {entrant.key: entrant.seed for entrant in entrants}
 
     @cached_property
-    def places(self) -> list[list[int]]:
-        """Return the entrants by place; those on one place could not be separated."""
+    def rank_groups(self) -> list[list[int]]:
+        """The entrants, best first; those of one group share a rank, sorted by seed."""
         by_points: dict[Fraction, list[int]] = {}
         for key, record in self.records.items():
             by_points.setdefault(record.points, []).append(key)
         return [
-            sorted(place, key=self.seeds.__getitem__)
+            sorted(group, key=self.seeds.__getitem__)
             for points in sorted(by_points, reverse=True)
-            for place in self._split(by_points[points], self.breaks)
+            for group in self._split(by_points[points], self.breaks)
         ]
 
     @property
     def lines(self) -> list[StandingsLine]:
         lines: list[StandingsLine] = []
-        for place in self.places:
+        for group in self.rank_groups:
             rank = len(lines) + 1
-            lines += [self._line(key, rank) for key in place]
+            lines += [self._line(key, rank) for key in group]
         return lines
 
     def _line(self, key: int, rank: int) -> StandingsLine:
         record = self.records[key]
-        values: dict[TieBreak, Fraction] = {
+        tie_breaks: dict[TieBreak, Fraction] = {
             rule: self.value(rule, key, ())
             for rule in self.breaks
             if rule != TieBreak.DIRECT_ENCOUNTER
         }
-        return StandingsLine(key, rank, record.points, record.played, values)
+        return StandingsLine(key, rank, record.points, record.played, tie_breaks)
 
     def _split(
         self, tied: Sequence[int], breaks: Sequence[TieBreak]
     ) -> list[list[int]]:
+        """Split tied entrants by the first tie-break, and each part by the rest."""
         if len(tied) == 1 or not breaks:
             return [list(tied)]
         groups: dict[Fraction, list[int]] = {}
         for key in tied:
             groups.setdefault(self.value(breaks[0], key, tied), []).append(key)
         return [
-            place
+            group
             for value in sorted(groups, reverse=True)
-            for place in self._split(groups[value], breaks[1:])
+            for group in self._split(groups[value], breaks[1:])
         ]
 
     def value(self, rule: TieBreak, key: int, tied: Sequence[int]) -> Fraction:
-        """Return an entrant's tie-break among ``tied``; more is better."""
+        """Return the value of one tie-break for an entrant; a higher value is better.
+
+        Only the direct encounter depends on ``tied``, the entrants that are tied.
+        """
         record = self.records[key]
         match rule:
             case TieBreak.DIRECT_ENCOUNTER:
-                return self._encounter(key, tied)
+                return self._direct_encounter(key, tied)
             case TieBreak.BUCHHOLZ:
-                return sum(self._opponents(key), Fraction(0))
+                return sum(self._opponents_points(key), Fraction(0))
             case TieBreak.MEDIAN_BUCHHOLZ:
-                points = sorted(self._opponents(key))
-                if len(points) >= LEAST_FOR_MEDIAN:
+                points = sorted(self._opponents_points(key))
+                if len(points) >= MIN_OPPONENTS_FOR_MEDIAN:
                     points = points[1:-1]
                 return sum(points, Fraction(0))
             case TieBreak.SONNEBORN_BERGER:
@@ -169,13 +181,13 @@ class TieBreakTable:
             case TieBreak.SCORE:
                 return record.score
 
-    def _opponents(self, key: int) -> list[Fraction]:
+    def _opponents_points(self, key: int) -> list[Fraction]:
         record = self.records[key]
         met = [self.records[other].points for other, _ in record.met]
         return met + [record.points] * len(record.unplayed)
 
-    def _encounter(self, key: int, tied: Sequence[int]) -> Fraction:
-        """Count only where all who are tied have met each other, else 0 for all."""
+    def _direct_encounter(self, key: int, tied: Sequence[int]) -> Fraction:
+        """Return 0 for all unless all tied entrants have met each other."""
         others = set(tied)
         for one in tied:
             if not others - {one} <= {k for k, _ in self.records[one].met}:
@@ -184,40 +196,43 @@ class TieBreakTable:
         return sum((result for k, result in met if k in others), Fraction(0))
 
     def explain(self, one: int, two: int) -> list[str]:
-        """Say what separates two entrants, rule by rule, up to the one that does.
+        """Return one sentence for each rule, up to the one that separates the two.
 
-        Each sentence names the rule and both values, ``one`` first.
+        Each sentence names the rule and both values, that of ``one`` first.
         """
-        mine, theirs = self.records[one].points, self.records[two].points
-        said = [_compared("points", mine, theirs)]
-        tied = [k for k, r in self.records.items() if r.points == mine]
+        own = self.records[one].points
+        theirs = self.records[two].points
+        sentences = [_comparison("points", own, theirs)]
+        tied = [k for k, r in self.records.items() if r.points == own]
         for rule in self.breaks:
-            if mine != theirs:
-                return said
-            mine, theirs = (self.value(rule, key, tied) for key in (one, two))
-            said.append(self._said(rule, tied, mine, theirs))
-            tied = [k for k in tied if self.value(rule, k, tied) == mine]
-        if mine == theirs:
-            said.append("nothing separates them: they share the place")
-        return said
-
-    def _said(
-        self, rule: TieBreak, tied: Sequence[int], mine: Fraction, theirs: Fraction
-    ) -> str:
-        said = _compared(WORDS[rule], mine, theirs)
-        if rule == TieBreak.DIRECT_ENCOUNTER and len(tied) > len((mine, theirs)):
-            return f"{said}, among the {len(tied)} who were level"
-        return said
+            if own != theirs:
+                return sentences
+            own = self.value(rule, one, tied)
+            theirs = self.value(rule, two, tied)
+            sentences.append(_rule_comparison(rule, tied, own, theirs))
+            tied = [k for k in tied if self.value(rule, k, tied) == own]
+        if own == theirs:
+            sentences.append("nothing separates them: they share the rank")
+        return sentences
 
 
-def _compared(what: str, mine: Fraction, theirs: Fraction) -> str:
-    if mine == theirs:
-        return f"{what}: both {shown(mine)}"
-    return f"{what}: {shown(mine)} against {shown(theirs)}"
+def _rule_comparison(
+    rule: TieBreak, tied: Sequence[int], own: Fraction, theirs: Fraction
+) -> str:
+    sentence = _comparison(EXPLANATIONS[rule], own, theirs)
+    if rule == TieBreak.DIRECT_ENCOUNTER and len(tied) > 2:
+        return f"{sentence}, among the {len(tied)} tied entrants"
+    return sentence
 
 
-def shown(value: Fraction) -> str:
-    """Write a number of points for people: 3, 12½, 2.33."""
+def _comparison(what: str, own: Fraction, theirs: Fraction) -> str:
+    if own == theirs:
+        return f"{what}: both {format_points(own)}"
+    return f"{what}: {format_points(own)} against {format_points(theirs)}"
+
+
+def format_points(value: Fraction) -> str:
+    """Return a number of points as people write it: 3, 12½, 2.33."""
     if value.denominator == 1:
         return str(value.numerator)
     if value.denominator == HALF.denominator:

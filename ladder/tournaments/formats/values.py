@@ -1,19 +1,24 @@
-"""What a tournament is made of, as plain values: entrants, fixtures, outcomes.
+"""The values that a tournament consists of: entrants, fixtures, results.
 
-A tournament is a fold: its configuration, its entrants and the outcomes so far say
-what is played next and who stands where (`plan`, `standings`). Nothing else is
-remembered, so going on after a crash is the same computation as going on.
+A tournament is a fold: its configuration, its entrants and the results so far
+determine which fixtures come next (`plan`) and the standings (`standings`). Nothing
+else is stored, so a tournament that resumes after a crash repeats the computation that
+an uninterrupted one would have done. This module knows no format. It decides what a
+match is worth, and which fixtures are decided without a match: byes and walkovers.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
 
 @dataclass(frozen=True, slots=True)
 class SeededEntrant:
-    """One competitor. ``seed`` 1 is the best; ``left`` gets no more fixtures."""
+    """One bot in the tournament.
+
+    ``seed`` 1 is the best. An entrant that ``left`` gets no more fixtures.
+    """
 
     key: int
     seed: int
@@ -22,12 +27,12 @@ class SeededEntrant:
 
 @dataclass(frozen=True, slots=True, order=True)
 class FixtureKey:
-    """Where a fixture stands. It names it: the same place is the same fixture.
+    """The coordinates of a fixture in the schedule, which identify it.
 
-    ``round`` counts from 1 through the whole tournament, and nothing in a round
-    depends on a result of the same round. ``pool`` is the group, from 1, or the
-    bracket (MAIN, LOSERS, FINAL); ``table`` counts from 0 within the pool's round,
-    ``leg`` from 0 within a best of several.
+    ``round`` counts from 1 through the whole tournament. Fixtures of one round do not
+    depend on each other's results. ``pool`` is the number of the group, from 1, or a
+    part of the bracket (MAIN, LOSERS, FINAL). ``table`` counts from 0 within the pool
+    and round, ``leg`` from 0 within a best of several matches.
     """
 
     round: int
@@ -36,49 +41,59 @@ class FixtureKey:
     leg: int = 0
 
 
-MAIN, LOSERS, FINAL = 0, -1, -2
-"""The pools of an elimination; groups count from 1."""
+MAIN = 0
+"""The only pool of a round robin or Swiss, and the main bracket of an elimination."""
+LOSERS = -1
+"""The second bracket of a double elimination."""
+FINAL = -2
+"""The grand final of a double elimination."""
 
 
-class How(StrEnum):
-    """How a fixture came to its outcome."""
+class ResultKind(StrEnum):
+    """How a fixture got its result."""
 
     PLAYED = "played"
     BYE = "bye"
     WALKOVER = "walkover"
     DEAD = "dead"
+    """No game of the match could be finished, for a reason that was not the bots'."""
 
 
 @dataclass(frozen=True, slots=True)
 class FixtureResult:
-    """What a fixture gave each of its entrants, in their order.
+    """The result of a fixture: one value for each entrant, in the fixture's order.
 
-    ``points`` count for the standings; ``scores`` are the game's own points, summed
-    over the games, without those of seats that forfeited.
+    ``points`` count for the standings. ``scores`` are the sums of the game scores,
+    without those of forfeited seats.
     """
 
-    how: How
+    how: ResultKind
     points: tuple[Fraction, ...]
     scores: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FixtureRecord:
-    """Entrants who meet at a place, in the order of the seats of the first game.
+    """One scheduled pairing: the entrants in the order of the first game's seats.
 
-    ``outcome`` is None while it is open. One entrant alone has a bye.
+    ``result`` is None while the fixture is open. A fixture with one entrant is a bye.
     """
 
-    place: FixtureKey
+    key: FixtureKey
     entrants: tuple[int, ...]
-    outcome: FixtureResult | None = None
+    result: FixtureResult | None = None
+
+
+SettledFixtures = Mapping[FixtureKey, FixtureRecord]
+"""Fixtures by key, each with its effective result; open fixtures have none."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """One finished game: rank (1 is best) and score by entrant, None if it was absent.
+    """One finished game: rank (1 is best) and score of each entrant of the fixture.
 
-    ``forfeits`` are the positions of entrants that lost their say.
+    Rank and score are None for an entrant that did not take part. ``forfeits`` are the
+    positions in the fixture of the entrants that forfeited.
     """
 
     ranks: tuple[int | None, ...]
@@ -86,47 +101,59 @@ class GameResult:
     forfeits: frozenset[int] = frozenset()
 
 
-def shares(ranks: Sequence[int], table: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """Return the points for each rank; equal ranks share theirs evenly.
+def rank_points(seats: int, points: Sequence[Fraction] = ()) -> tuple[Fraction, ...]:
+    """Return what the ranks 1 to ``seats`` are worth at one table.
 
-    ``table`` has the points for the first, the second, … of the table.
+    ``points`` are the configured values, best rank first. Without them a rank is worth
+    the share of opponents beaten: 1, ½, 0 at a table of three.
     """
-    points = []
-    for rank in ranks:
-        tied = ranks.count(rank)
-        points.append(sum(table[rank - 1 : rank - 1 + tied], Fraction(0)) / tied)
-    return tuple(points)
-
-
-def by_rank(seats: int, table: Sequence[Fraction] = ()) -> tuple[Fraction, ...]:
-    """Return the points by rank; without a table, the share of opponents beaten."""
-    if table:
-        return tuple(table[:seats])
+    if points:
+        return tuple(points[:seats])
     return tuple(Fraction(seats - rank, seats - 1) for rank in range(1, seats + 1))
 
 
-def judge(
-    seats: int, games: Sequence[GameResult], table: Sequence[Fraction] = ()
-) -> FixtureResult:
-    """Return the outcome of a match from its finished games.
+def share_points(
+    ranks: Sequence[int], points: Sequence[Fraction]
+) -> tuple[Fraction, ...]:
+    """Return the points of each rank; tied ranks share theirs evenly.
 
-    The order is by points from the games, then by the sum of their scores: the games
-    of a duplicate match have the same decks, so the sum weighs the same luck. Without
-    any finished game the match is dead, and its points are shared evenly.
+    ``points`` are what the ranks 1, 2, … are worth (see `rank_points`).
     """
-    points = by_rank(seats, table)
+    shares = []
+    for rank in ranks:
+        tied = ranks.count(rank)
+        total = sum(points[rank - 1 : rank - 1 + tied], Fraction(0))
+        shares.append(total / tied)
+    return tuple(shares)
+
+
+def match_result(
+    seats: int, games: Sequence[GameResult], points: Sequence[Fraction] = ()
+) -> FixtureResult:
+    """Return the result of a match from its finished games.
+
+    1. Each game gives points by rank; an absent entrant ranks last.
+    2. The entrants are ordered by the sum of these points, then by the sum of their
+       scores. The sum is fair because the games of a duplicate match have the same
+       decks. The score of a forfeited seat counts as 0.
+    3. The rank in this order gives the points of the match.
+
+    A match without a finished game is dead: all entrants share its points evenly.
+    """
+    worth = rank_points(seats, points)
     if not games:
-        even = sum(points, Fraction(0)) / seats
-        return FixtureResult(How.DEAD, (even,) * seats, (0,) * seats)
-    earned, scores = [Fraction(0)] * seats, [0] * seats
+        even = sum(worth, Fraction(0)) / seats
+        return FixtureResult(ResultKind.DEAD, (even,) * seats, (0,) * seats)
+    earned = [Fraction(0)] * seats
+    scores = [0] * seats
     for game in games:
-        ranks = _with_absent_last(game.ranks)
-        for k, share in enumerate(shares(ranks, points)):
+        shares = share_points(_with_absent_last(game.ranks), worth)
+        for k, share in enumerate(shares):
             earned[k] += share
             scores[k] += 0 if k in game.forfeits else game.scores[k] or 0
     order = [(earned[k], scores[k]) for k in range(seats)]
-    ranks = [1 + sum(other > mine for other in order) for mine in order]
-    return FixtureResult(How.PLAYED, shares(ranks, points), tuple(scores))
+    ranks = [1 + sum(other > own for other in order) for own in order]
+    return FixtureResult(ResultKind.PLAYED, share_points(ranks, worth), tuple(scores))
 
 
 def _with_absent_last(ranks: Sequence[int | None]) -> list[int]:
@@ -134,44 +161,40 @@ def _with_absent_last(ranks: Sequence[int | None]) -> list[int]:
     return [last if rank is None else rank for rank in ranks]
 
 
-def settled(
-    fixture: FixtureRecord, left: frozenset[int], table: Sequence[Fraction] = ()
+def effective_result(
+    fixture: FixtureRecord, left: frozenset[int], points: Sequence[Fraction] = ()
 ) -> FixtureResult | None:
-    """Return the outcome that counts: the stored one, a bye, or a walkover.
+    """Return the stored result, a bye or a walkover; None while the fixture is open.
 
-    A fixture waits for nobody who cannot come: when at most one of its entrants is
-    still there, it is decided for that one.
+    ``left`` are the keys of the entrants that left. A fixture in which at most one
+    entrant remains does not wait: the remaining one, if any, wins by walkover.
     """
-    if fixture.outcome is not None:
-        return fixture.outcome
+    if fixture.result is not None:
+        return fixture.result
     entrants = fixture.entrants
     if len(entrants) == 1:
-        return FixtureResult(How.BYE, (by_rank(2, table)[0],), (0,))
-    here = [key not in left for key in entrants]
-    if sum(here) > 1:
+        return FixtureResult(ResultKind.BYE, (rank_points(2, points)[0],), (0,))
+    present = [key not in left for key in entrants]
+    if sum(present) > 1:
         return None
-    best, *_, worst = by_rank(len(entrants), table)
-    points = tuple(best if present else worst for present in here)
-    return FixtureResult(How.WALKOVER, points, (0,) * len(entrants))
+    best, *_, worst = rank_points(len(entrants), points)
+    shares = tuple(best if is_present else worst for is_present in present)
+    return FixtureResult(ResultKind.WALKOVER, shares, (0,) * len(entrants))
 
 
 def settle(
     fixtures: Sequence[FixtureRecord],
     entrants: Sequence[SeededEntrant],
-    table: Sequence[Fraction] = (),
+    points: Sequence[Fraction] = (),
 ) -> dict[FixtureKey, FixtureRecord]:
-    """Return the fixtures by place, each with the outcome that counts."""
+    """Return the fixtures by key, in order, each with its effective result."""
     left = frozenset(entrant.key for entrant in entrants if entrant.left)
     return {
-        f.place: FixtureRecord(f.place, f.entrants, settled(f, left, table))
-        for f in sorted(fixtures, key=lambda f: f.place)
+        fixture.key: replace(fixture, result=effective_result(fixture, left, points))
+        for fixture in sorted(fixtures, key=lambda f: f.key)
     }
 
 
-Settled = Mapping[FixtureKey, FixtureRecord]
-"""Fixtures by place, each with the outcome that counts; an open one has none."""
-
-
-def is_open(settled: Settled) -> bool:
-    """Tell whether anything is still to be waited for."""
-    return any(fixture.outcome is None for fixture in settled.values())
+def any_open(fixtures: SettledFixtures) -> bool:
+    """True if at least one fixture still has no result."""
+    return any(fixture.result is None for fixture in fixtures.values())

@@ -2,7 +2,6 @@
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import ladder.tournaments.formats.values
 from django.db import migrations, models
 
 
@@ -57,14 +56,14 @@ class Migration(migrations.Migration):
                 (
                     "limits",
                     models.JSONField(
-                        help_text="As in the bot's hello; the clock included."
+                        help_text="The limits of each bot as in its hello message, clock included."
                     ),
                 ),
                 (
                     "config",
                     models.JSONField(
                         default=dict,
-                        help_text="The format: the words of `config.read`.",
+                        help_text="The format; docs/tournaments.md explains the keys.",
                     ),
                 ),
                 ("must_check_in", models.BooleanField(default=False)),
@@ -75,7 +74,7 @@ class Migration(migrations.Migration):
                     "held_back",
                     models.BooleanField(
                         default=False,
-                        help_text="Results are shown only when they are revealed.",
+                        help_text="Results are shown only after they are revealed.",
                     ),
                 ),
                 (
@@ -96,7 +95,7 @@ class Migration(migrations.Migration):
                     "seeding",
                     models.ForeignKey(
                         blank=True,
-                        help_text="Entrants without a seed by hand are seeded by its ratings.",
+                        help_text="Entrants without a manual seed are seeded by their rating here.",
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="tournaments",
@@ -127,20 +126,20 @@ class Migration(migrations.Migration):
                         blank=True,
                         choices=[
                             (
-                                ladder.tournaments.formats.values.How["PLAYED"],
-                                ladder.tournaments.formats.values.How["PLAYED"],
+                                "played",
+                                "played",
                             ),
                             (
-                                ladder.tournaments.formats.values.How["BYE"],
-                                ladder.tournaments.formats.values.How["BYE"],
+                                "bye",
+                                "bye",
                             ),
                             (
-                                ladder.tournaments.formats.values.How["WALKOVER"],
-                                ladder.tournaments.formats.values.How["WALKOVER"],
+                                "walkover",
+                                "walkover",
                             ),
                             (
-                                ladder.tournaments.formats.values.How["DEAD"],
-                                ladder.tournaments.formats.values.How["DEAD"],
+                                "dead",
+                                "dead",
                             ),
                         ],
                         max_length=10,
@@ -186,7 +185,7 @@ class Migration(migrations.Migration):
                     "seed",
                     models.PositiveIntegerField(
                         blank=True,
-                        help_text="1 is the best. By hand, or given at the start.",
+                        help_text="1 is the best. Set by hand, or assigned at the start.",
                         null=True,
                     ),
                 ),
@@ -249,7 +248,7 @@ class Migration(migrations.Migration):
                     "entrant",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.PROTECT,
-                        related_name="chairs",
+                        related_name="fixture_seats",
                         to="tournaments.entrant",
                     ),
                 ),
@@ -257,7 +256,7 @@ class Migration(migrations.Migration):
                     "fixture",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="chairs",
+                        related_name="seats",
                         to="tournaments.fixture",
                     ),
                 ),
@@ -328,10 +327,10 @@ class Migration(migrations.Migration):
                         (
                             "how__in",
                             [
-                                ladder.tournaments.formats.values.How["PLAYED"],
-                                ladder.tournaments.formats.values.How["BYE"],
-                                ladder.tournaments.formats.values.How["WALKOVER"],
-                                ladder.tournaments.formats.values.How["DEAD"],
+                                "played",
+                                "bye",
+                                "walkover",
+                                "dead",
                             ],
                         ),
                         ("decided_at__isnull", False),

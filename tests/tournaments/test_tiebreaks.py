@@ -1,16 +1,16 @@
-"""Tie-breaks against published tables, and why one is ahead in words."""
+"""Tie-breaks compared with published tables, and explanations in words."""
 
 from fractions import Fraction
 from itertools import combinations
 
 from ladder.tournaments.formats.config import SWISS_BREAKS, TieBreak
-from ladder.tournaments.formats.tiebreaks import TieBreakTable, shown
-from ladder.tournaments.formats.values import How
+from ladder.tournaments.formats.tiebreaks import TieBreakTable, format_points
+from ladder.tournaments.formats.values import ResultKind
 from tests.tournaments.factories import entrants, fixture
 
 # The final of the 8th correspondence chess world championship: crosstable, points and
 # Neustadtl (Sonneborn-Berger), as the encyclopedia article "Buchholz system" prints
-# them. (Its Buchholz column leaves out who was lost to, so it is not used here.)
+# them. (Its Buchholz column omits opponents that won, so it is not used here.)
 WORLD_FINAL = """
 X ½ ½ 1 ½ ½ 1 1 ½ 1 ½ 1 1 1 1 | 11 69.5
 ½ X 0 ½ 1 ½ 1 1 1 ½ 1 1 1 1 1 | 11 66.75
@@ -39,7 +39,7 @@ def world_final() -> TieBreakTable:
     return TieBreakTable(entrants(15), fixtures, SWISS_BREAKS)
 
 
-def printed(column: int) -> list[Fraction]:
+def published(column: int) -> list[Fraction]:
     lines = WORLD_FINAL.strip().splitlines()
     return [Fraction(line.split("|")[1].split()[column]) for line in lines]
 
@@ -51,13 +51,13 @@ def values(table: TieBreakTable, rule: TieBreak) -> list[Fraction]:
 def test_points_and_sonneborn_berger_of_a_world_championship_final() -> None:
     table = world_final()
 
-    assert [r.points for r in table.records.values()] == printed(0)
-    assert values(table, TieBreak.SONNEBORN_BERGER) == printed(1)
+    assert [r.points for r in table.records.values()] == published(0)
+    assert values(table, TieBreak.SONNEBORN_BERGER) == published(1)
 
 
 # Hamilton Chess Club championship 2018 (hamiltonchess.net, "Richard On Tie Break"): a
 # Swiss of 27 players and 6 rounds. The page prints Buchholz and Sonneborn-Berger of the
-# two who tied at 5½, by which the title was given.
+# two players with 5½ points, which decided the title.
 HAMILTON = """
 1 =2 +10 +17 +12 +4 +3
 2 +27 +16 +9 =1 +8 +10
@@ -97,7 +97,7 @@ def hamilton() -> TieBreakTable:
         for r, (mark, other) in enumerate((word[0], word[1:]) for word in results):
             if other == "BYE":
                 point = MARKS[mark].split()[0]
-                fixtures.append(fixture(r, int(own), [int(own)], point, How.BYE))
+                fixtures.append(fixture(r, int(own), [int(own)], point, ResultKind.BYE))
             elif int(own) < int(other):
                 pair = (int(own), int(other))
                 fixtures.append(fixture(r, int(own), pair, MARKS[mark]))
@@ -112,10 +112,10 @@ def test_buchholz_and_sonneborn_berger_decide_a_club_championship() -> None:
     assert table.value(TieBreak.BUCHHOLZ, 2, ()) == Fraction("20")
     assert table.value(TieBreak.SONNEBORN_BERGER, 1, ()) == Fraction("19.75")
     assert table.value(TieBreak.SONNEBORN_BERGER, 2, ()) == Fraction("17.25")
-    assert table.places[:2] == [[1], [2]]
+    assert table.rank_groups[:2] == [[1], [2]]
     assert table.explain(1, 2) == [
         "points: both 5½",
-        "direct encounter (points from each other): both ½",
+        "direct encounter (points against each other): both ½",
         "Buchholz (sum of the opponents' points): 22½ against 20",
     ]
 
@@ -143,15 +143,15 @@ def test_buchholz_of_the_worked_examples_of_two_clubs() -> None:
         assert against(*points).value(TieBreak.BUCHHOLZ, 1, ()) == expected
 
 
-# The rest of the rules.
+# Other rules.
 
 
 def test_a_bye_counts_as_an_opponent_with_ones_own_points() -> None:
     fixtures = [
         fixture(1, 0, (1, 2), "1 0"),
-        fixture(1, 1, (3,), "1", How.BYE),
+        fixture(1, 1, (3,), "1", ResultKind.BYE),
         fixture(2, 0, (1, 3), "1 0"),
-        fixture(2, 1, (2,), "1", How.BYE),
+        fixture(2, 1, (2,), "1", ResultKind.BYE),
     ]
     table = TieBreakTable(entrants(3), fixtures, SWISS_BREAKS)
 
@@ -159,7 +159,7 @@ def test_a_bye_counts_as_an_opponent_with_ones_own_points() -> None:
     assert table.value(TieBreak.SONNEBORN_BERGER, 2, ()) == 1
 
 
-def test_direct_encounter_counts_only_where_all_have_met() -> None:
+def test_direct_encounter_counts_only_if_all_have_met() -> None:
     fixtures = [
         fixture(1, 0, (1, 2), "0 1"),
         fixture(1, 1, (3, 4), "1 0"),
@@ -167,8 +167,8 @@ def test_direct_encounter_counts_only_where_all_have_met() -> None:
     ]
     table = TieBreakTable(entrants(4), fixtures, (TieBreak.DIRECT_ENCOUNTER,))
 
-    assert table.places == [[1, 2, 3], [4]]
-    assert table.explain(1, 2)[-1] == ("nothing separates them: they share the place")
+    assert table.rank_groups == [[1, 2, 3], [4]]
+    assert table.explain(1, 2)[-1] == ("nothing separates them: they share the rank")
 
 
 def test_at_a_table_of_four_everybody_has_met_everybody() -> None:
@@ -181,13 +181,13 @@ def test_at_a_table_of_four_everybody_has_met_everybody() -> None:
     assert [line.rank for line in table.lines] == [1, 2, 2, 4]
 
 
-def test_ranks_that_share_a_place_leave_the_next_one_empty() -> None:
+def test_after_a_shared_rank_the_next_one_is_left_out() -> None:
     lines = TieBreakTable(entrants(3), [fixture(1, 0, (2, 3), "½ ½")], ()).lines
 
     assert [(line.key, line.rank) for line in lines] == [(2, 1), (3, 1), (1, 3)]
 
 
-def test_every_two_of_a_field_are_explained() -> None:
+def test_any_two_entrants_can_be_explained() -> None:
     table = hamilton()
     for one, two in combinations(range(1, 28), 2):
         assert table.explain(one, two)
@@ -196,4 +196,4 @@ def test_every_two_of_a_field_are_explained() -> None:
 def test_points_are_written_as_people_write_them() -> None:
     values = [Fraction(n, d) for n, d in ((3, 1), (1, 2), (25, 2), (-1, 2), (7, 3))]
 
-    assert [shown(v) for v in values] == ["3", "½", "12½", "-½", "2.33"]
+    assert [format_points(v) for v in values] == ["3", "½", "12½", "-½", "2.33"]

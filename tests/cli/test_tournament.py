@@ -1,18 +1,27 @@
-"""`torres tournament`, run as a person runs it, and killed as machines kill."""
+"""`torres tournament`, run as a person runs it, and killed in the middle."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
+import tomllib
+from dataclasses import asdict, fields
 from pathlib import Path
 from random import Random
 from threading import Event
 
 import pytest
 
+from ladder.cli.tournament_folder import OWN_KEYS, load
+from ladder.runner.protocol import Limits
+from ladder.tournaments.formats.config import Config, TieBreak, read_config
+
 TORRES = Path(sys.executable).with_name("torres")
 PROGRAMS = Path(__file__).parent.parent / "runner" / "programs"
-CUP = """
+PAGE = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text()
+EXAMPLES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+FILE = """
 name = "Friday cup"
 bots = "bots"
 entrants = ["house:greedy", "house:random"]
@@ -23,11 +32,12 @@ seed = "friday"
 
 
 def write(folder: Path, form: str, more: str = "", bots: tuple[str, ...] = ()) -> Path:
+    """Write cup.toml and a folder of bots; return the path of the file."""
     (folder / "bots").mkdir(exist_ok=True)
     for name in bots:
         source = (PROGRAMS / f"{name}.py").read_text()
         (folder / "bots" / f"{name}.py").write_text(source)
-    (folder / "cup.toml").write_text(CUP.format(form=form, more=more))
+    (folder / "cup.toml").write_text(FILE.format(form=form, more=more))
     return folder / "cup.toml"
 
 
@@ -44,8 +54,8 @@ def run(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def standings(file: Path, *options: str) -> dict[str, object]:
     done = run(file, "--json", *options)
     assert done.returncode == 0, done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
+    document: dict[str, object] = json.loads(done.stdout)
+    return document
 
 
 @pytest.mark.parametrize("form", ["swiss", "double_elimination", "round_robin"])
@@ -66,7 +76,7 @@ def test_a_folder_of_bots_plays_with_a_crashing_one_among_them(
     assert verdicts.returncode == 0, verdicts.stdout
 
 
-def test_a_finished_tournament_is_printed_and_another_is_refused(
+def test_a_finished_tournament_is_printed_and_a_changed_one_is_refused(
     tmp_path: Path,
 ) -> None:
     file = write(tmp_path, "round_robin")
@@ -77,17 +87,47 @@ def test_a_finished_tournament_is_printed_and_another_is_refused(
     write(tmp_path, "round_robin", 'ruleset = "rio-grande-1999"')
     refused = run(file)
     assert refused.returncode == 2
-    assert "holds a tournament with other ruleset" in refused.stderr
+    assert "holds a tournament with different ruleset" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
+
+
+def test_a_bot_with_a_changed_second_source_is_another_tournament(
+    tmp_path: Path,
+) -> None:
+    bot = tmp_path / "bots" / "mine"
+    bot.mkdir(parents=True)
+    (bot / "bot.py").write_text("import plan\n")
+    (bot / "plan.py").write_text("raise SystemExit(3)\n")
+    file = write(tmp_path, "round_robin", "duplicate = false")
+    first = standings(file)
+    (bot / "__pycache__").mkdir()
+    (bot / "__pycache__" / "plan.pyc").write_bytes(b"not a source")
+    assert standings(file) == first
+
+    (bot / "plan.py").write_text("raise SystemExit(4)\n")
+    refused = run(file)
+
+    assert refused.returncode == 2
+    assert "holds a tournament with different bots" in refused.stderr
+
+
+def test_the_help_keeps_the_lines_of_its_examples() -> None:
+    done = subprocess.run(
+        [TORRES, "tournament", "--help"], capture_output=True, text=True, check=True
+    )
+    lines = [line.strip() for line in done.stdout.splitlines()]
+
+    assert "torres tournament friday.toml --jobs 4 --sandbox full" in lines
+    assert "\\b" not in done.stdout
 
 
 @pytest.mark.parametrize(
     ("more", "why"),
     [
         ("rounds = -1", "rounds: -1"),
-        ("colour = 3", "unknown: colour"),
+        ("colour = 3", "unknown key: colour"),
         ('ruleset = "chess"', "chess"),
-        ("limits = 3", "limits: 3; a table"),
+        ("limits = 3", "limits: 3; it must be a table"),
         ("[limits]\nmove_ms = 0", "move_ms: 0"),
         ("= 3", "Invalid"),
     ],
@@ -102,16 +142,52 @@ def test_a_bad_file_is_one_line_and_exit_code_2(
     assert len(refused.stderr.splitlines()) == 1
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     refused = run(tmp_path / "nothing.toml")
 
     assert refused.returncode == 2
     assert "nothing.toml" in refused.stderr
 
 
+# What docs/tournaments.md promises.
+
+
+def test_every_key_is_explained_on_the_page() -> None:
+    rows = [field.name for field in fields(Config)]
+    rows += [name for name in OWN_KEYS if name not in ("switches", "limits")]
+    for name in [*rows, "[switches]", "[limits]", *TieBreak]:
+        assert f"| `{name}` |" in PAGE
+    flat = " ".join(PAGE.split())
+    for name, value in asdict(Limits()).items():
+        assert f"`{name} = {value}`" in flat
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_of_the_page_is_accepted(tmp_path: Path, example: str) -> None:
+    file = tmp_path / "example.toml"
+    file.write_text(example)
+
+    if "entrants" in example:
+        assert load(file).bots
+    else:
+        assert read_config(tomllib.loads(example))
+
+
+def test_the_first_example_ends_as_on_the_page(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(EXAMPLES[0])
+    done = run(tmp_path / "cup.toml")
+    rows = [line.split() for line in done.stdout.splitlines()]
+
+    assert rows[0] == ["House", "cup"]
+    assert len(rows) == 7
+    for row in rows:
+        assert row in [line.split() for line in PAGE.splitlines()]
+
+
 def kill_when(file: Path, count: int) -> bool:
-    """Run it, and kill it when so many games are there; False if it ends before."""
-    folder, never = file.with_suffix(""), Event()
+    """Run it, and kill it after ``count`` games; False if it ends before."""
+    folder = file.with_suffix("")
+    never = Event()
     process = subprocess.Popen(
         [TORRES, "tournament", file, "--json", "--jobs", "2"],
         stdout=subprocess.DEVNULL,
@@ -128,7 +204,7 @@ def kill_when(file: Path, count: int) -> bool:
 
 @pytest.mark.slow
 def test_a_double_elimination_of_64_bots_survives_ten_kills(tmp_path: Path) -> None:
-    """Killed with -9 at ten random moments, the bracket is that of a quiet run."""
+    """Killed with SIGKILL at ten random moments, the bracket is that of a quiet run."""
     bots = ", ".join(["'house:random'"] * 64)
     text = (
         f"format = 'double_elimination'\nentrants = [{bots}]\nseed = '64'\n"
