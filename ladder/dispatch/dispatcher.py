@@ -51,7 +51,7 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class TickResult:
-    """What one tick did, as counts of games, bots, matches, uploads and hints.
+    """The effects of one tick, as counts of games, bots, matches, uploads and hints.
 
     `queues_were_empty` is true if the workers had taken all earlier hints.
     """

@@ -1,4 +1,4 @@
-"""Who may see what of matches and games.
+"""Show matches and games to people, and keep secret what must stay secret.
 
 The decks follow from a match's seed. Therefore neither the seed nor a replay is
 public before the last game of the match has ended. A match under embargo is hidden
@@ -143,7 +143,7 @@ def own_seats(game: Game, person: Person) -> list[Seat]:
 
 @dataclass(frozen=True, slots=True)
 class SeatLogEntry:
-    """What one seat left behind in one attempt; `attempt` is the attempt's fence."""
+    """The output of one seat in one attempt; `attempt` is the attempt's fence."""
 
     seat: int
     bot: str

@@ -1,4 +1,4 @@
-"""What a worker process reports, and when it counts as unresponsive."""
+"""A worker process reports, and notices when it is unresponsive."""
 
 import pytest
 
