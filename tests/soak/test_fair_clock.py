@@ -34,7 +34,7 @@ def busy() -> Iterator[None]:
 
 
 def decided(box: Box, sandbox: Sandbox) -> list[Answer]:
-    """Return the answers of a bot, and of a new one if the clock could not judge.
+    """Return the answers of a bot; of the next one where the clock could not judge.
 
     If the clock cannot judge, a worker plays the game again, so this is no forfeit. A
     forfeit raises PlayerFault.
