@@ -83,7 +83,7 @@ def _planned() -> QuerySet[Match, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """The facts that an operator needs first, apart from the tally."""
+    """The first facts that an operator needs, apart from the tally."""
 
     failed_attempts: int
     workers: int

@@ -120,7 +120,7 @@ class MatchSerializer(serializers.ModelSerializer[Match]):
 
 
 class SeatLogSerializer(serializers.Serializer[Any]):
-    """The output that one of your seats left behind in one attempt at a game."""
+    """The output of one of your seats in one attempt at a game."""
 
     seat = serializers.IntegerField()
     bot = serializers.CharField()

@@ -1,4 +1,4 @@
-"""Visibility: the parts of matches and games that each reader may see.
+"""Show matches and games to people, and keep secret what must stay secret.
 
 The decks follow from a match's seed. Therefore neither the seed nor a replay is
 public before the last game of the match has ended. A match under embargo is hidden

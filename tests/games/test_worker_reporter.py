@@ -1,4 +1,4 @@
-"""The reports of a worker process, and when it counts as unresponsive."""
+"""A worker process reports, and notices when it is unresponsive."""
 
 import pytest
 

@@ -1,6 +1,7 @@
-"""A service of real processes on servers of its own, each host with its own way there.
+"""A service of real processes with its own PostgreSQL and Redis.
 
-The tests look at its database through a connection of their own, as an operator would.
+Each worker host may reach the servers by a way of its own. The tests read the database
+through a connection of their own, as an operator would.
 """
 
 import os
@@ -20,28 +21,30 @@ from django.conf import settings
 from ladder.ops.chaos import servers
 from ladder.ops.chaos.monkey import ServiceProcess
 
-BACK_S = 60
-BROKEN = """
+BACK_AT_WORK_TIMEOUT_S = 60
+# Installed in each worker as sitecustomize. It makes a worker unresponsive on demand:
+# the process lives but takes no more messages, as seen after outages of the broker.
+UNRESPONSIVE_ON_DEMAND = """
 import os, pathlib
 from kombu.transport import redis
 
-ask, ear = redis.Channel._brpop_start, pathlib.Path(os.environ["FLEET_EAR"])
+request_messages = redis.Channel._brpop_start
+flag = pathlib.Path(os.environ["FLEET_UNRESPONSIVE_FLAG"])
 
 
 def start(self, *args):
-    "Ask the broker for messages, unless this process was made unresponsive."
-    if not pathlib.Path(f"{ear}-{os.getpid()}").exists():
-        ask(self, *args)
+    "Request messages from the broker, unless there is a flag for this process."
+    if not pathlib.Path(f"{flag}-{os.getpid()}").exists():
+        request_messages(self, *args)
 
 
 redis.Channel._brpop_start = start
 """
-"""A worker that renews its entry and takes no message, as after some reconnects."""
 
 
 @dataclass
 class Fleet:
-    """Servers, a scheduler, and workers that a supervisor starts again."""
+    """Servers, a dispatcher, and workers that a supervisor restarts."""
 
     folder: Path
     postgres: servers.Postgres
@@ -51,7 +54,7 @@ class Fleet:
     workers: list[ServiceProcess] = field(default_factory=list)
     scheduler: ServiceProcess | None = None
     env: dict[str, str] = field(default_factory=dict)
-    """What its processes are told beside, or instead."""
+    """More environment variables for its processes; they override the others."""
 
     def environ(self, **more: str) -> dict[str, str]:
         return os.environ | {
@@ -59,7 +62,7 @@ class Fleet:
             "BROKER_URL": self.redis.url,
             "TORRES_LEASE_SECONDS": str(self.lease_s),
             "TORRES_DATA": str(self.folder / "data"),
-            "FLEET_EAR": str(self.folder / "unresponsive"),
+            "FLEET_UNRESPONSIVE_FLAG": str(self.folder / "unresponsive"),
             "DB_POOL": "8",
             **self.env,
             **more,
@@ -77,9 +80,9 @@ class Fleet:
         return done.stdout
 
     def open(self, prefixes: Sequence[Sequence[str]], *, slots: int = 2) -> None:
-        """Fill the database, then start a worker behind each prefix."""
+        """Fill the database, then start a worker with each command prefix."""
         (self.folder / "path").mkdir()
-        (self.folder / "path" / "sitecustomize.py").write_text(BROKEN)
+        (self.folder / "path" / "sitecustomize.py").write_text(UNRESPONSIVE_ON_DEMAND)
         self.manage("migrate", "--verbosity", "0")
         self.manage(
             *("shell", "--verbosity", "0", "--command"),
@@ -105,7 +108,7 @@ class Fleet:
         self.keep()
 
     def keep(self) -> None:
-        """Do what a supervisor does: start again what has ended."""
+        """Restart processes that have ended, as a supervisor does."""
         for process in [*self.workers, self.scheduler]:
             process.keep()
 
@@ -115,7 +118,7 @@ class Fleet:
                 process.close()
 
     def make_unresponsive(self, worker: int) -> int:
-        """Let a worker take no message any more, and return its process."""
+        """Let a worker take no more messages; return its process id."""
         pid = self.workers[worker].child.pid
         (self.folder / f"unresponsive-{pid}").touch()
         return pid
@@ -128,7 +131,7 @@ class Fleet:
         return self.ask("SELECT now()")[0][0]
 
     def claimed_since(self, worker: int, moment: object) -> bool:
-        """Say whether a worker (in whichever process) took a game since."""
+        """True if a worker claimed a game since, in any of its processes."""
         return bool(
             self.ask(
                 "SELECT 1 FROM games_attempt a JOIN games_worker w"
@@ -140,7 +143,7 @@ class Fleet:
         )
 
     def busy(self, worker: int | None = None) -> list[tuple[int, int]]:
-        """List the games that run now, of one worker or of all, with their fences."""
+        """List running games with their fences, of one worker or of all workers."""
         host = "" if worker is None else f"/host-{worker}#"
         return self.ask(
             "SELECT g.id, g.fence FROM games_game g JOIN games_worker w"
@@ -148,8 +151,8 @@ class Fleet:
             f"%{host}%",
         )
 
-    def again(self, games: Sequence[tuple[int, int]]) -> bool:
-        """Say whether these games were all claimed once more, or ended as they ran."""
+    def all_claimed_again(self, games: Sequence[tuple[int, int]]) -> bool:
+        """True if each of these games was claimed again, or has finished."""
         return all(
             self.ask(
                 "SELECT 1 FROM games_game"
@@ -160,27 +163,34 @@ class Fleet:
             for game, fence in games
         )
 
-    def until(self, what: Callable[[], bool], within_s: float) -> float:
-        """Wait until it is so, with a supervisor at work; return after how long."""
-        began, pause = time.monotonic(), threading.Event()
-        while not what():
-            passed = time.monotonic() - began
-            assert passed < within_s, f"not within {within_s} s: {self.logs()}"
+    def until(self, condition: Callable[[], bool], within_s: float) -> float:
+        """Wait until a condition holds, and restart processes that end meanwhile.
+
+        Return the waiting time in seconds. Fails after `within_s`.
+        """
+        started_at = time.monotonic()
+        pause = threading.Event()
+        while not condition():
+            waited_s = time.monotonic() - started_at
+            assert waited_s < within_s, f"not within {within_s} s: {self.logs()}"
             self.keep()
             pause.wait(0.2)
-        return time.monotonic() - began
+        return time.monotonic() - started_at
 
     def logs(self) -> str:
         paths = sorted(self.folder.glob("*.log"))
         return "\n".join(f"{p}:\n{p.read_text()[-3000:]}" for p in paths)
 
     def settle(self) -> str:
-        """Make no more matches, wait for the end of all games, and check everything."""
+        """Stop making matches, wait until all games end, and check the invariants.
+
+        Return the output of `manage.py audit`.
+        """
         self.ask("UPDATE ratings_season SET status = 'frozen' RETURNING 1")
-        undone = (
+        open_games = (
             "SELECT 1 FROM games_game WHERE status IN ('scheduled', 'running') LIMIT 1"
         )
-        self.until(lambda: not self.ask(undone), 6 * self.lease_s + 60)
+        self.until(lambda: not self.ask(open_games), 6 * self.lease_s + 60)
         return self.manage("audit", "--no-forfeits")
 
 
@@ -188,7 +198,7 @@ class Fleet:
 def fleet(
     address: str = "127.0.0.1", prefix: Sequence[str] = (), **options: object
 ) -> Iterator[Fleet]:
-    """Open servers behind `prefix`; everything ends with the block."""
+    """Start servers with a command prefix; everything ends with the block."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="torres-soak-")))
         folder.chmod(0o755)
@@ -201,12 +211,12 @@ def fleet(
         yield service
 
 
-def took(service: Fleet, moment: object) -> bool:
-    hosts = range(len(service.workers))
-    return all(service.claimed_since(host, moment) for host in hosts)
+def all_have_claimed(service: Fleet, since: object) -> bool:
+    workers = range(len(service.workers))
+    return all(service.claimed_since(worker, since) for worker in workers)
 
 
-def wait_for_work(service: Fleet, seconds: float = BACK_S) -> float:
-    """Wait until every worker has taken a game from now on; return after how long."""
-    moment = service.now()
-    return service.until(lambda: took(service, moment), seconds)
+def wait_for_work(service: Fleet, seconds: float = BACK_AT_WORK_TIMEOUT_S) -> float:
+    """Wait until every worker has claimed a game from now on; return the seconds."""
+    now = service.now()
+    return service.until(lambda: all_have_claimed(service, now), seconds)

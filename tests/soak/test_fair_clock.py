@@ -1,4 +1,4 @@
-"""On a busy machine, bots that use half of their budget never run out of it."""
+"""On a busy machine, a bot that uses half of its time budget never forfeits."""
 
 import os
 import subprocess
@@ -17,8 +17,8 @@ from ladder.runner.sandbox import Program, Sandbox, SandboxUnavailable, open_san
 from tests.runner.factories import HELLO, PROGRAMS, ask
 
 DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
-BUDGET_MS = 100.0  # each burns 50
-MOST_UNJUDGED = 3
+BUDGET_MS = 100.0  # each decision uses 50
+MAX_UNJUDGED_GAMES = 3
 
 
 @pytest.fixture
@@ -36,14 +36,15 @@ def busy() -> Iterator[None]:
 def decided(box: Program, sandbox: Sandbox) -> list[Answer]:
     """Return the answers of a bot; of the next one where the clock could not judge.
 
-    A worker plays such a game again: it is no forfeit. A forfeit raises PlayerFault.
+    If the clock cannot judge, a worker plays the game again, so this is no forfeit. A
+    forfeit raises PlayerFault.
     """
     answers: list[Answer] = []
-    for _ in range(1 + MOST_UNJUDGED):
+    for _ in range(1 + MAX_UNJUDGED_GAMES):
         bot = BotProcess(box, sandbox, Limits(memory_mb=384, start_ms=20_000))
         try:
             bot.start(HELLO)
-            # What runs the first time runs slowly.
+            # The first decision is slower, because code is loaded and compiled.
             bot.decide(ask(move_ms=10 * BUDGET_MS))
             while len(answers) < DECISIONS:
                 answers.append(bot.decide(ask(len(answers), move_ms=BUDGET_MS)))
@@ -56,7 +57,9 @@ def decided(box: Program, sandbox: Sandbox) -> list[Answer]:
             return answers
         finally:
             bot.kill()
-    raise AssertionError(f"more than {MOST_UNJUDGED} times the clock could not judge")
+    raise AssertionError(
+        f"more than {MAX_UNJUDGED_GAMES} times the clock could not judge"
+    )
 
 
 @pytest.mark.soak

@@ -1,4 +1,4 @@
-"""A thousand games leave nothing behind, nor does a worker killed in the middle."""
+"""Neither a thousand games nor a killed worker leave anything behind on the host."""
 
 import os
 import signal
@@ -21,13 +21,13 @@ from tests.runner.factories import PROGRAMS, contest, player
 GAMES = int(os.environ.get("TORRES_SOAK_GAMES", "1000"))
 PLAYERS = ("first", "first", "first", "exit_at_answer", "spin_threads")
 ROOT = Path(__file__).parents[2]
-MOST_KIB = 8_192
-"""Allowed growth of a process: its allocator does not return all memory."""
+# A process may grow by this much, because its allocator does not return all memory.
+MAX_GROWTH_KIB = 8_192
 
 
 @dataclass(frozen=True)
-class Left:
-    """Everything that could accumulate on the machine."""
+class Leftovers:
+    """Everything that could accumulate on the host."""
 
     descriptors: list[str]
     processes: list[str]
@@ -36,14 +36,14 @@ class Left:
     files: list[str]
 
 
-def left(uids: range, *workers: int) -> Left:
-    """Look at what these workers, and all bots, left; others may be on the machine."""
+def leftovers(uids: range, *workers: int) -> Leftovers:
+    """Return what these workers and all bots left behind, but no other programs."""
     run = Host.from_environment().run_dir
-    return Left(
+    return Leftovers(
         sorted(path.name for path in Path("/proc/self/fd").iterdir()),
-        sorted(of_bots(uids)),
+        sorted(bot_processes(uids)),
         sorted(
-            str(group.parent)  # one for the next bot is there, whatever its number
+            str(group.parent)  # its number differs for each bot, so leave it out
             for hierarchy in find()
             for worker in workers
             for group in (hierarchy.here / "torres").glob(f"{worker}-*/*/")
@@ -53,7 +53,7 @@ def left(uids: range, *workers: int) -> Left:
     )
 
 
-def of_bots(uids: range) -> Iterator[str]:
+def bot_processes(uids: range) -> Iterator[str]:
     for process in Path("/proc").iterdir():
         try:
             if process.name.isdecimal() and process.stat().st_uid in uids:
@@ -82,7 +82,7 @@ def command(pid: str) -> bytes:
 @pytest.fixture
 def slots(monkeypatch) -> Iterator[range]:
     with tempfile.TemporaryDirectory(prefix="torres-soak-") as folder:
-        Path(folder).chmod(0o755)  # bots see its copies
+        Path(folder).chmod(0o755)  # bots read copies in it
         monkeypatch.setenv("TORRES_SLOT_UIDS", "63100-63119")
         monkeypatch.setenv("TORRES_RUN_DIR", f"{folder}/run")
         yield range(63_100, 63_120)
@@ -107,19 +107,20 @@ def test_a_thousand_games_leave_nothing(slots) -> None:
 
     for number in range(len(PLAYERS) * 3):
         game(number)
-    before, size = left(slots, os.getpid()), kib("self")
+    before = leftovers(slots, os.getpid())
+    size = kib("self")
     (zygote,) = zygotes()
     its_size = kib(zygote)
     for number in range(GAMES):
         game(number)
-    after = left(slots, os.getpid())
+    after = leftovers(slots, os.getpid())
     sandbox_size, zygote_size = kib("self") - size, kib(zygote) - its_size
     sandbox.close()
 
     print(f"grown: worker {sandbox_size} KiB, zygote {zygote_size} KiB")
     assert after == before
-    assert sandbox_size < MOST_KIB
-    assert zygote_size < MOST_KIB
+    assert sandbox_size < MAX_GROWTH_KIB
+    assert zygote_size < MAX_GROWTH_KIB
 
 
 WORKER = """
@@ -137,22 +138,23 @@ for thread in threads: thread.start()
 
 
 def test_workers_that_are_killed_in_their_games_leave_nothing(slots) -> None:
-    """Killed at twenty moments, of their starts, their games and their ends."""
+    """Kill workers at twenty moments: while games start, run and end."""
     opened().close()
-    before, killed = left(slots), []
+    before = leftovers(slots)
+    killed = []
     for number in range(20):
         with subprocess.Popen(
             [sys.executable, "-c", WORKER], cwd=ROOT, stdout=subprocess.PIPE
         ) as worker:
             assert worker.stdout is not None
             assert worker.stdout.readline() == b"ready\n"
-            time.sleep(0.037 * number)  # noqa: TID251 - a moment by chance is meant
+            time.sleep(0.037 * number)  # noqa: TID251 - an arbitrary moment is intended
             worker.send_signal(signal.SIGKILL)
         killed.append(worker.pid)
         deadline = time.monotonic() + 30
-        while list(of_bots(slots)) and time.monotonic() < deadline:
-            time.sleep(0.05)  # noqa: TID251 - the kernel takes its time
-        assert list(of_bots(slots)) == []
+        while list(bot_processes(slots)) and time.monotonic() < deadline:
+            time.sleep(0.05)  # noqa: TID251 - the kernel needs time to end them
+        assert list(bot_processes(slots)) == []
 
-    opened().close()  # the next one sweeps
-    assert left(slots, *killed) == before
+    opened().close()  # the next sandbox removes what is left
+    assert leftovers(slots, *killed) == before

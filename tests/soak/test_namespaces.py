@@ -1,6 +1,6 @@
-"""Two worker hosts and a server host, each a network namespace; links that are cut.
+"""Two worker hosts and a server host as network namespaces, and links that are cut.
 
-A cut is silent: the host's cable is taken out of the switch, and nobody is told.
+A cut is silent: the cable of a host leaves the switch, and no connection is closed.
 """
 
 import os
@@ -19,8 +19,8 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
 NET = "10.213.77"
-ME = f"t{os.getpid()}"  # interfaces have names of at most 15 letters
-SWITCH = f"{ME}sw"
+PREFIX = f"t{os.getpid()}"  # short, since names of interfaces have at most 15 letters
+SWITCH = f"{PREFIX}sw"
 
 
 def ip(*words: str) -> None:
@@ -32,10 +32,11 @@ def undo(*words: str) -> None:
 
 
 class NetworkHost:
-    """A namespace with a cable to the switch; it ends with the stack."""
+    """A network namespace with a cable to the switch, removed when the stack closes."""
 
     def __init__(self, stack: ExitStack, name: str, number: int) -> None:
-        self.name, self.address = f"{ME}{name}", f"{NET}.{number}"
+        self.name = f"{PREFIX}{name}"
+        self.address = f"{NET}.{number}"
         self.cable = f"{self.name}c"
         ip("netns", "add", self.name)
         stack.callback(partial(undo, "netns", "del", self.name))
@@ -64,12 +65,12 @@ class NetworkHost:
 
 @contextmanager
 def network() -> Iterator[list[NetworkHost]]:
-    """Make a switch with this process and three hosts at it."""
+    """Create a switch that connects this process and three hosts."""
     with ExitStack() as stack:
         try:
             ip("link", "add", SWITCH, "type", "bridge")
         except subprocess.CalledProcessError as why:
-            pytest.skip(f"no network of one's own here: {why.stderr}")
+            pytest.skip(f"cannot create network interfaces here: {why.stderr}")
         stack.callback(partial(undo, "link", "del", SWITCH))
         ip("addr", "add", f"{NET}.1/24", "dev", SWITCH)
         ip("link", "set", SWITCH, "up")
@@ -78,7 +79,7 @@ def network() -> Iterator[list[NetworkHost]]:
 
 
 @pytest.mark.parametrize("seconds", [5, 30, 75])
-def test_a_cut_link_loses_nothing_and_doubles_nothing(seconds):
+def test_a_cut_link_loses_no_game_and_plays_none_twice(seconds):
     with network() as (db, one, two), fleet(db.address, db.inside) as service:
         service.open([one.inside, two.inside])
         wait_for_work(service, 90)
@@ -90,13 +91,13 @@ def test_a_cut_link_loses_nothing_and_doubles_nothing(seconds):
         back = wait_for_work(service)
         print(f"cut for {seconds} s: all at work {back:.0f} s after it", flush=True)
 
-        held = service.settle()
-        assert held.count(": yes") == 8
+        report = service.settle()
+        assert report.count(": yes") == 8
         print(service.manage("status"))
 
 
-def test_servers_behind_a_cut_link_are_waited_for():
-    """Here the cable of the servers is out: both hosts and the scheduler are alone."""
+def test_the_service_goes_on_after_its_servers_were_cut_off():
+    """Cut the link of the servers, so that workers and dispatcher reach nothing."""
     with network() as (db, one, two), fleet(db.address, db.inside) as service:
         service.open([one.inside, two.inside])
         service.until(lambda: len(service.busy()) > 1, 90)

@@ -12,8 +12,8 @@ from ladder.ops.chaos import servers
 from tests.soak.factories import Fleet, fleet
 
 pytestmark = pytest.mark.usefixtures("_servers")
+# Fewer than the connections of the service, so that they are really shared.
 SESSIONS = 3
-"""Fewer than there are connections, so that they are really shared."""
 INI = """
 [databases]
 torres = host={postgres.address} port={postgres.port} user=torres
@@ -30,7 +30,7 @@ ignore_startup_parameters = options
 
 
 class Pooler(servers._Process):
-    """PgBouncer in front of a PostgreSQL; it refuses to run as root."""
+    """PgBouncer in front of PostgreSQL. It refuses to run as root."""
 
     def __init__(self, folder: Path, postgres: servers.Postgres) -> None:
         folder.mkdir()
@@ -65,13 +65,13 @@ def test_every_invariant_holds_behind_a_pooler(service: Fleet) -> None:
     service.env["DATABASE_DIRECT_URL"] = service.postgres.url
     service.open([(), ()])
     played = "SELECT 1 FROM games_game WHERE status = 'finished' OFFSET 300 LIMIT 1"
-    took = service.until(lambda: bool(service.ask(played)), 120)
-    print(f"300 games after {took:.0f} s", flush=True)
+    seconds = service.until(lambda: bool(service.ask(played)), 120)
+    print(f"300 games after {seconds:.0f} s", flush=True)
 
     assert service.settle().count(": yes") == 8
 
 
-def test_a_dispatcher_that_cannot_hold_its_lock_says_so(service: Fleet) -> None:
+def test_a_dispatcher_behind_a_pooler_says_what_to_configure(service: Fleet) -> None:
     service.manage("migrate", "--verbosity", "0")
     done = subprocess.run(
         [sys.executable, str(settings.BASE_DIR / "manage.py"), "schedule"],

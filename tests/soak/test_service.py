@@ -1,4 +1,4 @@
-"""Tests that take minutes to hours: `make soak`."""
+"""Long runs of the whole service, for minutes to hours (`make soak`)."""
 
 import sys
 
@@ -17,7 +17,9 @@ def test_ten_thousand_games_under_chaos():
     assert out.count(": yes") == 8
 
 
-def test_killed_ten_times_with_real_bots_it_loses_nothing(data, monkeypatch):
+def test_a_service_with_real_bots_that_is_killed_ten_times_loses_nothing(
+    data, monkeypatch
+):
     manage_py = [sys.executable, str(settings.BASE_DIR / "manage.py")]
     monkeypatch.setattr("tests.ops.test_up.MANAGE", manage_py)
     kill_again_and_again(data, 10)
