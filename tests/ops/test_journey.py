@@ -171,5 +171,5 @@ def test_a_bot_goes_from_upload_to_leaderboard_on_two_workers(tmp_path: Path) ->
         assert service.run(BIN / "torres", "verify", replay).endswith(": valid\n")
 
         status = service.run(*MANAGE, "status")
-        assert "The sum comes out." in status
+        assert "The totals add up." in status
         service.run(*MANAGE, "rebuild_ratings", "--check")

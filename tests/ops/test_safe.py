@@ -77,9 +77,9 @@ def test_a_running_game_is_played_again_after_a_restore(storages, tmp_path):
     attempts.claim(Game.objects.get().pk, factories.worker())
 
     backup.save(tmp_path / "backup")
-    missing = backup.bring_back(tmp_path / "backup")
+    report = backup.restore(tmp_path / "backup")
 
-    assert missing.games_given_back == 1
+    assert report.games_released == 1
     assert Game.objects.get().status == "scheduled"
 
 
@@ -107,9 +107,9 @@ def test_yesterdays_rows_with_todays_uploads_are_whole(storages, tmp_path):
     backup.save(tmp_path / "backup")
     upload("dora")
 
-    missing = backup.bring_back(tmp_path / "backup")
+    report = backup.restore(tmp_path / "backup")
 
-    assert missing.packages == []
+    assert report.lost_submissions == []
     assert not Submission.objects.filter(bot__slug="dora").exists()
     assert rebuild.check(season).complaints == []
     connection.close()

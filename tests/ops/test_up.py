@@ -54,7 +54,7 @@ def start(data, *words: str) -> subprocess.Popen[str]:
 
 
 def assert_sound(data) -> None:
-    assert "The sum comes out." in manage(data, "status")
+    assert "The totals add up." in manage(data, "status")
     assert "all ratings the same" in manage(data, "rebuild_ratings", "--check")
 
 
@@ -99,7 +99,7 @@ def test_a_port_that_is_taken_is_said_so(data):
         done = run(data, "up", "--port", str(port))
 
     assert done.returncode == 1
-    assert f"Port {port} of 127.0.0.1 can't be had" in done.stderr
+    assert f"Port {port} of 127.0.0.1 cannot be opened" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -108,7 +108,7 @@ class Fleet:
     def keep(self) -> None:
         """Do what a supervisor does: start again what has ended."""
         for process in [*self.workers, self.scheduler]:
-            process.keep()
+            process.ensure_running()
 
     def close(self) -> None:
         for process in [*self.workers, self.scheduler]:
