@@ -2,7 +2,7 @@
 
 There is only this settings file. The embedded service (SQLite, in-memory broker) and a
 production service (PostgreSQL, Redis) differ only in DATABASE_URL and BROKER_URL.
-docs/operating.md explains every environment variable; a test compares it with this file.
+docs/operating.md explains every environment variable; a test compares both files.
 """
 
 import sys
@@ -89,14 +89,14 @@ SQLITE_OPTIONS = {
 # The URL of PostgreSQL itself, if DATABASE_URL points to a connection pooler in
 # transaction mode (PgBouncer). The dispatcher holds its session lock there.
 DATABASE_DIRECT_URL = env("DATABASE_DIRECT_URL", default="")
-# - tcp_user_timeout (ms): a query fails during a network outage instead of hanging for
+# - tcp_user_timeout (ms): during a network outage a query fails instead of hanging for
 #   minutes. The tasks handle the failure and try again.
-# - options: the same timeouts on the server's side. Otherwise the session of a host that
-#   lost its network keeps its locks, also the dispatcher's, for hours. PgBouncer must
-#   ignore these options (ignore_startup_parameters = options).
-# - prepare_threshold: prepare a statement after 5 executions. Behind a pooler DB_PREPARE
-#   must state that the pooler supports it: PgBouncer does since version 1.22, with
-#   max_prepared_statements.
+# - options: the same timeouts on the server's side. Otherwise the session of a host
+#   that lost its network keeps its locks, also the dispatcher's, for hours. PgBouncer
+#   must ignore these options (ignore_startup_parameters = options).
+# - prepare_threshold: prepare a statement after 5 executions. Behind a pooler,
+#   DB_PREPARE must state that the pooler supports it: PgBouncer does since 1.22,
+#   with max_prepared_statements.
 # - pool: one pool per process, so processes x DB_POOL must stay below max_connections.
 #   A game returns its connection to the pool while its bots think.
 POSTGRES_OPTIONS = {
@@ -285,8 +285,8 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "play"
-# Repeated hints have a queue of their own ("again"), so that they do not wait behind the
-# first ones.
+# Repeated hints have a queue of their own ("again"), so that they do not wait behind
+# the first ones.
 CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {
     name: {} for name in ("play", "tournament", "again", "build", "service")
 }

@@ -1,4 +1,4 @@
-"""The pages that anybody sees: each joins what the rooms show."""
+"""The public pages. Each view joins what several packages know about one subject."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ from ladder.ratings import leaderboard as ratings
 from ladder.tournaments import visibility as tournaments
 from ladder.web import (
     boards,
+    docs,
     forms,
-    markdown,
     pages,
     problem_texts,
     problems,
@@ -33,7 +33,6 @@ from ladder.web import (
 
 NOT_BEGUN = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
 LATEST = 10
-PROTOCOL = settings.BASE_DIR / "docs" / "protocol.md"
 
 
 def _number(request: HttpRequest, name: str) -> int | None:
@@ -172,10 +171,20 @@ class TournamentPage(View):
         return render(request, "web/tournament.html", context)
 
 
-class ProtocolPage(View):
+@method_decorator(conditional_page, "dispatch")
+class DocsIndexPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
-        context = {"title": "Write a bot", "text": markdown.page(PROTOCOL)}
-        return render(request, "web/docs.html", context)
+        context = {"sections": docs.sections()}
+        return render(request, "web/docs-index.html", context)
+
+
+@method_decorator(conditional_page, "dispatch")
+class DocumentPage(View):
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        document = docs.find(name)
+        if document is None:
+            raise Http404
+        return render(request, "web/docs.html", {"document": document})
 
 
 class ProblemsPage(View):

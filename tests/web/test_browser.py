@@ -163,7 +163,7 @@ def test_no_page_is_wider_than_the_window(page: Page, width: int) -> None:
         f"/matches/{show.match.pk}/",
         f"/ladders/main/compare/?bot=grendel&other={show.bens.bot.slug}",
         "/bots/",
-        "/docs/bots/",
+        "/docs/protocol/",
         "/sign-in/",
     ):
         page.goto(address)
