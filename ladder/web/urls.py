@@ -47,12 +47,12 @@ urlpatterns = [
     ),
     *(
         path(
-            f"tournaments/<slug:slug>/{what}/",
+            f"tournaments/<slug:slug>/{action}/",
             account_views.TournamentEntryAction.as_view(),
-            {"what": what},
-            name=f"tournament-{what}",
+            {"action": action},
+            name=f"tournament-{action}",
         )
-        for what in ("enter", "check-in", "withdraw")
+        for action in ("enter", "check-in", "withdraw")
     ),
     path("docs/", views.DocsIndexPage.as_view(), name="docs"),
     path("docs/problems/", views.ProblemsPage.as_view(), name="problems"),

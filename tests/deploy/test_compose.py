@@ -1,4 +1,4 @@
-"""The deployment's files, as far as they can be judged without a container engine."""
+"""Check the files in deploy/, as far as this works without a container engine."""
 
 import re
 import subprocess
@@ -36,26 +36,26 @@ def test_the_base_image_is_pinned() -> None:
 
 
 @pytest.mark.parametrize("name", ["db", "redis"])
-def test_what_others_wait_for_says_when_it_is_healthy(name: str) -> None:
+def test_services_that_others_wait_for_have_a_health_check(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"]
     assert SERVICES["migrate"]["depends_on"][name]["condition"] == "service_healthy"
 
 
-def test_a_worker_has_time_to_give_its_games_back() -> None:
+def test_a_worker_has_time_to_release_its_games() -> None:
     worker = SERVICES["worker"]
 
     assert worker["environment"]["REMAP_SIGTERM"] == "SIGQUIT"
     assert int(worker["stop_grace_period"].rstrip("s")) > SOFT_SHUTDOWN_S
 
 
-def test_redis_keeps_its_queues() -> None:
+def test_redis_does_not_evict_its_queues() -> None:
     words = SERVICES["redis"]["command"]
 
     assert words[words.index("--maxmemory-policy") + 1] == "noeviction"
     assert words[words.index("--appendonly") + 1] == "yes"
 
 
-def test_no_secret_stands_in_the_files() -> None:
+def test_the_files_contain_no_secret() -> None:
     for name, value in environment().items():
         if "PASSWORD" in name or "SECRET" in name or "@" in value:
             assert "CHANGE" in value, name
