@@ -148,7 +148,7 @@ class Dispatcher:
             done.voided = len(worker_health.look())
         if now - self._looked >= LOOK_S:
             self._looked = now
-            for season in ratings.unfolded():
+            for season in ratings.unarchived():
                 done.joined += rater.welcome(season.pk)
                 while folded := rater.fold(season.pk):
                     done.folded += folded

@@ -34,7 +34,7 @@ def leaderboard_lines(season: Season, rows: int = 20) -> list[str]:
     lines += [
         f"{rank:>4}  {row.rating:>6.2f}  {row.mu:>6.2f}  {row.sigma:>5.2f}"
         f"  {row.games:>5}  {row.bot.slug}"
-        for rank, row in enumerate(selectors.leaderboard(season)[:rows], start=1)
+        for rank, row in enumerate(selectors.ratings_best_first(season)[:rows], start=1)
     ]
     return lines
 

@@ -13,7 +13,8 @@ from engine import replay, replay_format
 from ladder.games import replays, selectors
 from ladder.games.models import Attempt, Game, GameStatus, Seat
 from ladder.ratings import rebuild
-from ladder.ratings.models import Entry, Season
+from ladder.ratings.core.ledger import EntryKind
+from ladder.ratings.models import Season
 
 WITH_RESULT = (GameStatus.FINISHED, GameStatus.VOIDED)
 MAX_COMPLAINTS = 3
@@ -76,8 +77,8 @@ def _attempts() -> str:
 
 
 def _ratings() -> str:
-    entries = Count("entries", Q(entries__kind=Entry.Kind.GAME))
-    voids = Count("entries", Q(entries__kind=Entry.Kind.VOID))
+    entries = Count("entries", Q(entries__kind=EntryKind.GAME))
+    voids = Count("entries", Q(entries__kind=EntryKind.VOID))
     games = Game.objects.filter(match__pairing__isnull=False)
     finished = games.filter(status=GameStatus.FINISHED).annotate(rated=entries)
     voided = games.filter(status=GameStatus.VOIDED).annotate(rated=entries)

@@ -1,4 +1,4 @@
-"""Ladders, and what the ledger says; the ledger is looked at, never written here."""
+"""Admin pages of ladders and seasons. The ledger and the ratings are read-only."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from ladder.ratings.models import (
 
 @admin.register(Ladder)
 class LadderAdmin(admin.ModelAdmin[Ladder]):
-    """What bots are told, and how matches are made."""
+    """A ladder's settings. TrueSkill's parameters cannot be changed here."""
 
     list_display = ("slug", "name", "ruleset", "tables", "default", "opens_at")
     readonly_fields = ("mu", "sigma", "beta", "tau", "created_at")

@@ -1,4 +1,4 @@
-"""Unrated matches that an owner asks for, against chosen bots; a quota counts them."""
+"""Challenges: unrated matches that an owner requests against chosen bots."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -14,28 +14,32 @@ from ladder.games.models import Match
 from ladder.games.services import MatchTerms
 from ladder.ratings.models import Challenge, Ladder
 
-A_DAY = 20
-"""So many challenges an owner may ask for within 24 hours."""
-DAY = timedelta(hours=24)
+MAX_CHALLENGES = 20
+"""The challenges that an owner may request within `QUOTA_PERIOD`."""
+QUOTA_PERIOD = timedelta(hours=24)
 
 
 class BadChallenge(LadderError):
-    """These bots can't meet like this."""
+    """These bots may not meet like this."""
 
-    code, http_status = "bad-challenge", 422
+    code = "bad-challenge"
+    http_status = 422
 
 
 @transaction.atomic
 def challenge(by: User, ladder: Ladder, slugs: Sequence[str]) -> Match:
     """Schedule an unrated match of these bots, in the order of the seats.
 
-    Raises BadChallenge and TooMany. One of them has to be the challenger's; a benched
-    one of its own may play, so that its owner can see what is wrong.
+    One of the bots has to belong to `by`. That bot may be benched, so that its owner
+    can see what is wrong with it. Raises BadChallenge and TooMany.
     """
-    User.objects.select_for_update().get(pk=by.pk)  # two requests at once count twice
+    # The lock makes two requests at once count one after the other.
+    User.objects.select_for_update().get(pk=by.pk)
     bots = _bots(by, ladder, slugs)
-    if not left(by):
-        raise TooMany(f"{A_DAY} challenges in 24 hours is the limit.")
+    if not challenges_left(by):
+        raise TooMany(
+            f"The limit is {MAX_CHALLENGES} challenges in 24 hours. Try again later."
+        )
     ready = {
         submission.bot_id: submission
         for submission in Submission.objects.filter(
@@ -43,7 +47,7 @@ def challenge(by: User, ladder: Ladder, slugs: Sequence[str]) -> Match:
         ).order_by("number")
     }
     if missing := [bot.slug for bot in bots if bot.pk not in ready]:
-        raise BadChallenge(f"No upload is ready of: {', '.join(missing)}.")
+        raise BadChallenge(f"These bots have no ready upload: {', '.join(missing)}.")
     match = games.schedule_match(
         Match.Kind.CHALLENGE,
         MatchTerms(ladder.ruleset, ladder.switches, ladder.limits),
@@ -53,26 +57,28 @@ def challenge(by: User, ladder: Ladder, slugs: Sequence[str]) -> Match:
     return match
 
 
-def left(by: User) -> int:
-    """Say how many challenges more the owner may ask for now."""
-    asked = Challenge.objects.filter(by=by, created_at__gt=Now() - DAY)
-    return max(0, A_DAY - asked.count())
+def challenges_left(by: User) -> int:
+    """Return how many more challenges the owner may request now."""
+    recent = Challenge.objects.filter(by=by, created_at__gt=Now() - QUOTA_PERIOD)
+    return max(0, MAX_CHALLENGES - recent.count())
 
 
 def _bots(by: User, ladder: Ladder, slugs: Sequence[str]) -> list[Bot]:
     if len(set(slugs)) < len(slugs):
-        raise BadChallenge("A bot can't meet itself.")
+        raise BadChallenge("A bot cannot meet itself. Choose different bots.")
     if str(len(slugs)) not in ladder.tables:
         sizes = ", ".join(sorted(ladder.tables))
-        raise BadChallenge(f"{ladder.slug} is played by {sizes}.")
-    found = {bot.slug: bot for bot in Bot.objects.filter(slug__in=slugs)}
-    if unknown := [slug for slug in slugs if slug not in found]:
+        raise BadChallenge(
+            f"A match on {ladder.slug} is played by {sizes} bots, not by {len(slugs)}."
+        )
+    by_slug = {bot.slug: bot for bot in Bot.objects.filter(slug__in=slugs)}
+    if unknown := [slug for slug in slugs if slug not in by_slug]:
         raise BadChallenge(f"There is no bot {unknown[0]!r}.")
-    bots = [found[slug] for slug in slugs]
+    bots = [by_slug[slug] for slug in slugs]
     if all(bot.owner_id != by.pk for bot in bots):
         raise BadChallenge("One of the bots has to be yours.")
     for bot in bots:
-        own = bot.owner_id == by.pk and bot.status == Bot.Status.BENCHED
-        if bot.status != Bot.Status.ACTIVE and not own:
-            raise BadChallenge(f"{bot.slug} is {bot.status}.")
+        own_benched = bot.owner_id == by.pk and bot.status == Bot.Status.BENCHED
+        if bot.status != Bot.Status.ACTIVE and not own_benched:
+            raise BadChallenge(f"{bot.slug} is {bot.status}, so it cannot play.")
     return bots

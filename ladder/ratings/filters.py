@@ -1,4 +1,4 @@
-"""Matches and games may be filtered by their ladder, too."""
+"""Filters of matches and games, with their ladder as one more field."""
 
 import django_filters as filters
 

@@ -8,7 +8,7 @@ from ladder.runner.protocol import Limits
 
 
 def ensure_default_ladder() -> Ladder:
-    """Return the ladder that every bot joins by itself; create it if there is none."""
+    """Return the ladder that all bots join; create it and a season if there is none."""
     with transaction.atomic():
         ladder, _ = Ladder.objects.get_or_create(
             default=True,

@@ -1,18 +1,40 @@
-"""What of ladders and ratings is shown: leaderboards, and a bot's history."""
+"""Leaderboards of seasons, and the history of a bot's rating. Reads only."""
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 from django.db.models import Prefetch, Q, QuerySet
 
 from ladder.bots.models import Bot
+from ladder.ratings.core.ledger import EntryKind
+from ladder.ratings.core.pairing import NEWCOMER_GAMES
+from ladder.ratings.core.trueskill import Skill
 from ladder.ratings.models import Entry, Ladder, Rating, Season
 
-CERTAIN = 1.645
-"""So many standard deviations apart, the better one is better with 95 %."""
-INTERVAL = 1.96
-HISTORY = 500
+ONE_SIDED_95_SDS = 1.645
+"""Standard deviations of a difference from which its sign is sure with 95 %."""
+INTERVAL_95_SDS = 1.96
+"""Standard deviations on each side of a mean that make its 95 % interval."""
+MAX_HISTORY_ENTRIES = 500
+
+
+class _RatingColumns(NamedTuple):
+    """The columns of one rating, in the order of `COLUMNS`."""
+
+    slug: str
+    name: str
+    house: bool
+    status: str
+    submission: int
+    mu: float
+    sigma: float
+    rating: float
+    games: int
+    forfeits: int
+    fresh: int
+
+
 COLUMNS = (
     "bot__slug",
     "bot__name",
@@ -26,114 +48,170 @@ COLUMNS = (
     "forfeits",
     "fresh",
 )
-SETTLING = 20
-"""With fewer games of its present code a rating still settles."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardRow:
+    """One bot on a leaderboard. `low` and `high` are the 95 % interval of μ.
+
+    `bot` is a slug. `tied_with_above` is true if the bot cannot be told apart from the
+    row above with 95 %, and `settling` if its code changed a short time ago.
+    """
+
+    rank: int
+    bot: str
+    name: str
+    house: bool
+    status: str
+    submission: int
+    mu: float
+    sigma: float
+    rating: float
+    low: float
+    high: float
+    tied_with_above: bool
+    games: int
+    forfeits: int
+    settling: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardPage:
+    """A part of a leaderboard; `total` counts the rows of the whole."""
+
+    rows: list[LeaderboardRow]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPoint:
+    """A bot's rating after one entry of the ledger.
+
+    `submission` is the number of the upload with which the bot joined or continued at
+    this entry; it is None for all other entries.
+    """
+
+    seq: int
+    kind: str
+    game: int | None
+    submission: int | None
+    mu: float
+    sigma: float
+    rating: float
 
 
 def ladders() -> QuerySet[Ladder]:
-    """Every ladder with its seasons, the newest season first."""
+    """Return all ladders with their seasons, the newest season first."""
     seasons = Season.objects.order_by("-number")
     return Ladder.objects.prefetch_related(Prefetch("seasons", seasons)).order_by("id")
 
 
 def current(ladder: Ladder) -> Season | None:
-    """Return the newest season of a ladder that came from `ladders`."""
+    """Return the newest season of a ladder that `ladders` returned."""
     return next(iter(ladder.seasons.all()), None)
 
 
-@dataclass(frozen=True, slots=True)
-class LeaderboardPage:
-    """A part of a leaderboard; `total` counts all of it."""
-
-    rows: list[dict[str, Any]]
-    total: int
+def is_settling(fresh: int) -> bool:
+    """True if a bot has played few games since its code changed last."""
+    return fresh < NEWCOMER_GAMES
 
 
-def leaderboard(season: Season, start: int, length: int) -> LeaderboardPage:
-    """Return the rows from `start` (0 is the best), best first.
+def leaderboard_page(season: Season, start: int, length: int) -> LeaderboardPage:
+    """Return `length` rows from index `start` on (0 is the best), best first.
 
-    Read as plain tuples: building objects of 50 rows costs more than the query.
+    Equal ratings share the better rank. The page reads one row more, above its first
+    one, to compare with. Rows are read as tuples, because building 50 model objects
+    costs more than the query.
     """
     ratings = Rating.objects.filter(season=season)
     ordered = ratings.order_by("-rating", "bot").values_list(*COLUMNS)
-    before = 1 if start else 0
-    found = list(ordered[start - before : start + length])
-    rows: list[dict[str, Any]] = []
-    above = found[0] if before and found else None
-    rank = _first_rank(ratings, above) if above else 0
-    for place, row in enumerate(found[before:], start=start + 1):
-        if above is None or above[7] != row[7]:
-            rank = place
-        rows.append(_row(rank, row, above))
+    first = max(start - 1, 0)
+    columns = [_RatingColumns._make(row) for row in ordered[first : start + length]]
+    above = None
+    rank = 0
+    if start and columns:
+        above = columns.pop(0)
+        rank = ratings.filter(rating__gt=above.rating).count() + 1
+    rows: list[LeaderboardRow] = []
+    for position, row in enumerate(columns, start=start + 1):
+        if above is None or above.rating != row.rating:
+            rank = position
+        rows.append(_leaderboard_row(rank, row, above))
         above = row
     return LeaderboardPage(rows, ratings.count())
 
 
-def _first_rank(ratings: QuerySet[Rating], above: tuple[Any, ...]) -> int:
-    return ratings.filter(rating__gt=above[7]).count() + 1
-
-
 def rank(season: Season, rating: Rating) -> int:
-    """Return a bot's place on the leaderboard; equal ones share the better one."""
+    """Return a bot's rank on the leaderboard; equal ratings share the better rank."""
     better = Rating.objects.filter(season=season, rating__gt=rating.rating)
     return better.count() + 1
 
 
-def _row(
-    rank: int, row: tuple[Any, ...], above: tuple[Any, ...] | None
-) -> dict[str, Any]:
-    slug, name, house, status, number, mu, sigma, rating, games, forfeits, fresh = row
-    return {
-        "rank": rank,
-        "bot": slug,
-        "name": name,
-        "house": house,
-        "status": status,
-        "submission": number,
-        "mu": mu,
-        "sigma": sigma,
-        "rating": rating,
-        "low": mu - INTERVAL * sigma,
-        "high": mu + INTERVAL * sigma,
-        "tied_with_above": above is not None
-        and abs(above[5] - mu) < CERTAIN * math.hypot(above[6], sigma),
-        "games": games,
-        "forfeits": forfeits,
-        "settling": fresh < SETTLING,
-    }
+def _leaderboard_row(
+    rank: int, row: _RatingColumns, above: _RatingColumns | None
+) -> LeaderboardRow:
+    return LeaderboardRow(
+        rank=rank,
+        bot=row.slug,
+        name=row.name,
+        house=row.house,
+        status=row.status,
+        submission=row.submission,
+        mu=row.mu,
+        sigma=row.sigma,
+        rating=row.rating,
+        low=row.mu - INTERVAL_95_SDS * row.sigma,
+        high=row.mu + INTERVAL_95_SDS * row.sigma,
+        tied_with_above=above is not None and _are_tied(above, row),
+        games=row.games,
+        forfeits=row.forfeits,
+        settling=is_settling(row.fresh),
+    )
 
 
-def history(season: Season, bot: Bot) -> list[dict[str, Any]]:
-    """Return a bot's rating after each entry that moved it, oldest first.
+def _are_tied(one: _RatingColumns, other: _RatingColumns) -> bool:
+    """True if neither bot is the better one with 95 %."""
+    difference = abs(one.mu - other.mu)
+    return difference < ONE_SIDED_95_SDS * math.hypot(one.sigma, other.sigma)
 
-    `submission` marks where it went on with another upload, by its number.
+
+def history(season: Season, bot: Bot) -> list[HistoryPoint]:
+    """Return a bot's rating after each entry that changed it, oldest first.
+
+    1. Read the latest `MAX_HISTORY_ENTRIES` entries that may concern the bot: its joins
+       and new versions, its games, and all voids.
+    2. Leave out the entries that did not change the rating. An entry about the bot
+       itself stays, so that each new upload is on the chart.
     """
-    marks = dict(bot.submissions.values_list("pk", "number"))
+    numbers = dict(bot.submissions.values_list("pk", "number"))
     entries = (
         Entry.objects.filter(season=season)
-        .filter(Q(bot=bot) | Q(game__seats__submission__bot=bot) | Q(kind="void"))
+        .filter(
+            Q(bot=bot) | Q(game__seats__submission__bot=bot) | Q(kind=EntryKind.VOID)
+        )
         .order_by("-seq")
-        .distinct()[:HISTORY]
+        .distinct()[:MAX_HISTORY_ENTRIES]
     )
-    points: list[dict[str, Any]] = []
-    now: list[float] | None = None
+    points: list[HistoryPoint] = []
+    present: list[float] | None = None
     for entry in reversed(entries):
-        moved = next((c["after"] for c in entry.changes if c["bot"] == bot.pk), now)
-        # A new upload is marked even where it moved nothing.
-        if moved is not None and (moved is not now or entry.bot_id == bot.pk):
-            points.append(_point(entry, moved, marks))
-        now = moved
+        after = next(
+            (change["after"] for change in entry.changes if change["bot"] == bot.pk),
+            present,
+        )
+        if after is not None and (after is not present or entry.bot_id == bot.pk):
+            points.append(_history_point(entry, Skill(*after), numbers))
+        present = after
     return points
 
 
-def _point(entry: Entry, moved: list[float], marks: dict[int, int]) -> dict[str, Any]:
-    mu, sigma = moved
-    return {
-        "seq": entry.seq,
-        "kind": entry.kind,
-        "game": entry.game_id,
-        "submission": marks.get(entry.inputs.get("submission", 0)),
-        "mu": mu,
-        "sigma": sigma,
-        "rating": mu - 3 * sigma,
-    }
+def _history_point(entry: Entry, skill: Skill, numbers: dict[int, int]) -> HistoryPoint:
+    return HistoryPoint(
+        seq=entry.seq,
+        kind=entry.kind,
+        game=entry.game_id,
+        submission=numbers.get(entry.inputs.get("submission", 0)),
+        mu=skill.mu,
+        sigma=skill.sigma,
+        rating=skill.shown_rating,
+    )

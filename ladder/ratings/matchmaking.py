@@ -1,8 +1,9 @@
-"""The matchmaker at its ladder: what it knows is read from rows, what it makes written.
+"""Make the matches of a season: connect the matchmaker with the database.
 
-A `Desk` keeps a season's field between two looks, so that a look reads only the ratings
-that moved. What it keeps is a memory and no truth: a new desk, or a second one, makes
-good matches too, and whoever may not play (any more) is refused when a match is made.
+A `MatchmakingSession` keeps a season's pool of bots in memory between two calls, so
+that a call reads only the ratings that changed. The pool is a cache: a new session, or
+a second one at the same time, makes good matches, too. A bot that may no longer play is
+refused when its match is written.
 """
 
 import secrets
@@ -17,131 +18,154 @@ from django.db import transaction
 from ladder.bots.models import Bot, Submission
 from ladder.games import services as games
 from ladder.games.models import Match
-from ladder.games.services import MatchTerms as GameTerms
+from ladder.games.services import MatchTerms
 from ladder.ratings import selectors
 from ladder.ratings.core.pairing import Matchmaker, PairingTerms, Seating
-from ladder.ratings.core.pool import PoolEntry
 from ladder.ratings.core.trueskill import Parameters
 from ladder.ratings.models import Pairing, Season
 from ladder.ratings.seasons import finalists
+from ladder.ratings.selectors import EligibleBot
 
-RELOAD_S, FINALS_S = 60.0, 5.0
-"""So often everything is read again: bans, voids, names, and who still contends."""
+RELOAD_S = 60.0
+"""The whole pool is read again this often: bans, voids, renames."""
+FINALS_RELOAD_S = 5.0
+"""The same in finals, where bots are eliminated."""
 
 
 class MatchmakingSession:
-    """Makes the matches of one season."""
+    """Make the matches of one season."""
 
     def __init__(self, rng: Random | None = None) -> None:
-        self._rng = rng or Random(secrets.randbits(64))  # noqa: S311 -- who plays is no secret
-        self._maker: Matchmaker | None = None
+        self._rng = rng or Random(secrets.randbits(64))  # noqa: S311 -- pairs are public
+        self._matchmaker: Matchmaker | None = None
         self._terms: PairingTerms | None = None
         self._seq = 0
-        self._loaded = float("-inf")
+        self._loaded_at = float("-inf")
         self._busy: set[int] = set()
 
     def pair(self, season: Season, wanted: int) -> int:
-        """Make up to `wanted` matches; return how many were made."""
-        maker, made = self._look(season), 0
-        while made < wanted and (table := maker.next_table()):
-            # Counted anew at the next look, also where the match comes to nothing.
-            self._busy.update(candidate.bot for candidate in table.seats)
-            made += _make(season, table, maker)
+        """Make up to `wanted` matches; return how many were made.
+
+        1. Bring the pool up to date (`_refresh`).
+        2. Let the matchmaker choose a seating, which charges its bots their turns.
+        3. Write the match, unless one of its bots may no longer play.
+        4. Repeat from 2 until enough matches are made or no seating is left.
+        """
+        matchmaker = self._refresh(season)
+        made = 0
+        while made < wanted:
+            seating = matchmaker.next_seating()
+            if seating is None:
+                break
+            # The next refresh counts the open games of these bots again, even if the
+            # match is not written.
+            self._busy.update(profile.bot for profile in seating.seats)
+            made += _write_match(season, seating, matchmaker)
         return made
 
-    def _look(self, season: Season) -> Matchmaker:
-        terms = terms_of(season)
+    def _refresh(self, season: Season) -> Matchmaker:
+        """Bring the pool up to date.
+
+        Everything is read at first, after a change of terms, and from time to time.
+        Otherwise only the ratings that changed are read.
+        """
+        terms = _terms(season)
         now = time.monotonic()
-        if self._maker is None or terms != self._terms:
-            self._maker, self._terms = self._open(season, terms), terms
-            self._loaded = now
-        elif now - self._loaded >= (FINALS_S if _finals(season) else RELOAD_S):
-            self._reload(season, self._maker)
-            self._loaded = now
+        reload_s = FINALS_RELOAD_S if _in_finals(season) else RELOAD_S
+        if self._matchmaker is None or terms != self._terms:
+            self._matchmaker = self._open(season, terms)
+            self._terms = terms
+            self._loaded_at = now
+        elif now - self._loaded_at >= reload_s:
+            self._reload(season, self._matchmaker)
+            self._loaded_at = now
         else:
-            self._catch_up(season, self._maker)
-        self._count_open(season, self._maker)
-        return self._maker
+            self._catch_up(season, self._matchmaker)
+        self._count_open_games(season, self._matchmaker)
+        return self._matchmaker
 
     def _open(self, season: Season, terms: PairingTerms) -> Matchmaker:
-        maker = Matchmaker(terms, self._rng)
-        known = _known(season)
-        maker.field.start(candidate for _, candidate in known)
-        self._seq = max((seq for seq, _ in known), default=0)
-        for table in _tables(season):
-            maker.recall(table)
-        return maker
+        matchmaker = Matchmaker(terms, self._rng)
+        bots = _pairable(season)
+        matchmaker.pool.fill(profile for _, profile in bots)
+        self._seq = max((seq for seq, _ in bots), default=0)
+        for seats in _latest_seatings(season):
+            matchmaker.remember(seats)
+        return matchmaker
 
-    def _catch_up(self, season: Season, maker: Matchmaker) -> None:
-        """Read what moved since; in finals nobody enters this way."""
-        for seq, candidate in selectors.candidates(season, after=self._seq):
-            if not _finals(season) or maker.field.get(candidate.bot):
-                maker.put(candidate)
+    def _catch_up(self, season: Season, matchmaker: Matchmaker) -> None:
+        """Read the ratings that changed. In finals no bot enters the pool this way."""
+        for seq, profile in selectors.eligible_bots(season, after=self._seq):
+            if not _in_finals(season) or matchmaker.pool.get(profile.bot):
+                matchmaker.update(profile)
             self._seq = max(self._seq, seq)
 
-    def _reload(self, season: Season, maker: Matchmaker) -> None:
-        known = {c.bot: (seq, c) for seq, c in _known(season)}
-        for bot in maker.field.bots() - known.keys():
-            maker.field.drop(bot)
-        for bot, (seq, candidate) in known.items():
-            player = maker.field.get(bot)
-            if player is None or player.candidate != candidate:
-                maker.put(candidate)
+    def _reload(self, season: Season, matchmaker: Matchmaker) -> None:
+        bots = {profile.bot: (seq, profile) for seq, profile in _pairable(season)}
+        for bot in matchmaker.pool.bots() - bots.keys():
+            matchmaker.pool.remove(bot)
+        for bot, (seq, profile) in bots.items():
+            candidate = matchmaker.pool.get(bot)
+            if candidate is None or candidate.profile != profile:
+                matchmaker.update(profile)
             self._seq = max(self._seq, seq)
 
-    def _count_open(self, season: Season, maker: Matchmaker) -> None:
+    def _count_open_games(self, season: Season, matchmaker: Matchmaker) -> None:
         counts = selectors.open_seats(season)
         for bot in self._busy | counts.keys():
-            if player := maker.field.get(bot):
-                player.open = counts.get(bot, 0)
+            if candidate := matchmaker.pool.get(bot):
+                candidate.open_games = counts.get(bot, 0)
         self._busy = set(counts)
 
 
-def terms_of(season: Season) -> PairingTerms:
-    """Return what the ladder asks for, with the parameters that are in force."""
+def _terms(season: Season) -> PairingTerms:
+    """Return the ladder's settings, with the parameters that are in force."""
     ladder = season.ladder
     return PairingTerms(
         ladder.tables, Parameters(**season.parameters), ladder.duplicate
     )
 
 
-def _finals(season: Season) -> bool:
+def _in_finals(season: Season) -> bool:
     return season.status == Season.Status.FINALS
 
 
-def _known(season: Season) -> list[tuple[int, PoolEntry]]:
-    """List who may be paired: everybody, or in finals those who still contend."""
-    known = list(selectors.candidates(season))
-    if not _finals(season):
-        return known
-    contending = finalists(season)
-    return [(seq, c) for seq, c in known if c.bot in contending]
+def _pairable(season: Season) -> list[EligibleBot]:
+    """Return the bots that may be paired: all, or in finals those not eliminated."""
+    bots = list(selectors.eligible_bots(season))
+    if not _in_finals(season):
+        return bots
+    remaining = finalists(season)
+    return [bot for bot in bots if bot.profile.bot in remaining]
 
 
-def _tables(season: Season) -> Iterator[list[int]]:
-    """Go through the latest tables, oldest first: bots by seat."""
+def _latest_seatings(season: Season) -> Iterator[list[int]]:
+    """Yield the bots of the latest matches by seat, the oldest match first."""
     for _, seats in groupby(selectors.latest_seats(season), key=itemgetter(0)):
         yield [bot for _, bot in seats]
 
 
 @transaction.atomic
-def _make(season: Season, table: Seating, maker: Matchmaker) -> bool:
-    """Write the match; False if somebody may not play any more, who then leaves."""
-    wanted = [candidate.submission for candidate in table.seats]
-    found = Submission.objects.filter(
-        status__in=selectors.playable(season), bot__status=Bot.Status.ACTIVE
+def _write_match(season: Season, seating: Seating, matchmaker: Matchmaker) -> bool:
+    """Write the match and its pairing; return whether it was written.
+
+    If a bot may no longer play, nothing is written and the bot leaves the pool.
+    """
+    wanted = [profile.submission for profile in seating.seats]
+    playable = Submission.objects.filter(
+        status__in=selectors.playable_statuses(season), bot__status=Bot.Status.ACTIVE
     ).in_bulk(wanted)
-    for candidate in table.seats:
-        if candidate.submission not in found:
-            maker.field.drop(candidate.bot)
-    if len(found) < len(wanted):
+    for profile in seating.seats:
+        if profile.submission not in playable:
+            matchmaker.pool.remove(profile.bot)
+    if len(playable) < len(wanted):
         return False
     ladder = season.ladder
     match = games.schedule_match(
         Match.Kind.LADDER,
-        GameTerms(ladder.ruleset, ladder.switches, ladder.limits),
-        [found[submission] for submission in wanted],
+        MatchTerms(ladder.ruleset, ladder.switches, ladder.limits),
+        [playable[submission] for submission in wanted],
         duplicate=ladder.duplicate,
     )
-    Pairing.objects.create(season=season, match=match, why=table.why)
+    Pairing.objects.create(season=season, match=match, why=seating.why)
     return True

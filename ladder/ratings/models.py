@@ -1,7 +1,8 @@
-"""Ladders, their seasons, and the ledger from which every rating can be folded again.
+"""Ladders, their seasons, and the ledger from which all ratings can be computed again.
 
-`Entry` is the truth and never changes. `Rating` is what comes out of folding it, and
-`Checkpoint` a shortcut for folding; both can be thrown away and made again.
+`Entry` is the source of truth and never changes. `Rating` is the result of folding the
+entries, and `Checkpoint` lets a fold start in the middle. Both can be deleted and built
+again from the entries (`manage.py rebuild_ratings`).
 """
 
 from django.conf import settings
@@ -11,6 +12,10 @@ from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, Match
+from ladder.ratings.core.ledger import EntryKind
+from ladder.ratings.core.trueskill import SHOWN_RATING_SIGMAS
+
+KINDS_WITH_GAME = [EntryKind.GAME.value, EntryKind.VOID.value]
 
 
 class Ladder(models.Model):
@@ -23,16 +28,20 @@ class Ladder(models.Model):
         default=dict, blank=True, help_text="Differences from the ruleset."
     )
     tables = models.JSONField(
-        help_text='Share of games by seats: {"2": 0.4, "3": 0.2, "4": 0.4}.'
+        help_text='Share of matches by seats: {"2": 0.4, "3": 0.2, "4": 0.4}.'
     )
-    limits = models.JSONField(help_text="As in the bot's hello; the clock included.")
-    # TrueSkill's parameters; `parameters` entries carry a change into a season.
+    limits = models.JSONField(
+        help_text="The limits and the clock, as in the hello message of the protocol."
+    )
+    # TrueSkill's parameters for the next season. A season that has started keeps the
+    # parameters in its ledger, whatever is changed here.
     mu = models.FloatField(default=25.0)
     sigma = models.FloatField(default=25.0 / 3)
     beta = models.FloatField(default=25.0 / 6)
     tau = models.FloatField(default=0.008)
     duplicate = models.BooleanField(
-        default=False, help_text="Each match: same decks, seats rotated."
+        default=False,
+        help_text="Each match has a game for each rotation of the seats, on one seed.",
     )
     default = models.BooleanField(
         default=False, help_text="Bots join it with their first ready submission."
@@ -57,7 +66,12 @@ class Ladder(models.Model):
 
 
 class Season(models.Model):
-    """One run of a ladder with its own ratings; `head` is its last entry's number."""
+    """One run of a ladder with its own ratings and its own ledger.
+
+    `head` is the number of the last entry. Moving it is what makes two writers of one
+    ledger safe. `outcome` is the order of the prize ranks at the end; during finals it
+    holds the games that each bot had played before.
+    """
 
     class Status(models.TextChoices):
         OPEN = "open"
@@ -72,12 +86,13 @@ class Season(models.Model):
     )
     head = models.PositiveBigIntegerField(default=0)
     prizes = models.PositiveSmallIntegerField(
-        default=3, help_text="Finals settle the order of so many first places."
+        default=3, help_text="Finals settle the order of this many first ranks."
     )
     outcome = models.JSONField(
-        default=dict, blank=True, editable=False, help_text="What finals found."
+        default=dict, blank=True, editable=False, help_text="The result of the finals."
     )
-    # What the ledger says last of TrueSkill's constants; only the rater writes it.
+    # TrueSkill's parameters in force, a copy from the ledger. Only the ledger's writer
+    # sets them.
     parameters = models.JSONField(default=dict, editable=False)
     started_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -99,25 +114,32 @@ class Season(models.Model):
 
 
 class Rating(models.Model):
-    """What the ledger says of one bot now; only the rater writes here."""
+    """The present rating of one bot in one season: a projection of the ledger.
+
+    Only the ledger's writer and `rebuild_ratings` write here. `rating`, the number that
+    is shown, is a generated column.
+    """
 
     season = models.ForeignKey(Season, models.CASCADE, related_name="ratings")
     bot = models.ForeignKey(Bot, models.PROTECT, related_name="ratings")
     submission = models.ForeignKey(
-        Submission, models.PROTECT, related_name="+", help_text="It stands for this."
+        Submission,
+        models.PROTECT,
+        related_name="+",
+        help_text="The submission that plays for the bot.",
     )
-    digest = models.CharField(max_length=64, help_text="Of that submission.")
+    digest = models.CharField(max_length=64, help_text="The submission's digest.")
     mu = models.FloatField()
     sigma = models.FloatField()
     games = models.PositiveIntegerField(default=0)
     fresh = models.PositiveIntegerField(
-        default=0, help_text="Games since its code changed last."
+        default=0, help_text="Games since the bot's code changed last."
     )
     forfeits = models.PositiveIntegerField(default=0)
     streak = models.PositiveIntegerField(default=0, help_text="Forfeits in a row.")
-    seq = models.PositiveBigIntegerField(help_text="The entry that moved it last.")
+    seq = models.PositiveBigIntegerField(help_text="The last entry that changed it.")
     rating = models.GeneratedField(
-        expression=F("mu") - Value(3.0) * F("sigma"),
+        expression=F("mu") - Value(float(SHOWN_RATING_SIGMAS)) * F("sigma"),
         output_field=models.FloatField(),
         db_persist=True,
     )
@@ -141,25 +163,19 @@ class Rating(models.Model):
 
 
 class Entry(models.Model):
-    """One cause of a change of ratings. Append-only; `seq` is dense from 1.
+    """One event that can change ratings. Append-only; `seq` is dense from 1.
 
-    `inputs` is all that folding needs; `changes` is what came out, with exact floats:
-    `[{"bot": 7, "before": [25.0, 8.3], "after": [27.1, 7.9]}, ...]`, `before` being
-    null for a bot that was not rated yet, `after` null for one that no longer is.
+    `inputs` is all that the fold needs. `changes` is the effect, with exact floats, as
+    a list of `core.ledger.RatingChange`:
+    `[{"bot": 7, "before": [25.0, 8.3], "after": [27.1, 7.9]}, ...]`.
     """
-
-    class Kind(models.TextChoices):
-        SEASON_START = "season_start"
-        JOIN = "join"
-        GAME = "game"
-        NEW_VERSION = "new_version"
-        PARAMETERS = "parameters"
-        VOID = "void"
-        MERGE = "merge"
 
     season = models.ForeignKey(Season, models.PROTECT, related_name="entries")
     seq = models.PositiveBigIntegerField()
-    kind = models.CharField(max_length=12, choices=Kind.choices)
+    kind = models.CharField(
+        max_length=12,
+        choices=[(kind.value, kind.replace("_", " ").title()) for kind in EntryKind],
+    )
     game = models.ForeignKey(
         Game, models.PROTECT, null=True, blank=True, related_name="entries"
     )
@@ -179,17 +195,17 @@ class Entry(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["game"],
-                condition=Q(kind="game"),
+                condition=Q(kind=EntryKind.GAME.value),
                 name="a_game_is_rated_at_most_once",
             ),
             models.UniqueConstraint(
                 fields=["game"],
-                condition=Q(kind="void"),
+                condition=Q(kind=EntryKind.VOID.value),
                 name="a_game_is_voided_at_most_once",
             ),
             models.CheckConstraint(
-                condition=Q(kind__in=["game", "void"], game__isnull=False)
-                | (~Q(kind__in=["game", "void"]) & Q(game__isnull=True)),
+                condition=Q(kind__in=KINDS_WITH_GAME, game__isnull=False)
+                | (~Q(kind__in=KINDS_WITH_GAME) & Q(game__isnull=True)),
                 name="entry_has_a_game_exactly_where_due",
             ),
             models.CheckConstraint(
@@ -202,7 +218,10 @@ class Entry(models.Model):
 
 
 class Checkpoint(models.Model):
-    """All ratings as they were after entry `seq`: where folding may start again."""
+    """All ratings as they were after entry `seq`: a fold can start here.
+
+    `state` is the JSON document of `core.ledger.LedgerState.dump`.
+    """
 
     season = models.ForeignKey(Season, models.CASCADE, related_name="checkpoints")
     seq = models.PositiveBigIntegerField()
@@ -221,7 +240,7 @@ class Checkpoint(models.Model):
 
 
 class Pairing(models.Model):
-    """Why a match of a season was made; `open` until all its games are folded."""
+    """A match that a season made, and why. `open` until all its games are folded."""
 
     season = models.ForeignKey(Season, models.PROTECT, related_name="pairings")
     match = models.OneToOneField(Match, models.PROTECT, related_name="pairing")
@@ -239,7 +258,7 @@ class Pairing(models.Model):
 
 
 class Challenge(models.Model):
-    """Who asked for an unrated match, where a quota counts them."""
+    """A user's request for an unrated match. The quota counts these rows."""
 
     match = models.OneToOneField(Match, models.PROTECT, related_name="challenge")
     ladder = models.ForeignKey(Ladder, models.PROTECT, related_name="challenges")

@@ -1,4 +1,4 @@
-"""Folding the whole ledger again, to check what is stored or to make it anew."""
+"""Fold a whole ledger again, to check the stored ratings or to build them again."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -6,14 +6,22 @@ from dataclasses import dataclass, field
 from django.db import transaction
 
 from ladder.ratings.core import ledger
-from ladder.ratings.core.ledger import LedgerState
-from ladder.ratings.ledger_writer import lines, stored_state
+from ladder.ratings.core.ledger import EntryKind, LedgerLine, LedgerState
+from ladder.ratings.ledger_writer import (
+    CHUNK_ROWS,
+    lines,
+    rating_columns,
+    stored_state,
+    voided_games,
+)
 from ladder.ratings.models import Checkpoint, Entry, Rating, Season
+
+MAX_COMPLAINTS = 20
 
 
 @dataclass(slots=True)
 class CheckReport:
-    """What a check of one season found; no complaints is what it should find."""
+    """The result of a check of one season. `complaints` is empty if all is well."""
 
     season: Season
     head: int
@@ -21,41 +29,55 @@ class CheckReport:
     complaints: list[str] = field(default_factory=list)
 
 
-def check(season: Season, most: int = 20) -> CheckReport:
-    """Fold the entries up to the present head; compare everything bit for bit.
+def check(season: Season) -> CheckReport:
+    """Fold a season's entries again, and compare everything bit for bit.
 
-    Entries are numbered densely, each entry's changes come out again, and so do all
-    ratings. Runs beside the rater: what comes after its start is not looked at.
+    1. Read the head and the stored ratings as they were at one moment. Entries that
+       the rater appends later are not checked.
+    2. Fold the entries one by one, up to that head. Complain if a number is missing, or
+       if an entry's stored changes differ from the computed ones. At a void, fold all
+       entries so far again without the game.
+    3. Complain about each stored rating that differs from the final state.
+
+    The check stops early after `MAX_COMPLAINTS` complaints.
     """
-    row, stored = _still(season)
-    finding = CheckReport(row, row.head)
-    state, voided, past = LedgerState(), set[int](), list[ledger.LedgerLine]()
-    changes = _changes(row)
+    row, stored = _snapshot(season)
+    report = CheckReport(row, row.head)
+    state = LedgerState()
+    voided: set[int] = set()
+    past: list[LedgerLine] = []
+    stored_changes = _changes(row)
     for line in lines(row.pk, until=row.head):
-        finding.entries += 1
-        if line.seq != finding.entries:
-            finding.complaints.append(f"entry {finding.entries} is missing")
-            return finding
+        report.entries += 1
+        if line.seq != report.entries:
+            report.complaints.append(f"entry {report.entries} is missing")
+            return report
         past.append(line)
-        if line.kind == Entry.Kind.VOID and line.game:
+        if line.kind == EntryKind.VOID and line.game:
             voided.add(line.game)
             after = ledger.fold(past, voided)
-            found = ledger.changes(state, after)
+            computed = ledger.changes(state, after)
             state = after
         else:
-            found = ledger.step(state, line)
-        if found != next(changes):
-            finding.complaints.append(f"entry {line.seq}: changes come out otherwise")
-        if len(finding.complaints) >= most:
-            return finding
-    if finding.entries != row.head:
-        finding.complaints.append(f"{row.head - finding.entries} last entries missing")
-    finding.complaints += _differences(stored, state)[:most]
-    return finding
+            computed = ledger.step(state, line)
+        if computed != next(stored_changes):
+            report.complaints.append(
+                f"entry {line.seq}: the stored changes are not the computed ones"
+            )
+        if len(report.complaints) >= MAX_COMPLAINTS:
+            return report
+    if report.entries != row.head:
+        missing = row.head - report.entries
+        report.complaints.append(f"the last {missing} entries are missing")
+    report.complaints += _differences(stored, state)[:MAX_COMPLAINTS]
+    return report
 
 
-def _still(season: Season) -> tuple[Season, LedgerState]:
-    """Read head and ratings as they were at one moment, without stopping anybody."""
+def _snapshot(season: Season) -> tuple[Season, LedgerState]:
+    """Return the season and its ratings as of one moment, without a lock.
+
+    Read again until the head did not move in between.
+    """
     while True:
         row = Season.objects.get(pk=season.pk)
         stored = stored_state(row)
@@ -65,47 +87,37 @@ def _still(season: Season) -> tuple[Season, LedgerState]:
 
 def _changes(season: Season) -> Iterator[list[ledger.RatingChange]]:
     entries = Entry.objects.filter(season=season).order_by("seq")
-    return entries.values_list("changes", flat=True).iterator(chunk_size=2000)
+    return entries.values_list("changes", flat=True).iterator(chunk_size=CHUNK_ROWS)
 
 
 def _differences(stored: LedgerState, folded: LedgerState) -> list[str]:
-    found = []
+    differences = []
     if stored.parameters != folded.parameters:
-        found.append(f"parameters: {stored.parameters} but {folded.parameters}")
+        differences.append(
+            f"parameters: stored {stored.parameters}, folded {folded.parameters}"
+        )
     for bot in sorted(stored.bots.keys() | folded.bots.keys()):
-        old, new = stored.bots.get(bot), folded.bots.get(bot)
+        old = stored.bots.get(bot)
+        new = folded.bots.get(bot)
         if old != new:
-            found.append(f"bot {bot}: stored {old}, folded {new}")
-    return found
+            differences.append(f"bot {bot}: stored {old}, folded {new}")
+    return differences
 
 
 def rebuild(season: Season) -> int:
-    """Make the ratings anew from the entries; return how many there are.
+    """Build the ratings of a season again from its entries; return how many there are.
 
-    Raises nothing when the rater runs meanwhile: it waits for this transaction.
+    The season's row is locked, so a rater that runs meanwhile waits for the end of this
+    transaction. Checkpoints are deleted.
     """
     with transaction.atomic():
         row = Season.objects.select_for_update().get(pk=season.pk)
-        past = list(lines(row.pk, until=row.head))
-        voided = {line.game for line in past if line.kind == Entry.Kind.VOID}
-        state = ledger.fold(past, {game for game in voided if game})
+        state = ledger.fold(lines(row.pk, until=row.head), voided_games(row.pk))
         Checkpoint.objects.filter(season=row).delete()
         Rating.objects.filter(season=row).delete()
         Rating.objects.bulk_create(
-            Rating(
-                season=row,
-                bot_id=bot,
-                submission_id=standing.submission,
-                digest=standing.digest,
-                mu=standing.skill.mu,
-                sigma=standing.skill.sigma,
-                games=standing.games,
-                fresh=standing.fresh,
-                forfeits=standing.forfeits,
-                streak=standing.streak,
-                seq=standing.seq,
-            )
-            for bot, standing in sorted(state.bots.items())
+            Rating(season=row, bot_id=bot, **rating_columns(bot_state))
+            for bot, bot_state in sorted(state.bots.items())
         )
         row.parameters = state.dump()["parameters"]
         row.save(update_fields=["parameters"])

@@ -1,6 +1,7 @@
-"""The life of a season: open, frozen, finals, archived, and the next one.
+"""The life of a season: open, frozen, finals, archived, and then the next season.
 
-open ⇄ frozen → finals → frozen → archived; a season may be archived without finals.
+open ⇄ frozen, open or frozen → finals → frozen → archived. A season may be archived
+without finals. Each transition raises NotNow if the season is not in the right status.
 """
 
 from dataclasses import asdict, replace
@@ -9,28 +10,29 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from ladder.games import services as games
-from ladder.games.models import Game
+from ladder.games.models import Game, GameStatus
 from ladder.games.services import NotNow
 from ladder.ratings import ledger_writer, rater, selectors
 from ladder.ratings.core import stopping_rule
+from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.core.trueskill import Parameters
-from ladder.ratings.models import Entry, Ladder, Season
+from ladder.ratings.models import Ladder, Season
 
 Status = Season.Status
 
 
 def start_season(ladder: Ladder) -> Season:
-    """Start the next season; the one before it has to be archived."""
+    """Start the next season. The season before it has to be archived."""
     with transaction.atomic():
         last = ladder.seasons.order_by("-number").first()
         if last and last.status != Status.ARCHIVED:
-            raise NotNow(f"{last} has to be archived first.")
+            raise NotNow(f"{last} is {last.status}. Archive it first.")
         season = Season.objects.create(
             ladder=ladder, number=last.number + 1 if last else 1
         )
         inputs = {"parameters": asdict(parameters(ladder))}
         ledger_writer.append(
-            season, lambda page: page.add(Entry.Kind.SEASON_START, inputs)
+            season, lambda batch: batch.add(EntryKind.SEASON_START, inputs)
         )
     season.refresh_from_db()
     return season
@@ -41,81 +43,107 @@ def parameters(ladder: Ladder) -> Parameters:
 
 
 def freeze(season: Season) -> None:
-    """Make no more matches; what is scheduled is played and rated."""
+    """Make no more matches. Scheduled games are still played and rated."""
     _move(season, (Status.OPEN, Status.FINALS), Status.FROZEN)
 
 
 def reopen(season: Season) -> None:
-    """Go on after a freeze, unless the finals were played."""
+    """Make matches again after a freeze, unless the finals were played."""
     if season.outcome:
-        raise NotNow(f"The finals of {season} were played; archive it.")
+        raise NotNow(f"The finals of {season} were played. Archive the season.")
     _move(season, (Status.FROZEN,), Status.OPEN)
 
 
 def start_finals(season: Season, prizes: int) -> None:
-    """Let the contenders play on with frozen code, and with τ = 0 in the ledger."""
+    """Let the bots play on for `prizes` prize ranks, with frozen code.
+
+    1. Refuse if a game is scheduled or running.
+    2. Move the season to finals. From now on no bot joins or changes its code.
+    3. Note how many games each bot has played before the finals.
+    4. Append an entry that sets τ to 0, so that σ only shrinks.
+    """
     if prizes < 1:
-        raise NotNow("Finals need at least one prize place.")
+        raise NotNow("Finals need at least one prize rank.")
     if selectors.open_games(season):
-        raise NotNow(f"{season} has open games; freeze it and wait for them.")
+        raise NotNow(f"{season} has open games. Freeze it and wait for their end.")
     with transaction.atomic():
         _move(season, (Status.OPEN, Status.FROZEN), Status.FINALS)
-        now = Parameters(**season.parameters)
-        started = [[bot, games] for bot, _, games in selectors.standings(season)]
+        games_before = [[row.bot, row.games] for row in selectors.ranked_bots(season)]
         Season.objects.filter(pk=season.pk).update(
-            prizes=prizes, outcome={"games_before": started}
+            prizes=prizes, outcome={"games_before": games_before}
         )
-        change_parameters(season, replace(now, tau=0.0))
+        in_force = Parameters(**season.parameters)
+        change_parameters(season, replace(in_force, tau=0.0))
     season.refresh_from_db()
 
 
-def change_parameters(season: Season, new: Parameters) -> None:
-    """Put other constants in force from now on, by an entry of the ledger."""
+def change_parameters(season: Season, parameters: Parameters) -> None:
+    """Put other TrueSkill parameters in force, by an entry of the ledger."""
     season.refresh_from_db()
-    inputs = {"parameters": asdict(new)}
-    ledger_writer.append(season, lambda page: page.add(Entry.Kind.PARAMETERS, inputs))
+    inputs = {"parameters": asdict(parameters)}
+    ledger_writer.append(season, lambda batch: batch.add(EntryKind.PARAMETERS, inputs))
 
 
 def finalists(season: Season) -> set[int]:
-    """Return the bots that still play in the finals, by the published rule."""
-    rows = selectors.standings(season)
-    least = max(int(seats) for seats in season.ladder.tables) + 1
-    board = [skill for _, skill, _ in rows]
-    before = dict(season.outcome.get("games_before", ()))
-    return {
-        rows[place][0]
-        for place in stopping_rule.contenders(board, season.prizes, least=least)
-        if rows[place][2] - before.get(rows[place][0], 0) < stopping_rule.MOST_GAMES
-    }
+    """Return the bots that still play in the finals, by `core.stopping_rule`.
+
+    One bot more than the largest match has seats is never eliminated, so that every
+    number of seats can be filled. A bot with enough games in the finals stops.
+    """
+    board = selectors.ranked_bots(season)
+    games_before = dict(season.outcome.get("games_before", ()))
+    remaining = stopping_rule.remaining_indices(
+        [row.skill for row in board],
+        season.prizes,
+        at_least=max(int(seats) for seats in season.ladder.tables) + 1,
+    )
+    playing = set()
+    for index in remaining:
+        row = board[index]
+        games_in_finals = row.games - games_before.get(row.bot, 0)
+        if games_in_finals < stopping_rule.MAX_FINALS_GAMES:
+            playing.add(row.bot)
+    return playing
 
 
 def settle(season: Season) -> bool:
-    """End the finals if the prize places are settled; say whether they are over."""
+    """Freeze the season if its finals are decided; return whether they are over.
+
+    Finals are over if the order of the prize ranks is sure enough, or if too few
+    finalists are left for the smallest match.
+    """
     if season.status != Status.FINALS:
         return False
-    doubt = _doubt(season)
-    fewest = min(int(seats) for seats in season.ladder.tables)
-    if doubt > stopping_rule.DOUBT and len(finalists(season)) >= fewest:
+    fewest_seats = min(int(seats) for seats in season.ladder.tables)
+    undecided = _order_error(season) > stopping_rule.MAX_ORDER_ERROR
+    if undecided and len(finalists(season)) >= fewest_seats:
         return False
     freeze(season)
     return True
 
 
 def archive(season: Season) -> None:
-    """End a season for good: what has not begun is cancelled, the outcome kept."""
+    """End a season for good.
+
+    1. Fold the games that are finished.
+    2. Cancel the games that have not begun.
+    3. Refuse if a game still runs or is not rated yet.
+    4. Store the order of the prize ranks as the season's outcome.
+    """
     rater.fold(season.pk)
-    for game in Game.objects.filter(
-        match__pairing__season=season, status="scheduled"
-    ).values_list("pk", flat=True):
+    scheduled = Game.objects.filter(
+        match__pairing__season=season, status=GameStatus.SCHEDULED
+    )
+    for game in scheduled.values_list("pk", flat=True):
         games.cancel(game, "the season ended")
     if selectors.open_games(season) or rater.unrated(season.pk).exists():
-        raise NotNow(f"Games of {season} still run or are not rated; try again soon.")
-    doubt = _doubt(season)
-    first = selectors.leaderboard(season)[: season.prizes]
+        raise NotNow(f"Games of {season} still run or are not rated. Try again soon.")
+    order_error = _order_error(season)
+    prize_ranks = selectors.ratings_best_first(season)[: season.prizes]
     outcome = {
-        "places": [row.bot.slug for row in first],
-        "doubt": doubt,
-        "settled": doubt <= stopping_rule.DOUBT,
+        "places": [rating.bot.slug for rating in prize_ranks],
+        "doubt": order_error,
+        "settled": order_error <= stopping_rule.MAX_ORDER_ERROR,
         "finals": bool(season.outcome),
     }
     with transaction.atomic():
@@ -124,14 +152,15 @@ def archive(season: Season) -> None:
     season.refresh_from_db()
 
 
-def _doubt(season: Season) -> float:
-    board = [skill for _, skill, _ in selectors.standings(season)]
-    return stopping_rule.doubt(board, season.prizes)
+def _order_error(season: Season) -> float:
+    board = [row.skill for row in selectors.ranked_bots(season)]
+    return stopping_rule.order_error(board, season.prizes)
 
 
 def _move(season: Season, before: tuple[str, ...], after: str) -> None:
+    """Change the status, if it is one of `before`; raise NotNow otherwise."""
     moved = Season.objects.filter(pk=season.pk, status__in=before).update(status=after)
     if not moved:
-        wanted = " or ".join(before)
-        raise NotNow(f"{season} is not {wanted}, so it cannot become {after}.")
+        expected = " or ".join(before)
+        raise NotNow(f"{season} is not {expected}, so it cannot become {after}.")
     season.refresh_from_db()

@@ -1,21 +1,22 @@
-"""Which seasons play, who may be paired, and the leaderboard."""
+"""Queries about seasons, ratings, and the bots and games of a ladder. Reads only."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import OPEN, Game, Seat
-from ladder.ratings.core.pool import PoolEntry
+from ladder.ratings.core.pool import BotProfile
 from ladder.ratings.core.trueskill import Skill
 from ladder.ratings.models import Pairing, Rating, Season
 
-LATELY = 500
-"""So many last matches a new matchmaker remembers: who met, and who sat where."""
+REMEMBERED_MATCHES = 500
+"""A new matchmaking session reads this many latest matches: who met, who sat where."""
 
-KNOWN = (
+PROFILE_COLUMNS = (
     "seq",
     "bot",
     "bot__slug",
@@ -29,8 +30,23 @@ KNOWN = (
 )
 
 
+class RankedBot(NamedTuple):
+    """A bot in the order of the leaderboard, with its games in the season."""
+
+    bot: int
+    skill: Skill
+    games: int
+
+
+class EligibleBot(NamedTuple):
+    """A bot that may be paired, and the last entry that changed its rating."""
+
+    seq: int
+    profile: BotProfile
+
+
 def playing() -> QuerySet[Season]:
-    """List the seasons that make matches now."""
+    """Return the seasons that make matches now."""
     return Season.objects.filter(
         Q(ladder__opens_at__isnull=True) | Q(ladder__opens_at__lte=Now()),
         Q(ladder__closes_at__isnull=True) | Q(ladder__closes_at__gt=Now()),
@@ -38,13 +54,13 @@ def playing() -> QuerySet[Season]:
     ).select_related("ladder")
 
 
-def unfolded() -> QuerySet[Season]:
-    """List the seasons whose ledger may still have to grow."""
+def unarchived() -> QuerySet[Season]:
+    """Return the seasons whose ledger may still grow."""
     return Season.objects.exclude(status=Season.Status.ARCHIVED)
 
 
-def leaderboard(season: Season) -> QuerySet[Rating]:
-    """List the ratings, best first; equal ones by bot."""
+def ratings_best_first(season: Season) -> QuerySet[Rating]:
+    """Return the ratings in the order of the leaderboard; equal ones by bot id."""
     return (
         Rating.objects.filter(season=season)
         .select_related("bot", "submission")
@@ -52,44 +68,56 @@ def leaderboard(season: Season) -> QuerySet[Rating]:
     )
 
 
-def standings(season: Season) -> list[tuple[int, Skill, int]]:
-    """List bot, skill and games of all ratings, best first, as leaderboards do."""
+def ranked_bots(season: Season) -> list[RankedBot]:
+    """Return all rated bots in the order of the leaderboard."""
     rows = Rating.objects.filter(season=season).order_by("-rating", "bot")
     return [
-        (bot, Skill(mu, sigma), games)
+        RankedBot(bot, Skill(mu, sigma), games)
         for bot, mu, sigma, games in rows.values_list("bot", "mu", "sigma", "games")
     ]
 
 
-def playable(season: Season) -> list[Submission.Status]:
-    """List the states in which a submission plays: in finals its successor waits."""
-    ready, retired = Submission.Status.READY, Submission.Status.RETIRED
-    return [ready, retired] if season.status == Season.Status.FINALS else [ready]
+def playable_statuses(season: Season) -> list[Submission.Status]:
+    """Return the statuses in which a rated submission may play.
 
-
-def candidates(season: Season, *, after: int = 0) -> Iterator[tuple[int, PoolEntry]]:
-    """Go through the bots that may be paired, each with the entry that moved it last.
-
-    Those after entry `after` only: what a keeper of candidates has not seen yet.
+    In finals a submission plays on after a newer upload has retired it.
     """
+    if season.status == Season.Status.FINALS:
+        return [Submission.Status.READY, Submission.Status.RETIRED]
+    return [Submission.Status.READY]
+
+
+def eligible_bots(season: Season, *, after: int = 0) -> Iterator[EligibleBot]:
+    """Yield the bots that may be paired and that changed after entry `after`."""
     rows = Rating.objects.filter(
         season=season,
         seq__gt=after,
         bot__status=Bot.Status.ACTIVE,
-        submission__status__in=playable(season),
+        submission__status__in=playable_statuses(season),
     ).order_by("bot")
-    for row in rows.values_list(*KNOWN):
+    for row in rows.values_list(*PROFILE_COLUMNS):
         seq, bot, name, submission, owner, mu, sigma, games, fresh, streak = row
-        who = owner or f"house {bot}"
-        yield (
-            seq,
-            PoolEntry(bot, name, submission, who, mu, sigma, games, fresh, streak),
+        profile = BotProfile(
+            bot=bot,
+            name=name,
+            submission=submission,
+            owner=owner or f"house {bot}",
+            mu=mu,
+            sigma=sigma,
+            games=games,
+            fresh=fresh,
+            streak=streak,
         )
+        yield EligibleBot(seq, profile)
 
 
 def latest_seats(season: Season) -> QuerySet[Seat, tuple[int, int]]:
-    """List match and bot of the latest matches' first games, oldest first, by seat."""
-    latest = Pairing.objects.filter(season=season).order_by("-match")[:LATELY]
+    """Return (match, bot) for each seat of the latest matches, in their first games.
+
+    The oldest match comes first, and its bots are in the order of their seats.
+    """
+    pairings = Pairing.objects.filter(season=season)
+    latest = pairings.order_by("-match")[:REMEMBERED_MATCHES]
     return (
         Seat.objects.filter(
             game__match__in=list(latest.values_list("match", flat=True)),
@@ -115,6 +143,6 @@ def open_games(season: Season) -> int:
 
 
 def seasons_of(games: Sequence[int]) -> dict[int, int]:
-    """Return the season of each of these games that is rated."""
+    """Return {game: season} for those of the games that a ladder rates."""
     pairs = Pairing.objects.filter(match__games__in=games)
     return dict(pairs.values_list("match__games", "season"))

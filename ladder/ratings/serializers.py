@@ -1,4 +1,8 @@
-"""How ladders and their leaderboards are written in the API."""
+"""Serializers of ladders, leaderboards, histories and statistics.
+
+The rows that they serialize are the dataclasses of `leaderboard.py` and `statistics.py`
+with the same field names.
+"""
 
 from typing import Any
 
@@ -19,7 +23,7 @@ class SeasonSerializer(serializers.ModelSerializer[Season]):
 
 
 class LadderSerializer(serializers.ModelSerializer[Ladder]):
-    """`season` is the newest one, or null."""
+    """A ladder. `season` is its newest season, or null."""
 
     season = serializers.SerializerMethodField()
 
@@ -51,7 +55,7 @@ class LadderSerializer(serializers.ModelSerializer[Ladder]):
 
 
 class RowSerializer(serializers.Serializer[Any]):
-    """One bot. `low` and `high` bound its μ with 95 %."""
+    """One bot on the leaderboard. `low` and `high` are the 95 % interval of μ."""
 
     rank = serializers.IntegerField()
     bot = serializers.CharField()
@@ -65,7 +69,7 @@ class RowSerializer(serializers.Serializer[Any]):
     low = serializers.FloatField()
     high = serializers.FloatField()
     tied_with_above = serializers.BooleanField(
-        help_text="It cannot be told from the row above with 95 %."
+        help_text="It cannot be told apart from the row above with 95 %."
     )
     games = serializers.IntegerField()
     forfeits = serializers.IntegerField()
@@ -90,11 +94,77 @@ class PointSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField()
     game = serializers.IntegerField(allow_null=True)
     submission = serializers.IntegerField(
-        allow_null=True, help_text="The number of the upload that it went on with here."
+        allow_null=True,
+        help_text="The number of the upload that the bot plays with from here on.",
     )
     mu = serializers.FloatField()
     sigma = serializers.FloatField()
     rating = serializers.FloatField()
+
+
+class StrengthSerializer(serializers.Serializer[Any]):
+    players = serializers.IntegerField()
+    seat = serializers.IntegerField(help_text="From 0.")
+    games = serializers.IntegerField()
+    wins = serializers.IntegerField()
+    share = serializers.FloatField(
+        help_text="Share of opponents beaten; a tie counts half."
+    )
+
+
+class RecordSerializer(serializers.Serializer[Any]):
+    """A bot's numbers in the present season. `low` and `high`: 95 % interval of μ."""
+
+    bot = serializers.CharField()
+    rank = serializers.IntegerField()
+    mu = serializers.FloatField()
+    sigma = serializers.FloatField()
+    rating = serializers.FloatField()
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+    games = serializers.IntegerField()
+    forfeits = serializers.IntegerField()
+    fresh = serializers.IntegerField(help_text="Games since its code changed last.")
+    settling = serializers.BooleanField()
+    trend = serializers.FloatField(
+        allow_null=True, help_text="Change of the rating over its last 20 games."
+    )
+    strength = StrengthSerializer(many=True)
+
+
+class MeetingSerializer(serializers.Serializer[Any]):
+    """Head to head. `apart` is the difference of the means, with its 95 % interval."""
+
+    bot = serializers.CharField()
+    other = serializers.CharField()
+    games = serializers.IntegerField()
+    before = serializers.IntegerField(
+        help_text="Games in which the bot finished ahead of the other."
+    )
+    ties = serializers.IntegerField()
+    chance = serializers.FloatField(
+        help_text="Probability of finishing ahead in the next game."
+    )
+    better = serializers.FloatField(help_text="Probability of the higher skill.")
+    apart = serializers.FloatField()
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+
+
+class BandSerializer(serializers.Serializer[Any]):
+    """Positions, from 1, whose bots cannot be told apart from the first with 95 %."""
+
+    first = serializers.IntegerField()
+    last = serializers.IntegerField()
+    mu = serializers.FloatField(help_text="μ of the band's first bot.")
+
+
+class ChallengeSerializer(serializers.Serializer[Any]):
+    """Bots by seat; one of them is yours. The match is not rated."""
+
+    bots = serializers.ListField(
+        child=serializers.SlugField(), min_length=2, max_length=4
+    )
 
 
 class LadderGameSerializer(GameSerializer):

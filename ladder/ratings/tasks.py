@@ -1,4 +1,4 @@
-"""The door for Celery: folds finished games."""
+"""The Celery task that folds finished games."""
 
 from celery import shared_task
 from django.db import Error, connection
@@ -8,7 +8,10 @@ from ladder.ratings import rater
 
 @shared_task(name="ratings.fold")
 def fold(season: int) -> int:
-    """Safe to run at any time; a lost run is made up for by the dispatcher's tick."""
+    """Fold the finished games of a season; return the number of new entries.
+
+    Idempotent. If the database is away, the dispatcher's next tick folds the games.
+    """
     try:
         return rater.fold(season)
     except Error:

@@ -162,13 +162,13 @@ class ChallengePage(SignedInView):
     ) -> HttpResponse:
         season = ratings.current(ladder)
         suggestions = (
-            ratings.leaderboard(season, 0, MAX_SUGGESTIONS).rows if season else []
+            ratings.leaderboard_page(season, 0, MAX_SUGGESTIONS).rows if season else []
         )
         context = {
             "ladder": ladder,
             "form": form,
-            "left": challenges.left(self.person()),
-            "most": challenges.A_DAY,
+            "left": challenges.challenges_left(self.person()),
+            "most": challenges.MAX_CHALLENGES,
             "suggestions": suggestions,
         }
         return render(self.request, "web/challenge.html", context, status=status)

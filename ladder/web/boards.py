@@ -4,7 +4,7 @@ Whole tables are kept as they were rendered: for two seconds a leaderboard, and 
 a minute what is said of all games of a bot.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
@@ -14,7 +14,9 @@ from django.template.loader import render_to_string
 from ladder.bots.models import Bot
 from ladder.games.models import MAX_SEATS
 from ladder.ratings import leaderboard as ratings, statistics
+from ladder.ratings.leaderboard import LeaderboardRow
 from ladder.ratings.models import Ladder, Rating, Season
+from ladder.ratings.statistics import Meeting, RatingSummary, SeatStrength, TieBand
 from ladder.web.charts import Chart, chart
 
 ROWS = 50
@@ -27,13 +29,47 @@ MOST_MET = 20
 
 
 @dataclass(frozen=True, slots=True)
+class IntervalBar:
+    """The 95 % interval of μ, in percent of the range of all rows of the page."""
+
+    low: float
+    mu: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """A row of the leaderboard, with what only the page shows."""
+
+    row: LeaderboardRow
+    trend: float | None
+    bar: IntervalBar
+
+
+@dataclass(frozen=True, slots=True)
+class BoardBand:
+    """The rows of one page that belong to the same tie band."""
+
+    band: TieBand | None
+    rows: list[BoardRow]
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthRow:
+    """A bot's strength by seat in games with this number of players."""
+
+    players: int
+    seats: list[SeatStrength | None]
+
+
+@dataclass(frozen=True, slots=True)
 class LadderStanding:
     """A bot on one ladder."""
 
     ladder: Ladder
-    record: dict[str, Any]
-    seats: list[dict[str, Any]]
-    opponents: list[dict[str, Any]]
+    record: RatingSummary
+    seats: list[StrengthRow]
+    opponents: list[Meeting]
     chart: Chart | None
 
 
@@ -56,8 +92,8 @@ def board(ladder: Ladder, season: Season | None, page: int) -> dict[str, Any]:
 
 def _board(season: Season, page: int) -> dict[str, Any]:
     start = (page - 1) * ROWS
-    part = ratings.leaderboard(season, start, ROWS)
-    rows = _with_bars(_with_trends(season, part.rows))
+    part = ratings.leaderboard_page(season, start, ROWS)
+    rows = _board_rows(season, part.rows)
     bands = _in_bands(season, start, rows)
     context = {"bands": bands, "ladder": season.ladder, "page": page}
     return {
@@ -68,42 +104,42 @@ def _board(season: Season, page: int) -> dict[str, Any]:
     }
 
 
-def _with_trends(season: Season, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    found = Rating.objects.filter(
-        season=season, bot__slug__in=[row["bot"] for row in rows]
-    ).select_related("bot")
-    trends = {rating.bot.slug: statistics.trend(season, rating) for rating in found}
-    for row in rows:
-        row["trend"] = trends.get(row["bot"])
-    return rows
-
-
-def _with_bars(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add each interval in percent of the page's whole range."""
+def _board_rows(season: Season, rows: list[LeaderboardRow]) -> list[BoardRow]:
+    """Add each bot's trend, and its interval in percent of the page's whole range."""
     if not rows:
-        return rows
-    low = min(row["low"] for row in rows)
-    span = max(row["high"] for row in rows) - low or 1.0
-    for row in rows:
-        row["bar"] = {
-            key: round(2 + 96 * (row[key] - low) / span, 1)
-            for key in ("low", "mu", "high")
-        }
-    return rows
+        return []
+    slugs = [row.bot for row in rows]
+    rated = Rating.objects.filter(season=season, bot__slug__in=slugs)
+    trends = {
+        rating.bot.slug: statistics.trend(season, rating)
+        for rating in rated.select_related("bot")
+    }
+    low = min(row.low for row in rows)
+    span = max(row.high for row in rows) - low or 1.0
+
+    def percent(value: float) -> float:
+        return round(2 + 96 * (value - low) / span, 1)
+
+    return [
+        BoardRow(
+            row,
+            trends.get(row.bot),
+            IntervalBar(percent(row.low), percent(row.mu), percent(row.high)),
+        )
+        for row in rows
+    ]
 
 
-def _in_bands(
-    season: Season, start: int, rows: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """Group the rows by the bands in which their places are."""
+def _in_bands(season: Season, start: int, rows: list[BoardRow]) -> list[BoardBand]:
+    """Group the rows by the tie bands to which their positions belong."""
     if not rows:
         return []
     bands = statistics.bands(season, start + 1, start + len(rows))
-    places = {k: band for band in bands for k in range(band["first"], band["last"] + 1)}
+    band_at = {k: band for band in bands for k in range(band.first, band.last + 1)}
     numbered = enumerate(rows, start=start + 1)
     return [
-        {"band": band, "rows": [row for _, row in group]}
-        for band, group in groupby(numbered, lambda item: places.get(item[0]))
+        BoardBand(band, [row for _, row in group])
+        for band, group in groupby(numbered, lambda item: band_at.get(item[0]))
     ]
 
 
@@ -120,7 +156,7 @@ def _standing(rating: Rating) -> LadderStanding:
     facts = _facts(season, rating)
     return LadderStanding(
         ladder=season.ladder,
-        record=statistics.numbers(season, rating),
+        record=statistics.summary(season, rating),
         seats=_by_players(facts["strength"]),
         opponents=facts["opponents"],
         chart=chart(ratings.history(season, rating.bot)),
@@ -134,25 +170,19 @@ def _facts(season: Season, rating: Rating) -> dict[str, Any]:
     if kept is None:
         kept = {
             "strength": statistics.strength(season, rating.bot),
-            "opponents": _named(statistics.opponents(season, rating)[:MOST_MET]),
+            "opponents": statistics.opponents(season, rating)[:MOST_MET],
         }
         cache.set(key, kept, KEEP)
     return kept
 
 
-def _named(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    bots = Bot.objects.filter(slug__in=[row["other"] for row in rows])
-    names = dict(bots.values_list("slug", "name"))
-    return [row | {"name": names.get(row["other"], row["other"])} for row in rows]
-
-
-def _by_players(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _by_players(cells: list[SeatStrength]) -> list[StrengthRow]:
     """Lay strength out as a row for each number of players, a cell for each seat."""
     rows = []
-    for players, group in groupby(cells, lambda cell: cell["players"]):
-        seats = {cell["seat"]: cell for cell in group}
-        row = [seats.get(seat) for seat in range(MAX_SEATS)]
-        rows.append({"players": players, "seats": row})
+    for players, group in groupby(cells, lambda cell: cell.players):
+        cell_at = {cell.seat: cell for cell in group}
+        seats = [cell_at.get(seat) for seat in range(MAX_SEATS)]
+        rows.append(StrengthRow(players, seats))
     return rows
 
 
@@ -166,16 +196,11 @@ def meeting(season: Season, slugs: tuple[str, str]) -> dict[str, Any]:
     if missing := [slug for slug in slugs if slug not in found]:
         return {"missing": missing}
     one, other = (found[slug] for slug in slugs)
-    told = statistics.meeting(season, one, other)
-    records = [
-        statistics.numbers(season, each) | {"name": each.bot.name}
-        for each in (one, other)
-    ]
-    after = told["games"] - told["before"] - told["ties"]
-    return told | {
+    facts = statistics.meeting(season, one, other)
+    return asdict(facts) | {
         "bots": [one.bot, other.bot],
-        "records": records,
-        "after": after,
-        "width": round(100 * told["better"], 1),
-        "sure": max(told["better"], 1 - told["better"]) >= statistics.CERTAIN,
+        "records": [statistics.summary(season, each) for each in (one, other)],
+        "after": facts.games - facts.before - facts.ties,
+        "width": round(100 * facts.better, 1),
+        "sure": max(facts.better, 1 - facts.better) >= statistics.CONFIDENCE,
     }

@@ -1,7 +1,8 @@
 """A rating's history as the points of a picture; the template writes the SVG."""
 
 from dataclasses import dataclass
-from typing import Any
+
+from ladder.ratings.leaderboard import HistoryPoint
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 200, 36, 20, 8
 
@@ -37,12 +38,12 @@ class Chart:
     left: int = LEFT
 
 
-def chart(points: list[dict[str, Any]]) -> Chart | None:
+def chart(points: list[HistoryPoint]) -> Chart | None:
     """Lay out a history; None if there is nothing to draw."""
     if not points:
         return None
-    low = min(p["rating"] for p in points)
-    high = max(p["mu"] + 3 * p["sigma"] for p in points)
+    low = min(p.rating for p in points)
+    high = max(p.mu + 3 * p.sigma for p in points)
 
     def x(index: int) -> float:
         span = max(len(points) - 1, 1)
@@ -52,20 +53,20 @@ def chart(points: list[dict[str, Any]]) -> Chart | None:
         share = (value - low) / ((high - low) or 1.0)
         return float(round(HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP), 1))
 
-    upper = [(x(k), y(p["mu"] + 3 * p["sigma"])) for k, p in enumerate(points)]
-    lower = [(x(k), y(p["rating"])) for k, p in enumerate(points)]
+    upper = [(x(k), y(p.mu + 3 * p.sigma)) for k, p in enumerate(points)]
+    lower = [(x(k), y(p.rating)) for k, p in enumerate(points)]
     return Chart(
         line=_path(lower),
-        mean=_path([(x(k), y(p["mu"])) for k, p in enumerate(points)]),
+        mean=_path([(x(k), y(p.mu)) for k, p in enumerate(points)]),
         band=_path(upper + lower[::-1]),
         ticks=[Tick(y(v), f"{v:.0f}") for v in _steps(low, high)],
         marks=[
             Mark(x(k), "new version")
             for k, p in enumerate(points)
-            if p["kind"] == "new_version"
+            if p.kind == "new_version"
         ],
-        first=points[0]["rating"],
-        last=points[-1]["rating"],
+        first=points[0].rating,
+        last=points[-1].rating,
         count=len(points),
     )
 

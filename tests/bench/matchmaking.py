@@ -10,7 +10,7 @@ from dataclasses import replace
 from random import Random
 
 from ladder.ratings.core.pairing import Matchmaker, PairingTerms
-from ladder.ratings.core.pool import PoolEntry
+from ladder.ratings.core.pool import BotProfile
 
 BOTS, MATCHES, LIMIT_MS = 10_000, 1_000, 5.0
 
@@ -27,18 +27,28 @@ def measure() -> list[tuple[str, float, str, bool]]:
 
 def _choice(seats: int) -> float:
     rng = Random(7)
-    maker = Matchmaker(PairingTerms({str(seats): 1.0}), rng)
-    maker.field.start(
-        PoolEntry(k, f"bot-{k}", k, k // 2, rng.gauss(25, 8), rng.uniform(1, 8), 40, 40)
+    matchmaker = Matchmaker(PairingTerms({str(seats): 1.0}), rng)
+    matchmaker.pool.fill(
+        BotProfile(
+            bot=k,
+            name=f"bot-{k}",
+            submission=k,
+            owner=k // 2,
+            mu=rng.gauss(25, 8),
+            sigma=rng.uniform(1, 8),
+            games=40,
+            fresh=40,
+        )
         for k in range(BOTS)
     )
     start = time.process_time()
     for _ in range(MATCHES):
-        table = maker.next_table()
-        assert table is not None
-        for sat in table.seats:
-            maker.over(sat.bot)
-            maker.put(replace(sat, mu=sat.mu + rng.gauss(0, 1), games=sat.games + 1))
+        seating = matchmaker.next_seating()
+        assert seating is not None
+        for profile in seating.seats:
+            matchmaker.game_ended(profile.bot)
+            mu = profile.mu + rng.gauss(0, 1)
+            matchmaker.update(replace(profile, mu=mu, games=profile.games + 1))
     return (time.process_time() - start) / MATCHES
 
 

@@ -128,7 +128,7 @@ def test_a_bad_challenge_is_refused_with_its_reason(ana, bots, says):
 
 @pytest.mark.usefixtures("season")
 def test_challenges_have_a_quota_for_each_owner(ana, ben, monkeypatch):
-    monkeypatch.setattr(challenges, "A_DAY", 2)
+    monkeypatch.setattr(challenges, "MAX_CHALLENGES", 2)
     for expected in (201, 201, 429):
         body = {"bots": ["a-1", "b-2"]}
         answer = ana.post(f"{MAIN}/challenges/", body, format="json")

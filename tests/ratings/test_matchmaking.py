@@ -71,8 +71,8 @@ def test_a_crashing_bot_whose_game_was_cancelled_plays_on(season):
         assert "bot-1" in sitting()
         Game.objects.filter(status="scheduled").update(status="cancelled")
         for slug in ("bot-0", "bot-2", "bot-3", "bot-4"):
-            player = desk._maker.field[Bot.objects.get(slug=slug).pk]
-            desk._maker.field.spend(player, 9)
+            player = desk._matchmaker.pool[Bot.objects.get(slug=slug).pk]
+            desk._matchmaker.pool.charge(player, 9)
 
 
 def test_a_new_desk_remembers_who_sat_where(season):

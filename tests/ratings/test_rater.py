@@ -171,13 +171,13 @@ def test_voids_in_any_order_give_what_would_have_been_without_these_games(season
     factories.bots(5)
     rater.welcome(season.pk)
     play_some(season)
-    ledger_writer.keep_checkpoint(season.pk)
+    ledger_writer.save_checkpoint(season.pk)
     rated = list(Entry.objects.filter(kind="game").order_by("seq"))
     for entry in (rated[-1], rated[1], rated[6]):
         games.void(entry.game_id, "", replay_again=False)
         rater.fold(season.pk)
         play_some(season, 1)
-        ledger_writer.keep_checkpoint(season.pk)
+        ledger_writer.save_checkpoint(season.pk)
 
     assert Checkpoint.objects.exists()
     assert_the_ledger_says_the_same(season)
@@ -253,7 +253,7 @@ def test_the_leaderboard_is_sorted_by_what_it_shows(season):
     rater.welcome(season.pk)
     play_some(season, 6)
 
-    shown = [row.mu - 3 * row.sigma for row in selectors.leaderboard(season)]
+    shown = [row.mu - 3 * row.sigma for row in selectors.ratings_best_first(season)]
     assert shown == sorted(shown, reverse=True)
 
 

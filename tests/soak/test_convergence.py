@@ -10,9 +10,8 @@ from ladder.ratings.core.simulation import (
     SimulationPoint,
     average,
     converge,
-    fall,
-    settled,
 )
+from tests.ratings.simulations import played_ladder, ranks_lost
 
 pytestmark = pytest.mark.soak
 BOTS, GAMES, SEEDS, GOAL = 500, 39, range(1, 6), 0.90
@@ -52,9 +51,11 @@ def test_the_order_is_known_soon_and_everybody_plays(seats, floor, enough):
 def test_a_new_version_falls_at_most_15_places():
     terms = PairingTerms({"2": 0.4, "3": 0.2, "4": 0.4})
     for seed in SEEDS:
-        ladder = settled(SimulationPlan(terms, 60, seed), 100)
+        ladder = played_ladder(SimulationPlan(terms, 60, seed), 100)
         falls = {
-            better: [fall(ladder, place, better, after=40) for place in (0, 15, 30, 45)]
+            better: [
+                ranks_lost(ladder, index, better, after=40) for index in (0, 15, 30, 45)
+            ]
             for better in (0.0, 3.0)
         }
         print(f"seed {seed}: places lost by points better: {falls}")

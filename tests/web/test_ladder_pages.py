@@ -91,7 +91,7 @@ def test_a_leaderboard_shows_trends(visit, show: Show) -> None:
 
 def test_a_trend_covers_only_the_last_games(show: Show, monkeypatch) -> None:
     rating = Rating.objects.get(bot=show.anas.bot)
-    monkeypatch.setattr(statistics, "TREND", 1)
+    monkeypatch.setattr(statistics, "TREND_GAMES", 1)
     match = make_match(show.anas, show.bens)
     pair(show.season, match)
     changes = fold(show.season, match.games.get(), {show.anas.bot: (31.0, 1.0)}).changes
@@ -119,7 +119,7 @@ def test_a_bot_page_shows_the_statistics_of_the_season(visit, show: Show) -> Non
     assert "Strength by seat" in page
     rating = Rating.objects.select_related("bot").get(bot=show.anas.bot)
     cell = statistics.strength(show.season, rating.bot)[0]
-    assert f"{100 * cell['share']:.0f}\xa0% <span" in page
+    assert f"{100 * cell.share:.0f}\xa0% <span" in page
     assert f"/ladders/main/compare/?bot=grendel&amp;other={show.bens.bot.slug}" in page
     assert "(28.0 to 32.0)" in page
     assert HOSTILE not in page
@@ -199,7 +199,7 @@ def test_an_invalid_challenge_shows_the_reason_and_keeps_the_form(
 
 
 def test_a_used_up_quota_is_shown_and_enforced(visit, show: Show, monkeypatch) -> None:
-    monkeypatch.setattr(challenges, "A_DAY", 0)
+    monkeypatch.setattr(challenges, "MAX_CHALLENGES", 0)
     browser = visit("ana")
 
     assert "Come back later" in text(browser, CHALLENGE)

@@ -1,22 +1,38 @@
-"""Folding: what the entries of a season make of its bots. Numbers only, no database.
+"""Fold the ledger of a season into ratings. Numbers only, no database.
 
-The state after entry n is what the entries 1 to n give, without the games that any of
-them voids. So a void has one meaning however late it comes, and folding from nothing
-finds the same numbers as folding as one goes, bit for bit.
+The state after entry n is the result of the entries 1 to n, without the games that any
+of these entries voids. So a void has the same meaning however late it comes, and
+folding from nothing gives the same numbers as folding entry by entry, bit for bit.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
 from typing import Any, TypedDict
 
-from ladder.ratings.core.trueskill import Parameters, Skill, rate, renewed
+from ladder.ratings.core.trueskill import Parameters, Skill, after_new_version, rate
 
-PAIR = 2
-"""Fewer can't be rated."""
+MIN_RATED_SEATS = 2
+
+
+class EntryKind(StrEnum):
+    """The kinds of entries in a ledger: everything that can change a rating."""
+
+    SEASON_START = "season_start"
+    JOIN = "join"
+    GAME = "game"
+    NEW_VERSION = "new_version"
+    PARAMETERS = "parameters"
+    VOID = "void"
+    MERGE = "merge"
 
 
 class RatingChange(TypedDict):
-    """What one entry did to one bot: exact floats, null where there was no rating."""
+    """The effect of one entry on one bot, as JSON: exact [mu, sigma].
+
+    `before` is null for a bot that was not rated yet, and `after` is null for a bot
+    that no longer is.
+    """
 
     bot: int
     before: list[float] | None
@@ -25,9 +41,10 @@ class RatingChange(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class BotState:
-    """One bot in the state: its skill, its record, and the upload it stands for.
+    """One bot in the state: its skill, its record, and the submission that it plays.
 
-    `fresh` counts the games since its code changed last.
+    `fresh` counts the games since the bot's code changed last, `streak` the forfeits in
+    a row. `seq` is the number of the last entry that changed the bot.
     """
 
     skill: Skill
@@ -42,10 +59,10 @@ class BotState:
 
 @dataclass(frozen=True, slots=True)
 class LedgerLine:
-    """One entry as folding sees it."""
+    """One entry of the ledger, reduced to what the fold needs."""
 
     seq: int
-    kind: str
+    kind: EntryKind
     inputs: Mapping[str, Any]
     game: int | None = None
 
@@ -61,32 +78,33 @@ class LedgerState:
         return LedgerState(self.parameters, dict(self.bots))
 
     def dump(self) -> dict[str, Any]:
-        """Return it as JSON; floats keep every bit."""
+        """Return the state as a JSON document; floats keep every bit."""
         return {
             "parameters": asdict(self.parameters),
-            "bots": {str(bot): asdict(standing) for bot, standing in self.bots.items()},
+            "bots": {str(bot): asdict(state) for bot, state in self.bots.items()},
         }
 
     @classmethod
-    def load(cls, dumped: Mapping[str, Any]) -> "LedgerState":
+    def load(cls, document: Mapping[str, Any]) -> "LedgerState":
+        """Return the state that `dump` wrote."""
         return cls(
-            Parameters(**dumped["parameters"]),
+            Parameters(**document["parameters"]),
             {
-                int(bot): BotState(**{**standing, "skill": Skill(**standing["skill"])})
-                for bot, standing in dumped["bots"].items()
+                int(bot): BotState(**{**state, "skill": Skill(**state["skill"])})
+                for bot, state in document["bots"].items()
             },
         )
 
 
 def step(state: LedgerState, line: LedgerLine) -> list[RatingChange]:
-    """Fold one entry into the state, which it changes; say whose skill it moved.
+    """Apply one entry to `state`, in place; return the skills that it changed.
 
-    Costs the same for a ladder of any size. Voids are for `fold`.
+    The cost does not depend on the number of bots. Voids need `fold` instead.
     """
-    touched = sorted(_named(line))
-    before = {bot: _numbers(state, bot) for bot in touched}
+    touched = sorted(_touched_bots(line))
+    before = {bot: _mu_sigma(state, bot) for bot in touched}
     apply(state, line)
-    after = {bot: _numbers(state, bot) for bot in touched}
+    after = {bot: _mu_sigma(state, bot) for bot in touched}
     return [
         {"bot": bot, "before": before[bot], "after": after[bot]}
         for bot in touched
@@ -94,58 +112,70 @@ def step(state: LedgerState, line: LedgerLine) -> list[RatingChange]:
     ]
 
 
-def _named(line: LedgerLine) -> set[int]:
-    """Return the bots that an entry can move: those that it names."""
-    named = {line.inputs[key] for key in ("bot", "gone", "kept") if key in line.inputs}
-    return named | {seat["bot"] for seat in line.inputs.get("seats", ())}
+def _touched_bots(line: LedgerLine) -> set[int]:
+    """Return the bots whose skill the entry can change: all that it names."""
+    single = {line.inputs[key] for key in ("bot", "gone", "kept") if key in line.inputs}
+    return single | {seat["bot"] for seat in line.inputs.get("seats", ())}
 
 
 def apply(state: LedgerState, line: LedgerLine) -> None:
-    """Fold one entry into the state, which it changes; voids are for `fold`."""
+    """Apply one entry to `state`, in place. Voids need `fold` instead."""
     match line.kind:
-        case "season_start" | "parameters":
+        case EntryKind.SEASON_START | EntryKind.PARAMETERS:
             state.parameters = Parameters(**line.inputs["parameters"])
-        case "join":
-            _join(state, line)
-        case "new_version":
-            _renew(state, line)
-        case "game":
-            _rate(state, line)
-        case "merge":
-            _merge(state, line)
-        case "void":
-            raise ValueError("a void is folded by folding again without its game")
-        case unknown:
-            raise ValueError(f"entry {line.seq} is of the unknown kind {unknown}")
+        case EntryKind.JOIN:
+            _apply_join(state, line)
+        case EntryKind.NEW_VERSION:
+            _apply_new_version(state, line)
+        case EntryKind.GAME:
+            _apply_game(state, line)
+        case EntryKind.MERGE:
+            _apply_merge(state, line)
+        case EntryKind.VOID:
+            raise ValueError(
+                f"Entry {line.seq} is a void and cannot be applied by itself."
+                " Fold the entries again without its game."
+            )
 
 
 def fold(
     lines: Iterable[LedgerLine], voided: set[int], start: LedgerState | None = None
 ) -> LedgerState:
-    """Fold entries in order, from nothing or from `start`, without voided games."""
+    """Return the state after the entries, in order.
+
+    1. Start from a copy of `start`, or from nothing.
+    2. Leave out the void entries themselves: they only add to `voided`, which the
+       caller collects.
+    3. Leave out each game in `voided`. Everything after it is computed as if the game
+       had never been rated.
+    4. Apply all other entries, one after the other.
+
+    `start` must not contain a voided game: take a checkpoint from before it.
+    """
     state = start.copy() if start else LedgerState()
     for line in lines:
-        if line.kind != "void" and line.game not in voided:
+        if line.kind != EntryKind.VOID and line.game not in voided:
             apply(state, line)
     return state
 
 
 def changes(before: LedgerState, after: LedgerState) -> list[RatingChange]:
-    """Say whose skill differs between two states, by bot."""
-    found: list[RatingChange] = []
+    """Return the skills that differ between two states, in order of bot ids."""
+    differing: list[RatingChange] = []
     for bot in sorted(before.bots.keys() | after.bots.keys()):
-        old, new = _numbers(before, bot), _numbers(after, bot)
+        old = _mu_sigma(before, bot)
+        new = _mu_sigma(after, bot)
         if old != new:
-            found.append({"bot": bot, "before": old, "after": new})
-    return found
+            differing.append({"bot": bot, "before": old, "after": new})
+    return differing
 
 
-def _numbers(state: LedgerState, bot: int) -> list[float] | None:
-    standing = state.bots.get(bot)
-    return [standing.skill.mu, standing.skill.sigma] if standing else None
+def _mu_sigma(state: LedgerState, bot: int) -> list[float] | None:
+    bot_state = state.bots.get(bot)
+    return [bot_state.skill.mu, bot_state.skill.sigma] if bot_state else None
 
 
-def _join(state: LedgerState, line: LedgerLine) -> None:
+def _apply_join(state: LedgerState, line: LedgerLine) -> None:
     start = line.inputs.get("skill")
     skill = Skill(*start) if start else state.parameters.newcomer
     state.bots[line.inputs["bot"]] = BotState(
@@ -156,54 +186,69 @@ def _join(state: LedgerState, line: LedgerLine) -> None:
     )
 
 
-def _renew(state: LedgerState, line: LedgerLine) -> None:
-    bot, digest = line.inputs["bot"], line.inputs["digest"]
+def _apply_new_version(state: LedgerState, line: LedgerLine) -> None:
+    """Let a bot continue with another submission.
+
+    Identical code keeps sigma and `fresh`; only the streak of forfeits starts again.
+    """
+    bot = line.inputs["bot"]
+    digest = line.inputs["digest"]
     old = state.bots[bot]
     skill = old.skill
+    fresh = old.fresh
     if digest != old.digest:
-        skill = renewed(skill, state.parameters)
+        skill = after_new_version(skill, state.parameters)
+        fresh = 0
     state.bots[bot] = replace(
         old,
         skill=skill,
         submission=line.inputs["submission"],
         digest=digest,
-        fresh=old.fresh if digest == old.digest else 0,
+        fresh=fresh,
         streak=0,
         seq=line.seq,
     )
 
 
-def _rate(state: LedgerState, line: LedgerLine) -> None:
-    """Rate a game among those who are still there: not a bot that was merged since."""
+def _apply_game(state: LedgerState, line: LedgerLine) -> None:
+    """Rate a game among the bots that are still in the state.
+
+    A bot that was merged into another one since the game was played is left out.
+    """
     seats = [seat for seat in line.inputs["seats"] if seat["bot"] in state.bots]
-    if len(seats) < PAIR:
+    if len(seats) < MIN_RATED_SEATS:
         return
     ranks = {seat["bot"]: seat["rank"] for seat in seats}
     skills = {bot: state.bots[bot].skill for bot in ranks}
     rated = rate(skills, ranks, state.parameters)
     for seat in seats:
-        bot, fault = seat["bot"], bool(seat["fault"])
+        bot = seat["bot"]
+        forfeited = bool(seat["fault"])
         old = state.bots[bot]
         state.bots[bot] = replace(
             old,
             skill=rated[bot],
             games=old.games + 1,
             fresh=old.fresh + 1,
-            forfeits=old.forfeits + fault,
-            streak=old.streak + 1 if fault else 0,
+            forfeits=old.forfeits + forfeited,
+            streak=old.streak + 1 if forfeited else 0,
             seq=line.seq,
         )
 
 
-def _merge(state: LedgerState, line: LedgerLine) -> None:
-    """Let a bot go on as another one did: the better known skill counts for both."""
-    gone, kept = line.inputs["gone"], line.inputs["kept"]
-    old, other = state.bots.pop(gone), state.bots[kept]
-    better = min(old, other, key=lambda standing: standing.skill.sigma)
-    state.bots[kept] = replace(
-        other,
-        skill=better.skill,
-        games=other.games + old.games,
-        forfeits=other.forfeits + old.forfeits,
+def _apply_merge(state: LedgerState, line: LedgerLine) -> None:
+    """Merge the bot `gone` into the bot `kept`.
+
+    The skill with the smaller sigma counts for both; games and forfeits are added.
+    """
+    gone = state.bots.pop(line.inputs["gone"])
+    kept_bot = line.inputs["kept"]
+    kept = state.bots[kept_bot]
+    surest = min(gone, kept, key=lambda bot_state: bot_state.skill.sigma)
+    state.bots[kept_bot] = replace(
+        kept,
+        skill=surest.skill,
+        games=kept.games + gone.games,
+        forfeits=kept.forfeits + gone.forfeits,
         seq=line.seq,
     )

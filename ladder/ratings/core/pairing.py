@@ -1,55 +1,73 @@
-"""Who meets next, and why: the choice itself. No database, no clock.
+"""Choose which bots meet next, and record why. No database, no clock.
 
-The bot whose turn it is sits down first. The others come from those nearest to it in
-skill, one by one, each time the one whose result is expected to tell most about all at
-the table, for each turn that it was given ahead of the others. A match says in numbers
-and in words why it was made.
+The bot whose turn it is gets the first seat. The other seats go to bots of similar
+skill, one by one: each time to the bot whose result is expected to give the most
+information about all bots that already have a seat, with a discount for bots that are
+ahead of their turn. Each match records in numbers and in words why it was made.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import islice, permutations
 from random import Random
 from typing import Any
 
-from ladder.ratings.core.pool import Candidate, CandidatePool, PoolEntry
-from ladder.ratings.core.trueskill import Parameters, Skill, chance, information
+from ladder.ratings.core.pool import BotProfile, Candidate, CandidatePool
+from ladder.ratings.core.trueskill import (
+    Parameters,
+    Skill,
+    expected_information,
+    win_probability,
+)
 
-NEAR = 24
-"""So many neighbours in skill are weighed; more only if they may not sit together."""
-TRIES = 8
-"""So many bots in turn are tried as the first of a table."""
-SURPLUS = 0.05
-"""Each turn ahead of the first bot divides what a game with it is worth by 1 + this."""
-AGAIN = 0.25
-"""And so does each meeting among its last `field.RECALL` opponents."""
-LANE, LANE_COST = 20, 0.25
-"""The first games of an upload cost it a fraction of a turn, so they come sooner."""
-FORFEITS_IN_A_ROW = 3
-"""From so many on a bot plays one game at a time and waits longer for each, so that a
-crashing one can't eat the queue."""
+NEIGHBOURS = 24
+"""The number of nearest bots in skill that are weighed for a seat. Only if they cannot
+fill the seats, eight times as many are weighed, and then all."""
+MAX_FIRST_BOTS = 9
+"""The number of bots, in the order of their turns, that are tried for the first seat
+before a number of seats is given up."""
+LEAD_DISCOUNT = 0.05
+"""The worth of a bot is divided by 1 + this for each turn that it is ahead of the first
+bot."""
+REMATCH_DISCOUNT = 0.25
+"""The worth of a pair is divided by 1 + this for each meeting among the last opponents
+(`pool.RECENT_OPPONENTS`)."""
+NEWCOMER_GAMES = 20
+"""A bot counts as new for this many games after its code changed."""
+NEWCOMER_GAME_TURNS = 0.25
+"""The turns that a game costs a new bot. Others pay 1, so new bots play more often."""
+FAILING_STREAK = 3
+"""From this many forfeits in a row on, a bot plays one game at a time and pays more
+turns for it, so that a crashing bot does not fill the queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seating:
-    """A match to be made: bots by seat, and the reasons, ready for JSON."""
+    """A match to be made: bots by seat, and the reasons as a JSON document."""
 
-    seats: tuple[PoolEntry, ...]
+    seats: tuple[BotProfile, ...]
     why: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class PairingTerms:
-    """What a ladder asks for. `shares`: of the tables with so many seats."""
+    """A ladder's settings for matchmaking.
+
+    `shares` maps a number of seats, as text, to its share of the matches. In a
+    `duplicate` match as many games are played as there are seats.
+    """
 
     shares: Mapping[str, float]
     parameters: Parameters = field(default_factory=Parameters)
     duplicate: bool = False
 
 
-def seats_for(shares: Mapping[str, float], made: Mapping[int, int]) -> list[int]:
-    """Return numbers of seats, the one furthest behind its share first."""
+def seats_by_lag(shares: Mapping[str, float], made: Mapping[int, int]) -> list[int]:
+    """Return the numbers of seats, the one furthest behind its share first.
+
+    `made` counts the matches so far by number of seats.
+    """
     total = sum(made.values()) + 1
     whole = sum(shares.values())
     lag = {
@@ -61,167 +79,185 @@ def seats_for(shares: Mapping[str, float], made: Mapping[int, int]) -> list[int]
 
 
 class Matchmaker:
-    """Makes one table after another over a field that others keep up to date."""
+    """Make one seating after another from a pool that the caller keeps up to date."""
 
     def __init__(self, terms: PairingTerms, rng: Random) -> None:
         self.terms = terms
-        self.field = CandidatePool(rng)
+        self.pool = CandidatePool(rng)
         self._rng = rng
         self._made: Counter[int] = Counter()
 
-    def next_table(self) -> Seating | None:
-        """Make a table and remember it; None if too few bots may sit together."""
-        for seats in seats_for(self.terms.shares, self._made):
-            if table := self._table(seats):
-                return table
+    def next_seating(self) -> Seating | None:
+        """Make a seating and charge its bots; None if too few bots may meet."""
+        for seats in seats_by_lag(self.terms.shares, self._made):
+            if seating := self._seating(seats):
+                return seating
         return None
 
-    def put(self, candidate: PoolEntry) -> None:
-        """Add a bot, or tell what is believed of it now."""
-        self.field.put(candidate)
+    def update(self, profile: BotProfile) -> None:
+        """Add a bot, or replace its profile."""
+        self.pool.update(profile)
 
-    def over(self, bot: int, games: int = 1) -> None:
-        """Note that a bot has less to play than it had."""
-        if player := self.field.get(bot):
-            player.open = max(0, player.open - games)
+    def game_ended(self, bot: int) -> None:
+        """Count one open game less for a bot."""
+        if candidate := self.pool.get(bot):
+            candidate.open_games = max(0, candidate.open_games - 1)
 
-    def recall(self, bots: Sequence[int]) -> None:
-        """Remember a table that was made, bots by seat; no turns are spent."""
+    def remember(self, bots: Sequence[int]) -> None:
+        """Remember who met and who sat where; charge no turns. `bots` is by seat."""
         self._made[len(bots)] += 1
-        players = [player for bot in bots if (player := self.field.get(bot))]
-        for number, bot in enumerate(bots):
-            if player := self.field.get(bot):
-                player.sat[len(bots), number] += 1
-                player.met.extend(o.bot for o in players if o is not player)
-
-    def _table(self, seats: int) -> Seating | None:
-        if len(self.field.owners) < seats:
-            return None
-        tries = 0
-        for first in self.field.in_turn():
-            if _resting(first):
-                continue
-            if (sitting := self._company(first, seats)) or (tries := tries + 1) > TRIES:
-                break
-        else:
-            return None
-        return self._made_of(first, sitting) if sitting else None
-
-    def _company(self, first: Candidate, seats: int) -> list[Candidate]:
-        """Return a full table around the first bot; nobody if there is none."""
-        for reach in (NEAR, 8 * NEAR, len(self.field)):
-            pool = self.field.near(first, reach, lambda other: _may_meet(first, other))
-            sitting, told = [first], dict.fromkeys((p.bot for p in pool), 0.0)
-            while pool and len(sitting) < seats:
-                last = sitting[-1]
-                for other in pool:
-                    told[other.bot] += self._worth(last, other)
-                best = max(
-                    pool, key=lambda other: told[other.bot] / _surplus(first, other)
+        seated = {bot: self.pool.get(bot) for bot in bots}
+        present = [candidate for candidate in seated.values() if candidate]
+        for seat, bot in enumerate(bots):
+            if candidate := seated[bot]:
+                candidate.seat_counts[len(bots), seat] += 1
+                candidate.opponents.extend(
+                    other.bot for other in present if other is not candidate
                 )
-                sitting.append(best)
-                pool = [other for other in pool if _may_meet(best, other)]
-            if len(sitting) == seats:
-                return sitting
+
+    def _seating(self, seats: int) -> Seating | None:
+        if len(self.pool.owners) < seats:
+            return None
+        ready = (c for c in self.pool.in_turn() if not _must_wait(c))
+        for first in islice(ready, MAX_FIRST_BOTS):
+            bots = self._choose_bots(first, seats)
+            if bots:
+                return self._seat(bots)
+        return None
+
+    def _choose_bots(self, first: Candidate, seats: int) -> list[Candidate]:
+        """Return the bots of a full match, `first` first; empty if there is none.
+
+        1. List the nearest bots in skill that may meet the first bot.
+        2. Add to each its worth for the bot that got the last seat. So a bot's worth is
+           the sum over all bots with a seat.
+        3. Give the next seat to the bot with the highest worth, discounted for its
+           lead. Drop the bots that may not meet it.
+        4. Repeat from 2 until all seats are taken. If the list is empty before, repeat
+           from 1 with a longer one.
+        """
+        for limit in (NEIGHBOURS, 8 * NEIGHBOURS, len(self.pool)):
+            options = self.pool.nearest(first, limit, lambda c: _may_meet(first, c))
+            chosen = [first]
+            worth = {option.bot: 0.0 for option in options}
+            while options and len(chosen) < seats:
+                for option in options:
+                    worth[option.bot] += self._worth(chosen[-1], option)
+                best = max(
+                    options, key=lambda c: worth[c.bot] / _lead_divisor(first, c)
+                )
+                chosen.append(best)
+                options = [option for option in options if _may_meet(best, option)]
+            if len(chosen) == seats:
+                return chosen
         return []
 
     def _worth(self, one: Candidate, other: Candidate) -> float:
-        a, b = one.candidate, other.candidate
+        """Return what a game of two bots is worth: nats, discounted for rematches."""
+        a = one.profile
+        b = other.profile
         beta = self.terms.parameters.beta
-        told = information(a.mu - b.mu, a.sigma**2, b.sigma**2, beta)
-        return told / (1 + AGAIN * one.met.count(other.bot))
+        nats = expected_information(a.mu - b.mu, a.sigma**2, b.sigma**2, beta)
+        return nats / (1 + REMATCH_DISCOUNT * one.opponents.count(other.bot))
 
-    def _made_of(self, first: Candidate, sitting: list[Candidate]) -> Seating:
-        why = _why(first, sitting, self.terms.parameters)
-        order = self._by_seat(sitting)
-        games = len(order) if self.terms.duplicate else 1
-        self.recall([player.bot for player in order])
-        for player in order:
-            player.open += games
-            self.field.spend(player, games * _cost(player.candidate))
-        return Seating(tuple(player.candidate for player in order), why)
+    def _seat(self, bots: list[Candidate]) -> Seating:
+        """Give out the seats, remember the meeting, and charge the turns."""
+        why = _why(bots, self.terms.parameters)
+        by_seat = self._by_seat(bots)
+        games = len(by_seat) if self.terms.duplicate else 1
+        self.remember([candidate.bot for candidate in by_seat])
+        for candidate in by_seat:
+            candidate.open_games += games
+            self.pool.charge(candidate, games * _turns_per_game(candidate.profile))
+        return Seating(tuple(candidate.profile for candidate in by_seat), why)
 
-    def _by_seat(self, sitting: list[Candidate]) -> tuple[Candidate, ...]:
-        """Give each bot the seat where it sat least: a Latin square in the long run."""
-        size = len(sitting)
-        self._rng.shuffle(sitting)
+    def _by_seat(self, bots: list[Candidate]) -> tuple[Candidate, ...]:
+        """Give the bots the seats that they had least often, by the sum of squares."""
+        size = len(bots)
+        self._rng.shuffle(bots)
         return min(
-            permutations(sitting),
-            key=lambda order: sum(p.sat[size, k] ** 2 for k, p in enumerate(order)),
+            permutations(bots),
+            key=lambda order: sum(
+                candidate.seat_counts[size, seat] ** 2
+                for seat, candidate in enumerate(order)
+            ),
         )
 
 
 def _may_meet(one: Candidate, other: Candidate) -> bool:
-    return one.candidate.owner != other.candidate.owner and not _resting(other)
+    """True if the owners differ and the other bot may start a game."""
+    return one.profile.owner != other.profile.owner and not _must_wait(other)
 
 
-def _resting(player: Candidate) -> bool:
-    return player.open > 0 and player.candidate.streak >= FORFEITS_IN_A_ROW
+def _must_wait(candidate: Candidate) -> bool:
+    """True if the bot fails in a row and has a game that is still open."""
+    return candidate.open_games > 0 and candidate.profile.streak >= FAILING_STREAK
 
 
-def _surplus(first: Candidate, other: Candidate) -> float:
-    return 1 + SURPLUS * max(0.0, other.clock - first.clock)
+def _lead_divisor(first: Candidate, other: Candidate) -> float:
+    return 1 + LEAD_DISCOUNT * max(0.0, other.turns - first.turns)
 
 
-def _cost(candidate: PoolEntry) -> float:
-    """Return how many turns one game costs a bot."""
-    if candidate.streak >= FORFEITS_IN_A_ROW:
-        return 1.0 + candidate.streak
-    return LANE_COST if candidate.fresh < LANE else 1.0
+def _turns_per_game(profile: BotProfile) -> float:
+    if profile.streak >= FAILING_STREAK:
+        return 1.0 + profile.streak
+    return NEWCOMER_GAME_TURNS if profile.fresh < NEWCOMER_GAMES else 1.0
 
 
-def _why(
-    first: Candidate, sitting: list[Candidate], parameters: Parameters
-) -> dict[str, Any]:
-    """Say it in numbers: skills in points, information in nats, chances against it."""
-    head = first.candidate
-    mine = Skill(head.mu, head.sigma)
+def _why(bots: list[Candidate], parameters: Parameters) -> dict[str, Any]:
+    """Return why the bots meet, as JSON. The first of them was next in turn.
+
+    Differences are in points of skill, information is in nats, and `chance` is the
+    probability that the first bot finishes ahead of the other one.
+    """
+    first = bots[0]
+    head = first.profile
+    skill = Skill(head.mu, head.sigma)
     others = []
-    for player in sitting[1:]:
-        other = player.candidate
-        theirs = Skill(other.mu, other.sigma)
-        told = information(
+    for candidate in bots[1:]:
+        other = candidate.profile
+        chance = win_probability(skill, Skill(other.mu, other.sigma), parameters)
+        nats = expected_information(
             head.mu - other.mu, head.sigma**2, other.sigma**2, parameters.beta
         )
         others.append(
             {
                 "bot": other.bot,
                 "apart": round(abs(other.mu - head.mu), 3),
-                "chance": round(chance(mine, theirs, parameters), 3),
-                "information": round(told, 4),
-                "met": first.met.count(other.bot),
-                "surplus": round(max(0.0, player.clock - first.clock), 2),
+                "chance": round(chance, 3),
+                "information": round(nats, 4),
+                "met": first.opponents.count(other.bot),
+                "surplus": round(max(0.0, candidate.turns - first.turns), 2),
             }
         )
     return {
         "rule": "turn, then information",
         "first": {
             "bot": head.bot,
-            "turn": round(first.clock, 2),
+            "turn": round(first.turns, 2),
             "games": head.games,
             "mu": round(head.mu, 3),
             "sigma": round(head.sigma, 3),
         },
         "others": others,
-        "reasons": _words(head, sitting[1:], others),
+        "reasons": _reasons([c.profile for c in bots], others),
     }
 
 
-def _words(
-    head: PoolEntry, players: list[Candidate], others: list[dict[str, Any]]
-) -> list[str]:
-    lane = f", {head.fresh} with this upload" if head.fresh < LANE else ""
-    words = [f"It was the turn of {head.name} ({head.games} games{lane})"]
-    words += [
-        f"{player.candidate.name} is {other['apart']:.1f} points apart and loses to "
+def _reasons(bots: list[BotProfile], others: list[dict[str, Any]]) -> list[str]:
+    head = bots[0]
+    fresh = f", {head.fresh} with this upload" if head.fresh < NEWCOMER_GAMES else ""
+    reasons = [f"It was the turn of {head.name} ({head.games} games{fresh})"]
+    reasons += [
+        f"{bot.name} is {other['apart']:.1f} points apart and loses to "
         f"{head.name} with {other['chance']:.0%}: {other['information']:.3f} nats are "
-        f"learnt, {met(other['met'])}"
-        for player, other in zip(players, others, strict=True)
+        f"learnt, {_meetings(other['met'])}"
+        for bot, other in zip(bots[1:], others, strict=True)
     ]
-    return words
+    return reasons
 
 
-def met(times: int) -> str:
-    if times <= 1:
-        return "met once lately" if times else "not met lately"
-    return f"met {times} times lately"
+def _meetings(times: int) -> str:
+    if times == 0:
+        return "not met lately"
+    return "met once lately" if times == 1 else f"met {times} times lately"

@@ -1,7 +1,7 @@
-"""The bots of a ladder as the matchmaker keeps them: sorted by skill and by turn.
+"""The pool of bots that a matchmaker chooses from, sorted by skill and by turn.
 
-Numbers only, no database. Every change costs a binary search and the moving of a list's
-tail: microseconds for ten thousand bots, so that nothing is ever sorted as a whole.
+Numbers only, no database. Each change costs a binary search and moves the tail of a
+list: microseconds for ten thousand bots. So nothing is ever sorted as a whole.
 """
 
 from bisect import bisect_left, insort
@@ -11,18 +11,22 @@ from dataclasses import dataclass, field
 from random import Random
 from statistics import median
 
-RECALL = 24
-"""So many opponents back a bot's pair debts look."""
-SLACK = 10.0
-"""A bot that comes late is owed so many turns, and not all that it missed."""
+RECENT_OPPONENTS = 24
+"""The number of latest opponents that are remembered for each bot."""
+MAX_TURNS_BEHIND = 10.0
+"""A bot that enters late is at most this many turns behind the middle of the pool, so
+that it need not make up for all the games that it missed."""
+
+SortKey = tuple[float, float, int]
 
 
 @dataclass(frozen=True, slots=True)
-class PoolEntry:
-    """A bot that may play. `owner` is a person, or something unique for a house bot.
+class BotProfile:
+    """The facts about a bot that matchmaking needs, as the ledger has them.
 
-    `games` counts its folded games of this season, `fresh` those of its present upload,
-    and `streak` its forfeits in a row.
+    `owner` is a person, or a unique value for a house bot. `games` counts the bot's
+    rated games of this season, `fresh` those since its code changed last, and `streak`
+    its forfeits in a row.
     """
 
     bot: int
@@ -38,119 +42,131 @@ class PoolEntry:
 
 @dataclass(slots=True)
 class Candidate:
-    """A candidate and what the matchmaker remembers of it.
+    """A bot in the pool: its profile, and what the matchmaker remembers of it.
 
-    `clock` counts the turns it had, in games' worth: who has the lowest is next.
+    `turns` counts the turns that the bot has used; the bot with the fewest is next.
+    `tiebreak` is a random number that orders equal bots. `open_games` counts games that
+    are scheduled or running. `seat_counts` is keyed by (number of seats, seat).
     """
 
-    candidate: PoolEntry
-    clock: float
-    lot: float
-    open: int = 0
-    met: deque[int] = field(default_factory=lambda: deque(maxlen=RECALL))
-    sat: Counter[tuple[int, int]] = field(default_factory=Counter)
+    profile: BotProfile
+    turns: float
+    tiebreak: float
+    open_games: int = 0
+    opponents: deque[int] = field(
+        default_factory=lambda: deque(maxlen=RECENT_OPPONENTS)
+    )
+    seat_counts: Counter[tuple[int, int]] = field(default_factory=Counter)
 
     @property
     def bot(self) -> int:
-        return self.candidate.bot
+        return self.profile.bot
 
     @property
-    def by_skill(self) -> tuple[float, float, int]:
-        return self.candidate.mu, self.lot, self.bot
+    def skill_key(self) -> SortKey:
+        return self.profile.mu, self.tiebreak, self.bot
 
     @property
-    def by_turn(self) -> tuple[float, float, int]:
-        return self.clock, self.lot, self.bot
+    def turn_key(self) -> SortKey:
+        return self.turns, self.tiebreak, self.bot
 
 
 class CandidatePool:
-    """All candidates. Equals are ordered by lot, drawn from `rng`."""
+    """All candidates. `rng` draws the numbers that order equal bots."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
-        self._players: dict[int, Candidate] = {}
-        self._skills: list[tuple[float, float, int]] = []
-        self._turns: list[tuple[float, float, int]] = []
+        self._candidates: dict[int, Candidate] = {}
+        self._by_skill: list[SortKey] = []
+        self._by_turn: list[SortKey] = []
         self.owners: Counter[Hashable] = Counter()
 
     def __len__(self) -> int:
-        return len(self._players)
+        return len(self._candidates)
 
     def __getitem__(self, bot: int) -> Candidate:
-        return self._players[bot]
+        return self._candidates[bot]
 
     def get(self, bot: int) -> Candidate | None:
-        return self._players.get(bot)
+        return self._candidates.get(bot)
 
     def bots(self) -> set[int]:
-        return set(self._players)
+        return set(self._candidates)
 
-    def start(self, candidates: Iterable[PoolEntry]) -> None:
-        """Put many at once, where the memory of earlier turns is lost."""
-        known = list(candidates)
-        usual = median(c.games for c in known) if known else 0
-        for candidate in known:
-            self._enter(candidate, max(float(candidate.games), usual - SLACK))
+    def fill(self, profiles: Iterable[BotProfile]) -> None:
+        """Add many bots at once, after a start that forgot their turns."""
+        known = list(profiles)
+        middle = median(profile.games for profile in known) if known else 0
+        for profile in known:
+            self._enter(profile, max(float(profile.games), middle - MAX_TURNS_BEHIND))
 
-    def put(self, candidate: PoolEntry) -> None:
-        """Add a bot, or tell what is believed of it now."""
-        player = self._players.get(candidate.bot)
-        if player is None:
-            front = self._turns[len(self) // 2][0] if self._turns else 0.0
-            self._enter(candidate, max(float(candidate.games), front - SLACK))
+    def update(self, profile: BotProfile) -> None:
+        """Add a bot, or replace its profile."""
+        candidate = self._candidates.get(profile.bot)
+        if candidate is None:
+            middle = self._by_turn[len(self) // 2][0] if self._by_turn else 0.0
+            self._enter(profile, max(float(profile.games), middle - MAX_TURNS_BEHIND))
             return
-        self._out(player)
-        player.candidate = candidate
-        player.lot = self._rng.random()
-        self._in(player)
+        self._unlink(candidate)
+        candidate.profile = profile
+        candidate.tiebreak = self._rng.random()
+        self._link(candidate)
 
-    def drop(self, bot: int) -> None:
-        if player := self._players.pop(bot, None):
-            self._out(player)
+    def remove(self, bot: int) -> None:
+        if candidate := self._candidates.pop(bot, None):
+            self._unlink(candidate)
 
-    def spend(self, player: Candidate, turns: float) -> None:
-        """Move a bot back in the line by so many turns."""
-        del self._turns[bisect_left(self._turns, player.by_turn)]
-        player.clock += turns
-        insort(self._turns, player.by_turn)
+    def charge(self, candidate: Candidate, turns: float) -> None:
+        """Move a bot back in the queue by this many turns."""
+        del self._by_turn[bisect_left(self._by_turn, candidate.turn_key)]
+        candidate.turns += turns
+        insort(self._by_turn, candidate.turn_key)
 
     def in_turn(self) -> Iterator[Candidate]:
-        """Go through the bots, the one whose turn it is first."""
-        return (self._players[bot] for _, _, bot in self._turns)
+        """Yield the bots in the order of their turns, the next one first."""
+        return (self._candidates[bot] for _, _, bot in self._by_turn)
 
-    def near(
-        self, player: Candidate, reach: int, may_sit: Callable[[Candidate], bool]
+    def nearest(
+        self, center: Candidate, limit: int, may_play: Callable[[Candidate], bool]
     ) -> list[Candidate]:
-        """List up to `reach` others nearest in mean skill among those that may sit."""
-        skills, mu = self._skills, player.candidate.mu
-        here = bisect_left(skills, player.by_skill)
-        below, above = here - 1, here + 1
-        found: list[Candidate] = []
-        while len(found) < reach and (below >= 0 or above < len(skills)):
-            up = skills[above][0] - mu if above < len(skills) else float("inf")
-            down = mu - skills[below][0] if below >= 0 else float("inf")
+        """Return up to `limit` other bots that may play, nearest in mean skill first.
+
+        Walk outwards from the center of the sorted list, and take the nearer of the two
+        next neighbours in each step.
+        """
+        keys = self._by_skill
+        mu = center.profile.mu
+        here = bisect_left(keys, center.skill_key)
+        below = here - 1
+        above = here + 1
+        neighbours: list[Candidate] = []
+        while len(neighbours) < limit and (below >= 0 or above < len(keys)):
+            up = keys[above][0] - mu if above < len(keys) else float("inf")
+            down = mu - keys[below][0] if below >= 0 else float("inf")
             if up < down:
-                other, above = self._players[skills[above][2]], above + 1
+                other = self._candidates[keys[above][2]]
+                above += 1
             else:
-                other, below = self._players[skills[below][2]], below - 1
-            if may_sit(other):
-                found.append(other)
-        return found
+                other = self._candidates[keys[below][2]]
+                below -= 1
+            if may_play(other):
+                neighbours.append(other)
+        return neighbours
 
-    def _enter(self, candidate: PoolEntry, clock: float) -> None:
-        player = Candidate(candidate, clock, self._rng.random())
-        self._players[candidate.bot] = player
-        self._in(player)
+    def _enter(self, profile: BotProfile, turns: float) -> None:
+        candidate = Candidate(profile, turns, self._rng.random())
+        self._candidates[profile.bot] = candidate
+        self._link(candidate)
 
-    def _in(self, player: Candidate) -> None:
-        self.owners[player.candidate.owner] += 1
-        insort(self._skills, player.by_skill)
-        insort(self._turns, player.by_turn)
+    def _link(self, candidate: Candidate) -> None:
+        self.owners[candidate.profile.owner] += 1
+        insort(self._by_skill, candidate.skill_key)
+        insort(self._by_turn, candidate.turn_key)
 
-    def _out(self, player: Candidate) -> None:
-        owner = player.candidate.owner
+    def _unlink(self, candidate: Candidate) -> None:
+        owner = candidate.profile.owner
         self.owners[owner] -= 1
         if not self.owners[owner]:
             del self.owners[owner]
-        del self._skills[bisect_left(self._skills, player.by_skill)]
-        del self._turns[bisect_left(self._turns, player.by_turn)]
+        del self._by_skill[bisect_left(self._by_skill, candidate.skill_key)]
+        del self._by_turn[bisect_left(self._by_turn, candidate.turn_key)]

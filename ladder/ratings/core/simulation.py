@@ -1,12 +1,12 @@
-"""A ladder without games: synthetic bots of known skill, for tuning and for proof.
+"""Simulate a ladder without games, with synthetic bots of known skill.
 
-Matchmaker, fold and rating are the real ones; only the results are drawn instead of
-played. Everything follows from the seed. No database.
+The matchmaker, the fold and the ratings are the real ones; only the results are drawn
+instead of played. So a change of the matchmaker's constants can be tested against the
+truth (`manage.py simulate`). Everything follows from the seed. No database.
 """
 
 from bisect import bisect, insort
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from itertools import count
 from random import Random
@@ -14,147 +14,140 @@ from statistics import mean
 from typing import Protocol
 
 from ladder.ratings.core import ledger
-from ladder.ratings.core.ledger import BotState, LedgerLine, LedgerState
+from ladder.ratings.core.ledger import BotState, EntryKind, LedgerLine, LedgerState
 from ladder.ratings.core.pairing import Matchmaker, PairingTerms, Seating
-from ladder.ratings.core.pool import PoolEntry
+from ladder.ratings.core.pool import BotProfile
 
-OPEN_AT_ONCE = 12
+OPEN_MATCHES = 12
 """Matches that are made before the first of them is folded: 3 for each of 4 slots."""
 
 
 class MakesPairs(Protocol):
-    """What a policy has to do; `Matchmaker` is the one that ladders use."""
+    """The interface of a policy; `Matchmaker` is the policy of real ladders."""
 
-    def next_table(self) -> Seating | None: ...
-    def put(self, candidate: PoolEntry) -> None: ...
-    def over(self, bot: int, games: int = 1) -> None: ...
+    def next_seating(self) -> Seating | None: ...
+    def update(self, profile: BotProfile) -> None: ...
+    def game_ended(self, bot: int) -> None: ...
 
 
 class RandomPairing:
-    """The yardstick: all tables are equally likely."""
+    """The policy to compare with: all seatings are equally likely."""
 
     def __init__(self, terms: PairingTerms, rng: Random) -> None:
         self._sizes = [int(seats) for seats in terms.shares]
         self._weights = list(terms.shares.values())
         self._rng = rng
-        self._bots: dict[int, PoolEntry] = {}
+        self._bots: dict[int, BotProfile] = {}
 
-    def put(self, candidate: PoolEntry) -> None:
-        self._bots[candidate.bot] = candidate
+    def update(self, profile: BotProfile) -> None:
+        self._bots[profile.bot] = profile
 
-    def over(self, bot: int, games: int = 1) -> None: ...
+    def game_ended(self, bot: int) -> None: ...
 
-    def next_table(self) -> Seating | None:
+    def next_seating(self) -> Seating | None:
         seats = self._rng.choices(self._sizes, self._weights)[0]
-        sitting = self._rng.sample(list(self._bots), seats)
-        return Seating(tuple(self._bots[bot] for bot in sitting), {"rule": "at random"})
+        bots = self._rng.sample(list(self._bots), seats)
+        return Seating(tuple(self._bots[bot] for bot in bots), {"rule": "at random"})
 
 
 Policy = Callable[[PairingTerms, Random], MakesPairs]
 
-
-def ours(terms: PairingTerms, rng: Random) -> MakesPairs:
-    return Matchmaker(terms, rng)
-
-
-POLICIES: dict[str, Policy] = {"ours": ours, "random": RandomPairing}
+POLICIES: dict[str, Policy] = {"ours": Matchmaker, "random": RandomPairing}
 
 
 @dataclass(frozen=True, slots=True)
 class SimulationPlan:
-    """What is to be simulated; `shares` as a ladder has them."""
+    """The settings of one simulation; `policy` is a key of `POLICIES`."""
 
     terms: PairingTerms
     bots: int = 500
     seed: int = 1
     policy: str = "ours"
-    open_at_once: int = OPEN_AT_ONCE
+    open_matches: int = OPEN_MATCHES
 
 
 class SimulatedLadder:
-    """One simulated ladder: bots join, meet by policy, and are folded."""
+    """One simulated ladder. `skills` holds the true skill of each bot."""
 
     def __init__(self, plan: SimulationPlan) -> None:
         self.plan = plan
-        chance = dice(plan.seed, "skills")
         parameters = plan.terms.parameters
-        self._luck = dice(plan.seed, "luck")
-        self._pairs = POLICIES[plan.policy](plan.terms, dice(plan.seed, "pairs"))
-        self._seq = count(1)
+        self._results_rng = seeded_rng(plan.seed, "luck")
+        self._policy = POLICIES[plan.policy](plan.terms, seeded_rng(plan.seed, "pairs"))
+        self._seqs = count(1)
         self.skills: dict[int, float] = {}
         self.state = LedgerState(parameters)
+        skills_rng = seeded_rng(plan.seed, "skills")
         for bot in range(1, plan.bots + 1):
-            self.join(bot, chance.gauss(parameters.mu, parameters.sigma))
+            inputs = {"bot": bot, "submission": bot, "digest": f"{bot}"}
+            self.append(EntryKind.JOIN, inputs, [bot])
+            self.skills[bot] = skills_rng.gauss(parameters.mu, parameters.sigma)
 
-    def join(self, bot: int, skill: float) -> None:
-        inputs = {"bot": bot, "submission": bot, "digest": f"{bot}"}
-        self._fold("join", inputs, [bot])
-        self.skills[bot] = skill
-
-    def renew(self, bot: int, *, better: float, digest: str) -> None:
-        """Let a bot go on with another upload that is so many points better."""
-        inputs = {"bot": bot, "submission": bot, "digest": digest}
-        self._fold("new_version", inputs, [bot])
-        self.skills[bot] += better
+    def append(
+        self, kind: EntryKind, inputs: dict[str, object], bots: Sequence[int]
+    ) -> None:
+        """Fold one entry that changes these bots, and tell the policy."""
+        ledger.step(self.state, LedgerLine(next(self._seqs), kind, inputs))
+        for bot in sorted(bots):
+            self._policy.update(_profile(bot, self.state.bots[bot]))
 
     def play(self) -> int:
-        """Make, decide and fold as many games as are open at once; count the seats."""
-        tables = [self._pairs.next_table() for _ in range(self.plan.open_at_once)]
-        return sum(self._decide(table) for table in tables if table)
+        """Make a batch of matches, then decide and fold each; return their seats."""
+        seatings = [self._policy.next_seating() for _ in range(self.plan.open_matches)]
+        return sum(self._decide(seating) for seating in seatings if seating)
 
-    def board(self) -> list[int]:
-        """Return the bots by the number that is shown, best first."""
-        shown = {bot: s.skill.shown for bot, s in self.state.bots.items()}
-        return sorted(shown, key=lambda bot: (-shown[bot], bot))
-
-    def _decide(self, table: Seating) -> int:
-        bots = [candidate.bot for candidate in table.seats]
+    def _decide(self, seating: Seating) -> int:
+        """Draw the result of one match and fold it; return the number of its seats."""
+        bots = [profile.bot for profile in seating.seats]
         beta = self.plan.terms.parameters.beta
-        places = ranks([self.skills[bot] for bot in bots], beta, self._luck)
+        ranks = draw_ranks([self.skills[bot] for bot in bots], beta, self._results_rng)
         seats = [
             {"bot": bot, "submission": bot, "rank": rank, "fault": ""}
-            for bot, rank in zip(bots, places, strict=True)
+            for bot, rank in zip(bots, ranks, strict=True)
         ]
         for bot in bots:
-            self._pairs.over(bot)
-        self._fold("game", {"seats": seats}, bots)
+            self._policy.game_ended(bot)
+        self.append(EntryKind.GAME, {"seats": seats}, bots)
         return len(bots)
 
-    def _fold(self, kind: str, inputs: dict[str, object], moved: Sequence[int]) -> None:
-        ledger.step(self.state, LedgerLine(next(self._seq), kind, inputs))
-        for bot in sorted(moved):
-            self._pairs.put(candidate(bot, self.state.bots[bot]))
+
+def draw_ranks(skills: Sequence[float], beta: float, rng: Random) -> list[int]:
+    """Return random ranks of one game by seat, drawn from TrueSkill's own model.
+
+    Each bot performs with N(skill, β²); the best performance wins.
+    """
+    performances = [rng.gauss(skill, beta) for skill in skills]
+    order = sorted(range(len(performances)), key=lambda seat: -performances[seat])
+    return [order.index(seat) + 1 for seat in range(len(performances))]
 
 
-def ranks(skills: Sequence[float], beta: float, luck: Random) -> list[int]:
-    """Draw the ranks of one game by seat, from the model that TrueSkill has of it."""
-    marks = [luck.gauss(skill, beta) for skill in skills]
-    order = sorted(range(len(marks)), key=lambda seat: -marks[seat])
-    return [order.index(seat) + 1 for seat in range(len(marks))]
+def seeded_rng(seed: int, purpose: str) -> Random:
+    """Return a generator of its own for each purpose of a simulation."""
+    return Random(f"{seed}/{purpose}")  # noqa: S311 -- a simulation has no secrets
 
 
-def dice(seed: int, what: str) -> Random:
-    return Random(f"{seed}/{what}")  # noqa: S311 -- a simulation has no secrets
-
-
-def candidate(bot: int, standing: BotState) -> PoolEntry:
-    """Show a bot of the state to a matchmaker; each has an owner of its own."""
-    return PoolEntry(
+def _profile(bot: int, state: BotState) -> BotProfile:
+    """Return a simulated bot as a policy sees it; each has its own owner."""
+    return BotProfile(
         bot=bot,
         name=f"bot-{bot}",
-        submission=standing.submission,
+        submission=state.submission,
         owner=bot,
-        mu=standing.skill.mu,
-        sigma=standing.skill.sigma,
-        games=standing.games,
-        fresh=standing.fresh,
-        streak=standing.streak,
+        mu=state.skill.mu,
+        sigma=state.skill.sigma,
+        games=state.games,
+        fresh=state.fresh,
+        streak=state.streak,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class SimulationPoint:
-    """How well a ladder knew its bots after so many games for each."""
+    """How well a ladder knows its bots after `games` games for each, on average.
+
+    `shown` and `mean` are Kendall's τ of the true skills with the shown ratings and
+    with μ. `fewest` and `most` are the games of the two extreme bots.
+    """
 
     games: int
     shown: float
@@ -164,69 +157,50 @@ class SimulationPoint:
 
 
 def converge(plan: SimulationPlan, games: int) -> Iterator[SimulationPoint]:
-    """Play on and look after each game per bot, up to `games` of them."""
-    simulated, seats = SimulatedLadder(plan), 0
-    for wanted in range(1, games + 1):
-        while seats < wanted * plan.bots:
+    """Yield a point after each game per bot, up to `games` of them."""
+    simulated = SimulatedLadder(plan)
+    seats = 0
+    for games_per_bot in range(1, games + 1):
+        while seats < games_per_bot * plan.bots:
             seats += simulated.play()
-        yield _look(simulated, wanted)
+        yield _measure(simulated, games_per_bot)
 
 
-def average(looks: Sequence[SimulationPoint]) -> SimulationPoint:
-    """Return the mean of the τ of several runs, and the extremes of their games."""
+def average(points: Sequence[SimulationPoint]) -> SimulationPoint:
+    """Return the mean of τ over several runs, and the extremes of the games."""
     return SimulationPoint(
-        looks[0].games,
-        mean(look.shown for look in looks),
-        mean(look.mean for look in looks),
-        min(look.fewest for look in looks),
-        max(look.most for look in looks),
+        points[0].games,
+        mean(point.shown for point in points),
+        mean(point.mean for point in points),
+        min(point.fewest for point in points),
+        max(point.most for point in points),
     )
 
 
-def _look(simulated: SimulatedLadder, games: int) -> SimulationPoint:
+def _measure(simulated: SimulatedLadder, games: int) -> SimulationPoint:
     bots = simulated.state.bots
-    true = [simulated.skills[bot] for bot in bots]
-    played = [standing.games for standing in bots.values()]
+    true_skills = [simulated.skills[bot] for bot in bots]
+    played = [state.games for state in bots.values()]
     return SimulationPoint(
         games,
-        kendall(true, [standing.skill.shown for standing in bots.values()]),
-        kendall(true, [standing.skill.mu for standing in bots.values()]),
+        kendall(true_skills, [state.skill.shown_rating for state in bots.values()]),
+        kendall(true_skills, [state.skill.mu for state in bots.values()]),
         min(played),
         max(played),
     )
 
 
 def kendall(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return Kendall's τ of two scales without ties: 1 if they order all alike."""
+    """Return Kendall's τ of two scales without ties: 1 if both give the same order.
+
+    Go through `other` in the order of `one`. Each earlier value that is smaller is one
+    pair in agreement; a binary search in a sorted list counts them.
+    """
     ranked = [b for _, b in sorted(zip(one, other, strict=True))]
-    seen: list[float] = []
+    earlier: list[float] = []
     agreeing = 0
     for value in ranked:
-        agreeing += bisect(seen, value)
-        insort(seen, value)
+        agreeing += bisect(earlier, value)
+        insort(earlier, value)
     pairs = len(ranked) * (len(ranked) - 1) / 2
     return 2 * agreeing / pairs - 1
-
-
-def settled(plan: SimulationPlan, games: int) -> SimulatedLadder:
-    """Return a ladder on which so many games per bot were played."""
-    ladder, seats = SimulatedLadder(plan), 0
-    while seats < games * plan.bots:
-        seats += ladder.play()
-    return ladder
-
-
-def fall(ladder: SimulatedLadder, place: int, better: float, after: int) -> int:
-    """Return how many places a bot falls at worst on its way with a new version.
-
-    It stands at `place` (0 is the best) when it is uploaded, and is watched for `after`
-    games of its own, on a copy of the ladder.
-    """
-    copy = deepcopy(ladder)
-    bot = copy.board()[place]
-    copy.renew(bot, better=better, digest="another")
-    worst = copy.board().index(bot)
-    while copy.state.bots[bot].fresh < after:
-        copy.play()
-        worst = max(worst, copy.board().index(bot))
-    return worst - place

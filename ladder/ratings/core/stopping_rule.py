@@ -1,48 +1,56 @@
-"""When the prize places are settled: the published rule, as numbers. No database.
+"""The stopping rule of finals: when the order of the prize ranks is settled.
 
-The rule for people is in README.md of this room. Skills are independent normals, as
-TrueSkill holds them; the doubt is a union bound, so the order of the prize places is
-right with at least 1 - doubt, however the doubts of its parts hang together.
+The rule for people is in docs/ratings.md, section "Seasons and finals". Skills are
+independent normal distributions, as in TrueSkill. The error of the order is bounded by
+a union bound, which holds however the errors of its parts depend on each other. The
+module knows no database.
 """
 
-import math
 from collections.abc import Sequence
 
-from ladder.ratings.core.trueskill import Skill
+from ladder.ratings.core.trueskill import Skill, higher_skill_probability
 
-DOUBT = 0.05
-"""Finals end when the order of the prize places is wrong with at most this."""
-CHANCE = 0.001
-"""Who is better than the last prize place with less than this plays no more."""
-MOST_GAMES = 400
-"""Who has so many games in the finals has had its say."""
-
-
-def better(one: Skill, other: Skill) -> float:
-    """Return the probability that the first skill is higher than the second."""
-    apart = (one.mu - other.mu) / math.hypot(one.sigma, other.sigma)
-    return 0.5 * math.erfc(-apart / math.sqrt(2))
+MAX_ORDER_ERROR = 0.05
+"""Finals end when the prize order is wrong with at most this probability."""
+ELIMINATION_PROBABILITY = 0.001
+"""A bot is eliminated when its probability of being better than the last prize rank
+falls below this."""
+MAX_FINALS_GAMES = 400
+"""A bot that has played this many games in the finals plays no more of them."""
 
 
-def doubt(board: Sequence[Skill], prizes: int) -> float:
-    """Return at most how probable it is that the first places are in another order.
+def order_error(board: Sequence[Skill], prizes: int) -> float:
+    """Return an upper bound of the probability that the prize order is wrong.
 
-    `board` is best first, as it is shown. Each prize place has to be better than the
-    next, and the last of them than everybody behind it.
+    `board` is sorted by shown rating, best first. The order is right if each prize rank
+    is better than the next one, and the last prize rank is better than every bot below
+    it. The bound is the sum of the probabilities of the opposite events.
     """
-    places = min(prizes, len(board) - 1)
-    if places < 1:
+    ranks = min(prizes, len(board) - 1)
+    if ranks < 1:
         return 0.0
-    last = board[places - 1]
-    order = [better(board[k + 1], board[k]) for k in range(places - 1)]
-    return sum(order) + sum(better(other, last) for other in board[places:])
+    last = board[ranks - 1]
+    swapped = [
+        higher_skill_probability(board[k + 1], board[k]) for k in range(ranks - 1)
+    ]
+    overtaken = sum(higher_skill_probability(skill, last) for skill in board[ranks:])
+    return sum(swapped) + overtaken
 
 
-def contenders(board: Sequence[Skill], prizes: int, *, least: int) -> list[int]:
-    """Return the places, from 0, of those who still play; `least` of them anyway."""
-    last = board[min(prizes, len(board)) - 1] if board else Skill(0, 1)
+def remaining_indices(
+    board: Sequence[Skill], prizes: int, *, at_least: int
+) -> list[int]:
+    """Return the 0-based indices on the board of the bots that are not eliminated.
+
+    The bots on the prize ranks, the next bot, and the first `at_least` bots of the
+    board are never eliminated.
+    """
+    if not board:
+        return []
+    last_prize = board[min(prizes, len(board)) - 1]
     return [
-        place
-        for place, skill in enumerate(board)
-        if place < max(prizes + 1, least) or better(skill, last) >= CHANCE
+        index
+        for index, skill in enumerate(board)
+        if index < max(prizes + 1, at_least)
+        or higher_skill_probability(skill, last_prize) >= ELIMINATION_PROBABILITY
     ]

@@ -1,7 +1,9 @@
-"""What a result says about skill: TrueSkill, as numbers in and numbers out.
+"""TrueSkill as pure functions: skills and ranks in, skills and probabilities out.
 
-The `trueskill` package has a global environment and gives slightly different numbers
-for tied seats in another order; both stay in here.
+This module wraps the `trueskill` package and hides two of its properties: its global
+environment, and ratings of tied seats that depend on the order of the arguments. It
+also rates the ties that the package gets wrong. It knows no bots, games or ladders
+beyond their ids.
 """
 
 import math
@@ -11,35 +13,43 @@ from functools import lru_cache
 
 import trueskill
 
-SPREAD = 4
-"""A new version widens sigma to at least a quarter of a newcomer's."""
+SHOWN_RATING_SIGMAS = 3
+"""The shown rating lies this many standard deviations below the mean."""
 
-UNDERFLOW = -35.0
-"""So many standard deviations off: a double has nothing smaller."""
+NEW_VERSION_SIGMA_DIVISOR = 4
+"""A new version widens sigma to at least a newcomer's sigma divided by this."""
 
-NEAR = 0.01
-"""Points of skill within which the package is believed where seats are tied."""
+UNDERFLOW_SDS = -35.0
+"""Below this many standard deviations a normal density underflows in a double."""
 
-FAR = 15.0
-"""From here on (in standard deviations over the root of 2) nothing is learnt."""
+TIE_TOLERANCE = 0.01
+"""Points by which the package's rating of a tie may differ from the exact limit."""
+
+NEGLIGIBLE_DISTANCE = 15.0
+"""From this scaled difference of two means on, a game tells nothing (0 nats)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """What is believed of a bot: a mean and how unsure it is."""
+    """The estimate of a bot's skill: a normal distribution, in points of skill."""
 
     mu: float
     sigma: float
 
     @property
-    def shown(self) -> float:
-        """The number that leaderboards are sorted by."""
-        return self.mu - 3 * self.sigma
+    def shown_rating(self) -> float:
+        """The number that leaderboards show and sort by: μ - 3σ."""
+        return self.mu - SHOWN_RATING_SIGMAS * self.sigma
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """TrueSkill's constants, in points of skill. `tau` is 0 in finals."""
+    """TrueSkill's constants, in points of skill.
+
+    A newcomer starts at `mu` and `sigma`. `beta` is the standard deviation of a bot's
+    performance in one game. `tau` is added to each sigma before a game; it is 0 in
+    finals.
+    """
 
     mu: float = 25.0
     sigma: float = 25.0 / 3
@@ -54,80 +64,95 @@ class Parameters:
 def rate(
     skills: Mapping[int, Skill], ranks: Mapping[int, int], parameters: Parameters
 ) -> dict[int, Skill]:
-    """Return everybody's skill after one game.
+    """Return the skill of each bot after one game.
 
-    Keys are bots' ids, ranks are 1-based and may be equal. The order of the mappings
-    does not matter: seats are rated by rank, tied ones by id.
+    Keys are bot ids; ranks are 1-based and may be equal. The order of the mappings does
+    not matter: seats are rated in order of rank, and tied seats in order of id.
     """
     order = sorted(skills, key=lambda bot: (ranks[bot], bot))
-    seats = [skills[bot] for bot in order]
-    places = [ranks[bot] for bot in order]
-    if len(set(places)) == len(places):
-        rated = _rated(seats, places, parameters)
+    seat_skills = [skills[bot] for bot in order]
+    seat_ranks = [ranks[bot] for bot in order]
+    if len(set(seat_ranks)) == len(seat_ranks):
+        rated = _rate_by_package(seat_skills, seat_ranks, parameters)
     else:
-        rated = _tied(seats, places, parameters)
+        rated = _rate_ties(seat_skills, seat_ranks, parameters)
     return dict(zip(order, rated, strict=True))
 
 
-def _rated(
-    seats: list[Skill], places: list[int], parameters: Parameters
+def _rate_by_package(
+    skills: list[Skill], ranks: list[int], parameters: Parameters
 ) -> list[Skill]:
     rated = _environment(parameters).rate(
-        [(trueskill.Rating(seat.mu, seat.sigma),) for seat in seats], ranks=places
+        [(trueskill.Rating(skill.mu, skill.sigma),) for skill in skills], ranks=ranks
     )
     return [Skill(float(after.mu), float(after.sigma)) for (after,) in rated]
 
 
-def _tied(seats: list[Skill], places: list[int], parameters: Parameters) -> list[Skill]:
-    """Rate by the package where it is right, else by the limit that it approaches.
-
-    It has a tie with a draw margin of nearly 0 as a factor of nearly endless precision,
-    and what is left after cancelling is sometimes wrong by points or no number at all.
-    """
-    limit = _limit(seats, places, parameters)
-    try:
-        rated = _rated(seats, places, parameters)
-    except (ValueError, ArithmeticError):
-        return limit
-    near = all(
-        abs(one.mu - other.mu) < NEAR and abs(one.sigma - other.sigma) < NEAR
-        for one, other in zip(rated, limit, strict=True)
-    )
-    return rated if near else limit
-
-
-def _limit(
-    seats: list[Skill], places: list[int], parameters: Parameters
+def _rate_ties(
+    skills: list[Skill], ranks: list[int], parameters: Parameters
 ) -> list[Skill]:
-    """Rate tied seats as one that performed, which is a draw margin of exactly 0.
+    """Rate a game with ties: by the package if it is right, otherwise exactly.
 
-    Performances are N(μ, σ² + τ² + β²) (Herbrich et al., TrueSkill, 2006); that equal
-    ones are equal multiplies their densities. Places are in ascending order.
+    The package models a tie as a factor with a draw margin of nearly 0, whose precision
+    is nearly infinite. Cancellation then makes some results wrong by whole points, and
+    others not a number.
+    """
+    exact = _rate_ties_exactly(skills, ranks, parameters)
+    try:
+        rated = _rate_by_package(skills, ranks, parameters)
+    except (ValueError, ArithmeticError):
+        return exact
+    package_is_right = all(
+        abs(one.mu - other.mu) < TIE_TOLERANCE
+        and abs(one.sigma - other.sigma) < TIE_TOLERANCE
+        for one, other in zip(rated, exact, strict=True)
+    )
+    return rated if package_is_right else exact
+
+
+def _rate_ties_exactly(
+    skills: list[Skill], ranks: list[int], parameters: Parameters
+) -> list[Skill]:
+    """Rate tied seats with a draw margin of exactly 0. Ranks are ascending.
+
+    Performances are distributed as N(μ, σ² + τ² + β²) (Herbrich et al., TrueSkill,
+    2006). A draw margin of 0 means that tied seats performed equally.
+
+    1. Join the seats of each rank to one performance: the product of the densities.
+    2. Rate these performances against each other; no two of them are tied.
+    3. For each seat, take its own prior out of the performance that step 2 returned.
+       What remains is the message of all other seats.
+    4. Pass that message through the performance noise β² to the seat's skill, and
+       multiply it with the prior.
     """
     noise = parameters.beta**2
-    priors = [seat.sigma**2 + parameters.tau**2 for seat in seats]
+    priors = [skill.sigma**2 + parameters.tau**2 for skill in skills]
     groups = [
-        [k for k, place in enumerate(places) if place == rank]
-        for rank in sorted(set(places))
+        [k for k, seat_rank in enumerate(ranks) if seat_rank == rank]
+        for rank in sorted(set(ranks))
     ]
-    together = [_product([(seats[k].mu, priors[k] + noise) for k in g]) for g in groups]
+    performances = [
+        _product([(skills[k].mu, priors[k] + noise) for k in group]) for group in groups
+    ]
     if len(groups) > 1:
-        alone = Parameters(parameters.mu, parameters.sigma, beta=0.0, tau=0.0)
-        one_each = [Skill(mu, math.sqrt(variance)) for mu, variance in together]
-        rated = _rated(one_each, list(range(len(groups))), alone)
-        together = [(after.mu, after.sigma**2) for after in rated]
-    found = []
-    for group, (mu, variance) in zip(groups, together, strict=True):
+        noiseless = Parameters(parameters.mu, parameters.sigma, beta=0.0, tau=0.0)
+        group_skills = [Skill(mu, math.sqrt(var)) for mu, var in performances]
+        group_ranks = list(range(len(groups)))
+        rated = _rate_by_package(group_skills, group_ranks, noiseless)
+        performances = [(after.mu, after.sigma**2) for after in rated]
+    results = []
+    for group, (mu, variance) in zip(groups, performances, strict=True):
         for k in group:
-            # What the others say of this performance, then of the skill behind it.
-            wide = priors[k] + noise
-            told = 1 / variance - 1 / wide
-            weight = told / (1 + noise * told)
-            said = (mu / variance - seats[k].mu / wide) / (1 + noise * told)
+            own_variance = priors[k] + noise
+            message_precision = 1 / variance - 1 / own_variance
+            weight = message_precision / (1 + noise * message_precision)
+            weighted_mean = (mu / variance - skills[k].mu / own_variance) / (
+                1 + noise * message_precision
+            )
             precision = 1 / priors[k] + weight
-            mean = (seats[k].mu / priors[k] + said) / precision
-            found.append(Skill(mean, math.sqrt(1 / precision)))
-    return found
+            mean = (skills[k].mu / priors[k] + weighted_mean) / precision
+            results.append(Skill(mean, math.sqrt(1 / precision)))
+    return results
 
 
 def _product(normals: list[tuple[float, float]]) -> tuple[float, float]:
@@ -136,32 +161,40 @@ def _product(normals: list[tuple[float, float]]) -> tuple[float, float]:
     return sum(mu / variance for mu, variance in normals) / precision, 1 / precision
 
 
-def renewed(skill: Skill, parameters: Parameters) -> Skill:
-    """Return the skill of a bot whose code changed: the mean stays, less is known."""
-    return Skill(skill.mu, max(skill.sigma, parameters.sigma / SPREAD))
+def after_new_version(skill: Skill, parameters: Parameters) -> Skill:
+    """Return the skill of a bot whose code changed: same mean, wider sigma."""
+    least = parameters.sigma / NEW_VERSION_SIGMA_DIVISOR
+    return Skill(skill.mu, max(skill.sigma, least))
 
 
-def chance(one: Skill, other: Skill, parameters: Parameters) -> float:
-    """Return the probability that `one` comes before `other` in a game."""
+def win_probability(one: Skill, other: Skill, parameters: Parameters) -> float:
+    """Return the probability that `one` finishes ahead of `other` in one game."""
     c = math.sqrt(2 * parameters.beta**2 + one.sigma**2 + other.sigma**2)
     return 0.5 * (1 + math.erf((one.mu - other.mu) / (c * math.sqrt(2))))
 
 
-def information(apart: float, one: float, other: float, beta: float) -> float:
-    """Return how much two bots' game is expected to tell about their skills, in nats.
+def higher_skill_probability(one: Skill, other: Skill) -> float:
+    """Return the probability that the skill of `one` is higher than that of `other`."""
+    distance = (one.mu - other.mu) / math.hypot(one.sigma, other.sigma)
+    return 0.5 * math.erfc(-distance / math.sqrt(2))
 
-    `apart` is the difference of their means, `one` and `other` are their variances.
-    With c² = 2β² + σ₁² + σ₂², t = apart / c and w = φ(t)² / (Φ(t) Φ(-t)), which is
-    TrueSkill's shrinking of a variance averaged over who wins, each bot's entropy falls
-    by -½ ln(1 - σ² w / c²).
+
+def expected_information(
+    mean_difference: float, one_variance: float, other_variance: float, beta: float
+) -> float:
+    """Return the information that a game of two bots is expected to give, in nats.
+
+    With c² = 2β² + σ₁² + σ₂², t = (μ₁ - μ₂) / c and w = φ(t)² / (Φ(t) Φ(-t)), which is
+    TrueSkill's shrinking of a variance averaged over both results, the entropy of each
+    bot's skill falls by -½ ln(1 - σ² w / c²). The result is the sum for both bots.
     """
-    square = 2 * beta * beta + one + other
-    t = apart / math.sqrt(2 * square)
-    if abs(t) > FAR:
+    c_squared = 2 * beta * beta + one_variance + other_variance
+    t = mean_difference / math.sqrt(2 * c_squared)
+    if abs(t) > NEGLIGIBLE_DISTANCE:
         return 0.0
-    spread = math.erfc(t) * math.erfc(-t)
-    w = 2 / math.pi * math.exp(-2 * t * t) / spread / square
-    return -0.5 * (math.log1p(-one * w) + math.log1p(-other * w))
+    both_tails = math.erfc(t) * math.erfc(-t)
+    w = 2 / math.pi * math.exp(-2 * t * t) / both_tails / c_squared
+    return -0.5 * (math.log1p(-one_variance * w) + math.log1p(-other_variance * w))
 
 
 @lru_cache(maxsize=64)
@@ -177,14 +210,14 @@ def _environment(parameters: Parameters) -> "_Environment":
 
 
 class _Environment(trueskill.TrueSkill):  # type: ignore[misc]
-    """TrueSkill that survives a result which it holds for impossible.
+    """TrueSkill that also rates results which the package considers impossible.
 
-    The package gives up where its normal distribution underflows. There the limit is
-    known, and a ladder must not stop for one game.
+    The package raises an error if its normal distribution underflows. The limit of the
+    formula is known there, and a ladder must not stop because of one game.
     """
 
     def w_win(self, diff: float, draw_margin: float) -> float:
         x = diff - draw_margin
-        if x < UNDERFLOW:
+        if x < UNDERFLOW_SDS:
             return 1 - 1 / x**2
         return float(super().w_win(diff, draw_margin))

@@ -43,13 +43,13 @@ class Migration(migrations.Migration):
                 (
                     "tables",
                     models.JSONField(
-                        help_text='Share of games by seats: {"2": 0.4, "3": 0.2, "4": 0.4}.'
+                        help_text='Share of matches by seats: {"2": 0.4, "3": 0.2, "4": 0.4}.'
                     ),
                 ),
                 (
                     "limits",
                     models.JSONField(
-                        help_text="As in the bot's hello; the clock included."
+                        help_text="The limits and the clock, as in the hello message of the protocol."
                     ),
                 ),
                 ("mu", models.FloatField(default=25.0)),
@@ -60,7 +60,7 @@ class Migration(migrations.Migration):
                     "duplicate",
                     models.BooleanField(
                         default=False,
-                        help_text="Each match: same decks, seats rotated.",
+                        help_text="Each match has a game for each rotation of the seats, on one seed.",
                     ),
                 ),
                 (
@@ -126,7 +126,7 @@ class Migration(migrations.Migration):
                     "prizes",
                     models.PositiveSmallIntegerField(
                         default=3,
-                        help_text="Finals settle the order of so many first places.",
+                        help_text="Finals settle the order of this many first ranks.",
                     ),
                 ),
                 (
@@ -135,7 +135,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         default=dict,
                         editable=False,
-                        help_text="What finals found.",
+                        help_text="The result of the finals.",
                     ),
                 ),
                 ("parameters", models.JSONField(default=dict, editable=False)),
@@ -170,7 +170,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "digest",
-                    models.CharField(help_text="Of that submission.", max_length=64),
+                    models.CharField(
+                        help_text="The submission's digest.", max_length=64
+                    ),
                 ),
                 ("mu", models.FloatField()),
                 ("sigma", models.FloatField()),
@@ -178,7 +180,7 @@ class Migration(migrations.Migration):
                 (
                     "fresh",
                     models.PositiveIntegerField(
-                        default=0, help_text="Games since its code changed last."
+                        default=0, help_text="Games since the bot's code changed last."
                     ),
                 ),
                 ("forfeits", models.PositiveIntegerField(default=0)),
@@ -191,7 +193,7 @@ class Migration(migrations.Migration):
                 (
                     "seq",
                     models.PositiveBigIntegerField(
-                        help_text="The entry that moved it last."
+                        help_text="The last entry that changed it."
                     ),
                 ),
                 (
@@ -219,7 +221,7 @@ class Migration(migrations.Migration):
                 (
                     "submission",
                     models.ForeignKey(
-                        help_text="It stands for this.",
+                        help_text="The submission that plays for the bot.",
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to="bots.submission",

@@ -1,4 +1,4 @@
-"""The API's doors to ladders, and to games and matches with their ladder."""
+"""API views of ladders and leaderboards, and of games and matches with their ladder."""
 
 from hashlib import sha256
 from typing import Any
@@ -33,13 +33,20 @@ from ladder.ratings.serializers import (
     PointSerializer,
 )
 
-FRESH = 2
-"""A leaderboard may be so many seconds old."""
-PAGE, MOST = 50, 200
+LEADERBOARD_TTL_S = 2
+DEFAULT_ROWS = 50
+MAX_ROWS = 200
+MAX_NUMBER = 10**6
+
+
+def _number_parameter(name: str, most: int) -> OpenApiParameter:
+    return OpenApiParameter(name, {"type": "integer", "minimum": 1, "maximum": most})
+
+
 PARAMETERS = [
-    OpenApiParameter("page", {"type": "integer", "minimum": 1, "maximum": 10**6}),
-    OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST}),
-    OpenApiParameter("season", {"type": "integer", "minimum": 1, "maximum": 10**6}),
+    _number_parameter("page", MAX_NUMBER),
+    _number_parameter("limit", MAX_ROWS),
+    _number_parameter("season", MAX_NUMBER),
 ]
 
 
@@ -55,53 +62,56 @@ class LadderDetail(RetrieveAPIView[Ladder]):
 
 
 class LeaderboardView(APIView):
-    """A ladder's bots, best first. May be two seconds old."""
+    """A ladder's bots, best first. The answer may be two seconds old."""
 
     @extend_schema(parameters=PARAMETERS, responses=LeaderboardSerializer)
     def get(self, request: Request, slug: str) -> HttpResponse:
-        wanted = _numbers(request, page=1, limit=PAGE, season=0)
-        here = request.build_absolute_uri(request.path)
-        key = f"leaderboard:{here}:{':'.join(map(str, wanted.values()))}"
-        kept: tuple[str, bytes] | None = cache.get(key)
-        if kept is None:
-            body = msgspec.json.encode(_leaderboard(slug, here, **wanted))
-            kept = f'"{sha256(body).hexdigest()[:32]}"', body
-            cache.set(key, kept, FRESH)
-        answer = conditional(request, *kept)
-        answer["Cache-Control"] = f"public, max-age={FRESH}"
-        return answer
+        query = _query_numbers(request, page=1, limit=DEFAULT_ROWS, season=0)
+        address = request.build_absolute_uri(request.path)
+        key = f"leaderboard:{address}:{':'.join(map(str, query.values()))}"
+        cached: tuple[str, bytes] | None = cache.get(key)
+        if cached is None:
+            body = msgspec.json.encode(_leaderboard(slug, address, **query))
+            etag = f'"{sha256(body).hexdigest()[:32]}"'
+            cached = (etag, body)
+            cache.set(key, cached, LEADERBOARD_TTL_S)
+        response = conditional(request, *cached)
+        response["Cache-Control"] = f"public, max-age={LEADERBOARD_TTL_S}"
+        return response
 
 
-def _numbers(request: Request, **defaults: int) -> dict[str, int]:
-    """Read whole numbers from the query; anything else there is refused."""
-    wanted, most = dict(defaults), {"limit": MOST}
-    for name, given in request.query_params.items():
-        text = str(given)
+def _query_numbers(request: Request, **defaults: int) -> dict[str, int]:
+    """Return the numbers of the query; raise ValidationError for anything else."""
+    numbers = dict(defaults)
+    for name, value in request.query_params.items():
+        text = str(value)
         if name not in defaults:
             known = ", ".join(defaults)
-            raise ValidationError({name: f"Unknown. Known here: {known}."})
-        top = most.get(name, 10**6)
-        if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= top):
-            raise ValidationError({name: f"A number from 1 to {top} is expected."})
-        wanted[name] = int(text[:9])
-    return wanted
+            raise ValidationError({name: f"Unknown parameter. Use one of: {known}."})
+        most = MAX_ROWS if name == "limit" else MAX_NUMBER
+        if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most):
+            raise ValidationError({name: f"Enter a number from 1 to {most}."})
+        numbers[name] = int(text[:9])
+    return numbers
 
 
 def _leaderboard(
-    slug: str, here: str, *, page: int, limit: int, season: int
+    slug: str, address: str, *, page: int, limit: int, season: int
 ) -> dict[str, Any]:
-    which = {"number": season} if season else {}
-    chosen = Season.objects.filter(ladder__slug=slug, **which).order_by("-number")
-    found = get_object_or_404(chosen[:1])
-    part = leaderboard.leaderboard(found, (page - 1) * limit, limit)
-    address = f"{here}?limit={limit}&season={found.number}&page="
+    """Return a page of a leaderboard as the API shows it. Season 0 is the newest."""
+    seasons = Season.objects.filter(ladder__slug=slug).order_by("-number")
+    if season:
+        seasons = seasons.filter(number=season)
+    row = get_object_or_404(seasons[:1])
+    part = leaderboard.leaderboard_page(row, (page - 1) * limit, limit)
+    page_address = f"{address}?limit={limit}&season={row.number}&page="
     more = page * limit < part.total
     return {
         "ladder": slug,
-        "season": found.number,
+        "season": row.number,
         "count": part.total,
-        "next": f"{address}{page + 1}" if more else None,
-        "previous": f"{address}{page - 1}" if page > 1 else None,
+        "next": f"{page_address}{page + 1}" if more else None,
+        "previous": f"{page_address}{page - 1}" if page > 1 else None,
         "results": part.rows,
     }
 
@@ -119,13 +129,13 @@ class RatingHistory(GenericAPIView[Ladder]):
     )
     def get(self, _request: Request, bot: str, **_: str) -> Response:
         season = leaderboard.current(self.get_object())
-        found = get_object_or_404(Bot, slug=bot)
-        points = leaderboard.history(season, found) if season else []
+        row = get_object_or_404(Bot, slug=bot)
+        points = leaderboard.history(season, row) if season else []
         return Response(PointSerializer(points, many=True).data)
 
 
 class LadderMatchList(views.MatchList):
-    """The matches, newest first, and why each was made."""
+    """All matches, newest first, and why each was made."""
 
     queryset = games.matches().select_related("pairing__season__ladder")
     serializer_class = LadderMatchSerializer
@@ -138,7 +148,7 @@ class LadderMatchDetail(views.MatchDetail):
 
 
 class LadderGameList(views.GameList):
-    """The games, newest first."""
+    """All games, newest first."""
 
     queryset = games.games().select_related("match__pairing__season__ladder")
     serializer_class = LadderGameSerializer

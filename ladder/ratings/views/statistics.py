@@ -1,11 +1,9 @@
-"""The API's doors to what the games of a ladder say, and to challenges."""
-
-from typing import Any
+"""API views of a ladder's statistics, and of challenges."""
 
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.generics import GenericAPIView, get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,74 +12,21 @@ from ladder.accounts.permissions import person
 from ladder.games.serializers import MatchSerializer
 from ladder.ratings import challenges, leaderboard, statistics
 from ladder.ratings.models import Ladder, Rating, Season
+from ladder.ratings.serializers import (
+    BandSerializer,
+    ChallengeSerializer,
+    MeetingSerializer,
+    RecordSerializer,
+)
 
 BOT = OpenApiParameter("bot", OpenApiTypes.STR, "path")
 OTHER = OpenApiParameter("other", OpenApiTypes.STR, "path")
 
 
-class StrengthSerializer(serializers.Serializer[Any]):
-    players = serializers.IntegerField()
-    seat = serializers.IntegerField(help_text="From 0.")
-    games = serializers.IntegerField()
-    wins = serializers.IntegerField()
-    share = serializers.FloatField(help_text="Of opponents beaten; a tie counts half.")
-
-
-class RecordSerializer(serializers.Serializer[Any]):
-    """A bot's numbers in the present season. `low` and `high` bound its μ with 95 %."""
-
-    bot = serializers.CharField()
-    rank = serializers.IntegerField()
-    mu = serializers.FloatField()
-    sigma = serializers.FloatField()
-    rating = serializers.FloatField()
-    low = serializers.FloatField()
-    high = serializers.FloatField()
-    games = serializers.IntegerField()
-    forfeits = serializers.IntegerField()
-    fresh = serializers.IntegerField(help_text="Games since its code changed last.")
-    settling = serializers.BooleanField()
-    trend = serializers.FloatField(
-        allow_null=True, help_text="What its last 20 games moved the rating by."
-    )
-    strength = StrengthSerializer(many=True)
-
-
-class MeetingSerializer(serializers.Serializer[Any]):
-    """Head to head. `apart` is the difference of the means, with its 95 % interval."""
-
-    bot = serializers.CharField()
-    other = serializers.CharField()
-    games = serializers.IntegerField()
-    before = serializers.IntegerField(help_text="Games in which the bot came before.")
-    ties = serializers.IntegerField()
-    chance = serializers.FloatField(help_text="Of coming before in the next game.")
-    better = serializers.FloatField(help_text="Probability of the higher skill.")
-    apart = serializers.FloatField()
-    low = serializers.FloatField()
-    high = serializers.FloatField()
-
-
-class BandSerializer(serializers.Serializer[Any]):
-    """Places, from 1, whose bots can't be told from the band's first with 95 %."""
-
-    first = serializers.IntegerField()
-    last = serializers.IntegerField()
-    mu = serializers.FloatField(help_text="Of the first.")
-
-
-class ChallengeSerializer(serializers.Serializer[Any]):
-    """Bots by seat; one of them is yours. The match is not rated."""
-
-    bots = serializers.ListField(
-        child=serializers.SlugField(), min_length=2, max_length=4
-    )
-
-
-class _OfLadder(GenericAPIView[Ladder]):
+class _LadderView(GenericAPIView[Ladder]):
     queryset = leaderboard.ladders()
     lookup_field = "slug"
-    pagination_class = None  # whole answers: else the schema would promise pages
+    pagination_class = None  # otherwise the schema would describe pages
 
     def season(self) -> Season:
         return get_object_or_404(self.get_object().seasons.order_by("-number")[:1])
@@ -91,65 +36,67 @@ class _OfLadder(GenericAPIView[Ladder]):
         return get_object_or_404(ratings, bot__slug=bot)
 
 
-class BotRecord(_OfLadder):
-    """What the present season says of a bot: numbers, trend, strength by seat."""
+class BotRecord(_LadderView):
+    """A bot's numbers in the present season, with its trend and strength by seat."""
 
     serializer_class = RecordSerializer
 
     @extend_schema(parameters=[BOT], responses=RecordSerializer)
     def get(self, _request: Request, bot: str, **_: str) -> Response:
         season = self.season()
-        found = statistics.record(season, self.rating(season, bot))
-        return Response(RecordSerializer(found).data)
+        record = statistics.record(season, self.rating(season, bot))
+        return Response(RecordSerializer(record).data)
 
 
-class BotOpponents(_OfLadder):
-    """Whom a bot met in the present season, and how that went; most met first."""
+class BotOpponents(_LadderView):
+    """A bot's opponents in the present season, the most frequent one first."""
 
     serializer_class = MeetingSerializer
 
     @extend_schema(parameters=[BOT], responses=MeetingSerializer(many=True))
     def get(self, _request: Request, bot: str, **_: str) -> Response:
         season = self.season()
-        found = statistics.opponents(season, self.rating(season, bot))
-        return Response(MeetingSerializer(found, many=True).data)
+        meetings = statistics.opponents(season, self.rating(season, bot))
+        return Response(MeetingSerializer(meetings, many=True).data)
 
 
-class HeadToHead(_OfLadder):
-    """Two bots head to head, and which is better."""
+class HeadToHead(_LadderView):
+    """Two bots head to head, and which one is better."""
 
     serializer_class = MeetingSerializer
 
     @extend_schema(parameters=[BOT, OTHER], responses=MeetingSerializer)
     def get(self, _request: Request, bot: str, other: str, **_: str) -> Response:
         season = self.season()
-        one, two = self.rating(season, bot), self.rating(season, other)
+        one = self.rating(season, bot)
+        two = self.rating(season, other)
         return Response(MeetingSerializer(statistics.meeting(season, one, two)).data)
 
 
-class TieBands(_OfLadder):
-    """The first 1,000 places in bands of bots that can't be told apart."""
+class TieBands(_LadderView):
+    """The first 1,000 positions in bands of bots that cannot be told apart."""
 
     serializer_class = BandSerializer
 
     @extend_schema(responses=BandSerializer(many=True))
     def get(self, _request: Request, **_: str) -> Response:
-        found = statistics.bands(self.season())
-        return Response(BandSerializer(found, many=True).data)
+        bands = statistics.bands(self.season())
+        return Response(BandSerializer(bands, many=True).data)
 
 
-class ChallengeList(_OfLadder):
-    """POST asks for an unrated match; 20 in 24 hours for each owner."""
+class ChallengeList(_LadderView):
+    """POST schedules an unrated match; each owner may do so 20 times in 24 hours."""
 
     serializer_class = ChallengeSerializer
 
     @extend_schema(request=ChallengeSerializer, responses={201: MatchSerializer})
     def post(self, request: Request, **_: str) -> Response:
-        wanted = ChallengeSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        by, bots = person(request), wanted.validated_data["bots"]
-        match = challenges.challenge(by, self.get_object(), bots)
-        place = {"Location": reverse("api:match", args=[match.pk])}
+        body = ChallengeSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        match = challenges.challenge(
+            person(request), self.get_object(), body.validated_data["bots"]
+        )
+        headers = {"Location": reverse("api:match", args=[match.pk])}
         return Response(
-            MatchSerializer(match).data, status.HTTP_201_CREATED, None, place
+            MatchSerializer(match).data, status.HTTP_201_CREATED, headers=headers
         )

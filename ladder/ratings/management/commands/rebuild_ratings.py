@@ -1,4 +1,4 @@
-"""`manage.py rebuild_ratings`: folds the ledger from nothing."""
+"""`manage.py rebuild_ratings`: fold all ledgers from the first entry."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -10,25 +10,32 @@ from ladder.ratings.models import Season
 
 
 class Command(BaseCommand):
-    help = "Make all ratings anew from the ledger, or check them bit for bit."
+    help = "Build all ratings again from the ledger, or check them bit for bit."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--check", action="store_true", help="change nothing")
+        parser.add_argument(
+            "--check",
+            action="store_true",
+            help="compare the stored ratings with the ledger, and change nothing",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         complaints = 0
         for season in Season.objects.select_related("ladder").order_by("pk"):
             if not options["check"]:
                 bots = rebuild.rebuild(season)
-                self.stdout.write(f"{season}: {bots} ratings made anew")
+                self.stdout.write(f"{season}: {bots} ratings built again")
                 continue
-            finding = rebuild.check(season)
-            complaints += len(finding.complaints)
-            for complaint in finding.complaints:
+            report = rebuild.check(season)
+            complaints += len(report.complaints)
+            for complaint in report.complaints:
                 self.stderr.write(f"{season}: {complaint}")
-            if not finding.complaints:
+            if not report.complaints:
                 self.stdout.write(
-                    f"{season}: {finding.entries} entries, all ratings the same"
+                    f"{season}: {report.entries} entries, all ratings the same"
                 )
         if complaints:
-            raise CommandError("What is stored is not what the ledger says.")
+            raise CommandError(
+                "The stored ratings are not those of the ledger. Run rebuild_ratings"
+                " without --check to build them again."
+            )

@@ -1,4 +1,4 @@
-"""`manage.py simulate`: how fast a ladder would know its bots."""
+"""`manage.py simulate`: how fast a ladder finds the order of its bots."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -10,13 +10,13 @@ from ladder.ratings.core.pairing import PairingTerms
 from ladder.ratings.core.simulation import SimulationPlan, SimulationPoint
 from ladder.ratings.core.trueskill import Parameters
 
-GOAL = 0.90
+GOAL = 0.90  # Kendall's τ of the true order and the shown one
 
 
 class Command(BaseCommand):
     help = (
-        "Let synthetic bots of known skill meet by the real matchmaker, ledger and "
-        "rating, without playing; print how well the order is known."
+        "Simulate a ladder of synthetic bots of known skill, with the real matchmaker, "
+        "ledger and ratings, but without games. Print how well the order is known."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -43,8 +43,8 @@ class Command(BaseCommand):
         ]
         self.stdout.write("games/bot  Kendall τ of μ-3σ  of μ    fewest  most")
         reached = None
-        for looks in zip(*runs, strict=True):
-            mean = simulation.average(looks)
+        for points in zip(*runs, strict=True):
+            mean = simulation.average(points)
             if reached is None and mean.shown >= GOAL:
                 reached = mean.games
             if mean.games % options["every"] == 0 or mean.games == options["games"]:
@@ -52,8 +52,8 @@ class Command(BaseCommand):
         self.stdout.write(f"τ = {GOAL} after {reached or 'more'} games per bot")
 
 
-def _line(look: SimulationPoint) -> str:
+def _line(point: SimulationPoint) -> str:
     return (
-        f"{look.games:9}  {look.shown:17.4f}  {look.mean:.4f}  "
-        f"{look.fewest:6}  {look.most:4}"
+        f"{point.games:9}  {point.shown:17.4f}  {point.mean:.4f}  "
+        f"{point.fewest:6}  {point.most:4}"
     )
