@@ -129,7 +129,7 @@ def default_ladder() -> Ladder | None:
 
 def season_board(ladder: Ladder, season: Season, page: int) -> SeasonBoard:
     """Return a page (1 is the first) of the leaderboard of a season."""
-    key = f"board:{season.pk}:{season.status}:{page}"
+    key = f"season-board:{season.pk}:{season.status}:{page}"
     rendered: RenderedBoard | None = cache.get(key)
     if rendered is None:
         rendered = _render_board(season, page)
@@ -212,7 +212,7 @@ def _standing(rating: Rating) -> LadderStanding:
 
 
 def _bot_statistics(season: Season, rating: Rating) -> BotStatistics:
-    key = f"facts:{season.pk}:{rating.bot_id}"
+    key = f"bot-statistics:{season.pk}:{rating.bot_id}"
     cached: BotStatistics | None = cache.get(key)
     if cached is None:
         cached = BotStatistics(
