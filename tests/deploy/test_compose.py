@@ -1,16 +1,19 @@
 """Check the files in deploy/, as far as this works without a container engine."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
+from django.core.management import get_commands, load_command_class
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 SERVICES = COMPOSE["services"]
 SOFT_SHUTDOWN_S = 20
+MANAGE = "manage.py"
 
 
 def environment() -> dict[str, str]:
@@ -66,11 +69,31 @@ def test_every_command_of_the_service_exists() -> None:
         path.stem
         for path in (DEPLOY.parent / "ladder").glob("*/management/commands/*.py")
     }
-    text = (DEPLOY / "compose.yaml").read_text() + (DEPLOY / "README.md").read_text()
+    text = "".join(
+        (DEPLOY.parent / page).read_text()
+        for page in ("deploy/compose.yaml", "deploy/README.md", "docs/operating.md")
+    )
     used = set(re.findall(r'manage\.py"?,? "?([a-z_]+)', text)) - {"createsuperuser"}
 
     assert used
     assert used <= commands
+
+
+def commands(text: str) -> list[list[str]]:
+    """Return the words after `manage.py` of each command in exec form."""
+    lists = [json.loads(words) for words in re.findall(r"\[\"[^\]]*\]", text)]
+    return [words[words.index(MANAGE) + 1 :] for words in lists if MANAGE in words]
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml"])
+def test_every_command_of_a_container_parses(name: str) -> None:
+    entries = commands((DEPLOY / name).read_text())
+
+    assert entries
+    for command, *options in entries:
+        app = get_commands()[command]
+        parser = load_command_class(app, command).create_parser(MANAGE, command)
+        assert parser.parse_args(options)
 
 
 def test_prepare_is_a_shell_script_that_parses() -> None:
