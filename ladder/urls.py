@@ -1,4 +1,4 @@
-"""Every address of the service; each room brings its own."""
+"""All URLs of the service; each app defines its own."""
 
 from django.contrib import admin
 from django.templatetags.static import static

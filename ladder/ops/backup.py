@@ -31,7 +31,7 @@ FILES_MISSING = "The restored backup does not hold its files. Upload it again."
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """What `reconcile` changed: submissions without files, and games to play again."""
+    """The submissions that lost their files, and the number of games to play again."""
 
     lost_submissions: Sequence[str]
     games_released: int
