@@ -16,9 +16,9 @@ if __name__ == "__main__":
     except Error as error:
         if "--traceback" in sys.argv:
             raise
-        reason = str(error).strip().partition("\n")[0]
+        said = str(error).strip().partition("\n")[0]
         sys.exit(
-            f"The database reports an error: {reason}\n"
-            "Check DATABASE_URL and that the server runs. After an upgrade run"
-            " 'python manage.py prepare'. --traceback shows the details."
+            f"The database refuses: {said}\n"
+            "Is DATABASE_URL right, and does the server run? After an update say"
+            " 'python manage.py prepare' first. --traceback shows all."
         )

@@ -1,4 +1,4 @@
-"""The Celery application. Messages are only hints; the database holds the truth.
+"""The Celery application; messages are hints, the database is the truth.
 
 In production: `celery -A ladder.celery worker -P threads -c 4`.
 """
@@ -12,5 +12,5 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ladder.settings")
 app = Celery("ladder")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-# Named by a string, because models can only be imported when Django is ready.
+# By its name: rows may only be imported when Django is ready, and Celery sees to that.
 app.steps["worker"].add("ladder.games.worker.lifecycle:ReporterStep")

@@ -1,4 +1,4 @@
-"""All URLs of the service; each app defines its own."""
+"""Every address of the service; each room brings its own."""
 
 from django.contrib import admin
 from django.templatetags.static import static
