@@ -1,8 +1,8 @@
 #!/bin/sh
-# Brings what pip cannot: Python's venv module, and for the sandbox libseccomp and, for
-# all but root, Bubblewrap.
-# On Debian and Ubuntu it installs them (with sudo where needed); elsewhere it says what
-# to install. It fails only where nothing can go on: without the venv module.
+# Install what pip cannot install: Python's venv module, and for the sandbox libseccomp and
+# (except for root) Bubblewrap.
+# On Debian and Ubuntu this script installs the packages, with sudo if needed. On other
+# systems it prints what to install. It fails only if the venv module is missing.
 set -u
 python=${1:-python3}
 
@@ -21,7 +21,7 @@ fi
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
   if command -v sudo >/dev/null 2>&1; then
-    # Without a terminal nobody could type a password: ask only where it needs none.
+    # Without a terminal nobody can type a password, so sudo must work without one.
     if [ -t 0 ]; then as_root="sudo"; else as_root="sudo -n"; fi
   else
     as_root="none"
@@ -38,7 +38,7 @@ if ! have_venv; then
   exit 1
 fi
 if [ "$(uname -s)" = Linux ] && { ! have_bwrap || ! have_seccomp; }; then
-  echo "Note: libseccomp or Bubblewrap is missing, so uploaded bots will wait. Install them (Debian, Ubuntu: apt-get install bubblewrap libseccomp2;"
-  echo "Fedora: dnf install bubblewrap libseccomp; Arch: pacman -S bubblewrap libseccomp). House bots play without them."
+  echo "Note: libseccomp or Bubblewrap is missing, so uploaded bots will have to wait. Install them (Debian, Ubuntu: apt-get install bubblewrap libseccomp2;"
+  echo "Fedora: dnf install bubblewrap libseccomp; Arch: pacman -S bubblewrap libseccomp). House bots play without these packages."
 fi
 exit 0

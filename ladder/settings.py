@@ -1,7 +1,8 @@
-"""Django settings: working defaults for a laptop, everything else from the environment.
+"""Django settings: defaults for a laptop, overridden by environment variables.
 
-There is no second settings file. Embedded (SQLite, in-memory broker) and production
-(PostgreSQL, Redis) differ only in DATABASE_URL and BROKER_URL.
+There is only this settings file. The embedded service (SQLite, in-memory broker) and a
+production service (PostgreSQL, Redis) differ only in DATABASE_URL and BROKER_URL.
+docs/operating.md explains every environment variable; a test compares both files.
 """
 
 import sys
@@ -16,11 +17,16 @@ django_stubs_ext.monkeypatch()
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
+# The folder of SQLite's database, the uploads and the unpacked bots.
 DATA_DIR = Path(env.str("TORRES_DATA", default=str(BASE_DIR / ".data"))).resolve()
 
+# Signs sessions and CSRF tokens. It must be secret, and the same on all hosts.
 SECRET_KEY = env.str("SECRET_KEY", default="insecure-for-a-laptop-only")
+# True shows tracebacks to visitors. Never use it for a public service.
 DEBUG = env.bool("DEBUG", default=False)
+# The host names under which the service answers, separated by commas.
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+# Origins with a scheme, such as https://ladder.example.org, whose forms are accepted.
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
@@ -70,8 +76,9 @@ TEMPLATES = [
     }
 ]
 
-# IMMEDIATE: a read that turns into a write would else fail at once with "database is
-# locked", whatever the timeout. So every atomic block is a writer: keep them short.
+# IMMEDIATE takes the write lock at the start of each transaction. Otherwise a
+# transaction that reads first and writes later fails at once with "database is locked",
+# regardless of the timeout. So every atomic block is a writer: keep the blocks short.
 SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
@@ -79,18 +86,19 @@ SQLITE_OPTIONS = {
         "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA foreign_keys=ON;"
     ),
 }
-# PostgreSQL itself, where DATABASE_URL leads to a pooler that gives each transaction
-# another session (PgBouncer).
+# The URL of PostgreSQL itself, if DATABASE_URL points to a connection pooler in
+# transaction mode (PgBouncer). The dispatcher holds its session lock there.
 DATABASE_DIRECT_URL = env("DATABASE_DIRECT_URL", default="")
-# tcp_user_timeout makes a query fail inside an outage instead of hanging for minutes;
-# the tasks survive that.
-# The options are the server's side of the same: else a session whose host was cut off
-# holds its locks, the dispatcher's too, until the server's TCP gives up after hours.
-# PgBouncer has to be told to ignore them (ignore_startup_parameters = options).
-# One pool a process: processes x max_size has to stay below max_connections. A game
-# gives its connection back while its bots think.
-# The statements of the hot path are prepared, not so behind a pooler, if it is not said
-# that it keeps them: PgBouncer does from 1.22 on, with max_prepared_statements.
+# - tcp_user_timeout (ms): during a network outage a query fails instead of hanging for
+#   minutes. The tasks handle the failure and try again.
+# - options: the same timeouts on the server's side. Otherwise the session of a host
+#   that lost its network keeps its locks, also the dispatcher's, for hours. PgBouncer
+#   must ignore these options (ignore_startup_parameters = options).
+# - prepare_threshold: prepare a statement after 5 executions. Behind a pooler,
+#   DB_PREPARE must state that the pooler supports it: PgBouncer does since 1.22,
+#   with max_prepared_statements.
+# - pool: one pool per process, so processes x DB_POOL must stay below max_connections.
+#   A game returns its connection to the pool while its bots think.
 POSTGRES_OPTIONS = {
     "connect_timeout": 3,
     "tcp_user_timeout": 5000,
@@ -118,13 +126,13 @@ DATABASES = {
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATA_DIR.mkdir(parents=True, exist_ok=True)
     DATABASES["default"].setdefault("OPTIONS", {}).update(SQLITE_OPTIONS)
-    # A file in the tests, too: threads and processes must see the same rows.
+    # Tests use a file instead of memory, so that threads and processes share the rows.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.db")}
 else:
     DATABASES["default"].setdefault("OPTIONS", {}).update(POSTGRES_OPTIONS)
-    # A cursor of the server's would be looked for in another session.
+    # Behind a pooler the next query may run in another session, without the cursor.
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = bool(DATABASE_DIRECT_URL)
-    # Asked before use, so that a restarted server costs nobody a failed query.
+    # Test a connection before its use, so that a restart of the server fails no query.
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -136,11 +144,12 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "/static/"
-# Served by whitenoise from where the apps keep them; collected only in production.
+# The folder into which `manage.py prepare` collects the static files. If unset,
+# WhiteNoise serves them from the packages.
 STATIC_ROOT = env.str("TORRES_STATIC", default=None)
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    # The uploads, private: no address serves them. A shared volume or S3 in production.
+    # The uploaded packages. No URL serves them. Several hosts must share this folder.
     "bots": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": DATA_DIR / "submissions"},
@@ -148,11 +157,14 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 WHITENOISE_USE_FINDERS = STATIC_ROOT is None
+# The cache that holds the request counters. Several hosts need a shared one
+# (redis://…); otherwise each process counts by itself.
 CACHES = {"default": env.cache("CACHE_URL", default="locmemcache://")}
 if CACHES["default"]["BACKEND"].endswith("LocMemCache"):
-    # With the default of 300 it forgets how often somebody has tried to sign in.
+    # With Django's default of 300 entries the counters of sign-in attempts are evicted.
     CACHES["default"]["OPTIONS"] = {"MAX_ENTRIES": 20_000}
-# A page that anybody reads may be so old; 0: each is made anew for each reader.
+# Anonymous visitors may get a page that was rendered up to this many seconds ago.
+# 0 renders each page for each visitor.
 TORRES_FRESH_SECONDS = env.float("TORRES_FRESH_SECONDS", default=2.0)
 CACHES["pages"] = {
     "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
@@ -160,7 +172,7 @@ CACHES["pages"] = {
     "OPTIONS": {"MAX_ENTRIES": 300},
 }
 
-# The doors: accounts, sessions, headers.
+# Accounts, sessions and security headers.
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
     "ladder.accounts.authentication.TokenBackend",
@@ -169,34 +181,46 @@ LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/me/"
 LOGOUT_REDIRECT_URL = "/"
 SESSION_COOKIE_HTTPONLY = True
+# True if visitors use HTTPS only: browsers then send cookies only over HTTPS.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("TORRES_HTTPS", default=False)
-SECURE_SSL_REDIRECT = False  # the proxy's work
+SECURE_SSL_REDIRECT = False  # the proxy redirects
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "ladder.web.problems.csrf_failed"
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 100
 DATA_UPLOAD_MAX_NUMBER_FILES = 4
 
-# What holds uploaded bots: full, reduced or none. Below it they wait.
+# The sandbox level that uploaded bots require: full, reduced or none. Bots wait as long
+# as no worker offers this level.
 TORRES_SANDBOX = env.str("TORRES_SANDBOX", default="full")
 
-# Of unpacked bots, and again of what was built, a worker keeps so many MiB.
+# The size limit in MiB of each of a worker's two caches: unpacked bots and built bots.
 TORRES_CACHE_MB = env.int("TORRES_CACHE_MB", default=4096)
 
-# What one person may ask and keep.
+# Quotas of one user.
+# The largest upload, in bytes.
 TORRES_UPLOAD_BYTES = env.int("TORRES_UPLOAD_BYTES", default=64 << 20)
+# The number of bots.
 TORRES_BOTS_PER_OWNER = env.int("TORRES_BOTS_PER_OWNER", default=50)
+# The number of uploads in one hour.
 TORRES_UPLOADS_PER_HOUR = env.int("TORRES_UPLOADS_PER_HOUR", default=60)
+# The size of all uploads together, in bytes.
 TORRES_BYTES_PER_OWNER = env.int("TORRES_BYTES_PER_OWNER", default=1 << 30)
+
+# The number of trusted reverse proxies in front of the web server. 0: X-Forwarded-For
+# and X-Forwarded-Proto are ignored, because any client could forge them.
 TORRES_PROXIES = env.int("TORRES_PROXIES", default=0)
 if TORRES_PROXIES:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-TORRES_RATE_USER = env.int("TORRES_RATE_USER", default=3000)  # requests a minute
+
+# Rate limits, in requests per minute: API requests of one user, API requests of one
+# address without a token, attempts to sign in of one address, and uploads of one user.
+TORRES_RATE_USER = env.int("TORRES_RATE_USER", default=3000)
+TORRES_RATE_ANONYMOUS = env.int("TORRES_RATE_ANONYMOUS", default=1200)
 TORRES_RATES = {
     "sign-in": env.int("TORRES_RATE_SIGN_IN", default=20),
     "upload": env.int("TORRES_RATE_UPLOAD", default=60),
 }
-TORRES_RATE_ANONYMOUS = env.int("TORRES_RATE_ANONYMOUS", default=1200)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -216,7 +240,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "ladder.web.schema.Schema",
     "EXCEPTION_HANDLER": "ladder.web.problems.handler",
     "URL_FORMAT_OVERRIDE": None,
-    # Whom to believe about a client's address: nobody, if there is no proxy of ours.
+    # How many entries of X-Forwarded-For are trusted for the client's address.
     "NUM_PROXIES": TORRES_PROXIES,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
@@ -241,26 +265,29 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
 }
 
-# How long one game may take at all; a bot that thinks for ever its clock stops sooner.
+# The time limit of a whole game, in seconds. The clock of a bot that does not answer
+# ends its game much sooner.
 TORRES_MAX_GAME_SECONDS = env.int("TORRES_MAX_GAME_SECONDS", default=900)
-# How long a game stays with a worker that is not heard; everything else that waits for
-# a worker or a message is measured in it.
+# After this many seconds without a heartbeat a game is taken away from its worker. All
+# other timeouts for workers and messages are multiples of this lease.
 TORRES_LEASE_SECONDS = env.float("TORRES_LEASE_SECONDS", default=30.0)
 
-# Celery only says that there is work: every task may be lost, late or doubled. What
-# each setting does in an outage was measured.
+# Celery only carries hints that there is work: every task may be lost, late or
+# duplicated. The effect of each setting during an outage was measured.
+# The URL of the message broker: Redis, or memory:// within one process.
 CELERY_BROKER_URL = env.str("BROKER_URL", default="memory://")
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "play"
-# Hints that are sent again have their own queue: they must not wait behind the others.
+# Repeated hints have a queue of their own ("again"), so that they do not wait behind
+# the first ones.
 CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {
     name: {} for name in ("play", "tournament", "again", "build", "service")
 }
 CELERY_TASK_ROUTES = {"ratings.*": {"queue": "service"}, "bots.*": {"queue": "build"}}
-# The defaults. It asks for them with each message, and what is not said here it seeks
-# under every name that it ever had: a fifth of what a message costs.
+# These are Celery's defaults. Celery looks them up for every message and, if one is
+# unset, tries all its historical names. Setting them saves 20 % of the cost of sending.
 CELERY_TASK_ALWAYS_EAGER = False
 CELERY_TASK_SEND_SENT_EVENT = False
 CELERY_TASK_REPR_MAXLEVELS = 3
@@ -272,12 +299,13 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# Would cancel a running game and leave its message unacknowledged.
+# True would cancel a running game and leave its message unacknowledged.
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
-# With REMAP_SIGTERM=SIGQUIT, and below the supervisor's own patience.
+# The seconds that a stopping worker waits for its games before it releases them. This
+# needs REMAP_SIGTERM=SIGQUIT, and must be less than the supervisor's stop timeout.
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = env.float("TORRES_GRACE_SECONDS", default=20.0)
 if CELERY_BROKER_URL.startswith("memory"):
-    # The default interval makes 8 tasks a second of it.
+    # In seconds. kombu's default of 1 s would limit the broker to 8 tasks per second.
     CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.02}
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -290,7 +318,7 @@ else:
         "health_check_interval": 5,
     }
 
-# One line an event, on stderr: stdout belongs to the commands.
+# Log one JSON line per event to stderr. The commands print their results to stdout.
 structlog.configure(
     processors=[
         structlog.contextvars.merge_contextvars,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that CI runs, in order; stops at the first that fails.
+# Run all checks and tests of CI in their order. Stop at the first failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=.venv/bin
@@ -7,5 +7,5 @@ bin=.venv/bin
 "$bin/ruff" format --check .
 "$bin/mypy"
 "$bin/lint-imports"
-# Three at once on two cores: many tests wait for a process or a clock.
+# Three processes for two cores, because many tests wait for a process or a timer.
 "$bin/python" -m pytest -n 3 --dist worksteal -m "not soak and not slow" "$@"

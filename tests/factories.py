@@ -1,7 +1,7 @@
-"""Rows to look at: bots, matches with really played games, a ladder with ratings.
+"""Rows for tests of pages and API: bots, matches with played games, a rated ladder.
 
-Written straight into the tables, so that what is shown can be tested without those
-who schedule, play and rate.
+The functions write directly into the tables, so that these tests need no dispatcher, no
+worker and no rater.
 """
 
 import io
@@ -29,7 +29,7 @@ LIMITS = Limits().as_dict()
 
 @dataclass
 class Chooser:
-    """A player of ours who takes any legal action; seeded."""
+    """A player that takes random legal actions from a seeded generator."""
 
     rng: Random
 
@@ -52,9 +52,9 @@ def make_bot(name: str, owner: str = "ana") -> Submission:
 
 
 def upload(bot: Bot, content: bytes) -> Submission:
-    """Upload to a bot, and let the submission become ready without a validation."""
-    submission = submissions.submit(bot, io.BytesIO(content), "bot.py")
-    claimed = submissions.claim(submission.pk)
+    """Upload to a bot and mark the submission as ready."""
+    submission = services.submit(bot, io.BytesIO(content), "bot.py")
+    claimed = services.begin(submission.pk)
     assert claimed is not None
     submissions.accept(claimed, {"summary": "Ready.", "steps": []}, "the build log")
     submission.refresh_from_db()
@@ -85,7 +85,7 @@ def make_match(*sitting: Submission, games: int = 1, finished: int = 1) -> Match
 
 @cache
 def random_game(ruleset: str, seats: int, seed: str) -> referee.GameRecord:
-    """Play at random, once for all tests: the same seed gives the same game."""
+    """Play a random game. All tests with the same seed share the result."""
     rules = resolve(ruleset, seats)
     return referee.play(
         Torres(rules, derive(rules, seed)),
@@ -190,12 +190,14 @@ HOSTILE = "<script>alert(1)</script>"
 
 @dataclass
 class Show:
+    """The rows that `everything` creates."""
+
     season: Season
-    anas: Submission
-    bens: Submission
-    match: Match
-    waiting: Match
-    rejected: Submission
+    anas: Submission  # Grendel, the bot of Ana
+    bens: Submission  # a bot with a hostile name
+    match: Match  # finished and rated
+    waiting: Match  # scheduled
+    rejected: Submission  # the second upload to Grendel
 
     @property
     def game(self) -> Game:
@@ -203,6 +205,7 @@ class Show:
 
 
 def everything() -> Show:
+    """Create a small ladder with hostile texts wherever a bot can write."""
     season = make_ladder()
     anas, bens = make_bot("Grendel", "ana"), make_bot(HOSTILE, "ben")
     rate(season, anas, 30.0, 1.0)
@@ -211,12 +214,12 @@ def everything() -> Show:
     pair(season, match)
     fold(season, match.games.get(), {anas.bot: (30.5, 1.0), bens.bot: (28.0, 2.0)})
     waiting = make_match(bens, anas, finished=0)
-    bad = submissions.submit(anas.bot, io.BytesIO(b"1/0"), "bot.py")
-    claimed = submissions.claim(bad.pk)
+    rejected = services.submit(anas.bot, io.BytesIO(b"1/0"), "bot.py")
+    claimed = services.begin(rejected.pk)
     assert claimed is not None
     step = {"name": "play itself", "ok": False, "detail": f"crash {HOSTILE}", "ms": 3}
     submissions.reject(claimed, {"summary": HOSTILE, "steps": [step]}, f"log {HOSTILE}")
     SeatLog.objects.update(
         stderr=f"\x1b[31mstderr {HOSTILE}", notes=[{"move": 1, "note": HOSTILE}]
     )
-    return Show(season, anas, bens, match, waiting, bad)
+    return Show(season, anas, bens, match, waiting, rejected)

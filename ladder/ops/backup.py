@@ -1,7 +1,8 @@
-"""Backups: one folder with the database and the uploads, and the way back.
+"""Backup and restore: one folder holds the database and the uploaded packages.
 
-Results and replays are in the database and cannot part from each other. Uploads are
-files: after a restore either side may be older, and `reconcile` makes them agree.
+Results and replays are rows of the database, so they always belong together. Uploaded
+packages are files: after a restore they may be older or newer than the rows, and
+`reconcile` makes both agree.
 """
 
 import os
@@ -20,36 +21,39 @@ from django.db import connection, transaction
 from ladder.bots.models import Submission
 from ladder.games.models import Worker
 from ladder.games.worker import registry
-from ladder.ops.chaos.servers import find
+from ladder.ops.programs import find_program
 
-SQLITE, POSTGRES, UPLOADS = "database.sqlite3", "database.pgdump", "uploads"
-LOST = "Its files were lost with a restored backup. Upload it again."
+SQLITE_FILE = "database.sqlite3"
+POSTGRES_FILE = "database.pgdump"
+UPLOADS_FOLDER = "uploads"
+FILES_MISSING = "The restored backup does not hold its files. Upload it again."
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
-    """What is not there after a restore, by name; nothing, if all is well."""
+class RestoreReport:
+    """The submissions that lost their files, and the number of games to play again."""
 
-    packages: Sequence[str]
-    games_given_back: int
+    lost_submissions: Sequence[str]
+    games_released: int
 
 
 def save(folder: Path) -> int:
-    """Write a backup into a new folder while the service runs; return its uploads.
+    """Write a backup into a new folder and return the number of uploaded packages.
 
-    The uploads are copied after the database, so that no row in it lacks its files.
+    The service may run meanwhile. The packages are copied after the database, so that
+    no row of the backup lacks its files.
     """
     folder.mkdir(parents=True)
     if connection.vendor == "sqlite":
-        with closing(sqlite3.connect(folder / SQLITE)) as copy:
+        with closing(sqlite3.connect(folder / SQLITE_FILE)) as copy:
             connection.ensure_connection()
             connection.connection.backup(copy)
     else:
-        _run("pg_dump", "--format=custom", f"--file={folder / POSTGRES}")
-    uploads = folder / UPLOADS
+        _run("pg_dump", "--format=custom", f"--file={folder / POSTGRES_FILE}")
+    uploads = folder / UPLOADS_FOLDER
     uploads.mkdir()
     storage = storages["bots"]
-    packages = set(_packages())
+    packages = {submission.package for submission in Submission.objects.all()}
     for package in packages:
         if storage.exists(package):
             target = uploads / package
@@ -59,31 +63,35 @@ def save(folder: Path) -> int:
     return len(packages)
 
 
-def bring_back(folder: Path) -> Missing:
-    """Restore a backup in place of everything; the service must not run meanwhile."""
+def restore(folder: Path) -> RestoreReport:
+    """Replace the database by that of a backup, and add the packages that are missing.
+
+    The service must not run meanwhile.
+    """
     connection.close()
     if connection.vendor == "sqlite":
         target = Path(connection.settings_dict["NAME"])
         for suffix in ("-wal", "-shm"):
             target.with_name(target.name + suffix).unlink(missing_ok=True)
-        shutil.copyfile(folder / SQLITE, target)
+        shutil.copyfile(folder / SQLITE_FILE, target)
     else:
-        clean = ("--clean", "--if-exists", "--no-owner", "--single-transaction")
-        _run("pg_restore", *clean, str(folder / POSTGRES))
+        options = ("--clean", "--if-exists", "--no-owner", "--single-transaction")
+        _run("pg_restore", *options, str(folder / POSTGRES_FILE))
     storage = storages["bots"]
-    for path in sorted((folder / UPLOADS).rglob("*")):
-        package = path.relative_to(folder / UPLOADS).as_posix()
+    for path in sorted((folder / UPLOADS_FOLDER).rglob("*")):
+        package = path.relative_to(folder / UPLOADS_FOLDER).as_posix()
         if path.is_file() and not storage.exists(package):
             with path.open("rb") as source:
                 storage.save(package, File(source))
     return reconcile()
 
 
-def reconcile() -> Missing:
-    """Make rows and files agree, and say what is missing; while no worker runs.
+def reconcile() -> RestoreReport:
+    """Make rows and files agree. No worker may run meanwhile.
 
-    Games that were running are handed back. A submission without its files can't play
-    any more: it is retired under another digest, so that it can be uploaded again.
+    1. Games that were running return to the schedule.
+    2. A submission without its files cannot play any more. It is retired, and its
+       digest is changed so that the owner can upload the same files again.
     """
     storage = storages["bots"]
     lost = [
@@ -91,25 +99,26 @@ def reconcile() -> Missing:
         for submission in Submission.objects.exclude(digest__startswith="lost-")
         if not storage.exists(submission.package)
     ]
-    gone = Worker.objects.filter(gone_at__isnull=True).values_list("pk", flat=True)
+    workers = list(
+        Worker.objects.filter(gone_at__isnull=True).values_list("pk", flat=True)
+    )
     with transaction.atomic():
-        given_back = sum(registry.sign_off(worker, "restored") for worker in list(gone))
+        released = sum(registry.sign_off(worker, "restored") for worker in workers)
         for submission in lost:
             Submission.objects.filter(pk=submission.pk).update(
                 status=Submission.Status.RETIRED,
                 digest=f"lost-{submission.pk}",
-                report={"summary": LOST, "steps": []},
+                report={"summary": FILES_MISSING, "steps": []},
             )
-    return Missing([str(submission) for submission in lost], given_back)
+    return RestoreReport([str(submission) for submission in lost], released)
 
 
-def _packages() -> list[str]:
-    return [submission.package for submission in Submission.objects.all()]
-
-
-def _run(program: str, *words: str) -> None:
+def _run(program: str, *arguments: str) -> None:
+    """Run a client program of PostgreSQL against the configured database."""
     db = connection.settings_dict
     env = os.environ | {"PGPASSWORD": str(db["PASSWORD"])}
-    place = ("-h", db["HOST"] or "localhost", "-p", str(db["PORT"] or 5432))
-    who = ("-U", db["USER"], "-d", db["NAME"])
-    subprocess.run([find(program), *place, *who, *words], env=env, check=True)
+    server = ("-h", db["HOST"] or "localhost", "-p", str(db["PORT"] or 5432))
+    database = ("-U", db["USER"], "-d", db["NAME"])
+    subprocess.run(
+        [find_program(program), *server, *database, *arguments], env=env, check=True
+    )

@@ -1,15 +1,16 @@
-"""What a person at the terminal sees of a running service: games and ratings."""
+"""Text for the terminal: finished games, the leaderboard, and results of checks."""
 
 import sys
 
 from ladder.games.models import Game, Seat
+from ladder.games.selectors import GameTally
 from ladder.ops.invariants import InvariantResult
 from ladder.ratings import selectors
 from ladder.ratings.models import Season
 
 
 def say(line: str = "") -> None:
-    """Print a line at once; a reader that went away does not stop the service."""
+    """Print a line and flush it. A closed pipe does not stop the service."""
     try:
         print(line, flush=True)
     except BrokenPipeError:
@@ -17,18 +18,18 @@ def say(line: str = "") -> None:
 
 
 def game_line(game: Game) -> str:
-    """Say in one line who played and how it ended, the best first."""
+    """Return one line with the bots of a game and their scores, best first."""
     seats = Seat.objects.filter(game=game).select_related("submission__bot")
-    told = ", ".join(
+    results = ", ".join(
         f"{seat.submission.bot.slug} {seat.score}"
         + (f" ({seat.fault})" if seat.fault else "")
         for seat in seats.order_by("rank", "number")
     )
-    return f"game {game.pk:>5}  {told}"
+    return f"game {game.pk:>5}  {results}"
 
 
 def leaderboard_lines(season: Season, rows: int = 20) -> list[str]:
-    """Draw the leaderboard as a table."""
+    """Return the first rows of the leaderboard as the lines of a table."""
     lines = [f"{'rank':>4}  {'rating':>6}  {'mu':>6}  {'sigma':>5}  {'games':>5}  bot"]
     lines += [
         f"{rank:>4}  {row.rating:>6.2f}  {row.mu:>6.2f}  {row.sigma:>5.2f}"
@@ -38,8 +39,17 @@ def leaderboard_lines(season: Season, rows: int = 20) -> list[str]:
     return lines
 
 
-def told(verdict: InvariantResult) -> bool:
-    """Say whether an invariant holds, and return it."""
-    mark = "yes" if verdict.holds else f"NO: {verdict.against}"
-    say(f"  {verdict.says}: {mark}")
-    return verdict.holds
+def tally_line(tally: GameTally) -> str:
+    """Return the totals of all games as one equation."""
+    return (
+        f"{tally.created} games created = {tally.finished} finished"
+        f" + {tally.voided} voided + {tally.dead} dead"
+        f" + {tally.cancelled} cancelled + {tally.open} open"
+    )
+
+
+def report(result: InvariantResult) -> bool:
+    """Print the result of one invariant. True if it holds."""
+    mark = "yes" if result.holds else f"NO: {result.violation}"
+    say(f"  {result.invariant}: {mark}")
+    return result.holds

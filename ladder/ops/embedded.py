@@ -1,7 +1,7 @@
-"""The parts of the embedded service: a web server, a worker, a dispatcher.
+"""The parts of the embedded service: a web server, a worker and a dispatcher.
 
-The main thread starts and stops them, and hears all signals. The web server is a
-process, the others are threads.
+`manage.py up` starts and stops them from its main thread, which also receives all
+signals. The web server is a process; the worker and the dispatcher are threads.
 """
 
 import socket
@@ -17,26 +17,30 @@ from django.conf import settings
 
 from ladder.dispatch.dispatcher import Dispatcher
 
-AT_THE_DOOR = 1024
-"""So many may wait while the web server starts."""
+LISTEN_BACKLOG = 1024  # connections that wait while the web server starts
+DISPATCHER_STOP_TIMEOUT_S = 10
 
 log = structlog.get_logger()
 
 
 class EmbeddedWeb:
-    """Serves pages and REST from a process of its own, which ends with this one.
+    """Serves pages and the REST API from a child process.
 
-    Readers and players then do not wait for the same interpreter's lock. `port` is the
-    one it got, when 0 was asked for. Raises OSError where the port is taken or not
-    allowed.
+    A process of its own has its own interpreter lock, so readers do not slow down the
+    games. This process opens the socket and keeps it open; the child inherits it.
     """
 
     def __init__(self, host: str, port: int) -> None:
+        """Open the socket. `port` 0 lets the kernel choose a free one.
+
+        Raises OSError if the port is in use or not permitted.
+        """
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        self._door = socket.create_server(
-            address[:2], family=family, backlog=AT_THE_DOOR
+        self._socket = socket.create_server(
+            address[:2], family=family, backlog=LISTEN_BACKLOG
         )
-        self.host, self.port = host, int(self._door.getsockname()[1])
+        self.host = host
+        self.port = int(self._socket.getsockname()[1])
         self._child: subprocess.Popen[bytes] | None = None
 
     @property
@@ -44,31 +48,31 @@ class EmbeddedWeb:
         return f"http://{self.host}:{self.port}"
 
     def start(self) -> None:
-        """Start it, or start it again if it has ended; else do nothing.
+        """Start the child process, or start it again if it has ended.
 
-        Whoever comes before it listens waits at the door, which stays open here.
+        Clients that connect before it accepts connections wait in the backlog.
         """
         if self._child is not None:
             if self._child.poll() is None:
                 return
-            log.error("the web server ended: it is started again")
-        door = self._door.fileno()
+            log.error("the web server ended and is restarted")
+        descriptor = self._socket.fileno()
         self._child = subprocess.Popen(
-            [sys.executable, settings.BASE_DIR / "manage.py", "serve", str(door)],
+            [sys.executable, settings.BASE_DIR / "manage.py", "serve", str(descriptor)],
             stdin=subprocess.PIPE,
-            pass_fds=[door],
-            process_group=0,  # Ctrl-C is for this process alone
+            pass_fds=[descriptor],
+            process_group=0,  # so that Ctrl-C reaches only this process
         )
 
     def close(self) -> None:
         if self._child is not None:
             self._child.terminate()
             self._child.communicate()
-        self._door.close()
+        self._socket.close()
 
 
 class EmbeddedWorker(threading.Thread):
-    """A Celery worker that installs no signal handlers; `slots` games at once."""
+    """A Celery worker without signal handlers that plays `slots` games at once."""
 
     def __init__(self, app: Celery, slots: int) -> None:
         super().__init__(name="worker", daemon=True)
@@ -85,21 +89,21 @@ class EmbeddedWorker(threading.Thread):
         self._worker.start()
 
     def close(self) -> None:
-        """Let games end for a moment, hand back the rest."""
+        """Wait for running games until the shutdown timeout, then release the rest."""
         self._worker.stop()
         self.join(settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
 
 
 class EmbeddedDispatcher(threading.Thread):
-    """Runs the dispatcher."""
+    """Runs the dispatcher until it is closed."""
 
     def __init__(self) -> None:
         super().__init__(name="dispatcher", daemon=True)
-        self._stop_it = threading.Event()
+        self._stop_event = threading.Event()
 
     def run(self) -> None:
-        Dispatcher().run(self._stop_it)
+        Dispatcher().run(self._stop_event)
 
     def close(self) -> None:
-        self._stop_it.set()
-        self.join(10)
+        self._stop_event.set()
+        self.join(DISPATCHER_STOP_TIMEOUT_S)

@@ -1,4 +1,8 @@
-"""What has to be true of a service at rest, whatever happened to it."""
+"""The invariants of a service at rest, which hold after any kind of failure.
+
+`manage.py audit` checks them on request, `manage.py chaos` after it has broken
+everything that it can break. "At rest" means that no game is scheduled or running.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,80 +16,94 @@ from ladder.ratings import rebuild
 from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.models import Season
 
-PLAYED = (GameStatus.FINISHED, GameStatus.VOIDED)
+WITH_RESULT = (GameStatus.FINISHED, GameStatus.VOIDED)
+MAX_COMPLAINTS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class InvariantResult:
-    """One invariant: what it says, and what speaks against it; if it holds, nothing."""
+    """An invariant in words, and how the data violate it; empty if it holds."""
 
-    says: str
-    against: str
+    invariant: str
+    violation: str
 
     @property
     def holds(self) -> bool:
-        return not self.against
+        return not self.violation
 
 
 def check(*, forfeits: bool = False) -> Iterator[InvariantResult]:
-    """Check all; `forfeits` says whether bots may forfeit here by their own fault."""
+    """Yield the result of each invariant.
+
+    `forfeits` tells whether bots of this service may forfeit by their own fault. If
+    not, every forfeit is a violation.
+    """
     tally = selectors.tally()
     yield InvariantResult(
         "created = finished + voided + dead + cancelled + open",
-        "" if tally.adds_up else f"{tally.missing} games are missing",
+        _violation(tally.missing, "games are missing"),
     )
-    yield InvariantResult("every game came to an end", _some(tally.open, "are open"))
-    yield InvariantResult("one finished attempt for each result", _attempts())
     yield InvariantResult(
-        "every finished game of a ladder is rated exactly once", _rated()
+        "every game has ended", _violation(tally.open, "games are open")
     )
-    yield InvariantResult("ranks and scores exactly where there is a result", _seats())
+    yield InvariantResult("each result has exactly one finished attempt", _attempts())
+    yield InvariantResult(
+        "every finished game of a ladder is rated exactly once", _ratings()
+    )
+    yield InvariantResult(
+        "seats have ranks exactly if their game has a result", _ranks()
+    )
     if not forfeits:
         faults = Seat.objects.exclude(fault="").count()
         yield InvariantResult(
-            "nobody forfeited by our fault", _some(faults, "seats did")
+            "no bot forfeited by a fault of the service",
+            _violation(faults, "seats forfeited"),
         )
-    yield InvariantResult("every replay verifies", _replays())
-    yield InvariantResult("the ledger folds to the same bits", _ledger())
+    yield InvariantResult("every replay is valid", _replays())
+    yield InvariantResult("the ledger folds to the same ratings", _ledger())
 
 
-def _some(count: int, what: str) -> str:
-    return f"{count} {what}" if count else ""
+def _violation(count: int, problem: str) -> str:
+    return f"{count} {problem}" if count else ""
 
 
 def _attempts() -> str:
     done = Count("attempts", Q(attempts__outcome=Attempt.Outcome.FINISHED))
     games = Game.objects.annotate(done=done)
-    wrong = games.filter(status__in=PLAYED).exclude(done=1).count()
-    wrong += games.exclude(status__in=PLAYED).filter(done__gt=0).count()
+    wrong = games.filter(status__in=WITH_RESULT).exclude(done=1).count()
+    wrong += games.exclude(status__in=WITH_RESULT).filter(done__gt=0).count()
     wrong += Attempt.objects.filter(outcome=Attempt.Outcome.OPEN).count()
-    return _some(wrong, "have not")
+    return _violation(wrong, "games or attempts are wrong")
 
 
-def _rated() -> str:
+def _ratings() -> str:
     entries = Count("entries", Q(entries__kind=EntryKind.GAME))
     voids = Count("entries", Q(entries__kind=EntryKind.VOID))
     games = Game.objects.filter(match__pairing__isnull=False)
-    finished = games.filter(status=GameStatus.FINISHED).annotate(n=entries)
-    voided = games.filter(status=GameStatus.VOIDED).annotate(n=entries)
-    wrong = finished.exclude(n=1).count() + voided.filter(n__gt=1).count()
-    other = games.exclude(status__in=PLAYED).filter(entries__isnull=False)
-    counted = voided.annotate(v=voids).exclude(n=0).exclude(v=1).count()
-    return _some(wrong + other.count() + counted, "are not")
+    finished = games.filter(status=GameStatus.FINISHED).annotate(rated=entries)
+    voided = games.filter(status=GameStatus.VOIDED).annotate(rated=entries)
+    not_once = finished.exclude(rated=1).count() + voided.filter(rated__gt=1).count()
+    without_result = games.exclude(status__in=WITH_RESULT)
+    too_early = without_result.filter(entries__isnull=False).count()
+    # A voided game that was rated before must have exactly one entry that undoes it.
+    undone = voided.annotate(undone=voids).exclude(rated=0)
+    not_undone = undone.exclude(undone=1).count()
+    return _violation(not_once + too_early + not_undone, "games are not")
 
 
-def _seats() -> str:
+def _ranks() -> str:
     with_rank = Seat.objects.filter(rank__isnull=False)
-    wrong = with_rank.exclude(game__status__in=PLAYED).count()
-    wrong += Seat.objects.filter(game__status__in=PLAYED, rank__isnull=True).count()
-    return _some(wrong, "seats are wrong")
+    wrong = with_rank.exclude(game__status__in=WITH_RESULT).count()
+    without_rank = Seat.objects.filter(rank__isnull=True)
+    wrong += without_rank.filter(game__status__in=WITH_RESULT).count()
+    return _violation(wrong, "seats are wrong")
 
 
 def _replays() -> str:
-    """Verify each replay, and that it tells the result that the rows tell."""
+    """Verify each replay, and compare its result with the rows of the seats."""
     wrong = 0
-    played = Game.objects.filter(status__in=PLAYED).prefetch_related("seats")
-    for game in played.iterator(chunk_size=500):
+    games = Game.objects.filter(status__in=WITH_RESULT).prefetch_related("seats")
+    for game in games.iterator(chunk_size=500):
         document = replay_format.load(replays.unpack(bytes(game.replay or b"")))
         try:
             replay.verify(document)
@@ -93,10 +111,10 @@ def _replays() -> str:
             wrong += 1
             continue
         seats = sorted(game.seats.all(), key=lambda seat: seat.number)
-        told = document["result"] if isinstance(document, dict) else {}
+        result = document["result"] if isinstance(document, dict) else {}
         rows = [seat.score for seat in seats], [seat.rank for seat in seats]
-        wrong += (told["scores"], told["ranks"]) != rows
-    return _some(wrong, "do not")
+        wrong += (result["scores"], result["ranks"]) != rows
+    return _violation(wrong, "replays are not")
 
 
 def _ledger() -> str:
@@ -105,4 +123,4 @@ def _ledger() -> str:
         for season in Season.objects.all()
         for complaint in rebuild.check(season).complaints
     ]
-    return "; ".join(complaints[:3])
+    return "; ".join(complaints[:MAX_COMPLAINTS])

@@ -1,6 +1,6 @@
-"""What signed-in people do: their bots, uploads, challenges and tokens."""
+"""The pages and actions of signed-in users: bots, uploads, challenges and tokens."""
 
-from typing import Any
+from collections.abc import Callable
 
 from django.contrib import messages
 from django.contrib.auth.mixins import LoginRequiredMixin
@@ -20,13 +20,15 @@ from ladder.ratings.models import Ladder
 from ladder.tournaments import services as entries, visibility as tournaments
 from ladder.web import forms, problems, throttles
 
+MAX_SUGGESTIONS = 50  # bots that the field for an opponent suggests
+
 
 class SignedInView(LoginRequiredMixin, View):
-    """A page for somebody."""
+    """A view that redirects anonymous visitors to the sign-in page."""
 
     def person(self) -> User:
         if not isinstance(self.request.user, User):
-            raise Http404  # LoginRequiredMixin was here first
+            raise Http404  # never reached: LoginRequiredMixin has redirected
         return self.request.user
 
     def own_bot(self, slug: str) -> Bot:
@@ -34,7 +36,7 @@ class SignedInView(LoginRequiredMixin, View):
             raise Http404
         return get_object_or_404(Bot, slug=slug, owner=self.person())
 
-    def told(self, refusal: LadderError) -> None:
+    def show_error(self, refusal: LadderError) -> None:
         messages.error(self.request, str(refusal))
 
 
@@ -42,14 +44,15 @@ class AccountPage(SignedInView):
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.page(request, None)
 
-    def page(self, request: HttpRequest, new: str | None) -> HttpResponse:
+    def page(self, request: HttpRequest, new_token: str | None) -> HttpResponse:
+        """Render the page. `new_token` is shown once."""
         person = self.person()
         context = {
             "bots": bots.bots().filter(owner=person),
             "tokens": person.tokens.order_by("-id"),
             "new_bot": forms.NewBotForm(),
             "new_token": forms.NewTokenForm(),
-            "shown": new,
+            "shown": new_token,
         }
         return render(request, "web/me.html", context)
 
@@ -58,12 +61,12 @@ class CreateBotAction(SignedInView):
     def post(self, request: HttpRequest) -> HttpResponse:
         form = forms.NewBotForm(request.POST)
         if not form.is_valid():
-            messages.error(request, "A name has 1 to 64 characters.")
+            messages.error(request, "The name of a bot has 1 to 64 characters.")
             return redirect("me")
         try:
             bot = services.create_bot(self.person(), form.cleaned_data["name"])
         except LadderError as refusal:
-            self.told(refusal)
+            self.show_error(refusal)
             return redirect("me")
         return redirect("bot-page", bot.slug)
 
@@ -72,17 +75,17 @@ class UploadAction(SignedInView):
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
         bot = self.own_bot(slug)
         if throttles.is_too_often("upload", f"user:{self.person().pk}"):
-            detail = "Too many uploads. Wait a minute."
+            detail = "Too many uploads. Try again in a minute."
             return problems.answer(request, 429, "throttled", detail)
         form = forms.UploadForm(request.POST, request.FILES)
         if not form.is_valid():
-            messages.error(request, "Choose a file first.")
+            messages.error(request, "Choose a file, then upload it.")
             return redirect("bot-page", slug)
         file = form.cleaned_data["archive"]
         try:
             submission = submissions.submit(bot, file.file, file.name)
         except LadderError as refusal:
-            self.told(refusal)
+            self.show_error(refusal)
             return redirect("bot-page", slug)
         transaction.on_commit(lambda: tasks.send(submission.pk), robust=True)
         return redirect("submission-page", submission.pk)
@@ -92,11 +95,11 @@ class WithdrawAction(SignedInView):
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
         return self._change(slug, services.withdraw)
 
-    def _change(self, slug: str, change: Any) -> HttpResponse:
+    def _change(self, slug: str, change: Callable[[Bot], object]) -> HttpResponse:
         try:
             change(self.own_bot(slug))
         except LadderError as refusal:
-            self.told(refusal)
+            self.show_error(refusal)
         return redirect("bot-page", slug)
 
 
@@ -106,35 +109,35 @@ class BringBackAction(WithdrawAction):
 
 
 class ActivateAction(SignedInView):
-    """Back to an older upload."""
+    """Let an older upload play again."""
 
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
-        mine = Submission.objects.filter(bot__owner=self.person())
-        submission = get_object_or_404(mine.select_related("bot"), pk=pk)
+        own = Submission.objects.filter(bot__owner=self.person())
+        submission = get_object_or_404(own.select_related("bot"), pk=pk)
         if throttles.is_too_often("upload", f"user:{self.person().pk}"):
-            detail = "Too many changes. Wait a minute."
+            detail = "Too many changes. Try again in a minute."
             return problems.answer(request, 429, "throttled", detail)
         try:
             submissions.activate(submission)
         except LadderError as refusal:
-            self.told(refusal)
+            self.show_error(refusal)
         else:
             messages.success(request, f"{submission} plays from now on.")
         return redirect("bot-page", submission.bot.slug)
 
 
 class ChallengePage(SignedInView):
-    """An unrated match against chosen bots."""
+    """The form for an unrated match against chosen bots."""
 
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         ladder = self._ladder(slug)
-        given = {name: request.GET.get(name, "") for name in ("bot", "one")}
-        form = forms.ChallengeForm(self._mine(), ladder.tables, initial=given)
+        initial = {name: request.GET.get(name, "") for name in ("bot", "one")}
+        form = forms.ChallengeForm(self._own_bots(), ladder.tables, initial=initial)
         return self._page(ladder, form, 200)
 
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
         ladder = self._ladder(slug)
-        form = forms.ChallengeForm(self._mine(), ladder.tables, request.POST)
+        form = forms.ChallengeForm(self._own_bots(), ladder.tables, request.POST)
         if form.is_valid():
             try:
                 match = challenges.challenge(self.person(), ladder, form.seats())
@@ -148,22 +151,25 @@ class ChallengePage(SignedInView):
     def _ladder(self, slug: str) -> Ladder:
         return get_object_or_404(ratings.ladders(), slug=slug)
 
-    def _mine(self) -> list[Bot]:
-        kept = (Bot.Status.ACTIVE, Bot.Status.BENCHED)
-        mine = bots.bots().filter(owner=self.person(), status__in=kept)
-        return [bot for bot in mine if getattr(bot, "playing", None)]
+    def _own_bots(self) -> list[Bot]:
+        """Return the user's bots that have a version to play with."""
+        statuses = (Bot.Status.ACTIVE, Bot.Status.BENCHED)
+        own = bots.bots().filter(owner=self.person(), status__in=statuses)
+        return [bot for bot in own if getattr(bot, "playing", None)]
 
     def _page(
         self, ladder: Ladder, form: forms.ChallengeForm, status: int
     ) -> HttpResponse:
         season = ratings.current(ladder)
-        best = ratings.leaderboard_page(season, 0, 50).rows if season else []
+        suggestions = (
+            ratings.leaderboard_page(season, 0, MAX_SUGGESTIONS).rows if season else []
+        )
         context = {
             "ladder": ladder,
             "form": form,
             "left": challenges.challenges_left(self.person()),
             "most": challenges.MAX_CHALLENGES,
-            "best": best,
+            "suggestions": suggestions,
         }
         return render(self.request, "web/challenge.html", context, status=status)
 
@@ -171,31 +177,30 @@ class ChallengePage(SignedInView):
 class TournamentEntryAction(SignedInView):
     """Enter a bot, check it in, or take it out."""
 
-    def post(self, request: HttpRequest, slug: str, what: str) -> HttpResponse:
-        found = get_object_or_404(tournaments.tournaments(), slug=slug)
+    def post(self, request: HttpRequest, slug: str, action: str) -> HttpResponse:
+        tournament = get_object_or_404(tournaments.tournaments(), slug=slug)
         bot = self.own_bot(request.POST.get("bot", ""))
         try:
-            if what == "enter":
-                entries.enter(found, bot)
-            elif what == "check-in":
-                entries.check_in(entries.entrant_of(found, bot))
+            if action == "enter":
+                entries.enter(tournament, bot)
+            elif action == "check-in":
+                entries.check_in(entries.entrant_of(tournament, bot))
             else:
-                entries.withdraw(entries.entrant_of(found, bot))
+                entries.withdraw(entries.entrant_of(tournament, bot))
         except LadderError as refusal:
-            self.told(refusal)
+            self.show_error(refusal)
         return redirect("tournament-page", slug)
 
 
 class CreateTokenAction(AccountPage):
-    """The token is shown in the answer to the form, and kept nowhere."""
+    """Create a token and show it once. The database stores only its digest."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = forms.NewTokenForm(request.POST)
         if not form.is_valid():
             return redirect("me")
-        return self.page(
-            request, tokens.new_token(self.person(), form.cleaned_data["name"])
-        )
+        token = tokens.new_token(self.person(), form.cleaned_data["name"])
+        return self.page(request, token)
 
 
 class RevokeTokenAction(SignedInView):

@@ -1,14 +1,15 @@
-"""The leaderboard, and what it says of one bot or of two.
+"""The leaderboard, the statistics of one bot, and the comparison of two bots.
 
-Whole tables are kept as they were rendered: for two seconds a leaderboard, and for half
-a minute what is said of all games of a bot.
+Rendered leaderboards and the statistics of a bot are cached for some seconds, because
+they are expensive and many visitors read the same ones.
 """
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from django.core.cache import cache
+from django.core.validators import slug_re
 from django.template.loader import render_to_string
 
 from ladder.bots.models import Bot
@@ -19,13 +20,37 @@ from ladder.ratings.models import Ladder, Rating, Season
 from ladder.ratings.statistics import Meeting, RatingSummary, SeatStrength, TieBand
 from ladder.web.charts import Chart, chart
 
-ROWS = 50
-FRESH = 2
-"""A leaderboard may be so many seconds old, here as in the API."""
-KEEP = 30
-"""So many seconds, what is said of all games of a bot: it takes to read them all."""
-MOST_MET = 20
-"""So many opponents are listed on a bot's page."""
+ROWS = 50  # rows on one page of a leaderboard
+LEADERBOARD_TTL_S = 2  # as in the API
+BOT_STATS_TTL_S = 30  # expensive: reads every game of the bot
+MAX_OPPONENTS = 20  # opponents on the page of a bot
+
+
+class BotsNotRated(Exception):
+    """One or both bots have no rating in the season; `slugs` names them."""
+
+    def __init__(self, slugs: Sequence[str]) -> None:
+        super().__init__(f"not rated in this season: {', '.join(slugs)}")
+        self.slugs = slugs
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedBoard:
+    """A page of a leaderboard as HTML, and the numbers of its neighbour pages."""
+
+    html: str
+    total: int
+    previous: int | None
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonBoard:
+    """A page of the leaderboard of a season."""
+
+    season: Season
+    page: RenderedBoard
+    other_seasons: list[Season]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +88,33 @@ class StrengthRow:
 
 
 @dataclass(frozen=True, slots=True)
+class BotStatistics:
+    """The statistics that need every game of a bot. Cached."""
+
+    strength: list[SeatStrength]
+    opponents: list[Meeting]
+
+
+@dataclass(frozen=True, slots=True)
+class BotComparison:
+    """Two bots of a ladder. `meeting` is as seen from the first one.
+
+    `after` counts the games in which the first bot ranked behind the second. `percent`
+    is the probability that the first bot is better; `certain` tells whether one of them
+    is better with enough confidence.
+    """
+
+    bots: tuple[Bot, Bot]
+    summaries: tuple[RatingSummary, RatingSummary]
+    meeting: Meeting
+    after: int
+    percent: float
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
 class LadderStanding:
-    """A bot on one ladder."""
+    """The statistics of a bot on one ladder."""
 
     ladder: Ladder
     record: RatingSummary
@@ -77,31 +127,29 @@ def default_ladder() -> Ladder | None:
     return ratings.ladders().order_by("-default", "id").first()
 
 
-def board(ladder: Ladder, season: Season | None, page: int) -> dict[str, Any]:
-    """Return a page of a season's leaderboard; `table` is ready to be shown."""
-    if season is None:
-        return {"ladder": ladder, "total": 0}
-    key = f"board:{season.pk}:{season.status}:{page}"
-    kept: dict[str, Any] | None = cache.get(key)
-    if kept is None:
-        kept = _board(season, page)
-        cache.set(key, kept, FRESH)
+def season_board(ladder: Ladder, season: Season, page: int) -> SeasonBoard:
+    """Return a page (1 is the first) of the leaderboard of a season."""
+    key = f"season-board:{season.pk}:{season.status}:{page}"
+    rendered: RenderedBoard | None = cache.get(key)
+    if rendered is None:
+        rendered = _render_board(season, page)
+        cache.set(key, rendered, LEADERBOARD_TTL_S)
     others = [other for other in ladder.seasons.all() if other != season]
-    return kept | {"ladder": ladder, "season": season, "page": page, "others": others}
+    return SeasonBoard(season, rendered, others)
 
 
-def _board(season: Season, page: int) -> dict[str, Any]:
+def _render_board(season: Season, page: int) -> RenderedBoard:
     start = (page - 1) * ROWS
     part = ratings.leaderboard_page(season, start, ROWS)
     rows = _board_rows(season, part.rows)
     bands = _in_bands(season, start, rows)
     context = {"bands": bands, "ladder": season.ladder, "page": page}
-    return {
-        "table": render_to_string("web/_board.html", context),
-        "total": part.total,
-        "previous": page - 1 if page > 1 else None,
-        "next": page + 1 if start + ROWS < part.total else None,
-    }
+    return RenderedBoard(
+        html=render_to_string("web/_board.html", context),
+        total=part.total,
+        previous=page - 1 if page > 1 else None,
+        next=page + 1 if start + ROWS < part.total else None,
+    )
 
 
 def _board_rows(season: Season, rows: list[LeaderboardRow]) -> list[BoardRow]:
@@ -144,7 +192,7 @@ def _in_bands(season: Season, start: int, rows: list[BoardRow]) -> list[BoardBan
 
 
 def standings(bot: Bot) -> list[LadderStanding]:
-    """Return what each ladder's present season says of a bot."""
+    """Return the statistics of a bot in the current season of each ladder."""
     rows = Rating.objects.filter(bot=bot).exclude(season__status=Season.Status.ARCHIVED)
     return [
         _standing(rating) for rating in rows.select_related("season__ladder", "bot")
@@ -153,31 +201,30 @@ def standings(bot: Bot) -> list[LadderStanding]:
 
 def _standing(rating: Rating) -> LadderStanding:
     season = rating.season
-    facts = _facts(season, rating)
+    cached = _bot_statistics(season, rating)
     return LadderStanding(
         ladder=season.ladder,
         record=statistics.summary(season, rating),
-        seats=_by_players(facts["strength"]),
-        opponents=facts["opponents"],
+        seats=_by_players(cached.strength),
+        opponents=cached.opponents,
         chart=chart(ratings.history(season, rating.bot)),
     )
 
 
-def _facts(season: Season, rating: Rating) -> dict[str, Any]:
-    """Keep what takes all games of a bot to say."""
-    key = f"facts:{season.pk}:{rating.bot_id}"
-    kept: dict[str, Any] | None = cache.get(key)
-    if kept is None:
-        kept = {
-            "strength": statistics.strength(season, rating.bot),
-            "opponents": statistics.opponents(season, rating)[:MOST_MET],
-        }
-        cache.set(key, kept, KEEP)
-    return kept
+def _bot_statistics(season: Season, rating: Rating) -> BotStatistics:
+    key = f"bot-statistics:{season.pk}:{rating.bot_id}"
+    cached: BotStatistics | None = cache.get(key)
+    if cached is None:
+        cached = BotStatistics(
+            strength=statistics.strength(season, rating.bot),
+            opponents=statistics.opponents(season, rating)[:MAX_OPPONENTS],
+        )
+        cache.set(key, cached, BOT_STATS_TTL_S)
+    return cached
 
 
 def _by_players(cells: list[SeatStrength]) -> list[StrengthRow]:
-    """Lay strength out as a row for each number of players, a cell for each seat."""
+    """Arrange the cells in one row per number of players and one column per seat."""
     rows = []
     for players, group in groupby(cells, lambda cell: cell.players):
         cell_at = {cell.seat: cell for cell in group}
@@ -186,21 +233,29 @@ def _by_players(cells: list[SeatStrength]) -> list[StrengthRow]:
     return rows
 
 
-def meeting(season: Season, slugs: tuple[str, str]) -> dict[str, Any]:
-    """Say which of two bots is better, and what their games together say.
+def compare(season: Season, one: str, other: str) -> BotComparison:
+    """Compare two bots by their slugs, which come from the visitor.
 
-    `missing` names those that are not rated here; then there is nothing else.
+    Raises BotsNotRated, also if both slugs are equal or one of them is no slug.
     """
-    there = season.ratings.filter(bot__slug__in=slugs).select_related("bot")
-    found = {rating.bot.slug: rating for rating in there}
-    if missing := [slug for slug in slugs if slug not in found]:
-        return {"missing": missing}
-    one, other = (found[slug] for slug in slugs)
-    facts = statistics.meeting(season, one, other)
-    return asdict(facts) | {
-        "bots": [one.bot, other.bot],
-        "records": [statistics.summary(season, each) for each in (one, other)],
-        "after": facts.games - facts.before - facts.ties,
-        "width": round(100 * facts.better, 1),
-        "sure": max(facts.better, 1 - facts.better) >= statistics.CONFIDENCE,
-    }
+    slugs = (one, other)
+    if one == other or not (slug_re.match(one) and slug_re.match(other)):
+        raise BotsNotRated(slugs)
+    rows = season.ratings.filter(bot__slug__in=slugs).select_related("bot")
+    ratings_by_slug = {rating.bot.slug: rating for rating in rows}
+    if missing := [slug for slug in slugs if slug not in ratings_by_slug]:
+        raise BotsNotRated(missing)
+    first = ratings_by_slug[one]
+    second = ratings_by_slug[other]
+    meeting = statistics.meeting(season, first, second)
+    return BotComparison(
+        bots=(first.bot, second.bot),
+        summaries=(
+            statistics.summary(season, first),
+            statistics.summary(season, second),
+        ),
+        meeting=meeting,
+        after=meeting.games - meeting.before - meeting.ties,
+        percent=round(100 * meeting.better, 1),
+        certain=max(meeting.better, 1 - meeting.better) >= statistics.CONFIDENCE,
+    )

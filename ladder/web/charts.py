@@ -1,21 +1,32 @@
-"""A rating's history as the points of a picture; the template writes the SVG."""
+"""Compute the coordinates of a rating chart. The template writes the SVG."""
 
+import math
 from dataclasses import dataclass
 
 from ladder.ratings.leaderboard import HistoryPoint
 
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 200, 36, 20, 8
+# The size and the margins of the chart, in units of the SVG.
+WIDTH = 640
+HEIGHT = 200
+LEFT = 36
+RIGHT = 8
+BOTTOM = 20
+TOP = 8
+MAX_TICKS = 7
+TICK_STEPS = (1, 2, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
+    """A labelled horizontal line."""
+
     y: float
     label: str
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A new version at this place."""
+    """A vertical line where a new version of the bot started."""
 
     x: float
     label: str
@@ -23,7 +34,11 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Coordinates as SVG wants them: `line` is the rating, `band` is μ ± 3 σ."""
+    """A chart. `line`, `mean` and `band` are lists of points in the format of SVG.
+
+    `line` is the rating (μ - 3σ), `mean` is μ, and `band` surrounds μ ± 3σ. `first` and
+    `last` are ratings, `count` is the number of points.
+    """
 
     line: str
     mean: str
@@ -39,7 +54,7 @@ class Chart:
 
 
 def chart(points: list[HistoryPoint]) -> Chart | None:
-    """Lay out a history; None if there is nothing to draw."""
+    """Return the chart of a history; None if the history is empty."""
     if not points:
         return None
     low = min(p.rating for p in points)
@@ -47,7 +62,7 @@ def chart(points: list[HistoryPoint]) -> Chart | None:
 
     def x(index: int) -> float:
         span = max(len(points) - 1, 1)
-        return round(LEFT + index * (WIDTH - LEFT - 8) / span, 1)
+        return round(LEFT + index * (WIDTH - LEFT - RIGHT) / span, 1)
 
     def y(value: float) -> float:
         share = (value - low) / ((high - low) or 1.0)
@@ -76,10 +91,10 @@ def _path(points: list[tuple[float, float]]) -> str:
 
 
 def _steps(low: float, high: float) -> list[float]:
-    """Choose three to seven round values inside the range."""
-    for step in (1, 2, 5, 10, 20, 50, 100):
-        first = -(-low // step) * step
+    """Return at most MAX_TICKS round values inside a range."""
+    for step in TICK_STEPS:
+        first = math.ceil(low / step) * step
         count = int((high - first) // step) + 1
-        if count <= 7:
-            return [first + k * step for k in range(count)]
+        if count <= MAX_TICKS:
+            return [float(first + k * step) for k in range(count)]
     return [low, high]

@@ -1,4 +1,4 @@
-"""Filters of lists; a parameter that nobody knows is refused, so that typos show."""
+"""Filters of lists. An unknown query parameter is an error, so that typos are seen."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-PAGING = {"cursor", "limit"}
+PAGINATION_PARAMETERS = {"cursor", "limit"}
 
 
 class StrictFilters(DjangoFilterBackend):
@@ -16,10 +16,11 @@ class StrictFilters(DjangoFilterBackend):
         self, request: Request, queryset: QuerySet[Model], view: View
     ) -> Any:
         filterset = self.get_filterset_class(view, queryset)
-        known = PAGING | set(filterset.base_filters if filterset else ())
+        known = PAGINATION_PARAMETERS | set(filterset.base_filters if filterset else ())
         if unknown := sorted(set(request.query_params) - known):
-            said = f"Unknown. Known here: {', '.join(sorted(known))}."
-            raise ValidationError(dict.fromkeys(unknown, said))
+            detail = f"Unknown parameter. Use one of: {', '.join(sorted(known))}."
+            raise ValidationError(dict.fromkeys(unknown, detail))
         if empty := sorted(k for k, v in request.query_params.items() if not v):
-            raise ValidationError(dict.fromkeys(empty, "Say what, or leave it out."))
+            detail = "The value is empty. Give a value or leave the parameter out."
+            raise ValidationError(dict.fromkeys(empty, detail))
         return super().filter_queryset(request, queryset, view)

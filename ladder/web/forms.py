@@ -1,4 +1,4 @@
-"""What signed-in people fill in."""
+"""The forms of the pages."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ from ladder.bots.models import Bot
 
 
 class SignInForm(forms.Form):
-    """A token, or a name with a password."""
+    """Sign in with a token, or with a user name and a password."""
 
     token = forms.CharField(
         required=False,
@@ -20,23 +20,25 @@ class SignInForm(forms.Form):
         label="Token",
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
-    username = forms.CharField(required=False, max_length=150, label="Name")
+    username = forms.CharField(required=False, max_length=150, label="User name")
     password = forms.CharField(
         required=False, max_length=200, widget=forms.PasswordInput, label="Password"
     )
     user: User | None = None
 
     def clean(self) -> None:
-        given = self.cleaned_data
-        if given.get("token"):
-            found = authenticate(token=given["token"])
+        fields = self.cleaned_data
+        if fields.get("token"):
+            user = authenticate(token=fields["token"])
         else:
-            found = authenticate(
-                username=given.get("username", ""), password=given.get("password", "")
+            user = authenticate(
+                username=fields.get("username", ""), password=fields.get("password", "")
             )
-        if not isinstance(found, User):
-            raise ValidationError("That is no valid token, or not this password.")
-        self.user = found
+        if not isinstance(user, User):
+            raise ValidationError(
+                "The token, or the user name and password, are not valid."
+            )
+        self.user = user
 
 
 class NewBotForm(forms.Form):
@@ -50,7 +52,12 @@ class UploadForm(forms.Form):
 
 
 class ChallengeForm(forms.Form):
-    """One's own bot, up to three others by their slugs, and one's own seat."""
+    """Choose an own bot, its seat, and one to three opponents by their slugs.
+
+    `tables` holds the permitted numbers of seats as texts, as `Ladder.tables` does.
+    """
+
+    OPPONENTS = ("one", "two", "three")
 
     bot = forms.ChoiceField(label="Your bot")
     one = forms.SlugField(label="Against", max_length=64)
@@ -62,26 +69,28 @@ class ChallengeForm(forms.Form):
         self, mine: Iterable[Bot], tables: Iterable[str], *args: Any, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        most = max(map(int, tables))
-        self._choices("bot", [(bot.slug, bot.name) for bot in mine])
-        self._choices("seat", [(str(k), str(k)) for k in range(most)])
-        for name in ("two", "three")[most - 2 :]:
-            del self.fields[name]
-        for name in {"one", "two", "three"} & self.fields.keys():
+        max_seats = max(map(int, tables))
+        self._set_choices("bot", [(bot.slug, bot.name) for bot in mine])
+        seats = [str(seat) for seat in range(max_seats)]
+        self._set_choices("seat", [(seat, seat) for seat in seats])
+        for number, name in enumerate(self.OPPONENTS, start=1):
+            if number >= max_seats:
+                del self.fields[name]
+                continue
             attrs = self.fields[name].widget.attrs
             attrs |= {"list": "bots", "autocomplete": "off", "spellcheck": "false"}
 
-    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
+    def _set_choices(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
         if isinstance(field, forms.ChoiceField):
             field.choices = choices
 
     def seats(self) -> list[str]:
-        """Return the bots in the order of the seats."""
-        given = self.cleaned_data
-        seats = [given[k] for k in ("one", "two", "three") if given.get(k)]
-        seats.insert(given["seat"], given["bot"])
-        return seats
+        """Return the slugs of all bots in the order of their seats."""
+        fields = self.cleaned_data
+        slugs: list[str] = [fields[k] for k in self.OPPONENTS if fields.get(k)]
+        slugs.insert(fields["seat"], fields["bot"])
+        return slugs
 
 
 class NewTokenForm(forms.Form):

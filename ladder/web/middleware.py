@@ -1,6 +1,7 @@
-"""What every answer passes: headers that keep it harmless, and a short memory.
+"""Middleware: security headers, and responses that anonymous visitors share.
 
-The headers are for a hostile name, log or note, even where escaping failed.
+The security headers limit the damage of a hostile name, log or note if the escaping in
+a template ever fails.
 """
 
 import time
@@ -22,32 +23,37 @@ POLICY = (
     " font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'"
 )
-# Swagger UI sets styles inline; it runs no script but its own.
-LOOSE = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
-LOCKS = 64
-"""So many different answers can be made at once."""
-PATIENCE, LONGEST_S = 20, 5.0
-"""A page may be so many times as old as it took to make, and at most so old: where the
-machine is busy pages become older, instead of readers waiting."""
-KEPT_S = 60
-"""After so long without a reader an answer is forgotten."""
+# Swagger UI sets inline styles. It runs only scripts of this site.
+SWAGGER_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+# A request locks one of these while its response is computed. Different URLs that share
+# a lock by chance wait for each other, so there are more locks than threads.
+LOCK_COUNT = 64
+# On a busy machine pages are shared for longer: this multiple of the time that it took
+# to render them, up to the maximum.
+SHARED_PER_RENDERING = 20
+MAX_SHARED_S = 5.0
+# The cache drops a response this long after it was computed.
+CACHE_TTL_S = 60
 
 
 class CachedAnswer(NamedTuple):
-    """What was answered, and who may have it: those who asked before ``until``."""
+    """A response for all requests that arrive before `expires` (monotonic seconds)."""
 
-    until: float
+    expires: float
     body: bytes
     headers: dict[str, str]
 
 
 class ContentSecurityPolicy:
+    """Adds the security headers that Django does not add."""
+
     def __init__(self, get_response: Handler) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self._get_response(request)
-        policy = LOOSE if request.path.startswith("/api/docs/") else POLICY
+        is_swagger = request.path.startswith("/api/docs/")
+        policy = SWAGGER_POLICY if is_swagger else POLICY
         response.headers.setdefault("Content-Security-Policy", policy)
         response.headers.setdefault(
             "Permissions-Policy", "camera=(), microphone=(), geolocation=()"
@@ -56,60 +62,79 @@ class ContentSecurityPolicy:
 
 
 class SharedAnswers:
-    """Makes an answer once for all who may have it: a crowd costs as much as one.
+    """Computes a response once for many anonymous requests of the same URL.
 
-    What a program reads (JSON) is shared by those who asked before it was begun, so it
-    is never older than the question; a page may be older, by TORRES_FRESH_SECONDS.
-    Nothing is shared by who signs in or brings a token or any cookie, nor what sets
-    one, nor what says itself how long it may be kept.
+    1. Only GET requests without cookies and without a token share responses.
+    2. JSON is shared by the requests that arrived before its computation began, so a
+       program never gets data that are older than its request.
+    3. HTML is shared for TORRES_FRESH_SECONDS, and longer if it was slow to render.
+    4. Requests that wait for the same response wait for its lock and compute it once.
+    5. A response is not shared if it is not a 200, sets cookies, is streamed, or has a
+       Cache-Control header of its own.
     """
 
     def __init__(self, get_response: Handler) -> None:
         self._get_response = get_response
-        self._answers = caches["pages"]
-        self._locks = [Lock() for _ in range(LOCKS)]
+        self._cache = caches["pages"]
+        self._locks = [Lock() for _ in range(LOCK_COUNT)]
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        told = request.META
-        if (
-            request.method != "GET"
-            or not settings.TORRES_FRESH_SECONDS
-            or told.get("HTTP_COOKIE")
-            or told.get("HTTP_AUTHORIZATION")
-        ):
+        if not _may_share(request):
             return self._get_response(request)
-        asked = time.monotonic()
-        host = f"{request.scheme}://{told.get('HTTP_HOST')}"
-        name = f"{host}{request.get_full_path()} {told.get('HTTP_ACCEPT')}"
-        key = sha256(name.encode()).hexdigest()
-        kept = self._kept(key, asked)
-        if kept is None:
-            with self._locks[hash(key) % LOCKS]:
-                kept = self._kept(key, asked)  # another may have made it meanwhile
-                if kept is None:
-                    return self._make(request, key)
-        response = HttpResponse(kept.body, headers=kept.headers)
-        etag = kept.headers.get("ETag")
-        return (
-            get_conditional_response(request, etag=etag, response=response) or response
-        )
+        arrived = time.monotonic()
+        key = _key(request)
+        cached = self._find(key, arrived)
+        if cached is None:
+            with self._locks[hash(key) % LOCK_COUNT]:
+                # Another request may have computed it while this one waited.
+                cached = self._find(key, arrived)
+                if cached is None:
+                    return self._compute(request, key)
+        response = HttpResponse(cached.body, headers=cached.headers)
+        etag = cached.headers.get("ETag")
+        not_modified = get_conditional_response(request, etag=etag, response=response)
+        return not_modified or response
 
-    def _kept(self, key: str, asked: float) -> CachedAnswer | None:
-        kept: CachedAnswer | None = self._answers.get(key)
-        return kept if kept is not None and asked <= kept.until else None
+    def _find(self, key: str, arrived: float) -> CachedAnswer | None:
+        cached: CachedAnswer | None = self._cache.get(key)
+        return cached if cached is not None and arrived <= cached.expires else None
 
-    def _make(self, request: HttpRequest, key: str) -> HttpResponse:
-        until = time.monotonic()
+    def _compute(self, request: HttpRequest, key: str) -> HttpResponse:
+        started = time.monotonic()
         response = self._get_response(request)
-        if (
-            response.status_code == HTTPStatus.OK
-            and not response.streaming
-            and not response.cookies
-            and not response.has_header("Cache-Control")
-        ):
+        if _is_shareable(response):
+            expires = started
             if response["Content-Type"].startswith("text/html"):
-                slow_s = min(PATIENCE * (time.monotonic() - until), LONGEST_S)
-                until += max(settings.TORRES_FRESH_SECONDS, slow_s)
-            kept = CachedAnswer(until, response.content, dict(response.items()))
-            self._answers.set(key, kept, KEPT_S)
+                rendering_s = time.monotonic() - started
+                slow_s = min(SHARED_PER_RENDERING * rendering_s, MAX_SHARED_S)
+                expires += max(settings.TORRES_FRESH_SECONDS, slow_s)
+            answer = CachedAnswer(expires, response.content, dict(response.items()))
+            self._cache.set(key, answer, CACHE_TTL_S)
         return response
+
+
+def _may_share(request: HttpRequest) -> bool:
+    """True if the response to a request may be shared with other visitors."""
+    return bool(
+        request.method == "GET"
+        and settings.TORRES_FRESH_SECONDS
+        and not request.META.get("HTTP_COOKIE")
+        and not request.META.get("HTTP_AUTHORIZATION")
+    )
+
+
+def _key(request: HttpRequest) -> str:
+    """Return a cache key of everything on which a shared response depends."""
+    meta = request.META
+    host = f"{request.scheme}://{meta.get('HTTP_HOST')}"
+    name = f"{host}{request.get_full_path()} {meta.get('HTTP_ACCEPT')}"
+    return sha256(name.encode()).hexdigest()
+
+
+def _is_shareable(response: HttpResponse) -> bool:
+    return (
+        response.status_code == HTTPStatus.OK
+        and not response.streaming
+        and not response.cookies
+        and not response.has_header("Cache-Control")
+    )

@@ -1,7 +1,12 @@
-"""What each page shows, joined from all rooms. No page computes what a room knows."""
+"""The contents of the pages, joined from several packages.
+
+These functions only combine what the packages know; they compute nothing about games,
+ratings or tournaments by themselves.
+"""
 
 import json
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import QuerySet
 
@@ -10,164 +15,289 @@ from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
 from ladder.common.errors import LadderError
 from ladder.games import visibility as games
-from ladder.games.models import OPEN, Game, GameStatus, Match
+from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
+from ladder.games.visibility import SeatLogEntry
+from ladder.ratings.models import Challenge, Pairing
 from ladder.tournaments import visibility as tournaments
-from ladder.tournaments.models import Tournament
+from ladder.tournaments.models import Fixture, Tournament
 from ladder.web import boards
+from ladder.web.boards import LadderStanding
 from ladder.web.templatetags.formatting import spaced
 
-ROWS = 50
-PARTS = ("castles", "king")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+ROWS = 50  # rows on one page of a list
+MAX_SUBMISSIONS = 20
+MAX_GAMES_OF_BOT = 20
+# The relations by which a match refers to the reason for which it was created.
 ORIGINS = (
     "pairing__season__ladder",
     "challenge__ladder",
     "challenge__by",
     "fixture__tournament",
 )
-"""What a match may have been made for."""
 GOING = (
     Tournament.Status.ENTRY,
     Tournament.Status.CHECK_IN,
     Tournament.Status.RUNNING,
 )
+# The names of tie-break rules that `spaced` would write wrongly.
 RULES = {"sonneborn_berger": "Sonneborn-Berger"}
+# Names and units of a match's limits.
 LIMITS = {
     "memory_mb": ("Memory", " MiB"),
     "pids": ("Processes and threads", ""),
     "tmp_mb": ("Temporary files", " MiB"),
-    "line_bytes": ("Longest line", " bytes"),
-    "output_bytes": ("All that it writes", " bytes"),
+    "line_bytes": ("Length of a line", " bytes"),
+    "output_bytes": ("Output of a whole game", " bytes"),
     "start_ms": ("Time to start", " ms"),
     "move_ms": ("Time for each move", " ms"),
-    "bank_ms": ("Time in the bank", " ms"),
+    "bank_ms": ("Time bank", " ms"),
 }
 
 
-def latest_games(
-    rows: QuerySet[Game], before: int | None
-) -> tuple[list[Game], int | None]:
-    """Return a page of games, newest first, and where the next page goes on."""
+@dataclass(frozen=True, slots=True)
+class GamesPageRows:
+    """A page of games. `next` is the `before` of the next page; None on the last."""
+
+    games: list[Game]
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BotDetails:
+    """The contents of the page of a bot. `own` tells whether the visitor owns it."""
+
+    bot: Bot
+    own: bool
+    submissions: QuerySet[Submission]
+    standings: list[LadderStanding]
+    games: list[Game]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchOrigin:
+    """Why a match was created; at most one of these is set."""
+
+    pairing: Pairing | None
+    challenge: Challenge | None
+    fixture: Fixture | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMove:
+    """A move of a game. `ms` is None for an automatic move."""
+
+    index: int
+    seat: int
+    name: str
+    actions: list[str]
+    auto: bool
+    ms: float | None
+    forfeits: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseScore:
+    """The points of one seat in one phase, for example "12 + 5", and its new score."""
+
+    parts: str
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseScores:
+    """The scores of all seats after one phase."""
+
+    phase: int
+    cells: list[PhaseScore]
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecordView:
+    """The part of a game that may be public, or the reason why it is not.
+
+    `replay` is only set for a finished game, `watch` only for a running one. `last`
+    holds the forfeits after the last move.
+    """
+
+    why_not: str = ""
+    watch: bool = False
+    replay: dict[str, Any] | None = None
+    moves: list[ShownMove] = field(default_factory=list)
+    scoring: list[PhaseScores] = field(default_factory=list)
+    last: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class GameDetails:
+    """The contents of the page of a game. `logs` belong to the visitor's own bots."""
+
+    game: Game
+    seats: QuerySet[Seat]
+    faults: bool
+    live: bool
+    logs: list[SeatLogEntry]
+    origin: MatchOrigin
+    record: GameRecordView
+
+
+@dataclass(frozen=True, slots=True)
+class MatchLimit:
+    """A limit of a match, ready to be shown."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatchDetails:
+    """The contents of the page of a match.
+
+    `others` are the bots that the matchmaker considered, with the numbers that it
+    recorded about them.
+    """
+
+    match: Match
+    games: QuerySet[Game]
+    origin: MatchOrigin
+    others: list[dict[str, Any]]
+    limits: list[MatchLimit]
+
+
+def context(details: "DataclassInstance") -> dict[str, Any]:
+    """Return the fields of a dataclass as the context of a template."""
+    return {each.name: getattr(details, each.name) for each in fields(details)}
+
+
+def latest_games(rows: QuerySet[Game], before: int | None) -> GamesPageRows:
+    """Return a page of games, newest first, with ids below `before`."""
     if before is not None:
         rows = rows.filter(pk__lt=before)
-    found = list(rows[: ROWS + 1])
-    return found[:ROWS], found[ROWS - 1].pk if len(found) > ROWS else None
+    listed = list(rows[: ROWS + 1])
+    if len(listed) <= ROWS:
+        return GamesPageRows(listed, None)
+    return GamesPageRows(listed[:ROWS], listed[ROWS - 1].pk)
 
 
-def bot_page(bot: Bot, person: Person) -> dict[str, Any]:
-    own = bots.owns(person, bot)
-    submissions = Submission.objects.filter(bot=bot).order_by("-number")[:20]
-    found, _ = latest_games(games.games_of(bot), None)
-    return {
-        "bot": bot,
-        "own": own,
-        "submissions": submissions,
-        "standings": boards.standings(bot),
-        "games": found[:20],
-    }
+def bot_details(bot: Bot, person: Person) -> BotDetails:
+    submissions = Submission.objects.filter(bot=bot).order_by("-number")
+    latest = latest_games(games.games_of(bot), None)
+    return BotDetails(
+        bot=bot,
+        own=bots.owns(person, bot),
+        submissions=submissions[:MAX_SUBMISSIONS],
+        standings=boards.standings(bot),
+        games=latest.games[:MAX_GAMES_OF_BOT],
+    )
 
 
-def game_page(game: Game, person: Person) -> dict[str, Any]:
+def game_details(game: Game, person: Person) -> GameDetails:
     own = bool(games.own_seats(game, person))
     live = game.status in OPEN
-    return {
-        "game": game,
-        "seats": game.seats.all(),
-        "faults": any(seat.fault for seat in game.seats.all()),
-        "live": live,
-        "logs": games.logs(game, person) if own else [],
-        "origin": origin(game.match),
-        **(_so_far(game) if live else _played(game)),
-    }
+    return GameDetails(
+        game=game,
+        seats=game.seats.all(),
+        faults=any(seat.fault for seat in game.seats.all()),
+        live=live,
+        logs=games.logs(game, person) if own else [],
+        origin=origin(game.match),
+        record=_running_record(game) if live else _finished_record(game),
+    )
 
 
-def _played(game: Game) -> dict[str, Any]:
+def _finished_record(game: Game) -> GameRecordView:
     try:
         replay = json.loads(games.replay(game))
     except LadderError as refusal:
-        return {"why_not": str(refusal)}
+        return GameRecordView(why_not=str(refusal))
     forfeits = replay["forfeits"]
-    return {
-        "replay": replay,
-        "moves": _moves(game, replay["moves"], forfeits),
-        "scoring": _scoring(replay),
-        "last": [f for f in forfeits if f["before_move"] == len(replay["moves"])],
-    }
+    move_count = len(replay["moves"])
+    return GameRecordView(
+        replay=replay,
+        moves=_moves(game, replay["moves"], forfeits),
+        scoring=_scoring(replay),
+        last=[f for f in forfeits if f["before_move"] == move_count],
+    )
 
 
-def _so_far(game: Game) -> dict[str, Any]:
+def _running_record(game: Game) -> GameRecordView:
     if game.status != GameStatus.RUNNING:
-        return {"why_not": "It waits for a worker; this page shows it when it begins."}
+        return GameRecordView(
+            why_not="The game is waiting for a worker. It will be shown when it runs."
+        )
     try:
-        told = games.moves_so_far(game)
+        so_far = games.moves_so_far(game)
     except LadderError as refusal:
-        return {"why_not": str(refusal)}
-    return {"watch": True, "moves": _moves(game, told.moves, [])}
+        return GameRecordView(why_not=str(refusal))
+    return GameRecordView(watch=True, moves=_moves(game, so_far.moves, []))
 
 
 def _moves(
     game: Game, moves: list[dict[str, Any]], forfeits: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
+) -> list[ShownMove]:
     names = [seat.submission.bot.name for seat in game.seats.all()]
     return [
-        {
-            "index": index,
-            "seat": move["seat"],
-            "name": names[move["seat"]],
-            "actions": move["actions"],
-            "auto": move.get("auto", False),
-            "ms": move.get("ms"),
-            "forfeits": [f for f in forfeits if f["before_move"] == index],
-        }
+        ShownMove(
+            index=index,
+            seat=move["seat"],
+            name=names[move["seat"]],
+            actions=move["actions"],
+            auto=move.get("auto", False),
+            ms=move.get("ms"),
+            forfeits=[f for f in forfeits if f["before_move"] == index],
+        )
         for index, move in enumerate(moves)
     ]
 
 
-def _scoring(replay: dict[str, Any]) -> list[dict[str, Any]]:
-    parts = ("castles", "king", "master") if replay["setup"]["master"] else PARTS
+def _scoring(replay: dict[str, Any]) -> list[PhaseScores]:
+    parts = ["castles", "king"]
+    if replay["setup"]["master"]:
+        parts.append("master")
     return [
-        {
-            "phase": row["phase"],
-            "cells": [
-                {
-                    "parts": " + ".join(str(row[part][seat]) for part in parts),
-                    "total": total,
-                }
+        PhaseScores(
+            phase=row["phase"],
+            cells=[
+                PhaseScore(" + ".join(str(row[part][seat]) for part in parts), total)
                 for seat, total in enumerate(row["scores"])
             ],
-        }
+        )
         for row in replay["scoring"]
     ]
 
 
-def origin(match: Match) -> dict[str, Any]:
-    """Say what a match was made for: by a ladder, an owner, or a tournament."""
-    return {
-        name: getattr(match, name, None) for name in ("pairing", "challenge", "fixture")
-    }
+def origin(match: Match) -> MatchOrigin:
+    """Return the pairing, challenge or fixture for which a match was created."""
+    return MatchOrigin(
+        pairing=getattr(match, "pairing", None),
+        challenge=getattr(match, "challenge", None),
+        fixture=getattr(match, "fixture", None),
+    )
 
 
-def match_page(match: Match) -> dict[str, Any]:
-    made = origin(match)
-    return {
-        "match": match,
-        "games": match.games.all(),
-        "origin": made,
-        "others": _weighed(match.why) if match.why else [],
-        "limits": [
-            (
-                LIMITS.get(name, (name, ""))[0],
-                f"{value:,}{LIMITS.get(name, ('', ''))[1]}",
-            )
-            for name, value in match.limits.items()
-        ],
-    }
+def match_details(match: Match) -> MatchDetails:
+    made_for = origin(match)
+    return MatchDetails(
+        match=match,
+        games=match.games.all(),
+        origin=made_for,
+        others=_considered(match.why or {}),
+        limits=[_limit(name, value) for name, value in match.limits.items()],
+    )
 
 
-def _weighed(why: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the numbers that a matchmaker noted of the others, with their names."""
+def _limit(name: str, value: int) -> MatchLimit:
+    label, unit = LIMITS.get(name, (name, ""))
+    return MatchLimit(label, f"{value:,}{unit}")
+
+
+def _considered(why: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the matchmaker's numbers about other bots, with the names of the bots."""
     others = why.get("others", [])
-    names = Bot.objects.in_bulk([other["bot"] for other in others])
-    return [other | {"name": names.get(other["bot"], "?")} for other in others]
+    bots_by_id = Bot.objects.in_bulk([other["bot"] for other in others])
+    return [other | {"name": bots_by_id.get(other["bot"], "?")} for other in others]
 
 
 def tournament_page(tournament: Tournament, person: Person) -> dict[str, Any]:
@@ -188,7 +318,7 @@ def tournament_page(tournament: Tournament, person: Person) -> dict[str, Any]:
 
 
 def _mine(tournament: Tournament, person: Person) -> list[dict[str, Any]]:
-    """List the bots of whoever looks, each with its entry or with none."""
+    """Return the visitor's bots, each with its entry, or with None."""
     if not person.is_authenticated:
         return []
     entries = {e.bot_id: e for e in tournament.entrants.filter(bot__owner=person.pk)}
@@ -202,7 +332,7 @@ def _mine(tournament: Tournament, person: Person) -> list[dict[str, Any]]:
 
 
 def _bracket(tournament: Tournament, names: dict[str, str]) -> list[dict[str, Any]]:
-    """Lay an elimination out in columns: for each part its rounds with their tables."""
+    """Arrange the contests of an elimination by part, round and table."""
     parts: dict[str, dict[int, list[dict[str, Any]]]] = {}
     for contest in tournaments.bracket(tournament):
         rounds = parts.setdefault(contest.pool, {})

@@ -1,4 +1,4 @@
-"""Request bodies, measured before they are read."""
+"""Parsers of request bodies, which check the declared length before they read."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -7,8 +7,8 @@ from django.conf import settings
 from rest_framework import parsers
 from rest_framework.exceptions import APIException
 
-MAX_JSON = 64 << 10
-FORM_OVERHEAD = 64 << 10
+MAX_JSON_BYTES = 64 << 10
+FORM_OVERHEAD_BYTES = 64 << 10  # what multipart/form-data adds to an upload
 
 
 class BodyTooLarge(APIException):
@@ -16,12 +16,15 @@ class BodyTooLarge(APIException):
     default_code = "body-too-large"
 
 
-def _judge(context: Mapping[str, Any] | None, most: int) -> None:
-    """Refuse a long body; WSGI servers read no more than the declared length."""
+def _check_length(context: Mapping[str, Any] | None, limit: int) -> None:
+    """Raise BodyTooLarge if the declared length is above `limit` bytes.
+
+    The declared length is enough: WSGI servers read no more than that.
+    """
     request = (context or {})["request"]
     length = int(request.META.get("CONTENT_LENGTH") or 0)
-    if length > most:
-        raise BodyTooLarge(f"The body has {length:,} bytes; the limit is {most:,}.")
+    if length > limit:
+        raise BodyTooLarge(f"The body has {length:,} bytes; the limit is {limit:,}.")
 
 
 class JSONParser(parsers.JSONParser):
@@ -31,7 +34,7 @@ class JSONParser(parsers.JSONParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        _judge(parser_context, MAX_JSON)
+        _check_length(parser_context, MAX_JSON_BYTES)
         return super().parse(stream, media_type, parser_context)
 
 
@@ -42,5 +45,7 @@ class UploadParser(parsers.MultiPartParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        _judge(parser_context, settings.TORRES_UPLOAD_BYTES + FORM_OVERHEAD)
+        _check_length(
+            parser_context, settings.TORRES_UPLOAD_BYTES + FORM_OVERHEAD_BYTES
+        )
         return super().parse(stream, media_type, parser_context)

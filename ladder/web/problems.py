@@ -1,7 +1,8 @@
-"""Every error of the API as `application/problem+json` (RFC 9457).
+"""Answer every error of the API with `application/problem+json` (RFC 9457).
 
-`code` is stable and names the kind; `type` is where it is explained. What Django
-refuses by itself, outside the REST framework, gets the same shape under /api/.
+`code` is stable and names the kind of problem; `type` is the URL of its explanation.
+Errors that Django answers outside the REST framework get the same format under /api/,
+and an HTML page elsewhere.
 """
 
 from collections.abc import Iterator
@@ -20,16 +21,16 @@ from rest_framework.views import set_rollback
 from ladder.common.errors import LadderError, TooMany
 
 MEDIA_TYPE = "application/problem+json"
-NEXT = {
-    "not-authenticated": "This needs a token: send 'Authorization: Bearer TOKEN'. Who"
-    " runs the ladder makes one with 'manage.py token NAME'.",
-    "not-found": "There is nothing at this address. /api/docs/ lists them all.",
+# Better details for errors whose default detail does not say what to do next, by code.
+NEXT_STEPS = {
+    "not-authenticated": "This needs a token: send 'Authorization: Bearer TOKEN'. An"
+    " operator creates tokens with 'manage.py token NAME'.",
+    "not-found": "There is nothing at this address. /api/docs/ lists all routes.",
 }
-"""What to do next, where the framework says only what is wrong; by code."""
 
 
 def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
-    """Return the body of one problem."""
+    """Return the body of a problem document. `more` are additional members."""
     return {
         "type": f"/docs/problems/#{code}",
         "title": HTTPStatus(status).phrase,
@@ -41,22 +42,25 @@ def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
 
 
 def handler(exc: Exception, _context: dict[str, Any]) -> Response | None:
-    """Answer for an exception in a REST view; None lets Django answer with a 500."""
+    """Return the response to an exception in a REST view.
+
+    None lets Django answer with status 500.
+    """
     if isinstance(exc, LadderError):
-        answer = _refusal(exc)
+        response = _ladder_error(exc)
     elif isinstance(exc, Http404):
-        answer = _framework(exceptions.NotFound())
+        response = _framework_error(exceptions.NotFound())
     elif isinstance(exc, PermissionDenied):
-        answer = _framework(exceptions.PermissionDenied())
+        response = _framework_error(exceptions.PermissionDenied())
     elif isinstance(exc, exceptions.APIException):
-        answer = _framework(exc)
+        response = _framework_error(exc)
     else:
         return None
     set_rollback()
-    return answer
+    return response
 
 
-def _refusal(exc: LadderError) -> Response:
+def _ladder_error(exc: LadderError) -> Response:
     headers = {}
     if isinstance(exc, TooMany) and exc.retry_after is not None:
         headers["Retry-After"] = str(exc.retry_after)
@@ -66,7 +70,7 @@ def _refusal(exc: LadderError) -> Response:
     )
 
 
-def _framework(exc: exceptions.APIException) -> Response:
+def _framework_error(exc: exceptions.APIException) -> Response:
     headers = {}
     if challenge := getattr(exc, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
@@ -74,23 +78,24 @@ def _framework(exc: exceptions.APIException) -> Response:
         headers["Retry-After"] = str(int(wait) + 1)
     code = str(exc.default_code).replace("_", "-")
     if isinstance(exc, exceptions.ValidationError):
-        faults = list(_faults(exc.get_full_details()))
-        said = "; ".join(f"{f['field']}: {f['detail']}" for f in faults)
-        body = problem(exc.status_code, code, said, errors=faults)
+        errors = list(_field_errors(exc.get_full_details()))
+        detail = "; ".join(f"{e['field']}: {e['detail']}" for e in errors)
+        body = problem(exc.status_code, code, detail, errors=errors)
     else:
-        plain = str(exc.detail) == str(exc.default_detail)
-        said = NEXT.get(code, str(exc.detail)) if plain else str(exc.detail)
-        body = problem(exc.status_code, code, said)
+        detail = str(exc.detail)
+        if detail == str(exc.default_detail):
+            detail = NEXT_STEPS.get(code, detail)
+        body = problem(exc.status_code, code, detail)
     return Response(
         body, status=exc.status_code, headers=headers, content_type=MEDIA_TYPE
     )
 
 
-def _faults(details: Any, field: str = "") -> Iterator[dict[str, str]]:
-    """Flatten what the serializers say into one entry a fault."""
+def _field_errors(details: Any, field: str = "") -> Iterator[dict[str, str]]:
+    """Yield one entry for each error in the nested details of the serializers."""
     if isinstance(details, list):
         for detail in details:
-            yield from _faults(detail, field)
+            yield from _field_errors(detail, field)
     elif set(details) == {"message", "code"}:
         yield {
             "field": field or "body",
@@ -100,30 +105,36 @@ def _faults(details: Any, field: str = "") -> Iterator[dict[str, str]]:
     else:
         for name, detail in details.items():
             inner = f"{field}.{name}" if field else str(name)
-            yield from _faults(detail, inner)
+            yield from _field_errors(detail, inner)
 
 
 def answer(request: HttpRequest, status: int, code: str, detail: str) -> HttpResponse:
+    """Return a problem document under /api/, and an HTML page elsewhere."""
     if request.path.startswith("/api/"):
         body = problem(status, code, detail)
         return JsonResponse(body, status=status, content_type=MEDIA_TYPE)
     context = {"title": HTTPStatus(status).phrase, "detail": detail}
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        # Without the request: who asks stands in a database that may be away.
+        # Render without the request: its user is read from the database, which may be
+        # the reason for the error.
         return HttpResponse(render_to_string("web/error.html", context), status=status)
     return render(request, "web/error.html", context, status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return answer(request, 400, "bad-request", "This request cannot be understood.")
+    return answer(
+        request, 400, "bad-request", "The server cannot understand this request."
+    )
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return answer(request, 403, "permission-denied", "This is not yours to do.")
+    return answer(
+        request, 403, "permission-denied", "You do not have permission for this action."
+    )
 
 
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
-    detail = "The form had expired. Go back, load the page again, and send it again."
+    detail = "The form has expired. Go back, reload the page and send the form again."
     return answer(request, 403, "csrf-failed", detail)
 
 
@@ -133,14 +144,14 @@ def not_found(
 ) -> HttpResponse:
     detail = "There is nothing at this address."
     if request.path.startswith("/api/"):
-        detail += " The schema at /api/schema/ lists all that there is."
+        detail += " /api/schema/ lists all routes."
         if not request.path.endswith("/") and _resolves(f"{request.path}/"):
-            detail = f"Addresses end with a slash: {request.path}/."
+            detail = f"Addresses end with a slash. Use {request.path}/."
     return answer(request, 404, "not-found", detail)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    detail = "The service made a mistake. It was noted; try again in a while."
+    detail = "The service has failed. The error was logged. Try again later."
     return answer(request, 500, "server-error", detail)
 
 

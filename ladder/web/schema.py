@@ -1,4 +1,4 @@
-"""OpenAPI: what all operations have in common is said once."""
+"""The parts of the OpenAPI document that all operations share."""
 
 from typing import Any
 
@@ -29,18 +29,18 @@ PROBLEM = {
         },
     },
 }
-_ANSWER = {
+_PROBLEM_RESPONSE = {
     "description": "A problem",
     "content": {"application/problem+json": {"schema": PROBLEM}},
 }
 
 
 class Schema(AutoSchema):
-    """Every operation may answer with a problem."""
+    """Adds the problem document to the responses of every operation."""
 
     def _get_response_bodies(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(*args, **kwargs)
-        return bodies | {"4XX": _ANSWER, "5XX": _ANSWER}
+        return bodies | {"4XX": _PROBLEM_RESPONSE, "5XX": _PROBLEM_RESPONSE}
 
 
 class BearerToken(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

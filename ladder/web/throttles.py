@@ -1,6 +1,7 @@
-"""How often one person may ask: a counter for each minute, in the shared cache.
+"""Rate limits: one counter per user or address and minute, in the shared cache.
 
-A view's `throttle_scope` has a count of its own for what is dear, such as unpacking.
+Expensive actions have a counter of their own, for example uploads: a REST view names it
+by `throttle_scope`, a page calls `is_too_often`.
 """
 
 import time
@@ -12,11 +13,11 @@ from django.views import View
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-WINDOW = 60
+WINDOW_S = 60
 
 
 class PerMinute(BaseThrottle):
-    """One count for each token's owner or, without a token, for each address."""
+    """Counts the requests of a user or, without a token, of an address."""
 
     def __init__(self) -> None:
         self._wait: float | None = None
@@ -24,41 +25,40 @@ class PerMinute(BaseThrottle):
     def allow_request(self, request: Request, view: View) -> bool:
         now = time.time()
         if request.user.is_authenticated:
-            who, most = f"user:{request.user.pk}", settings.TORRES_RATE_USER
+            client = f"user:{request.user.pk}"
+            limit = settings.TORRES_RATE_USER
         else:
-            who, most = (
-                f"addr:{self.get_ident(request)}",
-                settings.TORRES_RATE_ANONYMOUS,
-            )
-        self._wait = WINDOW - now % WINDOW
+            client = f"addr:{self.get_ident(request)}"
+            limit = settings.TORRES_RATE_ANONYMOUS
+        self._wait = WINDOW_S - now % WINDOW_S
         scope = getattr(view, "throttle_scope", "") if request.method == "POST" else ""
-        if scope and is_too_often(scope, who):
+        if scope and is_too_often(scope, client):
             return False
-        return bool(count(who) <= most)
+        return bool(count(client) <= limit)
 
     def wait(self) -> float | None:
         return self._wait
 
 
-def is_too_often(scope: str, who: str) -> bool:
-    """Count one more act of a dear kind, and say whether it is one too many."""
-    most: int = settings.TORRES_RATES[scope]
-    return count(f"{scope}:{who}") > most
+def is_too_often(scope: str, client: str) -> bool:
+    """Count an expensive action. True if the client has exceeded the limit."""
+    limit: int = settings.TORRES_RATES[scope]
+    return count(f"{scope}:{client}") > limit
 
 
 def address(request: HttpRequest) -> str:
-    """Return the client's address, as the REST framework's settings believe it."""
+    """Return the client's address, behind as many proxies as TORRES_PROXIES names."""
     return BaseThrottle().get_ident(request)  # type: ignore[arg-type]
 
 
-def count(who: str) -> int:
-    """Count one more in this minute, and return how many there were."""
-    key = f"rate:{who}:{int(time.time() // WINDOW)}"
-    return 1 if cache.add(key, 1, WINDOW + 1) else _increment(key)
+def count(client: str) -> int:
+    """Add one to the counter of this minute and return its value."""
+    key = f"rate:{client}:{int(time.time() // WINDOW_S)}"
+    return 1 if cache.add(key, 1, WINDOW_S + 1) else _increment(key)
 
 
 def _increment(key: str) -> int:
     try:
         return cache.incr(key)
-    except ValueError:  # it was dropped since
+    except ValueError:  # the cache evicted the key meanwhile
         return 1

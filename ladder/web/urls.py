@@ -1,4 +1,5 @@
 from django.urls import path
+from django.views.generic import RedirectView
 
 from ladder.web import account_views, views
 
@@ -46,15 +47,24 @@ urlpatterns = [
     ),
     *(
         path(
-            f"tournaments/<slug:slug>/{what}/",
+            f"tournaments/<slug:slug>/{action}/",
             account_views.TournamentEntryAction.as_view(),
-            {"what": what},
-            name=f"tournament-{what}",
+            {"action": action},
+            name=f"tournament-{action}",
         )
-        for what in ("enter", "check-in", "withdraw")
+        for action in ("enter", "check-in", "withdraw")
     ),
-    path("docs/bots/", views.ProtocolPage.as_view(), name="protocol"),
+    path("docs/", views.DocsIndexPage.as_view(), name="docs"),
     path("docs/problems/", views.ProblemsPage.as_view(), name="problems"),
+    path(
+        "docs/protocol/",
+        views.DocumentPage.as_view(),
+        {"name": "protocol"},
+        name="protocol",
+    ),
+    # The protocol page had this URL before there were other pages.
+    path("docs/bots/", RedirectView.as_view(pattern_name="protocol", permanent=True)),
+    path("docs/<path:name>/", views.DocumentPage.as_view(), name="document"),
     path("sign-in/", views.SignInPage.as_view(), name="sign-in"),
     path("sign-out/", views.SignOutAction.as_view(), name="sign-out"),
     path("me/", account_views.AccountPage.as_view(), name="me"),

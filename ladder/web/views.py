@@ -1,4 +1,4 @@
-"""The pages that anybody sees: each joins what the rooms show."""
+"""The public pages. Each view joins what several packages know about one subject."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ from ladder.ratings import leaderboard as ratings
 from ladder.tournaments import visibility as tournaments
 from ladder.web import (
     boards,
+    docs,
     forms,
-    markdown,
     pages,
     problem_texts,
     problems,
@@ -31,12 +31,12 @@ from ladder.web import (
     watching,
 )
 
-NOT_BEGUN = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
-LATEST = 10
-PROTOCOL = settings.BASE_DIR / "docs" / "protocol.md"
+NOT_STARTED = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
+LATEST_GAMES = 10
 
 
 def _number(request: HttpRequest, name: str) -> int | None:
+    """Return a query parameter as a number; None if it is missing or not a number."""
     text = request.GET.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
 
@@ -45,10 +45,12 @@ def _number(request: HttpRequest, name: str) -> int | None:
 class HomePage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         ladder = boards.default_ladder()
-        begun = games.games().exclude(status__in=NOT_BEGUN)
-        context: dict[str, Any] = {"games": begun[:LATEST]}
-        if ladder is not None:
-            context |= boards.board(ladder, ratings.current(ladder), 1)
+        season = ratings.current(ladder) if ladder else None
+        context = {
+            "games": games.games().exclude(status__in=NOT_STARTED)[:LATEST_GAMES],
+            "ladder": ladder,
+            "board": ladder and season and boards.season_board(ladder, season, 1),
+        }
         return render(request, "web/home.html", context)
 
 
@@ -60,25 +62,27 @@ class LadderPage(View):
         season = ratings.current(ladder)
         if (number := _number(request, "season")) is not None:
             season = get_object_or_404(ladder.seasons.all(), number=number)
-        return render(request, "web/ladder.html", boards.board(ladder, season, page))
+        board = season and boards.season_board(ladder, season, page)
+        return render(request, "web/ladder.html", {"ladder": ladder, "board": board})
 
 
 class ComparePage(View):
-    """Two bots of a ladder: which is better, and how sure that is."""
+    """Two bots of a ladder: the probability that the first one is better."""
 
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         ladder = get_object_or_404(ratings.ladders(), slug=slug)
         season = ratings.current(ladder)
-        one, other = (request.GET.get(k, "").strip() for k in ("bot", "other"))
+        one = request.GET.get("bot", "").strip()
+        other = request.GET.get("other", "").strip()
         context: dict[str, Any] = {"ladder": ladder, "bot": one, "other": other}
         if season is None or not (one and other):
             return render(request, "web/compare.html", context)
-        if one == other or not (slug_re.match(one) and slug_re.match(other)):
-            context["missing"] = [name for name in (one, other) if name]
-        else:
-            context |= boards.meeting(season, (one, other))
-        status = 404 if "missing" in context else 200
-        return render(request, "web/compare.html", context, status=status)
+        try:
+            context["comparison"] = boards.compare(season, one, other)
+        except boards.BotsNotRated as error:
+            context["missing"] = error.slugs
+            return render(request, "web/compare.html", context, status=404)
+        return render(request, "web/compare.html", context)
 
 
 class BotsPage(View):
@@ -86,15 +90,16 @@ class BotsPage(View):
         rows = bots.bots()
         if (before := _number(request, "before")) is not None:
             rows = rows.filter(pk__lt=before)
-        found = list(rows[: pages.ROWS])
-        more = found[-1].pk if len(found) == pages.ROWS else None
-        return render(request, "web/bots.html", {"bots": found, "next": more})
+        listed = list(rows[: pages.ROWS])
+        following = listed[-1].pk if len(listed) == pages.ROWS else None
+        return render(request, "web/bots.html", {"bots": listed, "next": following})
 
 
 class BotPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         bot = get_object_or_404(bots.bots(), slug=slug)
-        context = pages.bot_page(bot, request.user) | {"form": forms.UploadForm()}
+        details = pages.bot_details(bot, request.user)
+        context = pages.context(details) | {"form": forms.UploadForm()}
         return render(request, "web/bot.html", context)
 
 
@@ -105,7 +110,7 @@ class SubmissionPage(View):
             "submission": submission,
             "bot": submission.bot,
             "own": bots.owns(request.user, submission.bot),
-            "spare": submissions.was_ready(submission),
+            "can_activate": submissions.was_ready(submission),
         }
         return render(request, "web/submission.html", context)
 
@@ -118,8 +123,8 @@ class GamesPage(View):
         if slug and slug_re.match(slug):
             bot = get_object_or_404(Bot, slug=slug)
             rows = games.games_of(bot)
-        found, more = pages.latest_games(rows, _number(request, "before"))
-        context = {"games": found, "next": more, "bot": bot}
+        latest = pages.latest_games(rows, _number(request, "before"))
+        context = {"games": latest.games, "next": latest.next, "bot": bot}
         return render(request, "web/games.html", context)
 
 
@@ -128,12 +133,12 @@ class GamePage(View):
         origins = [f"match__{origin}" for origin in pages.ORIGINS]
         rows: Any = games.games().select_related(*origins)
         game: Game = get_object_or_404(rows, pk=pk)
-        context = pages.game_page(game, request.user)
+        context = pages.context(pages.game_details(game, request.user))
         return render(request, "web/game.html", context)
 
 
 class GameFrames(View):
-    """The positions of a game, for the viewer; those of a running one up to now."""
+    """The positions of a game for the viewer, up to now if the game is running."""
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         game = get_object_or_404(games.games(), pk=pk)
@@ -141,17 +146,18 @@ class GameFrames(View):
             tag, body = watching.frames_json(game)
         except LadderError as refusal:
             raise Http404 from refusal
-        answer = conditional(request, tag, body)
-        lasting = game.status not in OPEN
-        answer["Cache-Control"] = "public, max-age=3600" if lasting else "no-cache"
-        return answer
+        response = conditional(request, tag, body)
+        is_final = game.status not in OPEN
+        response["Cache-Control"] = "public, max-age=3600" if is_final else "no-cache"
+        return response
 
 
 class MatchPage(View):
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         rows: Any = games.matches().select_related(*pages.ORIGINS)
         match: Match = get_object_or_404(rows, pk=pk)
-        return render(request, "web/match.html", pages.match_page(match))
+        context = pages.context(pages.match_details(match))
+        return render(request, "web/match.html", context)
 
 
 class TournamentsPage(View):
@@ -159,23 +165,33 @@ class TournamentsPage(View):
         rows = tournaments.tournaments()
         if (before := _number(request, "before")) is not None:
             rows = rows.filter(pk__lt=before)
-        found = list(rows[: pages.ROWS])
-        more = found[-1].pk if len(found) == pages.ROWS else None
-        context = {"tournaments": found, "next": more}
+        listed = list(rows[: pages.ROWS])
+        following = listed[-1].pk if len(listed) == pages.ROWS else None
+        context = {"tournaments": listed, "next": following}
         return render(request, "web/tournaments.html", context)
 
 
 class TournamentPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
-        found = get_object_or_404(tournaments.tournaments(), slug=slug)
-        context = pages.tournament_page(found, request.user)
+        tournament = get_object_or_404(tournaments.tournaments(), slug=slug)
+        context = pages.tournament_page(tournament, request.user)
         return render(request, "web/tournament.html", context)
 
 
-class ProtocolPage(View):
+@method_decorator(conditional_page, "dispatch")
+class DocsIndexPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
-        context = {"title": "Write a bot", "text": markdown.page(PROTOCOL)}
-        return render(request, "web/docs.html", context)
+        context = {"sections": docs.sections()}
+        return render(request, "web/docs-index.html", context)
+
+
+@method_decorator(conditional_page, "dispatch")
+class DocumentPage(View):
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        document = docs.find(name)
+        if document is None:
+            raise Http404
+        return render(request, "web/docs.html", {"document": document})
 
 
 class ProblemsPage(View):
@@ -190,7 +206,7 @@ class SignInPage(View):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         if throttles.is_too_often("sign-in", throttles.address(request)):
-            detail = "Too many tries. Wait a minute."
+            detail = "Too many attempts. Try again in a minute."
             return problems.answer(request, 429, "throttled", detail)
         form = forms.SignInForm(request.POST)
         if not form.is_valid() or form.user is None:
@@ -200,12 +216,13 @@ class SignInPage(View):
 
 
 def _next(request: HttpRequest) -> str:
-    wanted = request.GET.get("next", "")
+    """Return the page that the visitor wanted, if it belongs to this site."""
+    target = request.GET.get("next", "")
     hosts = {request.get_host()}
     if url_has_allowed_host_and_scheme(
-        wanted, hosts, require_https=request.is_secure()
+        target, hosts, require_https=request.is_secure()
     ):
-        return wanted
+        return target
     return settings.LOGIN_REDIRECT_URL
 
 

@@ -1,4 +1,4 @@
-"""A game for the viewer: as it was played, or as far as it has come."""
+"""The frames of a finished or a running game as JSON for the viewer."""
 
 import json
 from typing import Any
@@ -11,38 +11,41 @@ from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
 from ladder.web import frames
 
-KEEP = 60
+FRAMES_TTL_S = 60
 
 
 def frames_json(game: Game) -> tuple[str, bytes]:
-    """Return an ETag and what the viewer draws. Raises NotOver and NoReplay.
+    """Return an ETag and the JSON document. Raises NotOver and NoReplay.
 
-    However many watch a running game, each of its positions is computed once.
+    The frames of a running game are cached, so that many viewers cost as much as one.
     """
     if game.status not in OPEN:
-        return f'"frames-{game.pk}-{game.fence}"', _played(game)
+        return f'"frames-{game.pk}-{game.fence}"', _finished(game)
     if game.status != GameStatus.RUNNING:
-        raise games.NotOver("The game has not begun.")  # nor is its set-up shown
+        # The set-up is secret until the game starts.
+        raise games.NotOver("The game has not started. Try again later.")
     so_far = games.moves_so_far(game)
     tag = f'"live-{game.pk}-{so_far.attempt}-{len(so_far.moves)}"'
-    kept: bytes | None = cache.get(f"frames:{tag}")
-    if kept is None:
-        played = frames.frames(engine_adapter.start(game.match), so_far.moves)
-        kept = _told(game, played, over=False)
-        cache.set(f"frames:{tag}", kept, KEEP)
-    return tag, kept
+    cached: bytes | None = cache.get(f"frames:{tag}")
+    if cached is None:
+        positions = frames.frames(engine_adapter.start(game.match), so_far.moves)
+        cached = _document(game, positions, over=False)
+        cache.set(f"frames:{tag}", cached, FRAMES_TTL_S)
+    return tag, cached
 
 
-def _played(game: Game) -> bytes:
-    document = json.loads(games.replay(game))
+def _finished(game: Game) -> bytes:
+    replay = json.loads(games.replay(game))
     try:
-        played = frames.of_replay(document)
-    except EngineError as error:  # of an engine whose rules were mended since
-        raise games.NoReplay(f"It cannot be played again here: {error}") from error
-    return _told(game, played, over=True)
+        positions = frames.of_replay(replay)
+    except EngineError as error:  # the game was played by an engine with other rules
+        raise games.NoReplay(
+            f"The present engine cannot play this replay: {error}"
+        ) from error
+    return _document(game, positions, over=True)
 
 
-def _told(game: Game, pictures: list[dict[str, Any]], *, over: bool) -> bytes:
+def _document(game: Game, positions: list[dict[str, Any]], *, over: bool) -> bytes:
     names = [seat.submission.bot.name for seat in game.seats.all()]
-    told = {"players": names, "over": over, "frames": pictures}
-    return json.dumps(told, separators=(",", ":")).encode()
+    document = {"players": names, "over": over, "frames": positions}
+    return json.dumps(document, separators=(",", ":")).encode()

@@ -1,16 +1,19 @@
-"""The deployment's files, as far as they can be judged without a container engine."""
+"""Check the files in deploy/, as far as this works without a container engine."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
+from django.core.management import get_commands, load_command_class
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 SERVICES = COMPOSE["services"]
 SOFT_SHUTDOWN_S = 20
+MANAGE = "manage.py"
 
 
 def environment() -> dict[str, str]:
@@ -36,26 +39,26 @@ def test_the_base_image_is_pinned() -> None:
 
 
 @pytest.mark.parametrize("name", ["db", "redis"])
-def test_what_others_wait_for_says_when_it_is_healthy(name: str) -> None:
+def test_services_that_others_wait_for_have_a_health_check(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"]
     assert SERVICES["migrate"]["depends_on"][name]["condition"] == "service_healthy"
 
 
-def test_a_worker_has_time_to_give_its_games_back() -> None:
+def test_a_worker_has_time_to_release_its_games() -> None:
     worker = SERVICES["worker"]
 
     assert worker["environment"]["REMAP_SIGTERM"] == "SIGQUIT"
     assert int(worker["stop_grace_period"].rstrip("s")) > SOFT_SHUTDOWN_S
 
 
-def test_redis_keeps_its_queues() -> None:
+def test_redis_does_not_evict_its_queues() -> None:
     words = SERVICES["redis"]["command"]
 
     assert words[words.index("--maxmemory-policy") + 1] == "noeviction"
     assert words[words.index("--appendonly") + 1] == "yes"
 
 
-def test_no_secret_stands_in_the_files() -> None:
+def test_the_files_contain_no_secret() -> None:
     for name, value in environment().items():
         if "PASSWORD" in name or "SECRET" in name or "@" in value:
             assert "CHANGE" in value, name
@@ -66,11 +69,31 @@ def test_every_command_of_the_service_exists() -> None:
         path.stem
         for path in (DEPLOY.parent / "ladder").glob("*/management/commands/*.py")
     }
-    text = (DEPLOY / "compose.yaml").read_text() + (DEPLOY / "README.md").read_text()
+    text = "".join(
+        (DEPLOY.parent / page).read_text()
+        for page in ("deploy/compose.yaml", "deploy/README.md", "docs/operating.md")
+    )
     used = set(re.findall(r'manage\.py"?,? "?([a-z_]+)', text)) - {"createsuperuser"}
 
     assert used
     assert used <= commands
+
+
+def commands(text: str) -> list[list[str]]:
+    """Return the words after `manage.py` of each command in exec form."""
+    lists = [json.loads(words) for words in re.findall(r"\[\"[^\]]*\]", text)]
+    return [words[words.index(MANAGE) + 1 :] for words in lists if MANAGE in words]
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml"])
+def test_every_command_of_a_container_parses(name: str) -> None:
+    entries = commands((DEPLOY / name).read_text())
+
+    assert entries
+    for command, *options in entries:
+        app = get_commands()[command]
+        parser = load_command_class(app, command).create_parser(MANAGE, command)
+        assert parser.parse_args(options)
 
 
 def test_prepare_is_a_shell_script_that_parses() -> None:

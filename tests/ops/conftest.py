@@ -7,12 +7,15 @@ import pytest
 
 @pytest.fixture
 def _servers() -> None:
-    """PostgreSQL and Redis can be started here; under TORRES_REQUIRE_ALL they must."""
-    there = shutil.which("redis-server") and (
+    """Skip a test if PostgreSQL and Redis cannot be started here.
+
+    With TORRES_REQUIRE_ALL the test fails instead.
+    """
+    installed = shutil.which("redis-server") and (
         shutil.which("initdb") or Path("/usr/lib/postgresql").is_dir()
     )
-    if not there:
-        message = "needs the programs of PostgreSQL and Redis: apt-get install"
+    if not installed:
+        message = "needs PostgreSQL and Redis: apt-get install postgresql redis-server"
         if os.environ.get("TORRES_REQUIRE_ALL"):
             pytest.fail(message)
         pytest.skip(message)

@@ -1,4 +1,4 @@
-"""A service of many processes under blows, on servers of its own."""
+"""A service of many processes is disrupted, on private servers."""
 
 import subprocess
 import sys
@@ -10,15 +10,15 @@ pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
 
 
 def chaos(*words: str, minutes: int) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, str(settings.BASE_DIR / "manage.py"), "chaos", *words],
         capture_output=True,
         text=True,
         timeout=60 * minutes,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr[-5000:]
-    return done.stdout
+    assert result.returncode == 0, result.stdout + result.stderr[-5000:]
+    return result.stdout
 
 
 def test_four_workers_play_300_games_under_chaos_and_every_invariant_holds():

@@ -1,4 +1,4 @@
-"""The same code on PostgreSQL: its tests run again, on a server of their own."""
+"""Run the tests of games, ratings and backups again, on a private PostgreSQL."""
 
 import os
 import subprocess
@@ -12,11 +12,11 @@ from django.conf import settings
 from ladder.ops.chaos import servers
 
 pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
-AGAIN = ["tests/games", "tests/ratings", "tests/ops/test_safe.py"]
-PURE = ["replays", "pairing", "skill", "simulation", "finals"]
-"""Parts whose tests ask no database, or ask it nothing that others do not."""
-LONG = "not ten_thousand and not challenge"
-"""Many rows, or long set-ups, for the same few statements."""
+TESTS = ["tests/games", "tests/ratings", "tests/ops/test_backup.py"]
+# Tests of these parts use no database, or only queries that other tests use, too.
+WITHOUT_DATABASE = ["replays", "pairing", "skill", "simulation", "finals"]
+# The excluded tests take long for queries that other tests use, too.
+SELECTED = "not ten_thousand and not challenge"
 
 
 @pytest.mark.skipif(
@@ -24,22 +24,22 @@ LONG = "not ten_thousand and not challenge"
     reason="they run on PostgreSQL already",
 )
 def test_games_ratings_and_backups_work_on_postgresql_too():
-    # Not in pytest's own folder: that is closed to others, the user postgres too.
+    # Not in pytest's own folder, which the user postgres cannot enter.
     with TemporaryDirectory(prefix="torres-test-") as name:
         Path(name).chmod(0o755)
-        done = again(servers.postgres(Path(name) / "cluster"))
+        result = run_tests(servers.postgres(Path(name) / "cluster"))
 
-    print(done.stdout)
-    assert done.returncode == 0, done.stdout[-8000:]
+    print(result.stdout)
+    assert result.returncode == 0, result.stdout[-8000:]
 
 
-def again(server: servers.Postgres) -> subprocess.CompletedProcess[str]:
+def run_tests(server: servers.Postgres) -> subprocess.CompletedProcess[str]:
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    ignored = [f"--ignore-glob=*/test_{part}.py" for part in PURE]
-    wanted = ["-k", LONG, "-m", "not slow and not soak", "--durations=10"]
+    ignored = [f"--ignore-glob=*/test_{part}.py" for part in WITHOUT_DATABASE]
+    selection = ["-k", SELECTED, "-m", "not slow and not soak", "--durations=10"]
     try:
         return subprocess.run(
-            [*pytest, *ignored, *wanted, *AGAIN],
+            [*pytest, *ignored, *selection, *TESTS],
             env=os.environ | {"DATABASE_URL": server.url},
             cwd=settings.BASE_DIR,
             capture_output=True,

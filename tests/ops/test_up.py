@@ -1,4 +1,4 @@
-"""`manage.py up` as a person starts it, and as a person kills it."""
+"""`manage.py up` is started, stopped and killed as an operator would do it."""
 
 import os
 import random
@@ -20,7 +20,7 @@ MANAGE = [sys.executable, str(Path(__file__).with_name("scripted_manage.py"))]
 
 @pytest.fixture
 def data(tmp_path) -> dict[str, str]:
-    """Stand for an installation with a data folder of its own."""
+    """Return the environment of a service with its own data folder."""
     home = os.environ | {
         "TORRES_DATA": str(tmp_path / "data"),
         "PYTHONPATH": str(settings.BASE_DIR),
@@ -54,11 +54,11 @@ def start(data, *words: str) -> subprocess.Popen[str]:
 
 
 def assert_sound(data) -> None:
-    assert "The sum comes out." in manage(data, "status")
+    assert "The totals add up." in manage(data, "status")
     assert "all ratings the same" in manage(data, "rebuild_ratings", "--check")
 
 
-def test_it_plays_so_many_games_and_ends(data):
+def test_it_ends_after_the_number_of_games(data):
     out = manage(data, "up", "--demo", "--once", "--games", "10")
 
     assert "LADDER=http://127.0.0.1:" in out
@@ -93,17 +93,17 @@ def test_a_second_one_on_the_same_data_is_refused(data):
     assert first.returncode == 0
 
 
-def test_a_port_that_is_taken_is_said_so(data):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+def test_a_port_in_use_is_an_error_without_a_traceback(data):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
         done = run(data, "up", "--port", str(port))
 
     assert done.returncode == 1
-    assert f"Port {port} of 127.0.0.1 can't be had" in done.stderr
+    assert f"Port {port} of 127.0.0.1 cannot be opened" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_database_of_another_version_is_said_so(data):
+def test_a_database_of_another_version_is_an_error_without_a_traceback(data):
     done = run(data, "status")
 
     assert done.returncode == 1
@@ -111,7 +111,7 @@ def test_a_database_of_another_version_is_said_so(data):
     assert "Traceback" not in done.stderr
 
 
-def test_a_reader_that_goes_away_does_not_stop_it(data):
+def test_a_closed_output_does_not_stop_it(data):
     service = start(data, "--once", "--games", "20")
     service.stdout.readline()
     service.stdout.close()
@@ -121,7 +121,7 @@ def test_a_reader_that_goes_away_does_not_stop_it(data):
 
 
 def web_of(service) -> int:
-    """Return the process that serves the pages of a running service."""
+    """Return the id of the web server process of a running service."""
     for place in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = int(place.read_text().rpartition(")")[2].split()[1])
@@ -130,7 +130,7 @@ def web_of(service) -> int:
             continue
         if parent == service.pid and b"serve" in line:
             return int(place.parent.name)
-    raise AssertionError("nothing serves pages")
+    raise AssertionError("there is no web server process")
 
 
 def test_a_web_server_that_dies_is_started_again(data):
@@ -138,7 +138,8 @@ def test_a_web_server_that_dies_is_started_again(data):
     address = service.stdout.readline().removeprefix("LADDER=").strip()
     assert httpx.get(address, timeout=60).status_code == 200
     os.kill(web_of(service), signal.SIGKILL)
-    # Whoever asks meanwhile waits at the door, or was being answered and asks again.
+    # Requests wait in the backlog meanwhile. A request that was being answered when
+    # the server died fails and is repeated.
     for _ in range(20):
         with suppress(httpx.ReadError, httpx.RemoteProtocolError):
             assert httpx.get(address, timeout=60).status_code == 200
@@ -149,19 +150,19 @@ def test_a_web_server_that_dies_is_started_again(data):
     assert service.returncode == 0
 
 
-def test_an_upload_is_seen_to_at_once(data):
-    """The web server's process has no workers: the dispatcher finds what is due."""
+def test_an_upload_is_validated_soon(data):
+    """The web server has no workers; the dispatcher finds the new upload."""
     service = start(data, "--demo")
-    said = [service.stdout.readline().strip() for _ in range(2)]
-    address, token = (line.partition("=")[2] for line in said)
+    lines = [service.stdout.readline().strip() for _ in range(2)]
+    address, token = (line.partition("=")[2] for line in lines)
     head = {"Authorization": f"Bearer {token}"}
     bot = {"archive": ("bot.py", b"print()")}
     with httpx.Client(base_url=f"{address}/api/v1/", headers=head, timeout=60) as api:
         assert api.post("bots/", json={"name": "Stranger"}).status_code == 201
         sent = api.post("bots/stranger/submissions/", files=bot)
-        asked = time.monotonic()
+        started = time.monotonic()
         while api.get(sent.headers["Location"]).json()["status"] == "uploaded":
-            assert time.monotonic() - asked < 60
+            assert time.monotonic() - started < 60
             threading.Event().wait(0.1)
     service.send_signal(signal.SIGINT)
 
@@ -169,35 +170,35 @@ def test_an_upload_is_seen_to_at_once(data):
     assert service.returncode == 0
 
 
-def kill_again_and_again(data, times: int) -> None:
-    moments = random.Random(4)
+def kill_repeatedly(data, times: int) -> None:
+    rng = random.Random(4)
     for _ in range(times):
         service = start(data)
         assert service.stdout.readline().startswith(("LADDER=", "1 games", "2 games"))
-        threading.Event().wait(moments.uniform(0.05, 1.5))
+        threading.Event().wait(rng.uniform(0.05, 1.5))
         service.kill()
         service.communicate()
-        until = time.monotonic() + 30
-        while (left := survivors(data)) and time.monotonic() < until:
+        deadline = time.monotonic() + 30
+        while survivors(data) and time.monotonic() < deadline:
             threading.Event().wait(0.05)
-        assert left == []
+        assert survivors(data) == []
 
 
 def survivors(data) -> list[str]:
-    """List processes that still run something of the killed service."""
-    found = []
+    """Return the command lines of all processes of the killed service."""
+    processes = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
             line = (place / "cmdline").read_bytes() + (place / "environ").read_bytes()
         except OSError:
             continue
         if data["TORRES_DATA"].encode() in line:
-            found.append(line.decode(errors="replace"))
-    return found
+            processes.append(line.decode(errors="replace"))
+    return processes
 
 
-def test_killed_again_and_again_it_loses_nothing(data):
-    kill_again_and_again(data, 3)
+def test_repeated_kills_lose_no_game(data):
+    kill_repeatedly(data, 3)
 
     manage(data, "up", "--once", "--games", "5")
 

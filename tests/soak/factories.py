@@ -110,7 +110,7 @@ class Fleet:
     def keep(self) -> None:
         """Restart processes that have ended, as a supervisor does."""
         for process in [*self.workers, self.scheduler]:
-            process.keep()
+            process.ensure_running()
 
     def close(self) -> None:
         for process in [*self.workers, self.scheduler]:

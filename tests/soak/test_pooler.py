@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings
 
 from ladder.ops.chaos import servers
+from ladder.ops.programs import ProgramMissing, find_program
 from tests.soak.factories import Fleet, fleet
 
 pytestmark = pytest.mark.usefixtures("_servers")
@@ -29,8 +30,8 @@ ignore_startup_parameters = options
 """
 
 
-class Pooler(servers._Process):
-    """PgBouncer in front of PostgreSQL. It refuses to run as root."""
+class Pooler(servers.ServerProcess):
+    """PgBouncer in front of a PostgreSQL; it refuses to run as root."""
 
     def __init__(self, folder: Path, postgres: servers.Postgres) -> None:
         folder.mkdir()
@@ -41,18 +42,22 @@ class Pooler(servers._Process):
 
     def command(self) -> list[str]:
         ini = str(self.folder / "ini")
-        return [*servers.Postgres._become(), *servers.mortal(), "pgbouncer", ini]
+        return [
+            *servers.Postgres.as_unprivileged(),
+            *servers.die_with_parent(),
+            *("pgbouncer", ini),
+        ]
 
-    def answers(self) -> bool:
-        ready = [servers.find("pg_isready"), "-q", "-d", self.url]
+    def accepts_connections(self) -> bool:
+        ready = [find_program("pg_isready"), "-q", "-d", self.url]
         return subprocess.run(ready, check=False).returncode == 0
 
 
 @pytest.fixture
 def service() -> Iterator[Fleet]:
     try:
-        servers.find("pgbouncer")
-    except servers.ServerMissing as why:
+        find_program("pgbouncer")
+    except ProgramMissing as why:
         pytest.skip(str(why))
     with fleet(app="ladder.ops.chaos.celery") as service:
         pooler = Pooler(service.folder / "pooler", service.postgres)

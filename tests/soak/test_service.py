@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from tests.ops.test_chaos import chaos
-from tests.ops.test_readers import assert_nobody_is_refused
+from tests.ops.test_concurrent_readers import assert_nobody_is_refused
 from tests.ops.test_up import assert_sound, kill_again_and_again, manage
 
 

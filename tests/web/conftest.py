@@ -7,7 +7,7 @@ from tests import factories
 
 @pytest.fixture
 def visit(db: None, data_dir):
-    """Return a browser for a person's name, signed in; "" is anybody."""
+    """Return a function: user name -> signed-in test client; "" is anonymous."""
 
     def browser(name: str) -> Client:
         client = Client()
@@ -21,5 +21,5 @@ def visit(db: None, data_dir):
 
 @pytest.fixture
 def show(db: None, data_dir):
-    """A ladder with a played game, a bot of a hostile name, and a rejected upload."""
+    """A ladder with a finished game, a bot with a hostile name, a rejected upload."""
     return factories.everything()

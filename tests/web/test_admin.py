@@ -1,4 +1,4 @@
-"""The operator's pages: every list and every row opens, and the actions act."""
+"""The admin: every list and every row opens, and the actions work."""
 
 import re
 
@@ -34,7 +34,7 @@ def act(client: Client, name: str, action: str, *rows: int):
 
 @pytest.fixture
 def full(show: Show) -> Show:
-    """A row of every model that has pages here."""
+    """At least one row of every model that the admin shows."""
     tokens.token_for("ana")
     ladder, match = show.season.ladder, show.waiting
     Challenge.objects.create(match=match, ladder=ladder, by=show.anas.bot.owner)
@@ -84,13 +84,13 @@ def test_every_filter_of_every_list_works(operator: Client, full, model) -> None
     ids=lambda model: model.__name__,
 )
 def test_plurals_are_english(model) -> None:
-    """What Django makes by an s alone is only right for some."""
+    """Django only adds an s to the singular, which is wrong for some words."""
     plural = str(model._meta.verbose_name_plural)
 
     assert not re.search(r"(ch|sh|[sxz]|[^aeiou]y)s$", plural)
 
 
-def test_nobody_else_gets_in(visit, show: Show) -> None:
+def test_a_user_who_is_not_an_operator_is_redirected(visit, show: Show) -> None:
     assert visit("ana").get("/admin/").status_code == 302
 
 
@@ -103,7 +103,9 @@ def test_an_operator_bans_and_lets_play_again(operator: Client, show: Show) -> N
     assert Bot.objects.get(pk=bot.pk).status == "active"
 
 
-def test_an_operator_has_an_upload_tried_again(operator: Client, show: Show) -> None:
+def test_an_operator_has_an_upload_validated_again(
+    operator: Client, show: Show
+) -> None:
     act(operator, "bots_submission", "try_again", show.rejected.pk)
 
     assert Submission.objects.get(pk=show.rejected.pk).status == "uploaded"
@@ -120,9 +122,7 @@ def test_an_operator_voids_a_game_and_one_replaces_it(
     assert Game.objects.get(replaces=game).status == "scheduled"
 
 
-def test_an_operator_cancels_what_waits_and_nothing_else(
-    operator: Client, show: Show
-) -> None:
+def test_an_operator_cancels_only_scheduled_games(operator: Client, show: Show) -> None:
     waiting, done = show.waiting.games.get(), show.game
     page = act(operator, "games_game", "cancel", waiting.pk, done.pk)
 
@@ -131,7 +131,7 @@ def test_an_operator_cancels_what_waits_and_nothing_else(
     assert f"ame {done.pk}: cannot be cancelled" in page.content.decode()
 
 
-def test_the_ledger_is_not_written_here(operator: Client) -> None:
+def test_the_ledger_cannot_be_changed_in_the_admin(operator: Client) -> None:
     assert operator.get("/admin/ratings/entry/add/").status_code == 403
 
 

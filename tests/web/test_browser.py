@@ -1,4 +1,4 @@
-"""The pages in a real browser: the replay viewer, the forms, and the CSP."""
+"""The pages in a real browser: the replay viewer, the forms and the security policy."""
 
 import os
 import shutil
@@ -21,8 +21,7 @@ QUIET = [
     "--no-first-run",
 ]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PATIENCE_MS = 60_000
-"""A busy machine is slow, and that is no fault; what never comes fails anyway."""
+TIMEOUT_MS = 60_000  # generous, because the machine may be busy
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +31,8 @@ def chromium() -> Iterator[Browser]:
         if os.environ.get("TORRES_REQUIRE_ALL") == "1":
             pytest.fail(why)
         pytest.skip(why)
-    # Playwright runs an event loop in this thread, which Django takes for a danger.
+    # Playwright runs an event loop in this thread. Django refuses to use the database
+    # in such a thread, unless this variable is set.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
@@ -42,16 +42,18 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(chromium: Browser, live_server, data_dir: Path) -> Iterator[Page]:
-    """A page that fails the test if a script fails or the CSP stops something."""
-    expect.set_options(timeout=PATIENCE_MS)
+    """A page. The test fails if a script fails or the CSP blocks something."""
+    expect.set_options(timeout=TIMEOUT_MS)
     context = chromium.new_context(base_url=live_server.url)
-    context.set_default_timeout(PATIENCE_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on(
         "console",
-        lambda said: faults.append(said.text) if said.type == "error" else None,
+        lambda message: (
+            faults.append(message.text) if message.type == "error" else None
+        ),
     )
     yield page
     context.close()
@@ -61,13 +63,14 @@ def page(chromium: Browser, live_server, data_dir: Path) -> Iterator[Page]:
 def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:
     show = factories.everything()
     page.goto(f"/games/{show.game.pk}/")
-    count, said = page.locator("#count"), page.locator("#said")
+    count = page.locator("#count")
+    description = page.locator("#description")
 
-    expect(said).to_contain_text("The game begins.")
+    expect(description).to_contain_text("The game begins.")
     expect(page.locator("#board .cell")).to_have_count(64)
     page.click("#on")
     expect(count).to_contain_text("1 of")
-    expect(said).to_contain_text("enter")
+    expect(description).to_contain_text("enter")
     expect(page.locator("#board .knight")).to_have_count(1)
     page.locator("#main").focus()
     page.keyboard.press("ArrowRight")
@@ -75,7 +78,7 @@ def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:
     page.keyboard.press("ArrowLeft")
     expect(count).to_contain_text("1 of")
     page.keyboard.press("End")
-    expect(said).to_contain_text("the game is over")
+    expect(description).to_contain_text("the game is over")
     expect(page.locator("#moves li.now")).to_have_count(1)
     page.keyboard.press("Home")
     page.locator("#moves li").nth(5).click()
@@ -101,11 +104,11 @@ def test_a_running_game_is_followed_to_its_end(page: Page) -> None:
 
     end(claim, show.waiting)
     expect(page.locator("h1")).to_contain_text("finished")
-    expect(page.locator("#said")).to_contain_text("The game begins.")
+    expect(page.locator("#description")).to_contain_text("The game begins.")
     expect(page.get_by_role("link", name="Download the replay")).to_be_visible()
 
 
-def test_a_hostile_name_is_only_a_name(page: Page) -> None:
+def test_a_hostile_name_runs_no_script(page: Page) -> None:
     show = factories.everything()
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: dialogs.append(dialog.message))
@@ -120,7 +123,7 @@ def test_a_hostile_name_is_only_a_name(page: Page) -> None:
 def test_without_scripts_the_moves_are_listed(chromium: Browser, live_server) -> None:
     show = factories.everything()
     context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
-    context.set_default_timeout(PATIENCE_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
     page.goto(f"/games/{show.game.pk}/")
 
@@ -136,7 +139,7 @@ def test_ana_signs_in_makes_a_bot_and_uploads_it(page: Page, tmp_path: Path) -> 
     page.get_by_label("Your API token").fill(token)
     page.get_by_role("button", name="Sign in with the token").click()
     page.get_by_label("Name of a new bot").fill("Ana's best")
-    page.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name="Create bot").click()
     page.get_by_label("one source file").set_input_files(tmp_path / "bot.py")
     page.get_by_role("button", name="Upload").click()
 
@@ -163,7 +166,7 @@ def test_no_page_is_wider_than_the_window(page: Page, width: int) -> None:
         f"/matches/{show.match.pk}/",
         f"/ladders/main/compare/?bot=grendel&other={show.bens.bot.slug}",
         "/bots/",
-        "/docs/bots/",
+        "/docs/protocol/",
         "/sign-in/",
     ):
         page.goto(address)

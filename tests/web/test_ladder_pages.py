@@ -1,4 +1,4 @@
-"""What the ladder knows is on its pages: bands, trends, head to head, challenges."""
+"""The pages of a ladder: bands, trends, comparisons and challenges."""
 
 import re
 
@@ -32,33 +32,33 @@ def text(client, address: str, status: int = 200) -> str:
 
 @pytest.fixture
 def many(show: Show) -> Show:
-    """Five bots more; the places 1, 2 and 4 to 7 can't be told apart."""
+    """Seven bots. The order of ranks 1 to 2 and of ranks 4 to 7 is not certain."""
     for name, mu in (("p3", 20.0), ("p4", 10.0), ("p5", 9.9), ("p6", 9.8), ("p7", 9.7)):
         rate(show.season, make_bot(name, name), mu, 1.0)
     return show
 
 
-def test_the_leaderboard_groups_what_it_cannot_tell_apart(visit, many: Show) -> None:
+def test_the_leaderboard_groups_ranks_whose_order_is_not_certain(
+    visit, many: Show
+) -> None:
     page = text(visit(""), "/ladders/main/")
 
-    bands = re.findall(r"Places (\d+) to (\d+): not told apart", page)
+    bands = re.findall(r"Ranks (\d+) to (\d+): order not certain", page)
     assert bands == [("1", "2"), ("4", "7")]
     assert page.count("<tbody") == 3
     assert 'scope="rowgroup"' in page
 
 
-def test_a_band_is_whole_on_each_page_that_it_touches(
-    visit, many: Show, monkeypatch
-) -> None:
+def test_a_band_is_shown_on_each_of_its_pages(visit, many: Show, monkeypatch) -> None:
     monkeypatch.setattr("ladder.web.boards.ROWS", 5)
 
-    assert "Places 4 to 7" in text(visit(""), "/ladders/main/")
+    assert "Ranks 4 to 7" in text(visit(""), "/ladders/main/")
     second = text(visit(""), "/ladders/main/?page=2")
-    assert "Places 4 to 7" in second
-    assert "Places 1 to 2" not in second
+    assert "Ranks 4 to 7" in second
+    assert "Ranks 1 to 2" not in second
 
 
-def test_an_archived_season_stays_to_be_seen(visit, show: Show) -> None:
+def test_an_archived_season_can_still_be_opened(visit, show: Show) -> None:
     show.season.status = Season.Status.ARCHIVED
     show.season.save()
     ladder = show.season.ladder
@@ -77,11 +77,11 @@ def test_an_archived_season_stays_to_be_seen(visit, show: Show) -> None:
     text(visit(""), "/ladders/main/?season=3", 404)
 
 
-def test_a_leaderboard_says_where_bots_are_going(visit, show: Show) -> None:
+def test_a_leaderboard_shows_trends(visit, show: Show) -> None:
     Rating.objects.filter(bot=show.anas.bot).update(fresh=20)
     page = text(visit(""), "/ladders/main/")
 
-    # Ana's game began at 25 - 24, Ben's too: see the showcase.
+    # Both bots had 25 - 24 before the game: see tests/factories.py.
     assert "▲</span> +26.00" in page
     assert "▲</span> +22.00" in page
     assert page.count(">settling<") == 1
@@ -89,7 +89,7 @@ def test_a_leaderboard_says_where_bots_are_going(visit, show: Show) -> None:
     assert "28.0 to 32.0" in page
 
 
-def test_a_trend_is_that_of_the_last_games_only(show: Show, monkeypatch) -> None:
+def test_a_trend_covers_only_the_last_games(show: Show, monkeypatch) -> None:
     rating = Rating.objects.get(bot=show.anas.bot)
     monkeypatch.setattr(statistics, "TREND_GAMES", 1)
     match = make_match(show.anas, show.bens)
@@ -101,19 +101,19 @@ def test_a_trend_is_that_of_the_last_games_only(show: Show, monkeypatch) -> None
     assert statistics.trend(show.season, rating) == pytest.approx(27.0 - 26.0)
 
 
-def test_a_leaderboard_is_kept_for_a_moment(visit, show: Show) -> None:
+def test_a_leaderboard_is_cached_for_a_moment(visit, show: Show) -> None:
     browser = visit("")
-    kept = browser.get("/ladders/main/")
+    first = browser.get("/ladders/main/")
     rate(show.season, make_bot("newcomer"), 50.0, 1.0)
 
-    assert browser.get("/ladders/main/").content == kept.content
-    known = {"HTTP_IF_NONE_MATCH": kept["ETag"]}
+    assert browser.get("/ladders/main/").content == first.content
+    known = {"HTTP_IF_NONE_MATCH": first["ETag"]}
     assert browser.get("/ladders/main/", **known).status_code == 304
     cache.clear()
     assert b"/bots/newcomer/" in browser.get("/ladders/main/", **known).content
 
 
-def test_a_bot_s_page_says_what_the_season_says(visit, show: Show) -> None:
+def test_a_bot_page_shows_the_statistics_of_the_season(visit, show: Show) -> None:
     page = text(visit(""), f"/bots/{show.anas.bot.slug}/")
 
     assert "Strength by seat" in page
@@ -130,16 +130,16 @@ def test_two_bots_are_compared(visit, show: Show) -> None:
     page = text(visit(""), "/ladders/main/compare/?bot={}&other={}".format(*slugs))
     back = text(visit(""), "/ladders/main/compare/?other={}&bot={}".format(*slugs))
 
-    assert "<strong>67\xa0%</strong> that Grendel is the better one" in page
-    assert "<strong>33\xa0%</strong> that &lt;script&gt;" in back
-    assert "not settled yet" in page
+    assert "that Grendel is the better bot is <strong>67\xa0%</strong>" in page
+    assert "is the better bot is <strong>33\xa0%</strong>" in back
+    assert "not certain yet" in page
     assert "In 1 rated game together" in page
     assert "+1.00" in page
     assert "−1.00" in back
 
 
 @pytest.mark.parametrize(
-    ("query", "says"),
+    ("query", "message"),
     [
         ("bot=grendel&other=nobody", "Not rated here in this season: nobody"),
         ("bot=grendel&other=grendel", "Choose two different bots"),
@@ -147,10 +147,10 @@ def test_two_bots_are_compared(visit, show: Show) -> None:
         ("bot=a%00b&other=grendel", "Not rated here"),
     ],
 )
-def test_who_is_not_there_cannot_be_compared(
-    visit, show: Show, query: str, says: str
+def test_an_unknown_bot_cannot_be_compared(
+    visit, show: Show, query: str, message: str
 ) -> None:
-    assert says in text(visit(""), f"/ladders/main/compare/?{query}", 404)
+    assert message in text(visit(""), f"/ladders/main/compare/?{query}", 404)
 
 
 def test_ana_challenges_ben_from_the_second_seat(visit, show: Show) -> None:
@@ -159,22 +159,22 @@ def test_ana_challenges_ben_from_the_second_seat(visit, show: Show) -> None:
     assert f'value="{show.bens.bot.slug}"' in page
     assert "20 of 20" in page
 
-    given = {"bot": "grendel", "one": show.bens.bot.slug, "seat": "1"}
-    made = browser.post(CHALLENGE, given)
+    fields = {"bot": "grendel", "one": show.bens.bot.slug, "seat": "1"}
+    response = browser.post(CHALLENGE, fields)
 
     match = Match.objects.get(kind="challenge")
-    assert made["Location"] == f"/matches/{match.pk}/"
+    assert response["Location"] == f"/matches/{match.pk}/"
     seats = match.games.get().seats.order_by("number")
     assert [seat.submission for seat in seats] == [show.bens, show.anas]
-    page = text(browser, made["Location"])
+    page = text(browser, response["Location"])
     assert "Your challenge is scheduled" in page
-    assert "ana asked for it" in page
+    assert "ana asked for this match" in page
     assert "It is not rated" in page
     assert "19 of 20" in text(browser, CHALLENGE)
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("fields", "message"),
     [
         ({"one": "nobody"}, "no bot"),
         ({"one": "grendel"}, "itself"),
@@ -184,37 +184,35 @@ def test_ana_challenges_ben_from_the_second_seat(visit, show: Show) -> None:
         ({"one": "p3", "bot": "p4"}, "Select a valid choice"),
     ],
 )
-def test_a_bad_challenge_says_why_and_keeps_the_form(
-    visit, many: Show, given: dict[str, str], says: str
+def test_an_invalid_challenge_shows_the_reason_and_keeps_the_form(
+    visit, many: Show, fields: dict[str, str], message: str
 ) -> None:
     many.season.ladder.tables = {"2": 1.0, "4": 0.0}
     many.season.ladder.save()
-    filled = {"bot": "grendel", "seat": "0"} | given
+    filled = {"bot": "grendel", "seat": "0"} | fields
 
     page = visit("ana").post(CHALLENGE, filled)
 
     assert page.status_code == 422
-    assert says in page.content.decode()
+    assert message in page.content.decode()
     assert not Challenge.objects.exists()
 
 
-def test_a_used_up_quota_is_told_before_and_after(
-    visit, show: Show, monkeypatch
-) -> None:
+def test_a_used_up_quota_is_shown_and_enforced(visit, show: Show, monkeypatch) -> None:
     monkeypatch.setattr(challenges, "MAX_CHALLENGES", 0)
     browser = visit("ana")
 
     assert "Come back later" in text(browser, CHALLENGE)
-    given = {"bot": "grendel", "one": show.bens.bot.slug, "seat": "0"}
-    assert browser.post(CHALLENGE, given).status_code == 422
+    fields = {"bot": "grendel", "one": show.bens.bot.slug, "seat": "0"}
+    assert browser.post(CHALLENGE, fields).status_code == 422
 
 
-def test_who_has_no_bot_is_told_what_to_do(visit, show: Show) -> None:
+def test_a_user_without_a_bot_is_told_what_to_do(visit, show: Show) -> None:
     assert "None of your bots is ready" in text(visit("cleo"), CHALLENGE)
     assert visit("").get(CHALLENGE).status_code == 302
 
 
-def test_an_owner_goes_back_to_an_older_upload(visit, show: Show) -> None:
+def test_an_owner_activates_an_older_upload(visit, show: Show) -> None:
     upload(show.anas.bot, b"the next")
     address = f"/submissions/{show.anas.pk}/activate/"
     browser = visit("ana")
@@ -228,7 +226,7 @@ def test_an_owner_goes_back_to_an_older_upload(visit, show: Show) -> None:
 
 
 @pytest.mark.parametrize("who", ["ben", "cleo", ""])
-def test_nobody_else_does(visit, show: Show, who: str) -> None:
+def test_nobody_else_activates_an_older_upload(visit, show: Show, who: str) -> None:
     upload(show.anas.bot, b"the next")
     browser = visit(who)
 
@@ -239,13 +237,13 @@ def test_nobody_else_does(visit, show: Show, who: str) -> None:
     assert show.anas.bot.submissions.get(status="ready").number == 3
 
 
-def test_a_refused_rollback_says_why(visit, show: Show) -> None:
+def test_a_refused_activation_shows_the_reason(visit, show: Show) -> None:
     page = visit("ana").post(f"/submissions/{show.rejected.pk}/activate/", follow=True)
 
     assert b"only an upload that was ready" in page.content
 
 
-def test_a_ladder_without_bots_or_season_says_so(visit, show: Show) -> None:
+def test_a_ladder_without_bots_or_season_has_a_message(visit, show: Show) -> None:
     Rating.objects.all().delete()
     assert "No bot is rated here yet" in text(visit(""), "/ladders/main/")
     show.season.status, show.season.ended_at = "archived", timezone.now()

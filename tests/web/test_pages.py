@@ -1,4 +1,4 @@
-"""The pages: what everybody sees, what the owner sees, and what nobody can break."""
+"""The pages: what everybody sees, what only the owner sees, and hostile input."""
 
 import re
 from html.parser import HTMLParser
@@ -33,7 +33,8 @@ def addresses(show: Show) -> list[str]:
         f"/games/{waiting.pk}/",
         f"/matches/{show.match.pk}/",
         f"/matches/{show.waiting.pk}/",
-        "/docs/bots/",
+        "/docs/",
+        "/docs/protocol/",
         "/docs/problems/",
         "/sign-in/",
         "/api/docs/",
@@ -41,7 +42,7 @@ def addresses(show: Show) -> list[str]:
 
 
 @pytest.mark.parametrize("who", ["", "ana", "ben", "cleo"])
-def test_every_page_is_there_for_everybody_and_lets_nothing_hostile_in(
+def test_every_page_opens_for_everybody_and_escapes_hostile_text(
     visit, show: Show, who: str
 ) -> None:
     browser = visit(who)
@@ -59,8 +60,8 @@ def test_every_page_is_there_for_everybody_and_lets_nothing_hostile_in(
         assert page["X-Content-Type-Options"] == "nosniff"
 
 
-class Ear(HTMLParser):
-    """What somebody who cannot see the page would miss."""
+class AccessibilityCheck(HTMLParser):
+    """Collects faults that affect people who use a screen reader."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,8 +71,8 @@ class Ear(HTMLParser):
         self._labels: set[str | None] = set()
         self._table = 0
 
-    def handle_starttag(self, tag: str, given: list[tuple[str, str | None]]) -> None:
-        attrs = dict(given)
+    def handle_starttag(self, tag: str, pairs: list[tuple[str, str | None]]) -> None:
+        attrs = dict(pairs)
         if self._table == 1 and tag != "caption":
             self.faults.append(f"a table without a caption, at {self.getpos()}")
         self._table = 1 if tag == "table" else 0
@@ -80,7 +81,7 @@ class Ear(HTMLParser):
         if tag == "svg" and not {"aria-hidden", "aria-label", "aria-labelledby"} & set(
             attrs
         ):
-            self.faults.append(f"a nameless picture, at {self.getpos()}")
+            self.faults.append(f"a picture without a name, at {self.getpos()}")
         if tag in {"input", "select"} and attrs.get("type") != "hidden":
             self._fields.append(attrs)
         if tag == "label":
@@ -96,25 +97,25 @@ class Ear(HTMLParser):
             if attrs.get("id") not in self._labels
         ]
         if self.headings.count("h1") != 1 or self.headings[0] != "h1":
-            self.faults.append("not one h1, first")
+            self.faults.append("the page does not start with its only h1")
         steps = pairwise(self.headings)
         self.faults += [f"{b} below {a}" for a, b in steps if (a, b) == ("h1", "h3")]
 
 
-def test_every_page_can_be_heard(visit, show: Show) -> None:
+def test_every_page_is_accessible(visit, show: Show) -> None:
     browser = visit("ana")
     more = ["/me/", "/ladders/main/challenge/", "/tournaments/", "/odd/"]
     more += [f"/ladders/main/compare/?bot=grendel&other={show.bens.bot.slug}"]
 
     for address in [*addresses(show), *more]:
-        if not address.startswith(("/api/", "/docs/bots/")):
-            ear = Ear()
-            ear.feed(browser.get(address).content.decode())
-            ear.close()
-            assert ear.faults == [], address
+        if not address.startswith("/api/"):
+            check = AccessibilityCheck()
+            check.feed(browser.get(address).content.decode())
+            check.close()
+            assert check.faults == [], address
 
 
-def test_pages_of_nobody_are_not_found_in_html(visit) -> None:
+def test_an_unknown_page_is_not_found_in_html(visit) -> None:
     for address in ("/bots/x/", "/games/9/", "/matches/9/", "/ladders/x/", "/odd"):
         page = visit("").get(address)
         assert page.status_code == 404
@@ -144,10 +145,10 @@ def test_frames_are_the_positions_before_each_action_and_at_the_end(
     visit, show: Show
 ) -> None:
     answer = visit("").get(f"/games/{show.game.pk}/frames.json")
-    told = answer.json()
-    frames = told["frames"]
+    document = answer.json()
+    frames = document["frames"]
 
-    assert told["players"] == ["Grendel", HOSTILE]
+    assert document["players"] == ["Grendel", HOSTILE]
     assert frames[0]["action"] is None
     assert frames[-1]["seat"] is None
     assert frames[-1]["scores"] == [seat.score for seat in show.game.seats.all()]
@@ -169,20 +170,20 @@ def test_a_waiting_match_shows_neither_seed_nor_frames(visit, show: Show) -> Non
     assert show.match.seed in browser.get(f"/matches/{show.match.pk}/").content.decode()
 
 
-def test_notes_say_at_which_move(visit, show: Show) -> None:
+def test_notes_name_their_move(visit, show: Show) -> None:
     page = visit("ana").get(f"/games/{show.game.pk}/").content.decode()
 
     assert "<dt>move 1</dt><dd>&lt;script&gt;" in page
     assert "1 note<" in page
 
 
-def test_a_match_says_why(visit, show: Show) -> None:
+def test_a_match_page_gives_the_reasons_of_the_matchmaker(visit, show: Show) -> None:
     page = visit("").get(f"/matches/{show.match.pk}/").content.decode()
 
     assert "<li>least played.</li><li>close in mu.</li>" in page
 
 
-def test_ana_makes_a_bot_and_uploads_to_it(
+def test_ana_creates_a_bot_and_uploads_to_it(
     visit, django_capture_on_commit_callbacks
 ) -> None:
     browser = visit("ana")
@@ -202,7 +203,7 @@ def test_ana_makes_a_bot_and_uploads_to_it(
     assert b"uploaded" in browser.get(sent["Location"]).content
 
 
-def test_a_refusal_is_shown_on_the_page(visit) -> None:
+def test_an_error_is_shown_on_the_page(visit) -> None:
     browser = visit("ana")
     browser.post("/me/bots/", {"name": "a"})
     file = SimpleUploadedFile("x.zip", b"garbage")
@@ -245,7 +246,7 @@ def test_forms_need_their_csrf_token(visit) -> None:
     answer = strict.post("/me/bots/", {"name": "a"})
 
     assert answer.status_code == 403
-    assert b"form had expired" in answer.content
+    assert b"form has expired" in answer.content
     assert not Bot.objects.exists()
 
 
@@ -266,25 +267,27 @@ def test_a_token_is_shown_once_and_can_be_revoked(visit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "goes"),
+    ("next_page", "location"),
     [("/games/", "/games/"), ("https://evil.example/", "/me/"), ("//evil", "/me/")],
 )
-def test_signing_in_leads_nowhere_else(api, visit, wanted: str, goes: str) -> None:
+def test_signing_in_leads_nowhere_else(
+    api, visit, next_page: str, location: str
+) -> None:
     api("ana")
-    from_token = visit("ana")
-    from_token.post("/sign-out/")
+    browser = visit("ana")
+    browser.post("/sign-out/")
     user = ApiToken.objects.first().user
     user.set_password("pw")
     user.save()
 
-    answer = from_token.post(
-        f"/sign-in/?next={wanted}", {"username": "ana", "password": "pw"}
+    answer = browser.post(
+        f"/sign-in/?next={next_page}", {"username": "ana", "password": "pw"}
     )
 
-    assert answer["Location"] == goes
+    assert answer["Location"] == location
 
 
-def test_guessing_is_slowed_down(visit, settings, api) -> None:
+def test_repeated_sign_in_attempts_are_throttled(visit, settings, api) -> None:
     settings.TORRES_RATES = {"sign-in": 2, "upload": 2}
     api("")
     answers = [visit("").post("/sign-in/", {"token": "x"}) for _ in range(4)]
@@ -293,7 +296,7 @@ def test_guessing_is_slowed_down(visit, settings, api) -> None:
     assert answers[-1].status_code == 429
 
 
-def test_games_go_on_on_the_next_page(visit, show: Show, monkeypatch) -> None:
+def test_the_list_of_games_has_a_next_page(visit, show: Show, monkeypatch) -> None:
     monkeypatch.setattr("ladder.web.pages.ROWS", 1)
     first = visit("").get("/games/").content.decode()
 

@@ -1,4 +1,4 @@
-"""Every error under /api/ is a problem, whoever noticed it."""
+"""Every error under /api/ is a problem document, whichever layer detects it."""
 
 import pytest
 from django.db import OperationalError
@@ -39,7 +39,7 @@ def test_an_error_is_a_problem(
     assert answer.json()["detail"]
 
 
-def test_a_forgotten_slash_is_told(anybody: APIClient) -> None:
+def test_a_forgotten_slash_is_explained(anybody: APIClient) -> None:
     answer = anybody.get("/api/v1/bots")
 
     assert "end with a slash" in answer.json()["detail"]
@@ -75,7 +75,9 @@ def test_a_bad_token_is_a_problem_even_for_reading(
     assert answer["WWW-Authenticate"].startswith("Bearer")
 
 
-def test_our_own_mistake_is_a_problem_too(anybody: APIClient, monkeypatch) -> None:
+def test_a_failure_of_the_service_is_a_problem_too(
+    anybody: APIClient, monkeypatch
+) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("secret detail")
 
@@ -88,7 +90,7 @@ def test_our_own_mistake_is_a_problem_too(anybody: APIClient, monkeypatch) -> No
     assert b"secret" not in answer.content
 
 
-def test_the_page_of_a_mistake_needs_no_database(monkeypatch) -> None:
+def test_the_page_of_a_failure_needs_no_database(monkeypatch) -> None:
     def away(*_: object) -> None:
         raise OperationalError("secret detail")
 
@@ -97,11 +99,11 @@ def test_the_page_of_a_mistake_needs_no_database(monkeypatch) -> None:
     answer = Client(raise_request_exception=False).get("/bots/")
 
     assert answer.status_code == 500
-    assert b"The service made a mistake" in answer.content
+    assert b"The service has failed" in answer.content
     assert b"secret" not in answer.content
 
 
-def test_who_asks_too_often_is_told_when_to_come_back(
+def test_a_throttled_client_is_told_when_to_continue(
     anybody: APIClient, settings
 ) -> None:
     settings.TORRES_RATE_ANONYMOUS = 2
@@ -112,7 +114,7 @@ def test_who_asks_too_often_is_told_when_to_come_back(
     assert answers[-1].json()["code"] == "throttled"
 
 
-def test_pages_say_the_same_in_html(anybody: APIClient) -> None:
+def test_an_error_outside_the_api_is_html(anybody: APIClient) -> None:
     answer = anybody.get("/nothing/")
 
     assert answer.status_code == 404
@@ -134,7 +136,7 @@ def test_a_wrong_host_is_refused(anybody: APIClient) -> None:
         ("get", "/api/v1/games/9999999/", 404, "/api/docs/"),
     ],
 )
-def test_what_the_framework_refuses_says_what_to_do_next(
+def test_errors_of_the_framework_say_what_to_do_next(
     anybody: APIClient, method: str, address: str, status: int, step: str
 ) -> None:
     answer = getattr(anybody, method)(address)

@@ -1,4 +1,4 @@
-"""The API does what its schema says, whatever one sends."""
+"""Every operation of the API answers as its schema says, also to invalid requests."""
 
 from collections.abc import Iterator
 
@@ -22,8 +22,9 @@ from tests import factories
 
 load_all_checks()
 DOCUMENT = SchemaGenerator().get_schema(request=None, public=True)
-# A cursor is opaque and a bot may not be there: neither can be said in a schema.
-UNPROMISED = {"positive_data_acceptance"}
+# A schema cannot say that a cursor is opaque, or that a bot may not exist. So a request
+# that fits the schema may still be refused.
+EXCLUDED_CHECKS = {"positive_data_acceptance"}
 OPERATIONS = [
     (method, path) for path, methods in DOCUMENT["paths"].items() for method in methods
 ]
@@ -35,10 +36,10 @@ def headers(
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[dict[str, str]]:
-    """Ana's token, in a service with something of everything, for all operations.
+    """Return the header with Ana's token, for a service with rows of every kind.
 
-    One for the module: to set it up for each costs more than to ask. What an
-    operation does is undone after it.
+    The rows are created once for the module, because that is slower than the requests.
+    Each test runs in a transaction that is rolled back.
     """
     data = tmp_path_factory.mktemp("data")
     bots = settings.STORAGES["bots"] | {"OPTIONS": {"location": data / "submissions"}}
@@ -60,12 +61,12 @@ def headers(
 
 @pytest.fixture(scope="module")
 def schema() -> Iterator[BaseSchema]:
-    """The service as a server runs it, in the transaction of the test."""
+    """Return the schema with the WSGI application, in the transaction of the test."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
-    found = schemathesis.openapi.from_dict(DOCUMENT)
-    found.app = get_wsgi_application()
-    yield found
+    loaded = schemathesis.openapi.from_dict(DOCUMENT)
+    loaded.app = get_wsgi_application()
+    yield loaded
     for signal in (request_started, request_finished):
         signal.connect(close_old_connections)
 
@@ -88,7 +89,7 @@ def test_an_operation_answers_as_the_schema_says(
     monkeypatch.setattr("ladder.bots.tasks.send", lambda _: None)
     operation = schema[path][method]
     strategy = operation.as_strategy(GenerationMode.POSITIVE)
-    checks = [c for c in CHECKS.get_all() if c.__name__ not in UNPROMISED]
+    checks = [c for c in CHECKS.get_all() if c.__name__ not in EXCLUDED_CHECKS]
 
     @with_settings(
         max_examples=8,

@@ -1,4 +1,4 @@
-"""A running game is watched as it comes; what may not be seen yet is not."""
+"""Running games can be watched, except for games that must stay secret."""
 
 import json
 from datetime import timedelta
@@ -14,7 +14,7 @@ from ladder.games.models import Game, Match, Worker
 from ladder.games.worker import engine_adapter
 from tests.factories import Show, make_match, random_game
 
-SOON = timedelta(hours=1)
+LEASE = timedelta(hours=1)
 
 
 def begin(match: Match, moves: int = 9) -> tuple[Game, attempts.Claim]:
@@ -23,42 +23,43 @@ def begin(match: Match, moves: int = 9) -> tuple[Game, attempts.Claim]:
     game = match.games.order_by("index")[0]
     claim = attempts.claim(game.pk, worker.pk)
     assert claim is not None
-    Game.objects.filter(pk=game.pk).update(lease_until=timezone.now() + SOON)
+    Game.objects.filter(pk=game.pk).update(lease_until=timezone.now() + LEASE)
     go_on(claim, match, 0, moves)
     return Game.objects.get(pk=game.pk), claim
 
 
 def go_on(claim: attempts.Claim, match: Match, first: int, last: int) -> None:
-    torres, rng = engine_adapter.start(match), Random(5)
-    said = []
+    torres = engine_adapter.start(match)
+    rng = Random(5)
+    answers = []
     for index in range(last):
         action = rng.choice(torres.legal())
-        said.append(AnswerRecord(index, torres.seat or 0, [action], 1.5))
+        answers.append(AnswerRecord(index, torres.seat or 0, [action], 1.5))
         torres.play(action)
-    attempts.store_answers(claim, said[first:])
+    attempts.store(claim, answers[first:])
 
 
 def end(claim: attempts.Claim, match: Match) -> None:
-    """Finish the game: with other moves, which no watcher can know."""
+    """Finish the game with other moves, so that watchers cannot know them yet."""
     outcome = random_game(match.ruleset, match.seats, match.seed)
     assert attempts.finish(
         claim, engine_adapter.result(engine_adapter.load(claim.game), outcome)
     )
 
 
-def test_the_moves_so_far_are_told(api, show: Show) -> None:
+def test_the_moves_of_a_running_game_are_public(api, show: Show) -> None:
     game, claim = begin(show.waiting)
     address = f"/api/v1/games/{game.pk}/moves/"
 
-    told = api("").get(address).json()
-    assert (told["status"], told["attempt"], len(told["moves"])) == ("running", 1, 9)
-    assert set(told["moves"][0]) == {"seat", "actions", "ms"}
+    body = api("").get(address).json()
+    assert (body["status"], body["attempt"], len(body["moves"])) == ("running", 1, 9)
+    assert set(body["moves"][0]) == {"seat", "actions", "ms"}
     go_on(claim, show.waiting, 9, 12)
     assert len(api("").get(address).json()["moves"]) == 12
-    assert "seed" not in told
+    assert "seed" not in body
 
 
-def test_a_new_attempt_begins_anew(api, show: Show) -> None:
+def test_a_new_attempt_starts_without_moves(api, show: Show) -> None:
     game, claim = begin(show.waiting)
     attempts.fail(claim, "the worker died")
     address = f"/api/v1/games/{game.pk}/moves/"
@@ -66,18 +67,18 @@ def test_a_new_attempt_begins_anew(api, show: Show) -> None:
     waiting = api("").get(address).json()
     assert (waiting["status"], waiting["moves"]) == ("scheduled", [])
     begin(show.waiting, moves=2)
-    told = api("").get(address).json()
-    assert (told["attempt"], len(told["moves"])) == (2, 2)
+    body = api("").get(address).json()
+    assert (body["attempt"], len(body["moves"])) == (2, 2)
 
 
-def test_of_a_finished_game_they_are_the_replay_s(api, show: Show) -> None:
-    told = api("").get(f"/api/v1/games/{show.game.pk}/moves/").json()
+def test_the_moves_of_a_finished_game_are_those_of_its_replay(api, show: Show) -> None:
+    body = api("").get(f"/api/v1/games/{show.game.pk}/moves/").json()
     replay = api("").get(f"/api/v1/games/{show.game.pk}/replay/").json()
 
-    assert told["moves"] == replay["moves"]
+    assert body["moves"] == replay["moves"]
 
 
-def test_the_page_and_its_frames_follow(visit, show: Show) -> None:
+def test_the_page_and_the_frames_follow_a_running_game(visit, show: Show) -> None:
     game, claim = begin(show.waiting)
     browser = visit("")
     page = browser.get(f"/games/{game.pk}/").content.decode()
@@ -85,9 +86,9 @@ def test_the_page_and_its_frames_follow(visit, show: Show) -> None:
     assert page.count("<li data-move=") == 9
 
     answer = browser.get(f"/games/{game.pk}/frames.json")
-    told = answer.json()
-    assert not told["over"]
-    assert len(told["frames"]) == 10
+    body = answer.json()
+    assert not body["over"]
+    assert len(body["frames"]) == 10
     assert answer["Cache-Control"] == "no-cache"
     known = {"HTTP_IF_NONE_MATCH": answer["ETag"]}
     assert browser.get(f"/games/{game.pk}/frames.json", **known).status_code == 304
@@ -105,20 +106,20 @@ def test_a_replay_that_this_engine_refuses_has_no_frames(visit, show: Show) -> N
     assert b"enter i9" in visit("").get(f"/games/{show.game.pk}/").content
 
 
-def test_a_move_for_a_seat_tells_of_its_forfeit(visit, show: Show) -> None:
+def test_an_automatic_move_implies_a_forfeit(visit, show: Show) -> None:
     three = make_match(show.anas, show.bens, show.anas, finished=0)
     game, claim = begin(three, moves=0)
     torres = engine_adapter.start(three)
     torres.forfeit(torres.seat, Fault.CRASH)
     seat = torres.seat
-    said = AnswerRecord(0, seat, torres.automatic(), 0.0, auto=True)
-    attempts.store_answers(claim, [said])
+    answer = AnswerRecord(0, seat, torres.automatic(), 0.0, auto=True)
+    attempts.store(claim, [answer])
 
     frames = visit("").get(f"/games/{game.pk}/frames.json").json()["frames"]
     assert frames[-1]["forfeited"] == [seat]
 
 
-def test_where_another_game_has_the_same_decks_nothing_is_told(
+def test_a_game_is_secret_while_another_game_has_the_same_decks(
     api, visit, show: Show
 ) -> None:
     both = make_match(show.anas, show.bens, games=2, finished=0)
@@ -133,7 +134,7 @@ def test_where_another_game_has_the_same_decks_nothing_is_told(
 
 
 @pytest.mark.parametrize("who", ["ana", ""])
-def test_under_embargo_there_is_nothing_to_watch(api, visit, show, who: str) -> None:
+def test_a_game_under_embargo_cannot_be_watched(api, visit, show, who: str) -> None:
     game, _ = begin(show.waiting)
     Match.objects.filter(pk=show.waiting.pk).update(embargo=True)
 

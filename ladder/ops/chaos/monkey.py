@@ -1,7 +1,7 @@
-"""A small service of many processes, and everything that can happen to it.
+"""A small service of many processes, and a monkey that breaks parts of it.
 
-All runs on servers of its own. Which blow comes when is drawn from a seed; what the
-machine makes of it is not, and the invariants have to hold all the same.
+The service runs on private servers. A seed determines the order of the disruptions; the
+exact timing depends on the machine. The invariants have to hold in any case.
 """
 
 import os
@@ -29,17 +29,19 @@ from ladder.games import attempts, services
 from ladder.games.attempts import Claim, FinishedGame, SeatResult
 from ladder.games.models import Attempt, Game, GameStatus
 from ladder.games.tasks import play_game
-from ladder.ops.chaos.servers import Postgres, Redis, mortal
+from ladder.ops.chaos.servers import Postgres, Redis, die_with_parent
 from ladder.ops.chaos.tcp_proxy import TcpProxy
 
-SLOTS = 2
+SLOTS_PER_WORKER = 2
 APP = "ladder.ops.chaos.celery"
-SKEWS = (0.0, 3600.0, -3600.0, 0.0)
-"""By how many seconds the clocks of the workers are wrong, in turn."""
-CLOCK = """
+# Worker k runs with the k-th offset (modulo 4) added to its clock.
+CLOCK_OFFSETS_S = (0.0, 3600.0, -3600.0, 0.0)
+# Python imports a module of the name `sitecustomize` at its start.
+SITECUSTOMIZE = """
 import os, time
-wrong, right = float(os.environ["CHAOS_SKEW"]), time.time
-time.time = lambda: right() + wrong
+offset_s = float(os.environ["CHAOS_SKEW"])
+true_time = time.time
+time.time = lambda: true_time() + offset_s
 """
 
 log = structlog.get_logger()
@@ -47,9 +49,9 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class ServiceProcess:
-    """A process of the service that is started again whenever it has ended.
+    """A process of the service, restarted by `ensure_running` whenever it has ended.
 
-    It ends with the thread that started it, however that ends.
+    The kernel kills it together with the thread that started it.
     """
 
     command: list[str]
@@ -58,11 +60,14 @@ class ServiceProcess:
     child: subprocess.Popen[bytes] | None = None
     frozen_until: float = 0.0
 
-    def keep(self) -> None:
+    def ensure_running(self) -> None:
         if self.child is None or self.child.poll() is not None:
             with self.log.open("ab") as out:
                 self.child = subprocess.Popen(
-                    [*mortal(), *self.command], env=self.env, stdout=out, stderr=out
+                    [*die_with_parent(), *self.command],
+                    env=self.env,
+                    stdout=out,
+                    stderr=out,
                 )
 
     def send(self, number: signal.Signals) -> None:
@@ -78,7 +83,7 @@ class ServiceProcess:
 
 @dataclass(slots=True)
 class ChaosService:
-    """The processes, the servers, and the links of the workers to the servers."""
+    """The processes, their servers, and a proxy between each worker and each server."""
 
     folder: Path
     postgres: Postgres
@@ -90,39 +95,51 @@ class ChaosService:
     def open(self, workers: int) -> None:
         clock = self.folder / "clock"
         clock.mkdir(exist_ok=True)
-        (clock / "sitecustomize.py").write_text(CLOCK)
+        (clock / "sitecustomize.py").write_text(SITECUSTOMIZE)
         for k in range(workers):
             self._open_worker(k, clock)
         manage = [sys.executable, str(settings.BASE_DIR / "manage.py"), "schedule"]
         for k in range(2):
             path = self.folder / f"scheduler-{k}.log"
             self.schedulers.append(ServiceProcess(manage, dict(os.environ), path))
-        self.keep()
+        self.ensure_running()
 
     def _open_worker(self, k: int, clock: Path) -> None:
-        links = TcpProxy(self.postgres.port), TcpProxy(self.redis.port)
-        for link in links:
+        to_postgres = TcpProxy(self.postgres.port)
+        to_redis = TcpProxy(self.redis.port)
+        for link in (to_postgres, to_redis):
             link.start()
-        base = self.postgres.url.replace(f":{self.postgres.port}/", ":{}/")
-        broker = self.redis.url.replace(f":{self.redis.port}/", ":{}/")
+        database_url = self.postgres.url.replace(
+            f":{self.postgres.port}/", f":{to_postgres.port}/"
+        )
+        broker_url = self.redis.url.replace(
+            f":{self.redis.port}/", f":{to_redis.port}/"
+        )
         env = os.environ | {
-            "DATABASE_URL": base.format(links[0].port),
-            "BROKER_URL": broker.format(links[1].port),
+            "DATABASE_URL": database_url,
+            "BROKER_URL": broker_url,
             "PYTHONPATH": f"{clock}:{settings.BASE_DIR}",
-            "CHAOS_SKEW": str(SKEWS[k % len(SKEWS)]),
+            "CHAOS_SKEW": str(CLOCK_OFFSETS_S[k % len(CLOCK_OFFSETS_S)]),
             "TORRES_DATA": str(self.folder / f"host-{k}"),
             "REMAP_SIGTERM": "SIGQUIT",
         }
         celery = [sys.executable, "-m", "celery", "-A", APP, "worker"]
-        options = ["-P", "threads", "-c", str(SLOTS), "-n", f"worker-{k}@here"]
+        options = [
+            "-P",
+            "threads",
+            "-c",
+            str(SLOTS_PER_WORKER),
+            "-n",
+            f"worker-{k}@here",
+        ]
         quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
         path = self.folder / f"worker-{k}.log"
         self.workers.append(ServiceProcess([*celery, *options, *quiet], env, path))
-        self.links.append(links)
+        self.links.append((to_postgres, to_redis))
 
-    def keep(self) -> None:
+    def ensure_running(self) -> None:
         for process in [*self.workers, *self.schedulers]:
-            process.keep()
+            process.ensure_running()
 
     def close(self) -> None:
         for process in [*self.schedulers, *self.workers]:
@@ -133,14 +150,20 @@ class ChaosService:
 
 
 class Monkey:
-    """Does one bad thing after the other; `tried` counts them."""
+    """Disrupts a service in one way after the other.
+
+    `counts` holds how often each disruption succeeded. Times are in seconds of the
+    monotonic clock.
+    """
 
     def __init__(self, service: ChaosService, seed: int) -> None:
-        self.service, self.rng = service, random.Random(seed)  # noqa: S311
-        self.tried: Counter[str] = Counter()
-        self._mend: list[tuple[float, Callable[[], None]]] = []
+        self.service = service
+        self.rng = random.Random(seed)  # noqa: S311 -- reproducible, no secret
+        self.counts: Counter[str] = Counter()
+        self._repairs: list[tuple[float, Callable[[], None]]] = []
         self._now = 0.0
-        self.blows: dict[Callable[[], None], int] = {
+        # The numbers are relative frequencies.
+        self.disruptions: dict[Callable[[], None], int] = {
             self.kill_a_worker: 6,
             self.stop_a_worker: 2,
             self.freeze_a_worker: 3,
@@ -154,36 +177,41 @@ class Monkey:
             self.void_a_game: 3,
             self.upload_a_version: 3,
         }
-        self._first = self.rng.sample(list(self.blows), len(self.blows))
+        # Each kind comes once before chance decides, so that a short run skips none.
+        self._first_round = self.rng.sample(
+            list(self.disruptions), len(self.disruptions)
+        )
 
     def act(self, now: float) -> None:
-        """Mend what was broken long enough, then break something else."""
+        """Make the repairs whose time has come, then cause one disruption."""
         self._now = now
-        self.mend(now)
-        weights = list(self.blows.values())
-        # Each kind once, then by weight: a short run leaves nothing out.
-        blow = (
-            self._first.pop()
-            if self._first
-            else self.rng.choices(list(self.blows), weights)[0]
-        )
+        self.repair(now)
+        disrupt = self._next_disruption()
         try:
-            blow()
+            disrupt()
         except (Error, *BROKER_ERRORS, OSError) as error:
-            log.info("chaos met chaos", blow=blow.__name__, error=str(error))
+            # An earlier disruption can prevent this one.
+            name = disrupt.__name__
+            log.info("a disruption failed", disruption=name, error=str(error))
         else:
-            self.tried[blow.__name__.replace("_", " ")] += 1
+            self.counts[disrupt.__name__.replace("_", " ")] += 1
         connection.close()
 
-    def mend(self, now: float) -> None:
-        """Mend what is due; with infinity, everything."""
-        due = [mend for when, mend in self._mend if when <= now]
-        self._mend = [(when, mend) for when, mend in self._mend if when > now]
-        for mend in due:
-            mend()
+    def _next_disruption(self) -> Callable[[], None]:
+        if self._first_round:
+            return self._first_round.pop()
+        weights = list(self.disruptions.values())
+        return self.rng.choices(list(self.disruptions), weights)[0]
 
-    def _later(self, seconds: float, mend: Callable[[], None]) -> None:
-        self._mend.append((self._now + seconds, mend))
+    def repair(self, now: float) -> None:
+        """Make the repairs that were planned for `now` or earlier."""
+        ready = [repair for when, repair in self._repairs if when <= now]
+        self._repairs = [item for item in self._repairs if item[0] > now]
+        for repair in ready:
+            repair()
+
+    def _repair_after(self, seconds: float, repair: Callable[[], None]) -> None:
+        self._repairs.append((self._now + seconds, repair))
 
     def _any_worker(self) -> int:
         return self.rng.randrange(len(self.service.workers))
@@ -195,36 +223,36 @@ class Monkey:
         self.service.workers[self._any_worker()].send(signal.SIGTERM)
 
     def freeze_a_worker(self) -> None:
-        """Stop the world for a worker; it wakes up long after its leases are over."""
+        """Stop a worker's process, often until after its leases have expired."""
         worker = self.service.workers[self._any_worker()]
         worker.send(signal.SIGSTOP)
         lease = settings.TORRES_LEASE_SECONDS
-        span = self.rng.uniform(0.2, 2.0) * lease
-        self._later(span, lambda: worker.send(signal.SIGCONT))
+        duration = self.rng.uniform(0.2, 2.0) * lease
+        self._repair_after(duration, lambda: worker.send(signal.SIGCONT))
 
     def cut_a_link(self) -> None:
         links = self.rng.choice(self.service.links)
         cut = self.rng.choice([links, links[:1], links[1:]])
         for link in cut:
             link.cut()
-            span = self.rng.uniform(0.2, 2.0) * settings.TORRES_LEASE_SECONDS
-            self._later(span, link.mend)
+            duration = self.rng.uniform(0.2, 2.0) * settings.TORRES_LEASE_SECONDS
+            self._repair_after(duration, link.repair)
 
     def kill_a_scheduler(self) -> None:
         self.rng.choice(self.service.schedulers).send(signal.SIGKILL)
 
     def flush_redis(self) -> None:
-        self.service.redis.tell("FLUSHALL")
+        self.service.redis.execute("FLUSHALL")
 
     def kill_redis(self) -> None:
         self.service.redis.kill()
-        self._later(self.rng.uniform(0.0, 3.0), self.service.redis.start)
+        self._repair_after(self.rng.uniform(0.0, 3.0), self.service.redis.start)
 
     def kill_postgres(self) -> None:
         self.service.postgres.restart()
 
     def repeat_messages(self) -> None:
-        """Send hints for games of every state, and for none, again and again."""
+        """Send hints for games of every status, and for a game that does not exist."""
         games = list(Game.objects.order_by("-pk").values_list("pk", flat=True)[:20])
         hints = [*games, 10**12] * 5
         self.rng.shuffle(hints)
@@ -233,18 +261,17 @@ class Monkey:
             play_game.apply_async((game,), queue=queue, retry=False)
 
     def post_late_results(self) -> None:
-        """Post results for attempts that are over: every one must be refused."""
-        over = Attempt.objects.exclude(outcome__in=["open", "finished"])
-        for attempt in over.order_by("-pk").select_related("game__match")[:10]:
+        """Send results of attempts that have ended. Each one must be refused."""
+        ended = Attempt.objects.exclude(outcome__in=["open", "finished"])
+        for attempt in ended.order_by("-pk").select_related("game__match")[:10]:
             claim = Claim(attempt.game_id, attempt.fence, attempt.pk, attempt.worker_id)
             seats = range(attempt.game.match.seats)
-            places = [
-                SeatResult(seat, 999, 1, Fault.CRASH.value, "a lie") for seat in seats
+            results = [
+                SeatResult(seat, 999, 1, Fault.CRASH.value, "forged") for seat in seats
             ]
-            if attempts.finish(
-                claim, FinishedGame(EndReason.COMPLETED.value, "0", b"a lie", places)
-            ):
-                raise AssertionError(f"a late result was taken for {attempt}")
+            forged = FinishedGame(EndReason.COMPLETED.value, "0", b"forged", results)
+            if attempts.finish(claim, forged):
+                raise AssertionError(f"a late result was accepted for {attempt}")
 
     def void_a_game(self) -> None:
         games = Game.objects.filter(status=GameStatus.FINISHED).order_by("-pk")
@@ -257,7 +284,7 @@ class Monkey:
 
 
 def populate(count: int) -> None:
-    """Make scripted bots, each of an owner of its own."""
+    """Create scripted bots, each with its own owner."""
     for k in range(count):
         owner = User.objects.create(username=f"owner-{k}")
         slug = f"bot-{k}"
@@ -265,7 +292,7 @@ def populate(count: int) -> None:
 
 
 def upload(bot: Bot) -> None:
-    """Give a bot a new version that is ready at once."""
+    """Create a new version of a bot, ready without validation."""
     last = bot.submissions.order_by("-number").first()
     number = last.number + 1 if last else 1
     bot.submissions.update(status=Submission.Status.RETIRED)
@@ -282,7 +309,7 @@ def upload(bot: Bot) -> None:
 
 
 def connect() -> None:
-    """Let this process send to the broker that its settings name."""
+    """Let this process send tasks to the configured broker."""
     app.set_default()
 
 

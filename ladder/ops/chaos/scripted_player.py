@@ -1,4 +1,4 @@
-"""Players without a process: for chaos runs and tests, never for uploads."""
+"""Players without a process, for chaos runs and tests; never for uploaded bots."""
 
 import hashlib
 from random import Random
@@ -9,17 +9,18 @@ from ladder.runner.verdict import SeatOutput
 
 
 class ScriptedPlayer:
-    """Answers with a legal action that the seed in its hello chooses.
+    """Plays a legal action that a random generator chooses.
 
-    So the same game comes out again however often it is started.
+    The generator is seeded by the game's seed and by the player's own `salt`, so every
+    attempt at the same game gives the same moves.
     """
 
-    def __init__(self, taste: str) -> None:
-        self.taste = taste
+    def __init__(self, salt: str) -> None:
+        self.salt = salt
         self.rng = Random(0)  # noqa: S311 -- a game, no secret
 
     def start(self, hello: Hello) -> None:
-        text = f"{hello.seed} {self.taste}"
+        text = f"{hello.seed} {self.salt}"
         self.rng.seed(hashlib.sha256(text.encode()).digest())
 
     def decide(self, ask: Ask) -> Answer:
@@ -39,5 +40,5 @@ class ScriptedPlayer:
 
 
 def open_player(submission: Submission, limits: dict[str, int]) -> ScriptedPlayer:
-    """Open a scripted player; the submission's digest is its taste."""
+    """Return a scripted player whose salt is the digest of the submission."""
     return ScriptedPlayer(submission.digest)

@@ -1,13 +1,13 @@
-"""PostgreSQL and Redis servers of one's own, to be broken at will.
+"""Private PostgreSQL and Redis servers that tests and chaos runs may break.
 
-Each lives in a folder, on a free port of one address, and dies with the folder's owner
-when `close` is called. PostgreSQL refuses to run as root: there it runs as `postgres`.
+Each server has a folder and a free port of its own, and ends with the thread that
+started it or when `close` is called. PostgreSQL refuses to run as root, so root starts
+it as the user `postgres`.
 """
 
 import os
 import pwd
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
@@ -18,46 +18,36 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from ladder.ops.programs import find_program
+
 USER = "torres"
-DEADLINE_S = 60.0
-_FIRST_PORT, _PORTS = 10_000, 20_000
-"""Below 32768, from where the kernel takes the ports of connections."""
-
-
-class ServerMissing(Exception):
-    """A program that is needed is not installed; the message says which."""
+START_TIMEOUT_S = 60.0
+# The kernel takes the ports of outgoing connections from 32768 upwards. A server's port
+# must lie below, so that no client gets it while the server restarts.
+_FIRST_PORT = 10_000
+_PORT_COUNT = 20_000
 
 
 def free_port(address: str = "127.0.0.1") -> int:
-    """Return a port that nobody uses now, nor gets for a connection to elsewhere.
-
-    A client could else have it by chance while its server is restarted.
-    """
+    """Return a port that is free now and outside the range of outgoing connections."""
     while True:
-        port = secrets.randbelow(_PORTS) + _FIRST_PORT
+        port = secrets.randbelow(_PORT_COUNT) + _FIRST_PORT
         with suppress(OSError), socket.socket() as probe:
             probe.bind((address, port))
             return port
 
 
-def find(program: str) -> str:
-    """Return where a server program is; Debian keeps PostgreSQL's off the path."""
-    for folder in ["", *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")))]:
-        if where := shutil.which(program, path=folder or None):
-            return where
-    raise ServerMissing(f"{program} is not installed")
+def die_with_parent() -> list[str]:
+    """Return a command prefix: the kernel kills the program with its parent thread."""
+    return [find_program("setpriv"), "--pdeathsig", "KILL"]
 
 
-def mortal() -> list[str]:
-    """Let a program die with the thread that starts it, however that ends."""
-    return [find("setpriv"), "--pdeathsig", "KILL"]
-
-
-class _Process:
-    """A server in the foreground, as a child of this process."""
+class ServerProcess:
+    """A server that runs in the foreground as a child of this process."""
 
     def __init__(self, folder: Path, address: str, prefix: Sequence[str]) -> None:
-        self.folder, self.address = folder, address
+        self.folder = folder
+        self.address = address
         self.port = free_port() if address == "127.0.0.1" else 0
         self._prefix = list(prefix)
         self._child: subprocess.Popen[bytes] | None = None
@@ -66,13 +56,19 @@ class _Process:
         raise NotImplementedError
 
     def start(self) -> None:
-        """Start it and wait until it takes connections. Safe to call when it runs."""
-        until, pause = time.monotonic() + DEADLINE_S, threading.Event()
-        while not (self._runs() and self.answers()):
-            if time.monotonic() > until:
+        """Start the server and wait until it accepts connections.
+
+        Does nothing if it runs already. Raises RuntimeError after START_TIMEOUT_S.
+        """
+        deadline = time.monotonic() + START_TIMEOUT_S
+        pause = threading.Event()
+        while not (self._runs() and self.accepts_connections()):
+            if time.monotonic() > deadline:
                 name = type(self).__name__
-                raise RuntimeError(f"{name} did not start: see {self.folder}/log")
-            if not self._runs():  # or no longer: what is left of the last may hinder it
+                raise RuntimeError(f"{name} did not start. Read {self.folder}/log.")
+            # A process of its killed predecessor may still hold the port or the data;
+            # then the server exits at once and is launched again.
+            if not self._runs():
                 self._launch()
             pause.wait(0.05)
 
@@ -82,28 +78,28 @@ class _Process:
     def _launch(self) -> None:
         with (self.folder / "log").open("ab") as log:
             self._child = subprocess.Popen(
-                [*self._prefix, *mortal(), *self.command()],
+                [*self._prefix, *die_with_parent(), *self.command()],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
 
-    def answers(self) -> bool:
+    def accepts_connections(self) -> bool:
         raise NotImplementedError
 
     def kill(self) -> None:
-        """Take its power away."""
+        """Kill the server and its children, as a power failure would."""
         if self._child is not None and self._runs():
             os.killpg(self._child.pid, signal.SIGKILL)
             self._child.wait()
 
     def send(self, number: signal.Signals) -> None:
-        """Stop the world for it (SIGSTOP), or let it go on (SIGCONT)."""
+        """Send a signal, for example SIGSTOP to freeze the server."""
         if self._child is not None and self._runs():
             os.killpg(self._child.pid, number)
 
     def close(self) -> None:
-        """End it for good."""
+        """Stop the server for good."""
         self.kill()
 
     def __enter__(self) -> Self:
@@ -114,8 +110,8 @@ class _Process:
         self.close()
 
 
-class Redis(_Process):
-    """Keeps what it was told for a second, as in production: append-only, everysec."""
+class Redis(ServerProcess):
+    """A Redis with the persistence of production: append-only, synced every second."""
 
     @property
     def url(self) -> str:
@@ -123,82 +119,92 @@ class Redis(_Process):
 
     def command(self) -> list[str]:
         return [
-            find("redis-server"),
+            find_program("redis-server"),
             *("--port", str(self.port), "--bind", self.address),
             *("--dir", str(self.folder), "--appendonly", "yes", "--save", ""),
             *("--maxmemory-policy", "noeviction", "--protected-mode", "no"),
         ]
 
-    def answers(self) -> bool:
-        return self.tell("PING") == b"+PONG\r\n"
+    def accepts_connections(self) -> bool:
+        return self.execute("PING") == b"+PONG\r\n"
 
-    def tell(self, *words: str) -> bytes:
-        """Say one command, and return the raw answer; empty if nobody is there."""
+    def execute(self, *words: str) -> bytes:
+        """Send one command and return the raw reply; empty if there is no server."""
         try:
-            with socket.create_connection((self.address, self.port), 2) as line:
-                line.sendall((" ".join(words) + "\r\n").encode())
-                return line.recv(65536)
+            with socket.create_connection((self.address, self.port), 2) as connection:
+                connection.sendall((" ".join(words) + "\r\n").encode())
+                return connection.recv(65536)
         except OSError:
             return b""
 
 
-class Postgres(_Process):
-    """A cluster of its own with one database; it survives being killed."""
+class Postgres(ServerProcess):
+    """A PostgreSQL cluster with one database. Its data survive a kill."""
 
     @property
     def url(self) -> str:
         return f"postgres://{USER}@{self.address}:{self.port}/{USER}"
 
     def create(self) -> None:
-        """Make the cluster and, once it runs, the database."""
+        """Create the cluster, start it and create the database."""
         self._own(self.folder)
         data = self.folder / "data"
         self._as_postgres(
-            *(find("initdb"), "-D", str(data), "-U", USER, "--auth=trust"),
+            *(find_program("initdb"), "-D", str(data), "-U", USER, "--auth=trust"),
             *("--no-sync", "-E", "UTF8"),
         )
         with (data / "pg_hba.conf").open("a") as rules:
             rules.write(f"host all {USER} 0.0.0.0/0 trust\n")
         self.start()
         self._as_postgres(
-            *(find("createdb"), "-h", self.address, "-p", str(self.port)),
+            *(find_program("createdb"), "-h", self.address, "-p", str(self.port)),
             *("-U", USER, USER),
         )
 
     def command(self) -> list[str]:
         return [
-            *self._become(),
-            *mortal(),  # changing the user forgets it
-            *(find("postgres"), "-D", str(self.folder / "data")),
+            *self.as_unprivileged(),
+            *die_with_parent(),  # once more, because a change of the user resets it
+            *(find_program("postgres"), "-D", str(self.folder / "data")),
             *("-p", str(self.port), "-c", f"listen_addresses={self.address}"),
             *("-c", f"unix_socket_directories={self.folder}"),
             *("-c", "max_connections=200", "-c", "fsync=off"),
         ]
 
-    def answers(self) -> bool:
+    def accepts_connections(self) -> bool:
         ready = subprocess.run(
-            [find("pg_isready"), "-q", "-h", self.address, "-p", str(self.port)],
+            [
+                find_program("pg_isready"),
+                "-q",
+                "-h",
+                self.address,
+                "-p",
+                str(self.port),
+            ],
             check=False,
         )
         return ready.returncode == 0
 
     def restart(self) -> None:
-        """Let it crash and recover."""
+        """Kill the server and start it again, so that it has to recover."""
         self.kill()
         (self.folder / "data" / "postmaster.pid").unlink(missing_ok=True)
         self.start()
 
     def _as_postgres(self, *command: str) -> None:
         subprocess.run(
-            [*self._prefix, *self._become(), *command], check=True, capture_output=True
+            [*self._prefix, *self.as_unprivileged(), *command],
+            check=True,
+            capture_output=True,
         )
 
     @staticmethod
-    def _become() -> list[str]:
+    def as_unprivileged() -> list[str]:
+        """Return a command prefix that changes root to the user `postgres`."""
         if os.geteuid() != 0:
             return []
         return [
-            find("setpriv"),
+            find_program("setpriv"),
             "--reuid=postgres",
             "--regid=postgres",
             "--clear-groups",
@@ -214,7 +220,10 @@ class Postgres(_Process):
 def postgres(
     folder: Path, address: str = "127.0.0.1", prefix: Sequence[str] = ()
 ) -> Postgres:
-    """Make and start a PostgreSQL; the folder and those above must be open to all."""
+    """Create and start a PostgreSQL.
+
+    All users must be able to enter the folder, since the server may run as `postgres`.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     server = Postgres(folder, address, prefix)
     server.port = server.port or 5432
@@ -225,7 +234,7 @@ def postgres(
 def redis(
     folder: Path, address: str = "127.0.0.1", prefix: Sequence[str] = ()
 ) -> Redis:
-    """Make and start a Redis."""
+    """Create and start a Redis."""
     folder.mkdir(parents=True, exist_ok=True)
     server = Redis(folder, address, prefix)
     server.port = server.port or 6379

@@ -1,17 +1,20 @@
-"""A TCP link that can be cut: nothing is refused, and nothing arrives."""
+"""A TCP proxy that simulates a cut cable: connections stay open, but no data arrive."""
 
 import asyncio
 import threading
 from contextlib import suppress
 
+CHUNK_BYTES = 64 << 10
+
 
 class TcpProxy:
-    """Forwards a port of loopback to another one, in a thread, until it is closed."""
+    """Forwards a free loopback port to `target`, in a thread, until it is closed."""
 
     def __init__(self, target: int) -> None:
-        self.target, self.port = target, 0
+        self.target = target
+        self.port = 0
         self._loop = asyncio.new_event_loop()
-        self._whole = asyncio.Event()
+        self._connected = asyncio.Event()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True, name="link")
 
@@ -20,12 +23,12 @@ class TcpProxy:
         self._ready.wait()
 
     def cut(self) -> None:
-        """Let nothing through any more; what is sent waits."""
-        self._loop.call_soon_threadsafe(self._whole.clear)
+        """Hold back all data from now on."""
+        self._loop.call_soon_threadsafe(self._connected.clear)
 
-    def mend(self) -> None:
-        """Let everything through again, what waited first."""
-        self._loop.call_soon_threadsafe(self._whole.set)
+    def repair(self) -> None:
+        """Forward data again, first those that were held back."""
+        self._loop.call_soon_threadsafe(self._connected.set)
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -41,7 +44,7 @@ class TcpProxy:
         self._loop.close()
 
     async def _listen(self) -> None:
-        self._whole.set()
+        self._connected.set()
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
@@ -49,20 +52,23 @@ class TcpProxy:
     async def _serve(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        await self._whole.wait()
+        await self._connected.wait()
         try:
-            there = await asyncio.open_connection("127.0.0.1", self.target)
+            remote = await asyncio.open_connection("127.0.0.1", self.target)
         except OSError:
             writer.close()
             return
-        await asyncio.gather(self._pump(reader, there[1]), self._pump(there[0], writer))
+        remote_reader, remote_writer = remote
+        await asyncio.gather(
+            self._pump(reader, remote_writer), self._pump(remote_reader, writer)
+        )
 
     async def _pump(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         with suppress(OSError):
-            while data := await reader.read(65536):
-                await self._whole.wait()
+            while data := await reader.read(CHUNK_BYTES):
+                await self._connected.wait()
                 writer.write(data)
                 await writer.drain()
         writer.close()

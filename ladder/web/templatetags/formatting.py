@@ -1,4 +1,4 @@
-"""Small questions that templates ask."""
+"""Template filters that sort and format values."""
 
 from datetime import datetime
 
@@ -11,17 +11,19 @@ register = Library()
 
 @register.filter
 def by_rank(game: Game) -> list[Seat]:
+    """Return the seats of a game, best rank first."""
     return sorted(game.seats.all(), key=lambda seat: (seat.rank or 0, seat.number))
 
 
 @register.filter
 def when(game: Game) -> datetime:
+    """Return the latest time that is known of a game."""
     return game.finished_at or game.started_at or game.created_at
 
 
 @register.filter
 def percent(share: float) -> str:
-    """Write a probability; one that is nearly certain is not called certain."""
+    """Format a probability. It never becomes 0 % or 100 % by rounding alone."""
     if 0 < share < 0.01:
         return "<1\xa0%"
     if 0.99 < share < 1:
@@ -31,7 +33,7 @@ def percent(share: float) -> str:
 
 @register.filter
 def signed(value: float | None) -> str:
-    """Write a difference with its sign; a real minus, as wide as a plus."""
+    """Format a difference with its sign. The minus sign is as wide as a plus."""
     if value is None:
         return "–"
     text = f"{abs(value):.2f}"
@@ -40,7 +42,7 @@ def signed(value: float | None) -> str:
 
 @register.filter
 def arrow(value: float | None) -> str:
-    """Draw where it went; the number beside it says so, too."""
+    """Return an arrow for the direction of a change, empty if it rounds to 0.00."""
     if value is None or abs(value) < 0.005:
         return ""
     return "▲" if value > 0 else "▼"
@@ -48,5 +50,5 @@ def arrow(value: float | None) -> str:
 
 @register.filter
 def spaced(word: str) -> str:
-    """Write a name of the code for people."""
+    """Turn an identifier into words, for example "round_robin" into "Round robin"."""
     return word.replace("_", " ").capitalize()

@@ -1,26 +1,29 @@
-"""`manage.py audit`: every invariant of a service at rest, one by one."""
+"""`manage.py audit`: check every invariant of a service at rest."""
 
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from ladder.ops import invariants
-from ladder.ops.console import told
+from ladder.ops import console, invariants
 
 
 class Command(BaseCommand):
-    help = "Check all games, replays and ratings, while nothing is played."
+    help = "Check all games, replays and ratings. Run it while no game is played."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--no-forfeits",
             action="store_true",
-            help="bots never forfeit here by their own fault, so nobody may have",
+            help="treat every forfeit as a fault of the service (for bots that"
+            " never forfeit by themselves)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        verdicts = invariants.check(forfeits=not options["no_forfeits"])
-        broken = [verdict for verdict in verdicts if not told(verdict)]
-        if broken:
-            raise CommandError(f"{len(broken)} invariants do not hold.")
+        results = invariants.check(forfeits=not options["no_forfeits"])
+        violated = [result for result in results if not console.report(result)]
+        if violated:
+            raise CommandError(
+                f"{len(violated)} invariants do not hold. If a game was played"
+                " meanwhile, wait until none is and run the audit again."
+            )

@@ -1,4 +1,4 @@
-"""`manage.py backup FOLDER`: database and uploads into a new folder."""
+"""`manage.py backup FOLDER`: write the database and the uploads into a new folder."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -11,14 +11,14 @@ from ladder.ops.console import say
 
 
 class Command(BaseCommand):
-    help = "Write a backup of database and uploads; the service may run meanwhile."
+    help = "Back up the database and the uploads. The service may run meanwhile."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", type=Path, help="a new folder")
+        parser.add_argument("folder", type=Path, help="a folder that does not exist")
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["folder"]
         if folder.exists():
-            raise CommandError(f"{folder} is already there. Name a new folder.")
+            raise CommandError(f"{folder} already exists. Name a new folder.")
         uploads = backup.save(folder)
-        say(f"{folder}: the database and {uploads} uploads")
+        say(f"{folder}: saved the database and {uploads} uploads")

@@ -1,4 +1,10 @@
-"""`manage.py chaos`: breaks a service in every way at hand, and checks what is left."""
+"""`manage.py chaos`: disrupt a service in many ways, then check every invariant.
+
+1. The command starts itself again with settings that name private servers (`--inside`).
+2. That process starts PostgreSQL, Redis, workers and two schedulers.
+3. A monkey disrupts them while games are played.
+4. Everything is repaired, open games come to an end, and the invariants are checked.
+"""
 
 import os
 import subprocess
@@ -16,40 +22,49 @@ from django.db import Error, connection
 
 from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus
-from ladder.ops import invariants
+from ladder.ops import console, invariants
 from ladder.ops.chaos import monkey as chaos, servers
-from ladder.ops.console import say, told
+from ladder.ops.console import say
 from ladder.ratings import rater, selectors as ratings
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Season
 
 BOTS = 12
-CALM_S = 180.0
-TELL_EVERY = 500
-PATIENCE = 1.5
-"""Leases without enough games before the next blow comes all the same."""
+RECOVERY_TIMEOUT_S = 180.0
+GAMES_PER_REPORT = 500
+# If too few games were played for the next disruption, it comes after this many leases.
+MAX_LEASES_PER_DISRUPTION = 1.5
 
 
 class Command(BaseCommand):
-    help = "Run a ladder of cheap bots on servers of its own, break them, and check."
+    help = (
+        "Run a ladder of scripted bots on private servers, disrupt the servers and"
+        " processes, and check every invariant."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--games", type=int, default=300)
-        parser.add_argument("--workers", type=int, default=4)
-        parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument("--minutes", type=float, help="at most, then it checks")
-        parser.add_argument("--blows", type=int, default=40)
-        parser.add_argument("--lease", type=float, default=6.0, help="seconds")
-        parser.add_argument("--inside", help="(used by the command itself)")
+        parser.add_argument("--games", type=int, default=300, help="games to play")
+        parser.add_argument("--workers", type=int, default=4, help="worker processes")
+        parser.add_argument(
+            "--seed", type=int, default=1, help="determines the disruptions"
+        )
+        parser.add_argument(
+            "--minutes", type=float, help="time limit of the disruptions"
+        )
+        parser.add_argument(
+            "--blows", type=int, default=40, help="number of disruptions"
+        )
+        parser.add_argument("--lease", type=float, default=6.0, help="lease in seconds")
+        parser.add_argument("--inside", help="(for internal use)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["inside"]:
-            self._inside(Path(options["inside"]), options)
+            self._run_inside(Path(options["inside"]), options)
         else:
-            _outside(options["lease"])
+            _start_inside(options["lease"])
 
-    def _inside(self, folder: Path, options: dict[str, Any]) -> None:
-        # The servers' ports were chosen outside, so that the settings name them.
+    def _run_inside(self, folder: Path, options: dict[str, Any]) -> None:
+        # The outer process has chosen the ports, because the settings name them.
         postgres = servers.Postgres(folder / "postgres", "127.0.0.1", ())
         postgres.port = int(settings.DATABASES["default"]["PORT"])
         redis = servers.Redis(folder / "redis", "127.0.0.1", ())
@@ -72,17 +87,19 @@ class Command(BaseCommand):
         chaos.connect()
         service.open(options["workers"])
         monkey = chaos.Monkey(service, options["seed"])
-        began = time.monotonic()
-        _rage(service, monkey, options)
-        raged = time.monotonic() - began
-        _calm(service, season)
-        _report(monkey, raged, time.monotonic() - began)
-        broken = [verdict for verdict in invariants.check() if not told(verdict)]
-        if broken:
-            raise CommandError(f"{len(broken)} invariants do not hold.")
+        started = time.monotonic()
+        _disrupt(service, monkey, options)
+        disrupted_s = time.monotonic() - started
+        _recover(service, season)
+        recovery_s = time.monotonic() - started - disrupted_s
+        _report(monkey, disrupted_s, recovery_s)
+        results = invariants.check()
+        violated = [result for result in results if not console.report(result)]
+        if violated:
+            raise CommandError(f"{len(violated)} invariants do not hold.")
 
 
-def _outside(lease: float) -> None:
+def _start_inside(lease: float) -> None:
     with tempfile.TemporaryDirectory(prefix="torres-chaos-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -96,41 +113,54 @@ def _outside(lease: float) -> None:
         }
         command = [sys.executable, *sys.argv, "--inside", name]
         if code := subprocess.run(command, env=env, check=False).returncode:
-            raise CommandError(f"Chaos ended with exit code {code}.")
+            raise CommandError(f"The chaos run failed with exit code {code}.")
 
 
-def _rage(
+def _disrupt(
     service: chaos.ChaosService, monkey: chaos.Monkey, options: dict[str, Any]
 ) -> None:
-    """Break something each time that a share of the games was played.
+    """Disrupt the service while it plays, spread evenly over the games.
 
-    Or, if nothing is played any more, after a while: it might break what holds it.
+    If the service does not play meanwhile, the next disruption comes after a timeout:
+    its repairs may be what the service needs.
     """
-    share, told, began = options["games"] / options["blows"], 0, time.monotonic()
-    end = began + 60 * (options["minutes"] or float("inf"))
-    for blow in range(options["blows"]):
-        until = time.monotonic() + PATIENCE * settings.TORRES_LEASE_SECONDS
-        while (played := _played()) < share * (blow + 1):
-            service.keep()
-            monkey.mend(time.monotonic())
-            if time.monotonic() > min(until, end):
-                break
-            chaos.pause(monkey.rng.uniform(0.02, 0.2))
+    games_per_disruption = options["games"] / options["blows"]
+    reported = 0
+    started = time.monotonic()
+    end = started + 60 * (options["minutes"] or float("inf"))
+    for number in range(1, options["blows"] + 1):
+        _wait_for_games(service, monkey, games_per_disruption * number, end)
         if time.monotonic() > end:
             break
         monkey.act(time.monotonic())
-        if played - told >= TELL_EVERY:
-            told = played
-            rate = played / (time.monotonic() - began)
-            say(f"{played} games, {blow + 1} blows, {rate:.1f} games a second")
-    monkey.mend(float("inf"))
-    end = min(end, time.monotonic() + CALM_S)
-    while _played() < options["games"] and time.monotonic() < end:
-        service.keep()
+        finished = _finished_games()
+        if finished - reported >= GAMES_PER_REPORT:
+            reported = finished
+            rate = finished / (time.monotonic() - started)
+            say(f"{finished} games, {number} disruptions, {rate:.1f} games/s")
+    monkey.repair(float("inf"))
+    end = min(end, time.monotonic() + RECOVERY_TIMEOUT_S)
+    while _finished_games() < options["games"] and time.monotonic() < end:
+        service.ensure_running()
         chaos.pause(0.2)
 
 
-def _played() -> int:
+def _wait_for_games(
+    service: chaos.ChaosService, monkey: chaos.Monkey, games: float, end: float
+) -> None:
+    """Wait until `games` are finished, the timeout has passed, or `end` is reached."""
+    timeout_s = MAX_LEASES_PER_DISRUPTION * settings.TORRES_LEASE_SECONDS
+    deadline = min(end, time.monotonic() + timeout_s)
+    while _finished_games() < games:
+        service.ensure_running()
+        monkey.repair(time.monotonic())
+        if time.monotonic() > deadline:
+            return
+        chaos.pause(monkey.rng.uniform(0.02, 0.2))
+
+
+def _finished_games() -> int:
+    """Count the finished games; 0 while the database is away."""
     try:
         return Game.objects.filter(status=GameStatus.FINISHED).count()
     except Error:
@@ -138,30 +168,30 @@ def _played() -> int:
         return 0
 
 
-def _calm(service: chaos.ChaosService, season: Season) -> None:
-    """Make no new matches, and let everything that is open come to its end."""
+def _recover(service: chaos.ChaosService, season: Season) -> None:
+    """Make no new matches, and wait until no game is open and all are rated."""
     Season.objects.filter(pk=season.pk).update(status=Season.Status.FROZEN)
-    until = time.monotonic() + CALM_S
-    while games.tally().open and time.monotonic() < until:
-        service.keep()
+    deadline = time.monotonic() + RECOVERY_TIMEOUT_S
+    while games.tally().open and time.monotonic() < deadline:
+        service.ensure_running()
         connection.close()
         chaos.pause(0.5)
     while rater.fold(season.pk) or ratings.open_games(season):
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             break
 
 
-def _report(monkey: chaos.Monkey, raged: float, all_in_all: float) -> None:
-    tally, pulse = games.tally(), games.service_state()
-    say("\nTried:")
-    for blow, count in sorted(monkey.tried.items()):
-        say(f"  {count:>4} x {blow}")
-    say("  clocks wrong by an hour, in both directions, on every other worker")
+def _report(monkey: chaos.Monkey, disrupted_s: float, recovery_s: float) -> None:
+    tally = games.tally()
+    pulse = games.service_state()
+    say("\nDisruptions:")
+    for disruption, count in sorted(monkey.counts.items()):
+        say(f"  {count:>4} x {disruption}")
+    say("  every other worker had a clock that was wrong by one hour")
+    say(f"\n{console.tally_line(tally)}")
+    rate = (tally.finished + tally.voided) / disrupted_s
     say(
-        f"\n{tally.created} games created = {tally.finished} finished"
-        f" + {tally.voided} voided + {tally.dead} dead"
-        f" + {tally.cancelled} cancelled + {tally.open} open"
+        f"{pulse.failed_attempts} failed attempts; {rate:.1f} games/s during"
+        f" {disrupted_s:.0f} s of disruptions; at rest {recovery_s:.0f} s later"
     )
-    rate = (tally.finished + tally.voided) / raged
-    say(f"{pulse.failed_attempts} failed attempts; {rate:.1f} games a second under")
-    say(f"chaos, for {raged:.0f} s; at rest {all_in_all - raged:.0f} s later\n\nHeld:")
+    say("\nInvariants:")

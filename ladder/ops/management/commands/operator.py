@@ -1,4 +1,7 @@
-"""`manage.py operator`: what an operator does, from a console, with an audit log."""
+"""`manage.py operator`: moderate bots, games, seasons and accounts.
+
+Each action writes an entry into the audit log, with the reason given by `--why`.
+"""
 
 from argparse import ArgumentParser
 from typing import Any, TypeVar
@@ -17,11 +20,11 @@ from ladder.ratings.models import Ladder, Season
 
 M = TypeVar("M", bound=Model)
 Kind = AuditEntry.Kind
-ASIDE = (Kind.BENCH, Kind.BAN, Kind.WITHDRAW)
-SEASON = (Kind.FREEZE, Kind.REOPEN, Kind.FINALS, Kind.ARCHIVE)
+BOT_KINDS = (Kind.BENCH, Kind.BAN, Kind.WITHDRAW)
+SEASON_KINDS = (Kind.FREEZE, Kind.REOPEN, Kind.FINALS, Kind.ARCHIVE)
 KINDS = (
-    *ASIDE,
-    *SEASON,
+    *BOT_KINDS,
+    *SEASON_KINDS,
     Kind.REINSTATE,
     Kind.VOID,
     Kind.RERUN,
@@ -32,32 +35,49 @@ KINDS = (
 
 
 class Command(BaseCommand):
-    help = "Act on bots (slug), games (number), ladders (slug) and accounts (name)."
+    help = (
+        "Moderate bots (by slug), games (by number), ladders (by slug) and accounts"
+        " (by name). `log` prints the latest 50 entries of the audit log."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", choices=[*KINDS, "misjudged", "log"])
-        parser.add_argument("target", nargs="?", default="")
-        parser.add_argument("--why", default="", help="for the audit log")
-        parser.add_argument("--by", default="", help="who acts: a user's name")
-        parser.add_argument("--into", default="", help="merge: the bot that stays")
-        parser.add_argument("--prizes", type=int, help="finals: places to settle")
-        parser.add_argument("--engine", default="", help="misjudged: of this version")
         parser.add_argument(
-            "--void", action="store_true", help="misjudged: void them, play again"
+            "kind",
+            choices=[*KINDS, "misjudged", "log"],
+            help="the action; misjudged lists games that the present engine judges"
+            " differently",
+        )
+        parser.add_argument(
+            "target", nargs="?", default="", help="a slug, a number or a user name"
+        )
+        parser.add_argument("--why", default="", help="the reason, for the audit log")
+        parser.add_argument("--by", default="", help="user name of the operator")
+        parser.add_argument(
+            "--into", default="", help="merge: slug of the bot that stays"
+        )
+        parser.add_argument("--prizes", type=int, help="finals: number of prizes")
+        parser.add_argument(
+            "--engine", default="", help="misjudged: only games of this engine"
+        )
+        parser.add_argument(
+            "--void",
+            action="store_true",
+            help="misjudged: void and replay these games",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         kind, target = options["kind"], options["target"]
         if kind == "log":
             for action in AuditEntry.objects.select_related("by")[:50]:
-                who = action.by or "the service"
-                self.stdout.write(f"{action.at:%F %T} {action} by {who}: {action.why}")
+                actor = action.by or "the service"
+                when = f"{action.at:%F %T}"
+                self.stdout.write(f"{when} {action} by {actor}: {action.why}")
             return
         if not options["why"] and kind != "misjudged":
-            raise CommandError("Say --why; it stands in the audit log.")
+            raise CommandError("Give the reason with --why, for the audit log.")
         by = _one(User, username=options["by"]) if options["by"] else None
         operator = Operator(
-            by, options["why"] or "judged otherwise by the present engine"
+            by, options["why"] or "the present engine gives another result"
         )
         try:
             if kind == "misjudged":
@@ -78,9 +98,9 @@ class Command(BaseCommand):
 def _act(
     operator: Operator, kind: AuditEntry.Kind, target: str, options: dict[str, Any]
 ) -> AuditEntry:
-    if kind in ASIDE:
+    if kind in BOT_KINDS:
         return bots.set_aside(operator, _one(Bot, slug=target), kind)
-    if kind in SEASON:
+    if kind in SEASON_KINDS:
         season = _season(target)
         season.prizes = options["prizes"] or season.prizes
         return operations.move_season(operator, season, kind)
@@ -89,10 +109,10 @@ def _act(
     if kind in (Kind.VOID, Kind.RERUN):
         act = games.void if kind == Kind.VOID else games.rerun
         return act(operator, int(target))
-    return _about_people(operator, kind, target, options["into"])
+    return _act_on_people(operator, kind, target, options["into"])
 
 
-def _about_people(
+def _act_on_people(
     operator: Operator, kind: AuditEntry.Kind, target: str, into: str
 ) -> AuditEntry:
     if kind == Kind.DELETE_ACCOUNT:
@@ -107,10 +127,11 @@ def _season(ladder: str) -> Season:
     newest = Season.objects.filter(ladder__slug=ladder).order_by("-number")
     if season := newest.select_related("ladder").first():
         return season
-    raise CommandError(f"There is no ladder {ladder!r} with a season.")
+    raise CommandError(f"There is no ladder {ladder!r}, or it has no season.")
 
 
-def _one(model: type[M], **where: str) -> M:
-    if found := model._default_manager.filter(**where).first():  # noqa: SLF001
-        return found
-    raise CommandError(f"There is no {model.__name__.lower()} {where}.")
+def _one(model: type[M], **fields: str) -> M:
+    if row := model._default_manager.filter(**fields).first():  # noqa: SLF001
+        return row
+    named = ", ".join(f"{field} {value!r}" for field, value in fields.items())
+    raise CommandError(f"There is no {model.__name__.lower()} with {named}.")

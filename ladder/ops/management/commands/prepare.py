@@ -1,4 +1,4 @@
-"""`manage.py prepare`: what every start of a service needs once. Safe to repeat."""
+"""`manage.py prepare`: prepare the database for this version. Safe to repeat."""
 
 from typing import Any
 
@@ -11,7 +11,10 @@ from ladder.ratings.ladders import ensure_default_ladder
 
 
 class Command(BaseCommand):
-    help = "Migrate the database, seat the house bots, open the default ladder."
+    help = (
+        "Migrate the database, install the house bots, open the default ladder and,"
+        " if TORRES_STATIC is set, collect the static files."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=options["verbosity"])

@@ -1,4 +1,4 @@
-"""`manage.py restore FOLDER`: puts a backup in place of everything."""
+"""`manage.py restore FOLDER`: replace the database by that of a backup."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -15,23 +15,31 @@ from ladder.ops.console import say
 
 
 class Command(BaseCommand):
-    help = "Restore a backup, say what is missing, and check the ledger."
+    help = "Restore a backup, list what is missing, and check the ratings."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", type=Path)
+        parser.add_argument("folder", type=Path, help="a folder written by backup")
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["folder"]
         if not folder.is_dir():
-            raise CommandError(f"{folder} is no folder. Name one that backup made.")
-        with locked(settings.DATA_DIR / "up.lock") as mine:
-            if not mine:
-                raise CommandError("The service runs. Stop it, then restore.")
-            missing = backup.bring_back(folder)
+            raise CommandError(
+                f"{folder} is not a folder. Name a folder that manage.py backup wrote."
+            )
+        with locked(settings.DATA_DIR / "up.lock") as acquired:
+            if not acquired:
+                raise CommandError("The service is running. Stop it, then restore.")
+            report = backup.restore(folder)
         call_command("migrate", verbosity=0)
-        for package in missing.packages:
-            say(f"missing: the files of {package}; it is retired until uploaded again")
-        say(f"{missing.games_given_back} running games are played again")
-        if not selectors.tally().adds_up:
-            raise CommandError("The sum of games does not come out.")
+        for submission in report.lost_submissions:
+            say(
+                f"missing: the files of {submission}; it is retired until it is"
+                " uploaded again"
+            )
+        say(f"{report.games_released} games that were running will be played again")
+        if missing := selectors.tally().missing:
+            raise CommandError(
+                f"The totals do not add up: {missing} games are missing. Restore an"
+                " older backup, or run manage.py audit."
+            )
         call_command("rebuild_ratings", check=True)

@@ -1,6 +1,6 @@
-"""`manage.py schedule`: the dispatcher alone, for a service of many processes.
+"""`manage.py schedule`: run only the dispatcher, for a service of many processes.
 
-Start two on different hosts: one works, the other waits for its place.
+Start it on two hosts: the database lets one of them work, the other one is its standby.
 """
 
 import signal
@@ -15,7 +15,10 @@ from ladder.dispatch.dispatcher import Dispatcher
 
 
 class Command(BaseCommand):
-    help = "Reap, fold, pair and send, until it is stopped."
+    help = (
+        "Make matches, send games to workers, take games back from dead workers and"
+        " rate finished games, until it is stopped. A second one is a standby."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         app.set_default()
@@ -24,5 +27,5 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         try:
             Dispatcher().run(stop)
-        except ImproperlyConfigured as why:
-            raise CommandError(str(why)) from why
+        except ImproperlyConfigured as error:
+            raise CommandError(str(error)) from error

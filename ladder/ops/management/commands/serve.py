@@ -1,4 +1,4 @@
-"""`manage.py serve`: the web server of `manage.py up`, which starts it."""
+"""`manage.py serve`: the web server that `manage.py up` starts as its child."""
 
 import logging
 import os
@@ -12,32 +12,42 @@ import waitress
 from django.core.management.base import BaseCommand
 from django.core.wsgi import get_wsgi_application
 
-CONNECTIONS = 1000
+# A browser keeps its connection open for minutes. With waitress's default of 100 the
+# 101st reader would have to wait.
+MAX_CONNECTIONS = 1000
 THREADS = 8
 
 
 class Command(BaseCommand):
-    help = "Serve pages and REST on a socket that is open, while stdin is."
+    help = (
+        "Serve pages and the REST API on an inherited socket until stdin is closed."
+        " manage.py up runs this command; there is no need to run it by hand."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("socket", type=int, help="its descriptor")
+        parser.add_argument(
+            "socket", type=int, help="the file descriptor of a listening socket"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         threading.Thread(target=_end_with_parent, daemon=True).start()
-        # It would say each request that waits for another.
+        # This logger warns of each request that waits for a thread.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         server: Any = waitress.create_server(
             get_wsgi_application(),
             sockets=[socket.socket(fileno=options["socket"])],
             threads=THREADS,
-            # A reader keeps its connection for minutes: by default the 101st waits.
-            connection_limit=CONNECTIONS,
+            connection_limit=MAX_CONNECTIONS,
             asyncore_use_poll=True,
         )
         server.run()
 
 
 def _end_with_parent() -> None:
-    """Wait for the end of stdin: however the parent ends, the kernel closes it."""
+    """End this process at the end of stdin.
+
+    The kernel closes the other end of the pipe when the parent ends, even if the
+    parent is killed.
+    """
     sys.stdin.buffer.read()
     os._exit(0)

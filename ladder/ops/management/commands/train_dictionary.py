@@ -1,7 +1,7 @@
-"""`manage.py train_dictionary ID`: makes the dictionary of a new layout of replays.
+"""`manage.py train_dictionary ID`: train a Zstandard dictionary for stored replays.
 
-A dictionary that was in use is never made again: replays name it. The next one gets the
-next id, and `replays.NEWEST` follows it.
+A dictionary that was ever in use must not change, because stored replays name it by its
+id. A new dictionary gets the next id, and `replays.NEWEST` is set to that id.
 """
 
 import secrets
@@ -22,12 +22,12 @@ from ladder.games.models import MAX_SEATS
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
 from ladder.ops.console import say
 
-BYTES = 32 << 10
+DICTIONARY_BYTES = 32 << 10
 LIMITS = {"move_ms": 1000, "bank_ms": 10000}
 
 
-class Busy(ScriptedPlayer):
-    """Costs some tenths of a millisecond, as small bots do."""
+class TimedPlayer(ScriptedPlayer):
+    """Reports thinking times of some tenths of a millisecond, as small bots need."""
 
     def decide(self, ask: referee.Ask) -> referee.Answer:
         answer = super().decide(ask)
@@ -37,40 +37,47 @@ class Busy(ScriptedPlayer):
 
 
 class Command(BaseCommand):
-    help = "Play games of all rulesets, and train a dictionary on their replays."
+    help = "Play games of all rulesets and train a dictionary on their replays."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("id", type=int)
-        parser.add_argument("--games", type=int, default=40, help="of each kind")
+        parser.add_argument("id", type=int, help="the id of the new dictionary")
+        parser.add_argument(
+            "--games",
+            type=int,
+            default=40,
+            help="games per ruleset and number of seats",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         target = replays.FOLDER / f"replays-{options['id']}.zdict"
         if target.exists():
-            raise CommandError(f"{target.name} is in use. Give the next id.")
+            raise CommandError(f"{target.name} already exists. Use the next id.")
         samples: list[bytes | bytearray | memoryview] = []
         for preset in PRESETS:
             for seats in range(2, MAX_SEATS + 1):
                 kind = [replay(preset, seats) for _ in range(options["games"])]
                 samples += [replays.with_columns(document) for document in kind]
                 say(f"{len(samples)} games: {preset} for {seats}")
-        trained = zstandard.train_dictionary(BYTES, samples, dict_id=options["id"])
-        target.write_bytes(trained.as_bytes())
-        say(f"{target.name}: {len(trained.as_bytes())} bytes")
+        dictionary = zstandard.train_dictionary(
+            DICTIONARY_BYTES, samples, dict_id=options["id"]
+        )
+        target.write_bytes(dictionary.as_bytes())
+        say(f"{target.name}: {len(dictionary.as_bytes())} bytes")
 
 
 def replay(preset: str, seats: int) -> dict[str, Any]:
-    """Play one game of random bots, and return its replay."""
+    """Play one game between random players and return its replay."""
     rules, seed = resolve(preset, seats, {}), secrets.token_hex(16)
     outcome = referee.play(
         TorresGame(rules, derive(rules, seed)),
-        [Busy(secrets.token_hex(8)) for _ in range(seats)],
+        [TimedPlayer(secrets.token_hex(8)) for _ in range(seats)],
         seed=seed,
         limits=LIMITS,
     )
-    return outcome.replay(seed=seed, players=[_anybody() for _ in range(seats)])
+    return outcome.replay(seed=seed, players=[_random_identity() for _ in range(seats)])
 
 
-def _anybody() -> dict[str, Any]:
+def _random_identity() -> dict[str, Any]:
     rng = Random(secrets.randbits(64))  # noqa: S311 -- a name, no secret
     name = f"bot-{rng.randrange(10**6)}"
     digest = secrets.token_hex(32)

@@ -1,6 +1,7 @@
-"""`manage.py up`: the whole service in one process tree.
+"""`manage.py up`: run the whole service as one tree of processes.
 
-Killed at any moment it loses nothing: the next start goes on with the same data.
+The service may be killed at any moment: the next start continues with the same data and
+no game is lost.
 """
 
 import signal
@@ -27,28 +28,44 @@ from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Ladder
 
-PORT, LAST_PORT = 8000, 65_535
-LOOK_S = 0.5
-BOARD_EVERY = 10
+DEFAULT_PORT = 8000
+MAX_PORT = 65_535
+POLL_INTERVAL_S = 0.5
+GAMES_PER_LEADERBOARD = 10
 
 
 class Command(BaseCommand):
-    help = "Run web server, scheduler and workers until Ctrl-C."
+    help = "Run the web server, the scheduler and a worker until Ctrl-C."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument(
-            "--port", type=_port, help=f"{PORT}, or a free one where it is taken"
+            "--host", default="127.0.0.1", help="the address to listen on"
         )
-        parser.add_argument("--slots", type=int, default=2, help="games at once")
-        parser.add_argument("--demo", action="store_true", help="print a token, too")
-        parser.add_argument("--once", action="store_true", help="end after some games")
-        parser.add_argument("--games", type=int, default=30, help="so many more")
+        parser.add_argument(
+            "--port",
+            type=_port,
+            help=f"default: {DEFAULT_PORT}, or a free port if that one is in use",
+        )
+        parser.add_argument(
+            "--slots", type=int, default=2, help="games played at the same time"
+        )
+        parser.add_argument(
+            "--demo", action="store_true", help="create and print an API token"
+        )
+        parser.add_argument(
+            "--once", action="store_true", help="stop after the number of --games"
+        )
+        parser.add_argument(
+            "--games", type=int, default=30, help="with --once: games to play"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with locked(settings.DATA_DIR / "up.lock") as mine:
-            if not mine:
-                raise CommandError("It is already running with this data folder.")
+        with locked(settings.DATA_DIR / "up.lock") as acquired:
+            if not acquired:
+                raise CommandError(
+                    f"A service is already running with {settings.DATA_DIR}. Stop it,"
+                    " or set TORRES_DATA to another folder."
+                )
             self._run(options)
 
     def _run(self, options: dict[str, Any]) -> None:
@@ -58,15 +75,14 @@ class Command(BaseCommand):
         submissions.end_abandoned_claims()
         house_bots.ensure_house_bots()
         ladder = ensure_default_ladder()
-        if freed := registry.sign_off_predecessors():
-            console.say(f"{freed} games of a killed service are played again")
+        if released := registry.sign_off_predecessors():
+            console.say(f"{released} games of a killed service will be played again")
         rater.fold(ladder.seasons.latest("number").pk)
-        web = _web(options["host"], options["port"])
-        worker, scheduler = EmbeddedWorker(app, options["slots"]), EmbeddedDispatcher()
+        web = _open_web(options["host"], options["port"])
         parts: list[EmbeddedWeb | EmbeddedWorker | EmbeddedDispatcher] = [
             web,
-            worker,
-            scheduler,
+            EmbeddedWorker(app, options["slots"]),
+            EmbeddedDispatcher(),
         ]
         for part in parts:
             part.start()
@@ -74,47 +90,46 @@ class Command(BaseCommand):
         if options["demo"]:
             console.say(f"TOKEN={tokens.token_for('demo')}")
         try:
-            wanted = options["games"] if options["once"] else None
-            _show(ladder, web, stop, wanted)
+            limit = options["games"] if options["once"] else None
+            _show(ladder, web, stop, limit)
         finally:
             for part in reversed(parts):
                 part.close()
             connection.close()
-        self._goodbye(ladder)
+        self._summarize(ladder)
 
-    def _goodbye(self, ladder: Ladder) -> None:
+    def _summarize(self, ladder: Ladder) -> None:
+        """Rate the last games, then print the leaderboard and the totals."""
         season = ladder.seasons.latest("number")
         while rater.fold(season.pk):
             pass
         for line in ["", *console.leaderboard_lines(season)]:
             console.say(line)
         tally = games.tally()
-        console.say(
-            f"\n{tally.created} games created = {tally.finished} finished"
-            f" + {tally.voided} voided + {tally.dead} dead"
-            f" + {tally.cancelled} cancelled + {tally.open} open"
-        )
-        if not tally.adds_up:
-            raise CommandError("The sum does not come out: a game was lost.")
+        console.say(f"\n{console.tally_line(tally)}")
+        if tally.missing:
+            raise CommandError(
+                f"The totals do not add up: {tally.missing} games are missing."
+            )
 
 
 def _port(word: str) -> int:
-    if not word.isascii() or not word.isdigit() or int(word) > LAST_PORT:
-        raise ArgumentTypeError(f"{word} is no port: 0 to {LAST_PORT}")
+    if not word.isascii() or not word.isdigit() or int(word) > MAX_PORT:
+        raise ArgumentTypeError(f"{word} is not a port. Use 0 to {MAX_PORT}.")
     return int(word)
 
 
-def _web(host: str, port: int | None) -> EmbeddedWeb:
-    """Open the port that was asked for, else the usual one, else any that is free."""
+def _open_web(host: str, port: int | None) -> EmbeddedWeb:
+    """Open the given port or, without one, the default port or any free port."""
     try:
-        return EmbeddedWeb(host, PORT if port is None else port)
-    except OSError as refused:
+        return EmbeddedWeb(host, DEFAULT_PORT if port is None else port)
+    except OSError as error:
         if port is None:
             return EmbeddedWeb(host, 0)
         raise CommandError(
-            f"Port {port} of {host} can't be had: {refused}. Name another one with"
-            " --port (make demo PORT=…), or none."
-        ) from refused
+            f"Port {port} of {host} cannot be opened: {error}. Choose another port"
+            " with --port (make demo PORT=…), or leave the option out."
+        ) from error
 
 
 def _stop_on_signals() -> threading.Event:
@@ -125,24 +140,28 @@ def _stop_on_signals() -> threading.Event:
 
 
 def _show(
-    ladder: Ladder, web: EmbeddedWeb, stop: threading.Event, wanted: int | None
+    ladder: Ladder, web: EmbeddedWeb, stop: threading.Event, limit: int | None
 ) -> None:
-    """Print games as they finish, and the leaderboard now and then."""
+    """Print each finished game, and the leaderboard after every tenth.
+
+    Return at the `stop` event or after `limit` games. Meanwhile restart the web server
+    if it ends.
+    """
     seen = set(_finished())
     start = len(seen)
     while not stop.is_set():
-        fresh = [pk for pk in _finished() if pk not in seen]
-        for game in Game.objects.defer("replay").filter(pk__in=fresh).order_by("pk"):
+        unseen = [pk for pk in _finished() if pk not in seen]
+        for game in Game.objects.defer("replay").filter(pk__in=unseen).order_by("pk"):
             console.say(console.game_line(game))
             seen.add(game.pk)
-            if (len(seen) - start) % BOARD_EVERY == 0:
+            if (len(seen) - start) % GAMES_PER_LEADERBOARD == 0:
                 for line in console.leaderboard_lines(ladder.seasons.latest("number")):
                     console.say(line)
         connection.close()
         web.start()
-        if wanted is not None and len(seen) - start >= wanted:
+        if limit is not None and len(seen) - start >= limit:
             return
-        stop.wait(LOOK_S)
+        stop.wait(POLL_INTERVAL_S)
 
 
 def _finished() -> list[int]:

@@ -1,12 +1,15 @@
 // The viewer of replays and running games. It knows no rules: the server sends the
-// position before each action (frames.json), and this draws one of them. Without it the
-// page still lists the moves. A running game is asked for again and again.
+// position before each action (frames.json), and this script draws one position at a
+// time. Without scripts the page still lists the moves. A running game is polled.
 
 const SVG = "http://www.w3.org/2000/svg";
-const CELL = 48, EDGE = 20, PAUSE = 550, AGAIN = 2000;
+const CELL = 48;  // the width of a space, in units of the SVG
+const EDGE = 20;  // the margin for the names of columns and rows
+const PLAY_INTERVAL_MS = 550;
+const POLL_INTERVAL_MS = 2000;
 const viewer = document.getElementById("viewer");
 const board = document.getElementById("board");
-const said = document.getElementById("said");
+const description = document.getElementById("description");
 const slider = document.getElementById("at");
 const count = document.getElementById("count");
 const seats = document.querySelector("#seats tbody");
@@ -16,7 +19,7 @@ let moves = [...list.children];
 const playButton = document.getElementById("play");
 
 let { players, frames } = await (await fetch(viewer.dataset.frames)).json();
-let at = 0;
+let at = 0;  // the index of the frame that is shown
 let timer = 0;
 
 function draw(parent, name, attributes, text = "") {
@@ -26,26 +29,26 @@ function draw(parent, name, attributes, text = "") {
   return parent.appendChild(node);
 }
 
-function place(space) {
+function coordinates(space) {
   const column = space.charCodeAt(0) - 97, row = Number(space[1]) - 1;
   return { x: EDGE + column * CELL, y: (7 - row) * CELL + 8, column, row };
 }
 
-function name(index) {
+function nameOf(index) {
   return String.fromCharCode(97 + (index % 8)) + (Math.floor(index / 8) + 1);
 }
 
-function touched(action) {
+function spacesOf(action) {
   return action ? action.match(/\b[a-h][1-8]\b/g) ?? [] : [];
 }
 
-// A wall stands between a space with blocks and one without: it shows the castles.
+// Draw a wall between a space with blocks and a space without, to show the castles.
 function drawWalls(heights) {
   const built = (column, row) =>
     column >= 0 && column < 8 && row >= 0 && row < 8 && heights[row * 8 + column] > 0;
   heights.forEach((height, index) => {
     if (!height) return;
-    const { x, y, column, row } = place(name(index));
+    const { x, y, column, row } = coordinates(nameOf(index));
     const right = x + CELL, low = y + CELL;
     if (!built(column, row + 1)) draw(board, "line", { class: "wall", x1: x, y1: y, x2: right, y2: y });
     if (!built(column, row - 1)) draw(board, "line", { class: "wall", x1: x, y1: low, x2: right, y2: low });
@@ -57,7 +60,7 @@ function drawWalls(heights) {
 function drawBoard(frame) {
   board.replaceChildren();
   frame.heights.forEach((height, index) => {
-    const { x, y } = place(name(index));
+    const { x, y } = coordinates(nameOf(index));
     const cell = draw(board, "g", { class: height > 4 ? "high" : "" });
     draw(cell, "rect", { class: `cell h${Math.min(height, 8)}`, x: x + 1, y: y + 1, width: CELL - 2, height: CELL - 2 });
     if (height) draw(cell, "text", { class: "height", x: x + CELL - 5, y: y + 14 }, String(height));
@@ -67,17 +70,17 @@ function drawBoard(frame) {
     draw(board, "text", { class: "axis", x: EDGE + k * CELL + CELL / 2, y: 8 * CELL + 24 }, String.fromCharCode(97 + k));
     draw(board, "text", { class: "axis", x: 10, y: (7 - k) * CELL + 8 + CELL / 2 + 4 }, String(k + 1));
   }
-  for (const space of touched(frame.action)) {
-    const { x, y } = place(space);
+  for (const space of spacesOf(frame.action)) {
+    const { x, y } = coordinates(space);
     draw(board, "rect", { class: "touched", x: x + 2.5, y: y + 2.5, width: CELL - 5, height: CELL - 5 });
   }
   frame.knights.forEach((spaces, seat) => spaces.forEach((space) => {
-    const { x, y } = place(space);
+    const { x, y } = coordinates(space);
     draw(board, "circle", { class: `knight seat${seat}`, cx: x + CELL / 2 - 3, cy: y + CELL / 2 + 4, r: 14 });
     draw(board, "text", { class: "piece", x: x + CELL / 2 - 3, y: y + CELL / 2 + 9 }, String(seat));
   }));
   if (frame.king) {
-    const { x, y } = place(frame.king);
+    const { x, y } = coordinates(frame.king);
     draw(board, "circle", { class: "king", cx: x + CELL / 2 - 3, cy: y + CELL / 2 + 4, r: 14 });
     draw(board, "text", { class: "crown", x: x + CELL / 2 - 3, y: y + CELL / 2 + 10 }, "♚");
   }
@@ -116,29 +119,29 @@ function drawSeats(frame) {
   });
 }
 
-function say(frame) {
+function describe(frame) {
   const phase = frame.phase ? `Phase ${frame.phase}, round ${frame.round}. ` : "Set-up. ";
-  said.textContent = phase;
+  description.textContent = phase;
   if (frame.action === null) {
-    said.append("The game begins.");
+    description.append("The game begins.");
   } else {
     const action = document.createElement("code");
     action.textContent = frame.action;
-    said.append(`${players[frame.by]}: `, action);
+    description.append(`${players[frame.by]}: `, action);
   }
   const before = frames[at - 1]?.forfeited ?? [];
   for (const seat of frame.forfeited) {
-    if (!before.includes(seat)) said.append(` – ${players[seat]} forfeits`);
+    if (!before.includes(seat)) description.append(` – ${players[seat]} forfeits`);
   }
-  if (frame.over) said.append(" – the game is over.");
-  else said.append(` – ${players[frame.seat]} is due${frame.ap ? `, ${frame.ap} AP` : ""}.`);
+  if (frame.over) description.append(" – the game is over.");
+  else description.append(` – the turn of ${players[frame.seat]}${frame.ap ? `, ${frame.ap} AP` : ""}.`);
 }
 
 function drawScored(frame) {
   const last = frame.scored.at(-1);
   const master = frame.master ? `Master card: ${frame.master}. ` : "";
   const king = frame.king ? `The king stands on ${frame.king}. ` : "";
-  const phase = last ? `After phase ${last.phase} it stood ${last.scores.join(" : ")}.` : "No phase was scored yet.";
+  const phase = last ? `The score after phase ${last.phase} was ${last.scores.join(" : ")}.` : "No phase has been scored yet.";
   document.getElementById("scored").textContent = king + master + phase;
 }
 
@@ -148,13 +151,13 @@ function show(index) {
   drawBoard(frame);
   drawSeats(frame);
   drawScored(frame);
-  say(frame);
+  describe(frame);
   slider.value = String(at);
-  slider.setAttribute("aria-valuetext", said.textContent);
+  slider.setAttribute("aria-valuetext", description.textContent);
   count.value = `${at} of ${frames.length - 1}`;
-  const now = frame.move === null ? undefined : moves[frame.move];
-  for (const item of moves) item.classList.toggle("now", item === now);
-  if (now) now.parentElement.scrollTop = now.offsetTop - now.parentElement.offsetTop - 80;
+  const current = frame.move === null ? undefined : moves[frame.move];
+  for (const item of moves) item.classList.toggle("now", item === current);
+  if (current) current.parentElement.scrollTop = current.offsetTop - current.parentElement.offsetTop - 80;
 }
 
 function stop() {
@@ -167,14 +170,14 @@ function play() {
   if (timer) return stop();
   if (at === frames.length - 1) show(0);
   playButton.textContent = "❚❚ Pause";
-  timer = setInterval(() => (at === frames.length - 1 ? stop() : show(at + 1)), PAUSE);
+  timer = setInterval(() => (at === frames.length - 1 ? stop() : show(at + 1)), PLAY_INTERVAL_MS);
 }
 
-// From one move to the next: to the first frame that another move led to.
+// Go to the end of the previous or next move; a move can have several actions.
 function jump(step) {
-  let k = at + step;
-  while (k > 0 && k < frames.length - 1 && frames[k + 1].move === frames[k].move) k += step;
-  show(k);
+  let index = at + step;
+  while (index > 0 && index < frames.length - 1 && frames[index + 1].move === frames[index].move) index += step;
+  show(index);
 }
 
 const KEYS = {
@@ -191,7 +194,11 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== " ") stop();
   act();
 });
-for (const [id, act] of [["first", () => show(0)], ["back", () => show(at - 1)], ["on", () => show(at + 1)], ["last", () => show(frames.length - 1)]]) {
+const BUTTONS = {
+  first: () => show(0), back: () => show(at - 1),
+  on: () => show(at + 1), last: () => show(frames.length - 1),
+};
+for (const [id, act] of Object.entries(BUTTONS)) {
   document.getElementById(id).addEventListener("click", () => { stop(); act(); });
 }
 playButton.addEventListener("click", play);
@@ -204,15 +211,15 @@ list.addEventListener("click", (event) => {
   show(frames.findLastIndex((frame) => frame.move === move));
 });
 
-// List the moves of a running game, as the server lists those of a replay.
+// List the moves of a running game in the same way as the server lists those of a replay.
 function listMoves() {
-  const made = [];
+  const played = [];
   for (const { move, by, action } of frames) {
     if (move === null) continue;
-    if (made[move]) made[move].actions.push(action);
-    else made[move] = { by, actions: [action] };
+    if (played[move]) played[move].actions.push(action);
+    else played[move] = { by, actions: [action] };
   }
-  list.replaceChildren(...made.map(({ by, actions }, index) => {
+  list.replaceChildren(...played.map(({ by, actions }, index) => {
     const item = document.createElement("li"), chip = document.createElement("span"), code = document.createElement("code");
     item.dataset.move = String(index);
     chip.className = `chip seat${by}`;
@@ -225,23 +232,23 @@ function listMoves() {
 }
 
 async function follow() {
-  const answer = document.hidden ? null : await fetch(viewer.dataset.frames).catch(() => null);
-  if (answer?.ok) {
-    const told = await answer.json();
-    if (told.over) return location.reload();
+  const response = document.hidden ? null : await fetch(viewer.dataset.frames).catch(() => null);
+  if (response?.ok) {
+    const game = await response.json();
+    if (game.over) return location.reload();
     const atEnd = at === frames.length - 1;
-    ({ players, frames } = told);
+    ({ players, frames } = game);
     listMoves();
     slider.max = String(frames.length - 1);
     show(atEnd ? frames.length - 1 : at);
-  } else if (answer) {
+  } else if (response) {
     return location.reload();
   }
-  setTimeout(follow, AGAIN);
+  setTimeout(follow, POLL_INTERVAL_MS);
 }
 
 slider.max = String(frames.length - 1);
 viewer.hidden = false;
 if (live) listMoves();
 show(live ? frames.length - 1 : 0);
-if (live) setTimeout(follow, AGAIN);
+if (live) setTimeout(follow, POLL_INTERVAL_MS);

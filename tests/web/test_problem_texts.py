@@ -1,4 +1,4 @@
-"""A promise in prose is a test: every code that a problem may have is explained."""
+"""Every problem code of the API is explained on /docs/problems/."""
 
 import re
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ def kinds(kind: type[LadderError]) -> Iterator[type[LadderError]]:
         yield from kinds(child)
 
 
-def test_every_refusal_of_ours_is_explained() -> None:
+def test_every_error_of_the_service_is_explained() -> None:
     missing = {kind.code for kind in kinds(LadderError)} - set(problem_texts.PROBLEMS)
 
     assert missing == set()
 
 
-def test_every_refusal_of_the_framework_is_explained() -> None:
+def test_every_error_of_the_rest_framework_is_explained() -> None:
     codes = {
         str(kind.default_code).replace("_", "-")
         for kind in exceptions.APIException.__subclasses__()
@@ -34,9 +34,9 @@ def test_every_refusal_of_the_framework_is_explained() -> None:
     assert codes <= set(problem_texts.PROBLEMS)
 
 
-def test_every_refusal_outside_the_framework_is_explained() -> None:
+def test_every_error_outside_the_rest_framework_is_explained() -> None:
     source = Path(problems.__file__).read_text()
-    codes = re.findall(r'answer\(request, \d+, "([a-z-]+)"', source)
+    codes = re.findall(r'answer\(\s*request, \d+, "([a-z-]+)"', source)
 
     assert len(codes) == 5
     assert set(codes) <= set(problem_texts.PROBLEMS)

@@ -1,4 +1,4 @@
-"""Backup and restore, with uploads older or newer than the rows."""
+"""Backup and restore, also with uploads that are older or newer than the rows."""
 
 import io
 import shutil
@@ -24,12 +24,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def storages(settings, tmp_path, scripted_players):
-    place = tmp_path / "submissions"
+    uploads = tmp_path / "submissions"
     stores = {name: dict(store) for name, store in settings.STORAGES.items()}
-    stores["bots"]["OPTIONS"] = {"location": place}
+    stores["bots"]["OPTIONS"] = {"location": uploads}
     settings.STORAGES = stores
     settings.DATA_DIR = tmp_path / "data"
-    return place
+    return uploads
 
 
 def upload(name: str) -> Submission:
@@ -56,7 +56,7 @@ def start() -> Season:
     return season
 
 
-def test_a_backup_brings_everything_back(storages, tmp_path):
+def test_a_restored_backup_has_the_ratings_and_uploads_of_its_time(storages, tmp_path):
     season = start()
     play_some(season, 3)
     call_command("backup", str(tmp_path / "backup"))
@@ -76,15 +76,13 @@ def test_a_running_game_is_played_again_after_a_restore(storages, tmp_path):
     attempts.claim(Game.objects.get().pk, factories.worker())
 
     backup.save(tmp_path / "backup")
-    missing = backup.bring_back(tmp_path / "backup")
+    report = backup.restore(tmp_path / "backup")
 
-    assert missing.games_given_back == 1
+    assert report.games_released == 1
     assert Game.objects.get().status == "scheduled"
 
 
-def test_todays_rows_with_yesterdays_uploads_say_what_is_missing(
-    storages, tmp_path, capsys
-):
+def test_rows_newer_than_the_uploads_are_listed_and_retired(storages, tmp_path, capsys):
     start()
     upload("dora")
     backup.save(tmp_path / "backup")
@@ -101,14 +99,14 @@ def test_todays_rows_with_yesterdays_uploads_say_what_is_missing(
     assert again.number == gone.number + 1
 
 
-def test_yesterdays_rows_with_todays_uploads_are_whole(storages, tmp_path):
+def test_uploads_newer_than_the_rows_do_no_harm(storages, tmp_path):
     season = start()
     backup.save(tmp_path / "backup")
     upload("dora")
 
-    missing = backup.bring_back(tmp_path / "backup")
+    report = backup.restore(tmp_path / "backup")
 
-    assert missing.packages == []
+    assert report.lost_submissions == []
     assert not Submission.objects.filter(bot__slug="dora").exists()
     assert rebuild.check(season).complaints == []
     connection.close()

@@ -1,4 +1,4 @@
-"""What anybody reads is made once for many, and only that."""
+"""Anonymous requests share responses; no other request does."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event, local
@@ -14,67 +14,67 @@ from tests.factories import Show
 
 
 @pytest.fixture(autouse=True)
-def _keep(settings) -> None:
+def _share(settings) -> None:
     settings.TORRES_FRESH_SECONDS = 60
     caches["pages"].clear()
 
 
 @pytest.fixture
-def time_flies(monkeypatch):
-    """Return what makes kept pages old."""
+def expire(monkeypatch):
+    """Return a function that lets all shared responses expire."""
 
-    def fly() -> None:
+    def jump() -> None:
         later = middleware.time.monotonic() + 61
         monkeypatch.setattr("ladder.web.middleware.time.monotonic", lambda: later)
 
-    return fly
+    return jump
 
 
 def rename(show: Show, name: str) -> None:
     Bot.objects.filter(pk=show.anas.bot_id).update(name=name)
 
 
-def test_a_page_is_made_once_for_many(visit, show: Show, time_flies) -> None:
+def test_a_page_is_rendered_once_for_many_visitors(visit, show: Show, expire) -> None:
     first = visit("").get("/bots/")
     rename(show, "Renamed")
-    kept = visit("").get("/bots/")
-    time_flies()
+    shared = visit("").get("/bots/")
+    expire()
 
-    assert kept.content == first.content
-    assert dict(kept.items()) == dict(first.items())
+    assert shared.content == first.content
+    assert dict(shared.items()) == dict(first.items())
     assert b"Renamed" in visit("").get("/bots/").content
 
 
-def test_what_a_program_reads_is_never_older_than_its_question(
-    anybody, show: Show
-) -> None:
+def test_json_is_never_older_than_its_request(anybody, show: Show) -> None:
     anybody.get("/api/v1/bots/")
     rename(show, "Renamed")
 
     assert b"Renamed" in anybody.get("/api/v1/bots/").content
 
 
-def test_each_address_has_its_own_page(visit, show: Show) -> None:
+def test_each_address_has_its_own_response(visit, show: Show) -> None:
 
     assert visit("").get("/bots/").content != visit("").get("/").content
 
 
-def test_a_crowd_that_asks_together_gets_one_answer(rf, monkeypatch) -> None:
-    """The first asks at 0; the others at 1, after its answer was begun."""
-    begun, all_asked, clock = Event(), Barrier(5), local()
+def test_simultaneous_requests_share_one_response(rf, monkeypatch) -> None:
+    """The first request comes at time 0, the others at 1, while it is answered."""
+    begun = Event()
+    all_asked = Barrier(5)
+    clock = local()
 
     def now() -> float:
         clock.now = getattr(clock, "now", -1.0) + 1
         return min(clock.now, 0.0) if clock.first else clock.now + 1
 
-    made = []
+    calls = []
 
     def make(request):
-        made.append(1)
-        if len(made) == 1:
+        calls.append(1)
+        if len(calls) == 1:
             begun.set()
             all_asked.wait(10)
-        return HttpResponse(str(len(made)), content_type="application/json")
+        return HttpResponse(str(len(calls)), content_type="application/json")
 
     def ask(k: int) -> bytes:
         clock.first = k == 0
@@ -85,13 +85,15 @@ def test_a_crowd_that_asks_together_gets_one_answer(rf, monkeypatch) -> None:
 
     monkeypatch.setattr("ladder.web.middleware.time.monotonic", now)
     share = middleware.SharedAnswers(make)
-    with ThreadPoolExecutor(5) as crowd:
-        answers = list(crowd.map(ask, range(5)))
+    with ThreadPoolExecutor(5) as threads:
+        answers = list(threads.map(ask, range(5)))
 
     assert answers == [b"1", b"2", b"2", b"2", b"2"]
 
 
-def test_who_signs_in_or_brings_a_token_sees_what_is(visit, ana, show: Show) -> None:
+def test_requests_with_a_session_or_a_token_get_fresh_responses(
+    visit, ana, show: Show
+) -> None:
     browser = visit("ana")
     visit("").get("/bots/")
     rename(show, "Renamed")
@@ -101,20 +103,20 @@ def test_who_signs_in_or_brings_a_token_sees_what_is(visit, ana, show: Show) -> 
     assert b"Renamed" not in visit("").get("/bots/").content
 
 
-def test_what_is_for_one_visitor_is_not_kept(db) -> None:
+def test_a_response_that_sets_a_cookie_is_not_shared(db) -> None:
     tokens = {Client().get("/sign-in/").cookies["csrftoken"].value for _ in range(2)}
 
     assert len(tokens) == 2
 
 
-def test_a_refusal_is_not_kept(visit, show: Show) -> None:
+def test_an_error_is_not_shared(visit, show: Show) -> None:
     assert visit("").get("/bots/renamed/").status_code == 404
     Bot.objects.filter(pk=show.anas.bot_id).update(slug="renamed")
 
     assert visit("").get("/bots/renamed/").status_code == 200
 
 
-def test_who_has_the_kept_page_is_told_so(visit, show: Show) -> None:
+def test_a_shared_response_answers_conditional_requests(visit, show: Show) -> None:
     tag = visit("").get("/")["ETag"]
 
     assert visit("").get("/", HTTP_IF_NONE_MATCH=tag).status_code == 304

@@ -1,7 +1,7 @@
 """One bot from upload to leaderboard, on PostgreSQL and Redis with two workers.
 
-Everything is real: the servers, the processes of the service as the runbook starts
-them, HTTP, the sandbox, and a bot that is not part of the repository.
+Everything is real: the servers, the processes as docs/operating.md starts them, HTTP,
+the sandbox, and a bot that is not part of the repository.
 """
 
 import json
@@ -30,7 +30,7 @@ pytestmark = [
 BIN = Path(sys.executable).parent
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 QUEUES = "play,again,tournament,build,service"
-PATIENCE_S = 240
+TIMEOUT_S = 240
 BOT = """\
 import json, sys
 for line in sys.stdin:
@@ -43,7 +43,7 @@ for line in sys.stdin:
 
 
 class JourneyService:
-    """The processes of the runbook, all on one machine."""
+    """The processes of a service of several hosts, all on one machine."""
 
     def __init__(self, stack: ExitStack, folder: Path) -> None:
         self.stack, self.folder = stack, folder
@@ -107,12 +107,16 @@ class JourneyService:
         return (self.folder / "log").read_text(errors="replace")[-4000:]
 
 
-def until(what, service: JourneyService):
-    """Ask again and again until there is an answer; fail with the logs."""
-    ends, pause = time.monotonic() + PATIENCE_S, Event()
-    while time.monotonic() < ends:
+def until(question, service: JourneyService):
+    """Repeat a question until the answer is true, and return it.
+
+    Fail with the logs of the service after TIMEOUT_S.
+    """
+    deadline = time.monotonic() + TIMEOUT_S
+    pause = Event()
+    while time.monotonic() < deadline:
         try:
-            if answer := what():
+            if answer := question():
                 return answer
         except httpx.TransportError:
             pass
@@ -122,7 +126,7 @@ def until(what, service: JourneyService):
 
 def test_a_bot_goes_from_upload_to_leaderboard_on_two_workers(tmp_path: Path) -> None:
     with ExitStack() as stack:
-        # Not in pytest's folder: that is closed to others, the user postgres too.
+        # Not in pytest's own folder, which the user postgres cannot enter.
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="torres-test-")))
         folder.chmod(0o755)
         service = JourneyService(stack, folder)
@@ -144,9 +148,9 @@ def test_a_bot_goes_from_upload_to_leaderboard_on_two_workers(tmp_path: Path) ->
         address = uploaded.headers["Location"]
         ready = until(
             lambda: (
-                (said := api.get(service.address + address).json())["status"]
+                (state := api.get(service.address + address).json())["status"]
                 not in {"uploaded", "building", "validating"}
-                and said
+                and state
             ),
             service,
         )
@@ -171,5 +175,5 @@ def test_a_bot_goes_from_upload_to_leaderboard_on_two_workers(tmp_path: Path) ->
         assert service.run(BIN / "torres", "verify", replay).endswith(": valid\n")
 
         status = service.run(*MANAGE, "status")
-        assert "The sum comes out." in status
+        assert "The totals add up." in status
         service.run(*MANAGE, "rebuild_ratings", "--check")

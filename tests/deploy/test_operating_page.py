@@ -1,0 +1,38 @@
+"""docs/operating.md explains every environment variable of the settings."""
+
+import re
+
+import pytest
+from django.conf import settings
+
+PAGE = (settings.BASE_DIR / "docs" / "operating.md").read_text()
+SOURCE = (settings.BASE_DIR / "ladder" / "settings.py").read_text()
+ROWS = dict(re.findall(r"^\| `([A-Z_]+)` \| (.*?) \|", PAGE, re.MULTILINE))
+VARIABLES = re.findall(r'\benv(?:\.\w+)?\(\s*"([A-Z_]+)"', SOURCE)
+# Only tests and `manage.py chaos` use it.
+DEFAULTS = dict(
+    re.findall(r'"([A-Z_]+)", default=([\d.]+(?: << \d+)?|True|False)\)', SOURCE)
+)
+
+
+def test_every_variable_is_on_the_page_and_no_other() -> None:
+    assert set(ROWS) == set(VARIABLES)
+
+
+@pytest.mark.parametrize("name", sorted(DEFAULTS))
+def test_a_default_on_the_page_is_that_of_the_settings(name: str) -> None:
+    number, _, shift = DEFAULTS[name].partition(" << ")
+    value = str(int(number) << int(shift)) if shift else number
+
+    assert ROWS[name] == f"`{value}`"
+
+
+def test_many_defaults_were_compared() -> None:
+    assert len(DEFAULTS) > 15
+
+
+def test_the_example_sets_only_known_variables() -> None:
+    lines = (settings.BASE_DIR / "deploy" / "example.env").read_text().splitlines()
+    names = {line.partition("=")[0] for line in lines if line and line[0] != "#"}
+
+    assert names - {"POSTGRES_PASSWORD"} <= set(ROWS)
