@@ -216,6 +216,14 @@ def test_a_fault_is_reported_with_its_place(
     assert len(str(fault.value)) < 500
 
 
+def test_seat_0_starts_if_the_ruleset_says_so() -> None:
+    replay = record("devir-2017")
+    replay["setup"]["first"] = 1
+
+    with pytest.raises(InvalidReplay, match="seat 0 starts"):
+        verify(replay)
+
+
 def test_a_ruleset_with_a_master_card_needs_one() -> None:
     replay = record("torres-3d")
     replay["setup"]["master"] = None

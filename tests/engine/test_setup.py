@@ -125,6 +125,7 @@ def test_every_switch_refuses_nonsense(switch: str) -> None:
         ("yucata", 5, {}),
         ("yucata", True, {}),
         ("yucata", 2, {"colour": 1}),
+        ("yucata", 2, {"stacks": [[3], [3]]}),
         ("yucata", 2, {"stacks": [[3], [], [3]]}),
         ("yucata", 2, {"stacks": [[3], [0], [3]]}),
         ("yucata", 2, {"stacks": [[30], [6], [6]]}),
@@ -136,6 +137,13 @@ def test_an_unknown_or_malformed_ruleset_is_refused(
 ) -> None:
     with pytest.raises(BadSwitch):
         resolve(ruleset, seats, switches)
+
+
+def test_a_switch_overrides_the_preset() -> None:
+    rules = resolve("yucata", 2, {"buy_draw": 1})
+
+    assert rules.buy_draw == 1
+    assert resolve("yucata", 2).buy_draw == 3
 
 
 def test_every_preset_explains_itself() -> None:
