@@ -1,4 +1,4 @@
-"""Games and positions that several tests need."""
+"""Games and positions for several test files."""
 
 from collections.abc import Iterator
 from random import Random
@@ -13,7 +13,7 @@ from engine.rulesets import resolve
 from engine.search import position_of
 from engine.setup import derive
 
-TABLES = [(ruleset, seats) for ruleset in PRESETS for seats in (2, 3, 4)]
+RULESETS_AND_SEATS = [(ruleset, seats) for ruleset in PRESETS for seats in (2, 3, 4)]
 
 
 def game(
@@ -23,17 +23,20 @@ def game(
     return TorresGame(rules, derive(rules, seed))
 
 
-def play_on(played: TorresGame, rng: Random, *, favour: str = "") -> Iterator[str]:
-    """Play random actions to the end, favouring those that begin with some words."""
-    while legal := played.legal():
-        wanted = [action for action in legal if favour and action.startswith(favour)]
-        choice = rng.choice(wanted if wanted and rng.random() < 0.7 else legal)
-        played.play(choice)
+def play_on(torres: TorresGame, rng: Random, *, favour: str = "") -> Iterator[str]:
+    """Play random actions to the end and yield each one.
+
+    Actions that begin with `favour` are preferred.
+    """
+    while legal := torres.legal():
+        favoured = [action for action in legal if favour and action.startswith(favour)]
+        choice = rng.choice(favoured if favoured and rng.random() < 0.7 else legal)
+        torres.play(choice)
         yield choice
 
 
 def blank(seats: int = 2, **changes: Any) -> dict[str, Any]:
-    """A state in the middle of seat 0's turn on a board without any block."""
+    """Return a state in the middle of seat 0's turn on a board without blocks."""
     state: dict[str, Any] = {
         "phase": 1,
         "round": 1,
@@ -65,7 +68,7 @@ def blank(seats: int = 2, **changes: Any) -> dict[str, Any]:
 
 
 def heights(blocks: str) -> list[list[int]]:
-    """Heights from words like `a4=2 c3`."""
+    """Return the heights of a state from words like `a4=2 c3`."""
     rows = [[0] * 8 for _ in range(8)]
     for word in blocks.split():
         space, _, height = word.partition("=")
@@ -82,7 +85,11 @@ def position(
     decision: str = "turn",
     **changes: Any,
 ) -> Position:
-    """Seat 0's turn: blocks, own and the other's knights, any field changed."""
+    """Return a position in seat 0's turn.
+
+    `blocks` are as in `heights`; `knights` and `others` are the spaces of the knights
+    of seat 0 and seat 1; `changes` are further fields of the state.
+    """
     rules = resolve(ruleset, 2)
     decks = [[]] * rules.deck_count
     state = blank(
@@ -96,7 +103,7 @@ def position(
 
 
 def legal(on: Position, kind: str = "") -> list[str]:
-    """The legal actions that begin with some words, without those words."""
+    """Return the legal actions that begin with `kind`, without `kind`."""
     return [t.removeprefix(kind).strip() for t in texts(on) if t.startswith(kind)]
 
 
@@ -108,7 +115,7 @@ def allows(on: Position, action: str) -> bool:
 __all__ = [
     "CARD_IDS",
     "NUMBERS",
-    "TABLES",
+    "RULESETS_AND_SEATS",
     "allows",
     "blank",
     "game",

@@ -1,8 +1,8 @@
-"""Torres once more, slow and plain, written from the documents alone.
+"""A second, slow and plain implementation of Torres, written from the documents alone.
 
-It shares no line with the engine: dictionaries and loops, no bit sets, no incremental
-anything. Where the two disagree, one of them misread a document. It is long, and in one
-file, because it is read from top to bottom beside the rules.
+It shares no code with the engine and uses no bit sets and no incremental data, only
+dictionaries and loops. If the two disagree, one of them misread a document. The module
+is long so that a reader can compare it with docs/rules.md from top to bottom.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ def slant(space):
 
 
 def castle_of(h, space):
-    """The castle as a set; empty for bare ground."""
+    """Return the castle of a space as a set; it is empty for bare ground."""
     if not h[space]:
         return set()
     seen, todo = {space}, [space]
@@ -50,7 +50,7 @@ def castles(h):
 
 
 def outcomes(stacks, blocks, limit, *, auto):
-    """All ways to put blocks on stacks: sorted sizes, and what returns."""
+    """Return all ways to put blocks on stacks: (sorted sizes, blocks returned)."""
     if not stacks:
         return {((), blocks)}
     room = [10**6 if limit is None else max(0, limit - s) for s in stacks]
@@ -114,7 +114,7 @@ class Oracle:
         self.played, self.current, self.drawn = False, None, None
         self.fresh = []
 
-    # the decision that comes next
+    # the present decision
 
     @property
     def decision(self):
@@ -131,7 +131,7 @@ class Oracle:
         return space not in self.pieces()
 
     def automatic(self):
-        """Yield the answer for a forfeited seat, action by action."""
+        """Return the next action of the prescribed answer of a forfeited seat."""
         legal = self.legal()
         for first in ("king stay", "end", "stack"):
             for action in legal:
@@ -189,7 +189,7 @@ class Oracle:
         return self.decks[0 if self.s["card_access"] == "shared_deck" else seat]
 
     def can_build(self, space, h=None, area_of=None):
-        """Rule 44 for a block on an empty space."""
+        """True if rule 44 allows a block on an empty space."""
         h = h or self.h
         if h[space]:
             return h[space] + 1 <= len(castle_of(h, space))
@@ -326,7 +326,7 @@ class Oracle:
         return len({frozenset(castle_of(self.h, n)) for n in near(k) if self.h[n]}) <= 1
 
     def shiftable(self, a, b):
-        """MOVE_BLOCK, judged on the final board."""
+        """True if MOVE_BLOCK is legal, judged on the final board."""
         before = castles(self.h)
         rest = next(c for c in before if a in c) - {a}
         h = dict(self.h)
@@ -397,7 +397,7 @@ class Oracle:
         for seat in range(self.n):
             self.stacks[seat] = sorted(sizes, reverse=True)
             self.supply -= sum(sizes)
-        for i in range(self.n):  # clockwise, also where the order is descending
+        for i in range(self.n):  # clockwise, also if the order is descending
             seat = (self.order[0] + i) % self.n
             ways = self.stock_outcomes(seat)
             if len(ways) > 1:
@@ -417,7 +417,7 @@ class Oracle:
         )
 
     def next(self):
-        """Find the next decision when nothing is left to do."""
+        """Find the next decision if the list is empty."""
         self.turns = getattr(self, "turns", [])
         if not self.turns:
             self.turns = list(self.order)
@@ -586,7 +586,7 @@ class Oracle:
         return (5, 15, 30)[self.phase - 1] if count == self.phase + 3 else 0
 
     def all_of(self, seat):
-        """The knights that must fulfil a card, or None if it cannot count."""
+        """Return the knights that must fulfil a card, or None if it does not count."""
         if self.phase < 3 or (self.s["master_all_six"] and self.reserve[seat]):
             return None
         return self.knights[seat]

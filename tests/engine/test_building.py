@@ -1,4 +1,4 @@
-"""Rule book A2, A5.4: castles and blocks (worked examples C-12, C-21)."""
+"""Castles and blocks (docs/rules.md, A2 and A5.4, examples C-12 and C-21)."""
 
 import pytest
 
@@ -8,7 +8,7 @@ C12 = "a4 a5 a6 c2 c3 c4 d4=4 e1 f1 e3 f3"
 
 
 @pytest.mark.parametrize("space", ["a1", "a2", "b1"])
-def test_a_block_needs_a_castle_beside_it(space: str) -> None:
+def test_a_block_needs_an_adjacent_castle(space: str) -> None:
     assert not allows(position(C12), f"block {space}")
 
 
@@ -42,7 +42,7 @@ def test_an_occupied_space_is_no_site_on_any_level(occupied: str) -> None:
     assert not allows(position("a4 a5", "a5 b4"), f"block {occupied}")
 
 
-def test_nothing_is_built_under_the_king() -> None:
+def test_no_block_is_placed_under_the_king() -> None:
     assert not allows(position("a4 a5=1", king="a5"), "block a5")
 
 

@@ -1,4 +1,4 @@
-"""Rule book A5.5, A5.6: buying and playing cards (C-26 to C-33)."""
+"""Buying and playing cards (docs/rules.md, A5.5 and A5.6, examples C-26 to C-33)."""
 
 from typing import Any
 
@@ -15,16 +15,16 @@ def hold(*cards: str) -> dict[str, Any]:
 
 
 def test_two_cards_a_turn_and_neither_is_played_in_it() -> None:
-    played = game("yucata", 2, "cards")
-    while played.decision != "turn":
-        played.play(played.legal()[0])
+    torres = game("yucata", 2, "cards")
+    while torres.decision != "turn":
+        torres.play(torres.legal()[0])
     for _ in range(2):
-        played.play("buy")
-        assert played.decision == "keep"
-        played.play(played.legal()[0])
+        torres.play("buy")
+        assert torres.decision == "keep"
+        torres.play(torres.legal()[0])
 
-    assert "buy" not in played.legal()
-    assert not [a for a in played.legal() if a.startswith("play")]
+    assert "buy" not in torres.legal()
+    assert not [a for a in torres.legal() if a.startswith("play")]
 
 
 def test_up2_leads_exactly_two_levels_up_and_straight() -> None:
@@ -171,19 +171,19 @@ def test_cards_go_back_in_the_order_drawn() -> None:
         ("top", ["jump", "up2", "ap6"]),
         ("bottom", ["ap6", "jump", "up2"]),
     ):
-        played = game("devir-2017", 2)
-        on = played.position
+        torres = game("devir-2017", 2)
+        on = torres.position
         on.cards.lay(0, [5, 9, 2, 0])  # jump up2 diagonal ap6
-        while played.decision != "turn":
-            played.play(played.legal()[0])
+        while torres.decision != "turn":
+            torres.play(torres.legal()[0])
         for action in ("stack 3", "end", "stack 3", "end"):
-            if played.seat == 0:
+            if torres.seat == 0:
                 break
-            if action in played.legal():
-                played.play(action)
-        played.play("buy")
-        played.play(f"keep diagonal {where}")
-        decks = played.state()["decks"]
+            if action in torres.legal():
+                torres.play(action)
+        torres.play("buy")
+        torres.play(f"keep diagonal {where}")
+        decks = torres.state()["decks"]
         assert isinstance(decks, list)
         assert decks[0] == expected
 

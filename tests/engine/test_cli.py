@@ -1,4 +1,4 @@
-"""`torres verify`, `trace`, `show`, `rulesets` (contract, section 9)."""
+"""`torres verify`, `trace`, `show` and `rulesets` (docs/contract.md, section 9)."""
 
 import json
 import os
@@ -41,31 +41,31 @@ def invalid(tmp_path: Path) -> Path:
 
 
 def test_a_valid_replay(valid: Path) -> None:
-    done = run(verify, valid)
+    result = run(verify, valid)
 
-    assert (done.exit_code, done.stdout) == (0, f"{valid}: valid\n")
+    assert (result.exit_code, result.stdout) == (0, f"{valid}: valid\n")
 
 
 def test_an_invalid_replay(valid: Path, invalid: Path) -> None:
-    done = run(verify, valid, invalid)
+    result = run(verify, valid, invalid)
 
-    assert done.exit_code == 1
-    assert done.stdout.splitlines()[1] == (
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[1] == (
         f"{invalid}: invalid: move 4: 'fly': it does not have the form of an "
         "action (docs/contract.md, section 4)"
     )
 
 
-def test_what_is_no_json_does_not_stop_the_others(
+def test_a_file_that_is_not_json_does_not_stop_the_others(
     tmp_path: Path, valid: Path, invalid: Path
 ) -> None:
     broken = tmp_path / "broken.json"
     broken.write_text("{")
-    done = run(verify, broken, tmp_path / "none", tmp_path, "a\0b", invalid, valid)
+    result = run(verify, broken, tmp_path / "none", tmp_path, "a\0b", invalid, valid)
 
-    assert done.exit_code == 2
-    assert len(done.stdout.splitlines()) == 2
-    assert len(done.stderr.splitlines()) == 4
+    assert result.exit_code == 2
+    assert len(result.stdout.splitlines()) == 2
+    assert len(result.stderr.splitlines()) == 4
 
 
 def test_json_that_is_no_replay_is_invalid(tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_many_replays_keep_their_order(
 ) -> None:
     monkeypatch.setattr(replays, "_WORTH_A_PROCESS", 4)
     monkeypatch.setattr(replays, "_cores", lambda: 2)
-    done = run(verify, *[valid, invalid] * 30)
+    result = run(verify, *[valid, invalid] * 30)
 
-    words = [line.split(": ")[1] for line in done.stdout.splitlines()]
+    words = [line.split(": ")[1] for line in result.stdout.splitlines()]
     assert words == ["valid", "invalid"] * 30
 
 
@@ -108,13 +108,13 @@ def test_a_trace_is_json_lines(valid: Path) -> None:
 def test_a_fault_is_one_line_on_stderr(
     command: Any, invalid: Path, tmp_path: Path
 ) -> None:
-    done = run(command, invalid)
-    assert (done.exit_code, done.stdout) == (1, "")
-    assert len(done.stderr.splitlines()) == 1
+    result = run(command, invalid)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert len(result.stderr.splitlines()) == 1
 
-    done = run(command, tmp_path / "none")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
+    result = run(command, tmp_path / "none")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_a_reader_may_leave_early(valid: Path) -> None:
@@ -135,14 +135,14 @@ def test_a_reader_may_leave_early(valid: Path) -> None:
     pipe.stderr.close()
 
 
-def test_boards_are_shown_plainly(valid: Path) -> None:
-    shown = run(show, valid, "--plain").stdout
+def test_show_prints_plain_boards(valid: Path) -> None:
+    output = run(show, valid, "--plain").stdout
 
-    assert "   a  b  c  d  e  f  g  h" in shown
-    assert "\x1b" not in shown
-    assert "forfeited" in shown
-    assert "completed: 1." in shown
-    assert len(run(show, valid, "--actions").stdout) > len(shown)
+    assert "   a  b  c  d  e  f  g  h" in output
+    assert "\x1b" not in output
+    assert "forfeited" in output
+    assert "completed: 1." in output
+    assert len(run(show, valid, "--actions").stdout) > len(output)
 
 
 def test_an_unfinished_game_is_shown(tmp_path: Path) -> None:
@@ -166,22 +166,22 @@ def test_keys_turn_the_pages(valid: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(replays, "_in_terminal", lambda: True)
     keys = iter(" b bq")
     monkeypatch.setattr("click.getchar", lambda: next(keys))
-    shown = run(show, valid).stdout
+    output = run(show, valid).stdout
 
     pages = len(list(board_text.frames(json.loads(valid.read_text()))))
-    seen = [line for line in shown.splitlines() if line.endswith("space, b or q")]
-    assert [line.split()[0] for line in seen] == ["1", "2", "1", "2", "1"]
-    assert seen[0].startswith(f"1 of {pages}")
+    footers = [line for line in output.splitlines() if line.endswith("space, b or q")]
+    assert [line.split()[0] for line in footers] == ["1", "2", "1", "2", "1"]
+    assert footers[0].startswith(f"1 of {pages}")
 
 
 def test_rulesets_are_listed() -> None:
-    shown = run(rulesets).stdout
+    output = run(rulesets).stdout
 
     for ruleset, preset in PRESETS.items():
-        assert ruleset in shown
-        assert preset.source in shown
+        assert ruleset in output
+        assert preset.source in output
     for switch in SWITCHES:
-        assert switch in shown
+        assert switch in output
 
 
 def test_rulesets_for_programs() -> None:

@@ -1,4 +1,4 @@
-"""The compiled kernel: it is the same engine, and it is never an old one."""
+"""The compiled kernel plays like the plain source and is never older."""
 
 import os
 import subprocess
@@ -11,12 +11,14 @@ import engine
 from engine.build import MODULES
 
 ROOT = Path(engine.__file__).parents[1]
-needs_compiled = pytest.mark.skipif(not engine.compiled, reason="nothing is compiled")
+needs_compiled = pytest.mark.skipif(
+    not engine.compiled, reason="the kernel is not compiled"
+)
 
 PLAY = """
 import hashlib, engine
 from engine import kernel
-seen = hashlib.sha256()
+digest = hashlib.sha256()
 for ruleset in engine.PRESETS:
     for seats in (2, 3, 4):
         rules = engine.resolve(ruleset, seats)
@@ -25,22 +27,22 @@ for ruleset in engine.PRESETS:
         while moves := position.legal():
             draw = draw * 6364136223846793005 % 2**64
             position.apply(moves[(draw >> 33) % len(moves)])
-            seen.update(repr(moves).encode())
-        seen.update(repr(list(position.track.scores)).encode())
-print(engine.compiled, seen.hexdigest())
+            digest.update(repr(moves).encode())
+        digest.update(repr(list(position.track.scores)).encode())
+print(engine.compiled, digest.hexdigest())
 """
 
 
 def play(pure: str) -> list[str]:
     environment = os.environ | {"TORRES_PURE": pure, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", PLAY],
         env=environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    return done.stdout.split()
+    return process.stdout.split()
 
 
 def test_the_plain_source_is_loaded_on_request() -> None:
@@ -49,14 +51,15 @@ def test_the_plain_source_is_loaded_on_request() -> None:
 
 @needs_compiled
 def test_compiled_and_plain_agree_move_for_move() -> None:
-    compiled, plain = play("0"), play("1")
+    compiled = play("0")
+    plain = play("1")
 
     assert compiled == ["True", plain[1]]
 
 
 @needs_compiled
 @pytest.mark.parametrize("module", MODULES)
-def test_what_is_compiled_is_not_older_than_its_source(module: str) -> None:
+def test_a_compiled_file_is_not_older_than_its_source(module: str) -> None:
     folder = ROOT / "engine"
     compiled = Path(str(sys.modules[f"engine.{module}"].__file__))
 

@@ -1,4 +1,4 @@
-"""The promises of engine/README.md hold."""
+"""The examples and the names in engine/README.md work."""
 
 import re
 from pathlib import Path
@@ -22,26 +22,26 @@ def test_the_first_example_plays_a_game(capsys: Any) -> None:
 def test_the_monte_carlo_example_finds_a_legal_action() -> None:
     names: dict[str, Any] = {}
     exec(EXAMPLES[1], names)
-    played = game("yucata", 2)
+    torres = game("yucata", 2)
     rng = Random(1)
-    while played.decision != "turn":
-        played.play(played.legal()[0])
-    view = played.state(played.seat)
-    chosen = names["choose"](played.rules, played.decision, view, rng, 1)
+    while torres.decision != "turn":
+        torres.play(torres.legal()[0])
+    view = torres.state(torres.seat)
+    action = names["choose"](torres.rules, torres.decision, view, rng, 1)
 
-    assert chosen in played.legal()
+    assert action in torres.legal()
     assert len(EXAMPLES[1].strip().splitlines()) <= 30
 
 
 def test_every_module_and_function_that_is_named_exists() -> None:
     for row in re.findall(r"^\| (?:A|contract).*\|$", PAGE, re.MULTILINE):
-        named = re.findall(r"`([\w.]+)`", row)
-        if not any(name.endswith(".py") for name in named):
-            continue  # a ruling
+        code = re.findall(r"`([\w.]+)`", row)
+        if not any(name.endswith(".py") for name in code):
+            continue  # the row is a ruling
         sources = "".join(
-            (FOLDER / name).read_text() for name in named if name.endswith(".py")
+            (FOLDER / name).read_text() for name in code if name.endswith(".py")
         )
         sources += (FOLDER / "game.py").read_text()
-        for name in named:
+        for name in code:
             if not name.endswith(".py"):
                 assert f"def {name.split('.')[-1]}(" in sources, name

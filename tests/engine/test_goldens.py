@@ -1,6 +1,6 @@
-"""Whole games with a digest of every state: any change of a rule shows.
+"""Whole games with a digest of every state, so that a changed rule fails a test.
 
-To accept a wanted change, in a commit of its own: TORRES_ACCEPT=1 pytest this file.
+To accept an intended change, run this file with TORRES_ACCEPT=1 and commit the files.
 """
 
 import hashlib
@@ -12,22 +12,22 @@ from typing import Any
 import pytest
 
 from engine.replay import trace
-from tests.engine.factories import TABLES
+from tests.engine.factories import RULESETS_AND_SEATS
 from tests.engine.test_replays import record
 
 FOLDER = Path(__file__).parent / "golden"
 
 
 def digest(replay: Any) -> str:
-    """SHA-256 over the lines of the replay's trace."""
+    """Return SHA-256 of the lines of the replay's trace."""
     lines = hashlib.sha256()
     for line in trace(replay):
         lines.update(json.dumps(line).encode() + b"\n")
     return lines.hexdigest()
 
 
-@pytest.mark.parametrize(("ruleset", "seats"), TABLES)
-def test_the_game_is_what_it_was(ruleset: str, seats: int) -> None:
+@pytest.mark.parametrize(("ruleset", "seats"), RULESETS_AND_SEATS)
+def test_a_golden_game_is_unchanged(ruleset: str, seats: int) -> None:
     path = FOLDER / f"{ruleset}-{seats}.json"
     if os.environ.get("TORRES_ACCEPT") == "1":
         forfeits = (30,) if seats == 3 else ()

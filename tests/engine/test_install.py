@@ -1,4 +1,4 @@
-"""Installing where nothing can be compiled: it succeeds, and the plain source runs."""
+"""Without a compiler the installation succeeds, and the plain source runs."""
 
 import os
 import shutil
@@ -24,7 +24,8 @@ print(engine.compiled, pathlib.Path(engine.__file__).parent)
 
 @pytest.mark.slow
 def test_the_project_installs_without_a_compiler(tmp_path: Path) -> None:
-    project, home = tmp_path / "project", tmp_path / "venv"
+    project = tmp_path / "project"
+    home = tmp_path / "venv"
     ignore = shutil.ignore_patterns("*.so", "__pycache__")
     shutil.copytree(ROOT / "engine", project / "engine", ignore=ignore)
     for name in SOURCES:
@@ -36,14 +37,14 @@ def test_the_project_installs_without_a_compiler(tmp_path: Path) -> None:
     bare.pop("TORRES_PURE", None)
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps"]
 
-    done = subprocess.run(
+    installation = subprocess.run(
         [*pip, "."], cwd=project, env=bare, capture_output=True, text=True, check=False
     )
-    if "No matching distribution found for" in done.stderr:  # what builds it, offline
+    if "No matching distribution found for" in installation.stderr:  # offline
         assert os.environ.get("TORRES_REQUIRE_ALL") != "1"
         pytest.skip("no package index can be reached")
-    assert done.returncode == 0, done.stderr
-    played = subprocess.run(
+    assert installation.returncode == 0, installation.stderr
+    game = subprocess.run(
         [python, "-c", PLAY, GOLDEN],
         cwd=tmp_path,
         env=bare,
@@ -52,6 +53,6 @@ def test_the_project_installs_without_a_compiler(tmp_path: Path) -> None:
         check=True,
     )
 
-    compiled, folder = played.stdout.split()
+    compiled, folder = game.stdout.split()
     assert compiled == "False"
     assert Path(folder).is_relative_to(home)

@@ -1,4 +1,4 @@
-"""Rule book A5.1 to A5.3: adding, stepping, doors (C-13 to C-18)."""
+"""Adding and moving knights (docs/rules.md, A5.1 to A5.3, examples C-13 to C-18)."""
 
 import pytest
 
@@ -38,11 +38,11 @@ def test_a_step_leads_up_one_level_at_most_and_down_any() -> None:
     assert "b1" not in goals
 
 
-def test_two_levels_up_are_no_step() -> None:
+def test_a_step_never_leads_up_two_levels() -> None:
     assert not allows(position(*C14, king="h5"), "move f6 g6")
 
 
-def test_what_lies_behind_a_tower_costs_two_points() -> None:
+def test_a_space_behind_a_tower_costs_two_points() -> None:
     assert not allows(position(*C14, king="h5"), "move f6 e5")
 
 
@@ -51,20 +51,20 @@ def test_a_door_leads_through_the_castle_for_one_point(action: str) -> None:
     assert allows(position(*C14, king="h5"), action)
 
 
-def test_one_castle_after_the_other() -> None:
+def test_two_castles_take_two_moves() -> None:
     board = position(C14[0], "d7", C14[2], king="h5")
 
     assert allows(board, "move d7 a5")
 
 
 @pytest.mark.parametrize("space", ["c7", "f7", "h5"])
-def test_no_knight_goes_where_a_piece_stands(space: str) -> None:
+def test_a_knight_never_moves_to_an_occupied_space(space: str) -> None:
     assert not allows(position(*C14, king="h5"), f"move f6 {space}")
 
 
-def test_inside_a_castle_nobody_rises_again() -> None:
-    # From b2 (level 1) the tower c2 is entered on its second layer; d2 is low, so the
-    # way to e2 leads down, and f2 (level 1) cannot be left through e2's second layer.
+def test_a_knight_never_rises_inside_a_castle() -> None:
+    # From b2 (level 1) the knight enters the tower c2 on its second layer. d2 has one
+    # layer, so the way to e2 leads down, and e2 has no exit to the roof of f2 there.
     board = position("b2 c2=2 d2 e2=2 f2", "b2")
 
     assert "f2" not in legal(board, "move b2")

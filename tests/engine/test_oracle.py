@@ -1,4 +1,4 @@
-"""The engine against a second, plain implementation, ply for ply."""
+"""The engine agrees with a second, plain implementation at every ply."""
 
 import os
 import random
@@ -40,23 +40,21 @@ CHANGES = {
 
 
 def choose(legal, rng):
-    """Prefer what is rare, so that every corner is seen; end turns late."""
+    """Choose an action: prefer rare kinds, and end turns late."""
     rare = [a for a in legal if a.startswith(("play", "end ", "stock", "keep"))]
     if rare and rng.random() < 0.4:
         return rng.choice(rare)
-    doing = [a for a in legal if not a.startswith("end")]
-    if doing and rng.random() < 0.93:
-        kind = rng.choice(sorted({a.split()[0] for a in doing}))
-        return rng.choice([a for a in doing if a.split()[0] == kind])
+    others = [a for a in legal if not a.startswith("end")]
+    if others and rng.random() < 0.93:
+        kind = rng.choice(sorted({a.split()[0] for a in others}))
+        return rng.choice([a for a in others if a.split()[0] == kind])
     return rng.choice(legal)
 
 
 def agree(rules, seed, forfeits=0.0):
     setup = derive(rules, seed)
-    game, oracle = (
-        TorresGame(rules, setup),
-        Oracle(rules.switches(), rules.seats, setup),
-    )
+    game = TorresGame(rules, setup)
+    oracle = Oracle(rules.switches(), rules.seats, setup)
     rng = random.Random(seed)
     while not game.over:
         where = (seed, game.ply)
@@ -97,6 +95,6 @@ def test_changed_switches_agree_with_the_plain_implementation(number: int) -> No
     try:
         rules = resolve(rng.choice(sorted(PRESETS)), rng.randint(2, 4), changes)
     except EngineError:
-        changes.pop("stacks", None)  # some phase cards deal more than there is
+        changes.pop("stacks", None)  # some phase cards need more blocks than exist
         rules = resolve("torres-3d", 3, changes)
     agree(rules, f"changed-{number}", forfeits=rng.choice([0, 0.005]))

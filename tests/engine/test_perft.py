@@ -1,4 +1,4 @@
-"""How many sequences of actions there are, for positions of every ruleset."""
+"""The number of action sequences from positions of every ruleset."""
 
 from pathlib import Path
 
@@ -7,22 +7,24 @@ import pytest
 from engine.__main__ import after_plies, main, perft
 
 FILES = sorted((Path(__file__).parent / "perft").glob("*.perft"))
-DEEP = 20_000  # counts above this are for the slow run
+MAX_FAST_COUNT = 20_000  # larger counts belong to the slow run
 
 
 def rows() -> list[tuple[str, int, str, int, int, int]]:
-    found = []
+    result = []
     for path in FILES:
         for line in path.read_text().splitlines():
             if not line.startswith("#"):
                 seats, seed, plies, depth, count = line.split()
                 row = (int(seats), seed, int(plies), int(depth), int(count))
-                found.append((path.stem, *row))
-    return found
+                result.append((path.stem, *row))
+    return result
 
 
 def slow(row: tuple[str, int, str, int, int, int]) -> object:
-    return pytest.param(*row, marks=pytest.mark.slow if row[-1] > DEEP else [])
+    return pytest.param(
+        *row, marks=pytest.mark.slow if row[-1] > MAX_FAST_COUNT else []
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""Properties that hold in every position, whatever is played."""
+"""Invariants that hold in every position."""
 
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -11,27 +12,30 @@ from engine.errors import IllegalAction
 from engine.game import TorresGame
 from engine.notation import move_of, text
 from engine.rulesets import BLOCKS
-from tests.engine.factories import TABLES, game, play_on
+from tests.engine.factories import RULESETS_AND_SEATS, game, play_on
 
 NEAR = [(0, 1), (1, 0), (0, -1), (-1, 0)]
-games = st.tuples(st.sampled_from(TABLES), st.integers(0, 2**32), st.integers(0, 250))
+games = st.tuples(
+    st.sampled_from(RULESETS_AND_SEATS), st.integers(0, 2**32), st.integers(0, 250)
+)
 
 
 def at(table: tuple[str, int], seed: int, plies: int) -> TorresGame:
-    """Return a game after ``plies`` random actions."""
-    played = game(*table, str(seed))
-    for number, _ in enumerate(play_on(played, Random(seed), favour="play")):
+    """Return a game after `plies` random actions."""
+    torres = game(*table, str(seed))
+    for number, _ in enumerate(play_on(torres, Random(seed), favour="play")):
         if number >= plies:
             break
-    return played
+    return torres
 
 
 def castles(heights: list[list[int]]) -> list[set[tuple[int, int]]]:
-    """The castles of a board, found anew by walking."""
+    """Return the castles of a board as sets of (row, column), found by walking."""
     left = {(r, c) for r in range(8) for c in range(8) if heights[r][c]}
-    found = []
+    result = []
     while left:
-        castle, edge = set(), [left.pop()]
+        castle = set()
+        edge = [left.pop()]
         while edge:
             row, column = edge.pop()
             castle.add((row, column))
@@ -39,17 +43,17 @@ def castles(heights: list[list[int]]) -> list[set[tuple[int, int]]]:
                 if (row + down, column + right) in left:
                     left.remove((row + down, column + right))
                     edge.append((row + down, column + right))
-        found.append(castle)
-    return found
+        result.append(castle)
+    return result
 
 
 @given(games)
 @settings(max_examples=60, deadline=None)
 def test_blocks_knights_and_cards_are_conserved(
-    played_to: tuple[tuple[str, int], int, int],
+    sample: tuple[tuple[str, int], int, int],
 ) -> None:
-    played = at(*played_to)
-    state: Any = played.state()
+    torres = at(*sample)
+    state: Any = torres.state()
 
     on_board = sum(map(sum, state["heights"]))
     stacked = sum(map(sum, state["stacks"])) + (state["current"] or 0)
@@ -58,32 +62,32 @@ def test_blocks_knights_and_cards_are_conserved(
         assert len(knights) + reserve == 6
     cards = sum(map(len, state["hands"] + state["decks"] + state["discards"]))
     cards += len(state["drawn"] or [])
-    rules = played.rules
+    rules = torres.rules
     assert cards == (40 if rules.card_access == "shared_deck" else 10 * rules.seats)
 
 
 @given(games)
 @settings(max_examples=60, deadline=None)
 def test_castles_stay_apart_and_no_higher_than_their_area(
-    played_to: tuple[tuple[str, int], int, int],
+    sample: tuple[tuple[str, int], int, int],
 ) -> None:
-    played = at(*played_to)
-    state: Any = played.state()
-    found = castles(state["heights"])
+    torres = at(*sample)
+    state: Any = torres.state()
+    parts = castles(state["heights"])
 
-    assert len(found) == played.position.board.castles
-    if played.decision != "found":
-        assert len(found) >= 6
-    for castle in found:
+    assert len(parts) == torres.position.board.castles
+    if torres.decision != "found":
+        assert len(parts) >= 6
+    for castle in parts:
         assert max(state["heights"][r][c] for r, c in castle) <= len(castle)
 
 
 @given(games)
 @settings(max_examples=60, deadline=None)
 def test_scores_differ_unless_they_are_0(
-    played_to: tuple[tuple[str, int], int, int],
+    sample: tuple[tuple[str, int], int, int],
 ) -> None:
-    scores = [s for s in at(*played_to).position.track.scores if s]
+    scores = [s for s in at(*sample).position.track.scores if s]
 
     assert len(scores) == len(set(scores))
 
@@ -91,13 +95,13 @@ def test_scores_differ_unless_they_are_0(
 @given(games, st.integers(0, 10**9))
 @settings(max_examples=40, deadline=None)
 def test_exactly_the_listed_moves_are_legal(
-    played_to: tuple[tuple[str, int], int, int], seed: int
+    sample: tuple[tuple[str, int], int, int], seed: int
 ) -> None:
-    played = at(*played_to)
-    position = played.position
+    torres = at(*sample)
+    position = torres.position
     legal = set(position.legal())
     rng = Random(seed)
-    words = played.legal()
+    words = torres.legal()
 
     assert words == sorted(set(words))
     assert [move_of(position, word) for word in words] == position.legal()
@@ -112,18 +116,18 @@ def test_exactly_the_listed_moves_are_legal(
 
 @pytest.mark.parametrize("ruleset", ["yucata", "rio-grande-1999"])
 def test_any_number_is_played_or_refused(ruleset: str) -> None:
-    """At every kind of decision, numbers at and beside every bound."""
+    """Try numbers at and beside every bound at every kind of decision."""
     edges = (0, 1, 2, 3, 63, 64, 65, 66, 255)
     numbers = [k << 16 | a << 8 | b for k in range(27) for a in edges for b in edges]
-    played = game(ruleset, 3, "numbers")
-    met: dict[object, int] = {}
-    for _ in play_on(played, Random(3), favour="buy"):
-        if played.over:
+    torres = game(ruleset, 3, "numbers")
+    counts: Counter[object] = Counter()
+    for _ in play_on(torres, Random(3), favour="buy"):
+        if torres.over:
             break
-        met[played.decision] = met.get(played.decision, 0) + 1
-        if met[played.decision] > 2:
+        counts[torres.decision] += 1
+        if counts[torres.decision] > 2:
             continue
-        position = played.position
+        position = torres.position
         legal = position.legal()
         for move in (-1, *numbers):
             if move in legal:
@@ -133,7 +137,7 @@ def test_any_number_is_played_or_refused(ruleset: str) -> None:
                     position.apply(move)
         assert position.legal() == legal
 
-    assert len(met) > 2
+    assert len(counts) > 2
 
 
 TOKENS = """
@@ -154,32 +158,32 @@ WORDS = st.sampled_from(TOKENS.split())
 )
 @settings(max_examples=300, deadline=None)
 def test_any_string_is_played_or_refused_with_a_reason(
-    played_to: tuple[tuple[str, int], int, int], action: str
+    sample: tuple[tuple[str, int], int, int], action: str
 ) -> None:
-    played = at(played_to[0], played_to[1] % 20, played_to[2] % 60)
-    legal = played.legal()
-    before = played.state()
+    torres = at(sample[0], sample[1] % 20, sample[2] % 60)
+    legal = torres.legal()
+    before = torres.state()
     if action in legal:
-        played.play(action)
+        torres.play(action)
         return
     with pytest.raises(IllegalAction) as refusal:
-        played.play(action)
+        torres.play(action)
 
     assert len(refusal.value.why) > 10
-    assert played.state() == before
+    assert torres.state() == before
 
 
 @pytest.mark.parametrize("ruleset", PRESETS)
 def test_a_view_never_shows_what_is_hidden(ruleset: str) -> None:
-    played = game(ruleset, 3, "hidden")
-    for _ in play_on(played, Random(2), favour="buy"):
-        full: Any = played.state()
+    torres = game(ruleset, 3, "hidden")
+    for _ in play_on(torres, Random(2), favour="buy"):
+        full: Any = torres.state()
         for seat in range(3):
-            view: Any = played.state(seat)
+            view: Any = torres.state(seat)
             assert view["hand"] == full["hands"][seat]
             assert view["hands"] == [len(hand) for hand in full["hands"]]
             assert view["decks"] == [len(deck) for deck in full["decks"]]
-            decides = played.position.seat == seat
+            decides = torres.position.seat == seat
             assert view["drawn"] == (full["drawn"] if decides else None)
             assert view["fresh"] == (full["fresh"] if decides else [])
             shared = {k: v for k, v in view.items() if k in full}

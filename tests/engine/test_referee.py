@@ -1,4 +1,4 @@
-"""The referee, with players that are plain objects."""
+"""The referee with players that are plain Python objects."""
 
 import random
 from collections.abc import Callable
@@ -17,12 +17,12 @@ LIMITS = {"move_ms": 1000, "bank_ms": 5000}
 
 
 class ScriptedSeat:
-    """Chooses at random unless a script says otherwise; remembers what it was told."""
+    """A player that answers at random and stores the messages of the referee."""
 
     def __init__(self, seed: int = 0) -> None:
         self.rng = random.Random(seed)
         self.asks: list[Ask] = []
-        self.told: list[Any] = []
+        self.messages: list[Any] = []
         self.hello: Hello | None = None
         self.killed = 0
 
@@ -37,21 +37,22 @@ class ScriptedSeat:
         return self.answer(ask)
 
     def forfeit(self, reason: str, detail: str) -> None:
-        self.told.append(("forfeit", reason, detail))
+        self.messages.append(("forfeit", reason, detail))
 
     def end(self, scores: list[int], ranks: list[int], reason: str) -> None:
-        self.told.append(("end", scores, ranks, reason))
+        self.messages.append(("end", scores, ranks, reason))
 
     def kill(self) -> None:
         self.killed += 1
 
 
 class At(ScriptedSeat):
-    """Does something special at its n-th question."""
+    """Gives a special answer to its n-th question."""
 
     def __init__(self, n: int, special: Callable[[Ask], Answer]) -> None:
         super().__init__()
-        self.n, self.special = n, special
+        self.n = n
+        self.special = special
 
     def answer(self, ask: Ask) -> Answer:
         if len(self.asks) == self.n:
@@ -59,39 +60,39 @@ class At(ScriptedSeat):
         return super().answer(ask)
 
 
-class StillBorn(ScriptedSeat):
+class CrashesAtStart(ScriptedSeat):
     def start(self, hello: Hello) -> None:
         raise PlayerFault(Fault.CRASH, "exit code 1, at start")
 
 
-def table(players: list[Any], seed: str = "s", ruleset: str = "yucata"):
+def play_with(players: list[Any], seed: str = "s", ruleset: str = "yucata"):
     rules = resolve(ruleset, len(players))
     return play(
         TorresGame(rules, derive(rules, seed)), players, seed=seed, limits=LIMITS
     )
 
 
-def document(outcome, players):
+def document(record, players):
     names = [{"name": str(i)} for i in range(len(players))]
-    return outcome.replay(seed="s", players=names)
+    return record.replay(seed="s", players=names)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_a_whole_game_ends_with_a_replay_that_verifies(seats: int) -> None:
     players = [ScriptedSeat(seed) for seed in range(seats)]
 
-    outcome = table(players)
+    record = play_with(players)
 
-    replay.verify(document(outcome, players))
+    replay.verify(document(record, players))
     assert all(player.killed for player in players)
-    assert [p.told[-1][0] for p in players] == ["end"] * seats
-    assert outcome.game.result["reason"] == "completed"
+    assert [p.messages[-1][0] for p in players] == ["end"] * seats
+    assert record.game.result["reason"] == "completed"
 
 
-def test_each_seat_hears_hello_with_a_seed_of_its_own() -> None:
+def test_each_seat_gets_a_hello_with_its_own_seed() -> None:
     players = [ScriptedSeat(1), ScriptedSeat(2)]
 
-    table(players, seed="secret")
+    play_with(players, seed="secret")
 
     seeds = {player.hello.seed for player in players}
     assert len(seeds) == 2
@@ -103,20 +104,20 @@ def test_each_seat_hears_hello_with_a_seed_of_its_own() -> None:
         assert player.hello.limits == LIMITS
 
 
-def test_events_tell_each_seat_everything_once_but_no_secret() -> None:
+def test_each_seat_gets_each_event_once_without_secrets() -> None:
     players = [ScriptedSeat(5), ScriptedSeat(6)]
 
-    outcome = table(players)
+    record = play_with(players)
 
     for seat, player in enumerate(players):
         events = [event for ask in player.asks for event in ask.events]
-        assert len(events) <= len(outcome.game.log)
-        for event, told in zip(outcome.game.log, events, strict=False):
+        assert len(events) <= len(record.game.log)
+        for event, received in zip(record.game.log, events, strict=False):
             action = event.get("action", "")
             if action.startswith("keep") and event["seat"] != seat:
-                assert told["action"] == f"keep ? {action.split()[2]}"
+                assert received["action"] == f"keep ? {action.split()[2]}"
             else:
-                assert told == event
+                assert received == event
 
 
 @pytest.mark.parametrize("answer", [["block z9"], ["nonsense"], ["", "end"], ["end\n"]])
@@ -124,12 +125,12 @@ def test_an_illegal_action_forfeits_and_the_game_goes_on(answer: list[str]) -> N
     cheat = At(6, lambda _: Answer(answer, None, 1.0))
     players = [cheat, ScriptedSeat(1), ScriptedSeat(2)]
 
-    outcome = table(players)
+    record = play_with(players)
 
-    assert [f.reason for f in outcome.forfeits] == ["illegal_action"]
-    assert cheat.told[0][0] == "forfeit"
-    assert len(cheat.told) == 1
-    document_ = document(outcome, players)
+    assert [f.reason for f in record.forfeits] == ["illegal_action"]
+    assert cheat.messages[0][0] == "forfeit"
+    assert len(cheat.messages) == 1
+    document_ = document(record, players)
     replay.verify(document_)
     assert any(move.get("auto") for move in document_["moves"])
     assert document_["result"]["ranks"][0] == 3
@@ -141,11 +142,11 @@ def test_the_legal_actions_before_an_illegal_one_stand() -> None:
 
     players = [At(1, half), ScriptedSeat(1), ScriptedSeat(2)]
 
-    outcome = table(players)
+    record = play_with(players)
 
-    forfeit = outcome.forfeits[0]
-    assert outcome.moves[forfeit.before_move - 1].seat == 0
-    replay.verify(document(outcome, players))
+    forfeit = record.forfeits[0]
+    assert record.moves[forfeit.before_move - 1].seat == 0
+    replay.verify(document(record, players))
 
 
 def test_nothing_follows_buy_and_nothing_reaches_beyond_the_turn() -> None:
@@ -157,9 +158,9 @@ def test_nothing_follows_buy_and_nothing_reaches_beyond_the_turn() -> None:
 
     for special in (greedy, eager):
         players = [At(4, special), ScriptedSeat(1), ScriptedSeat(2)]
-        outcome = table(players)
-        assert outcome.forfeits[0].reason == "illegal_action"
-        replay.verify(document(outcome, players))
+        record = play_with(players)
+        assert record.forfeits[0].reason == "illegal_action"
+        replay.verify(document(record, players))
 
 
 def test_an_index_chooses_from_the_sorted_legal_actions() -> None:
@@ -172,8 +173,8 @@ def test_an_index_chooses_from_the_sorted_legal_actions() -> None:
         def answer(self, ask: Ask) -> Answer:
             return Answer(None, len(ask.legal), 1.0)
 
-    assert table([First(), First()]).forfeits == []
-    assert table([Beyond(), First()]).forfeits[0].reason == "protocol"
+    assert play_with([First(), First()]).forfeits == []
+    assert play_with([Beyond(), First()]).forfeits[0].reason == "protocol"
 
 
 def test_a_turn_is_free_once_and_the_bank_pays_the_rest() -> None:
@@ -182,9 +183,9 @@ def test_a_turn_is_free_once_and_the_bank_pays_the_rest() -> None:
             return Answer([self.rng.choice(ask.legal)], None, 600.0)
 
     slow = Slow(3)
-    outcome = table([slow, ScriptedSeat(1)])
+    record = play_with([slow, ScriptedSeat(1)])
 
-    assert [f.reason for f in outcome.forfeits] == ["timeout"]
+    assert [f.reason for f in record.forfeits] == ["timeout"]
     asks = [ask for ask in slow.asks if ask.decision in {"turn", "keep"}][:3]
     left = [(ask.move_ms, ask.bank_ms) for ask in asks]
     assert left == [(1000, 5000), (400, 5000), (0, 4800)]
@@ -193,23 +194,23 @@ def test_a_turn_is_free_once_and_the_bank_pays_the_rest() -> None:
 def test_a_bank_that_is_overdrawn_is_a_timeout() -> None:
     late = At(3, lambda ask: Answer([ask.legal[0]], None, 6000.5))
 
-    outcome = table([late, ScriptedSeat(1)])
+    record = play_with([late, ScriptedSeat(1)])
 
-    assert [f.reason for f in outcome.forfeits] == ["timeout"]
-    assert outcome.game.result["reason"] == "last_standing"
+    assert [f.reason for f in record.forfeits] == ["timeout"]
+    assert record.game.result["reason"] == "last_standing"
 
 
 def test_faults_at_the_start_count_in_order_and_the_last_seat_is_not_examined() -> None:
-    players = [StillBorn(), StillBorn(), StillBorn()]
+    players = [CrashesAtStart(), CrashesAtStart(), CrashesAtStart()]
 
-    outcome = table(players)
+    record = play_with(players)
 
-    assert len(outcome.forfeits) == 2
-    assert outcome.moves == []
-    first = outcome.game.setup.first
-    assert [f.seat for f in outcome.forfeits] == [first, (first + 1) % 3]
-    assert outcome.game.result["ranks"][(first + 2) % 3] == 1
-    replay.verify(document(outcome, players))
+    assert len(record.forfeits) == 2
+    assert record.moves == []
+    first = record.game.setup.first
+    assert [f.seat for f in record.forfeits] == [first, (first + 1) % 3]
+    assert record.game.result["ranks"][(first + 2) % 3] == 1
+    replay.verify(document(record, players))
 
 
 def test_our_own_fault_ends_the_game_and_every_player() -> None:
@@ -219,25 +220,25 @@ def test_our_own_fault_ends_the_game_and_every_player() -> None:
     players = [At(3, broken), ScriptedSeat(1)]
 
     with pytest.raises(ServiceFault):
-        table(players)
+        play_with(players)
     assert all(player.killed for player in players)
 
 
-def test_the_watch_hears_of_every_move_as_it_is_made() -> None:
-    seen = []
+def test_watch_is_called_with_every_move() -> None:
+    moves = []
     rules = resolve("yucata", 2)
     game = TorresGame(rules, derive(rules, "w"))
 
-    outcome = play(
+    record = play(
         game,
         [ScriptedSeat(1), ScriptedSeat(2)],
         seed="w",
         limits=LIMITS,
-        watch=seen.append,
+        watch=moves.append,
     )
 
-    assert seen == outcome.moves
-    assert [move.index for move in seen] == list(range(len(seen)))
+    assert moves == record.moves
+    assert [move.index for move in moves] == list(range(len(moves)))
 
 
 def test_an_answer_belongs_to_one_turn() -> None:
@@ -245,16 +246,16 @@ def test_an_answer_belongs_to_one_turn() -> None:
         end = next(action for action in ask.legal if action.startswith("end"))
         return Answer([end, "score"], None, 1.0)
 
-    # The first questions are the knight and, for one of them, the king.
-    outcome = table([At(4, two_turns), ScriptedSeat(1)])
+    # The first questions are about the knight and, for one seat, about the king.
+    record = play_with([At(4, two_turns), ScriptedSeat(1)])
 
-    assert [f.detail for f in outcome.forfeits] == [
+    assert [f.detail for f in record.forfeits] == [
         "'score': the turn is over, and an answer belongs to one turn"
     ]
 
 
 class Talkative(ScriptedSeat):
-    """Ends each turn at once, and has more to say after the last one."""
+    """Ends each turn at once, and adds an action after the end of the game."""
 
     def answer(self, ask: Ask) -> Answer:
         if ask.decision != "turn":
@@ -268,11 +269,11 @@ class Talkative(ScriptedSeat):
         return Answer([end], None, 1.0)
 
 
-def test_nothing_is_wrong_after_the_end() -> None:
-    outcome = table([Talkative(1), Talkative(2)])
+def test_actions_after_the_end_are_ignored() -> None:
+    record = play_with([Talkative(1), Talkative(2)])
 
-    assert outcome.forfeits == []
-    assert len(outcome.moves[-1].actions) == 1
+    assert record.forfeits == []
+    assert len(record.moves[-1].actions) == 1
 
 
 class Scorer(ScriptedSeat):
@@ -285,7 +286,7 @@ class Scorer(ScriptedSeat):
 
 
 def test_an_answer_may_hold_several_actions_of_a_turn() -> None:
-    outcome = table([Scorer(1), Scorer(2)])
+    record = play_with([Scorer(1), Scorer(2)])
 
-    assert outcome.forfeits == []
-    assert ["score", "score"] in [move.actions for move in outcome.moves]
+    assert record.forfeits == []
+    assert ["score", "score"] in [move.actions for move in record.moves]

@@ -104,7 +104,7 @@ CASES: list[tuple[str, str, str, Fields]] = [
 
 
 @pytest.mark.parametrize(("action", "clause", "board", "fields"), CASES)
-def test_the_broken_rule_is_named(
+def test_a_refusal_names_the_broken_rule(
     action: str, clause: str, board: str, fields: Fields
 ) -> None:
     blocks, _, knights = board.partition(" ")

@@ -1,4 +1,4 @@
-"""Replays: what is written verifies, and every fault is found (contract, section 7)."""
+"""Recorded replays verify; every fault is reported (docs/contract.md, section 7)."""
 
 import copy
 import json
@@ -14,52 +14,59 @@ from engine.faults import Fault
 from engine.game import TorresGame
 from engine.replay import document, trace, verify
 from engine.replay_format import InvalidReplay, NotJson, load
-from tests.engine.factories import TABLES, game
+from tests.engine.factories import RULESETS_AND_SEATS, game
 
 
 def record(
     ruleset: str = "yucata", seats: int = 2, seed: str = "r", **opts: Any
 ) -> Any:
-    """The replay of a random game; `forfeits` at and `stop` after these answers."""
-    played = game(ruleset, seats, seed)
+    """Return the replay of a random game as JSON.
+
+    `forfeits` are the numbers of answers at which the seat forfeits; the game stops
+    after `stop` answers.
+    """
+    torres = game(ruleset, seats, seed)
     rng = Random(seed)
     moves: list[dict[str, object]] = []
     forfeits: list[dict[str, object]] = []
-    while not played.over and len(moves) < opts.get("stop", 10**6):
+    while not torres.over and len(moves) < opts.get("stop", 10**6):
         if (
             len(moves) in opts.get("forfeits", ())
-            and played.seat not in played.forfeited
+            and torres.seat not in torres.forfeited
         ):
-            forfeit = {"seat": played.seat, "reason": "timeout"}
+            forfeit = {"seat": torres.seat, "reason": "timeout"}
             forfeits.append({**forfeit, "before_move": len(moves)})
-            played.forfeit(played.seat or 0, Fault.TIMEOUT)
+            torres.forfeit(torres.seat or 0, Fault.TIMEOUT)
             continue
-        moves.append(answer(played, rng))
+        moves.append(answer(torres, rng))
     players = [{"name": f"seat {seat}"} for seat in range(seats)]
-    made = document(played, seed=seed, players=players, moves=moves, forfeits=forfeits)
-    return json.loads(json.dumps(made))
+    replay = document(
+        torres, seed=seed, players=players, moves=moves, forfeits=forfeits
+    )
+    return json.loads(json.dumps(replay))
 
 
-def answer(played: TorresGame, rng: Random) -> dict[str, object]:
-    seat = played.seat
-    if seat in played.forfeited:
-        actions = played.automatic()
+def answer(torres: TorresGame, rng: Random) -> dict[str, object]:
+    seat = torres.seat
+    if seat in torres.forfeited:
+        actions = torres.automatic()
         for action in actions:
-            played.play(action, auto=True)
+            torres.play(action, auto=True)
         return {"seat": seat, "actions": actions, "auto": True}
-    actions, turn = [], played.turn_id
+    actions: list[str] = []
+    turn = torres.turn_id
     while not actions or (
-        played.turn_id == turn and not played.over and rng.random() < 0.6
+        torres.turn_id == turn and not torres.over and rng.random() < 0.6
     ):
         if actions and actions[-1] == "buy":
             break
-        actions.append(rng.choice(played.legal()))
-        played.play(actions[-1])
+        actions.append(rng.choice(torres.legal()))
+        torres.play(actions[-1])
     return {"seat": seat, "actions": actions}
 
 
-@pytest.mark.parametrize(("ruleset", "seats"), TABLES)
-def test_what_is_recorded_verifies(ruleset: str, seats: int) -> None:
+@pytest.mark.parametrize(("ruleset", "seats"), RULESETS_AND_SEATS)
+def test_a_recorded_game_verifies(ruleset: str, seats: int) -> None:
     verify(record(ruleset, seats))
     verify(record(ruleset, seats, forfeits=(9, 30)))
     verify(record(ruleset, seats, stop=25))
@@ -94,30 +101,30 @@ def test_an_unfinished_trace_says_so() -> None:
 
 
 def test_a_forfeited_seat_may_keep_and_end_in_one_answer_or_two() -> None:
-    played = game("devir-2017", 3)
+    torres = game("devir-2017", 3)
     moves: list[dict[str, object]] = []
-    while played.decision != "turn":
-        moves.append({"seat": played.seat, "actions": [played.legal()[0]]})
-        played.play(played.legal()[0])
-    seat = played.seat or 0
+    while torres.decision != "turn":
+        moves.append({"seat": torres.seat, "actions": [torres.legal()[0]]})
+        torres.play(torres.legal()[0])
+    seat = torres.seat or 0
     moves.append({"seat": seat, "actions": ["buy"]})
-    played.play("buy")
+    torres.play("buy")
     forfeits = [{"seat": seat, "before_move": len(moves), "reason": "crash"}]
-    played.forfeit(seat, Fault.CRASH)
-    keep = played.automatic()
-    played.play(keep[0])
-    end = played.automatic()
+    torres.forfeit(seat, Fault.CRASH)
+    keep = torres.automatic()
+    torres.play(keep[0])
+    end = torres.automatic()
     for action in end:
-        played.play(action)
+        torres.play(action)
     players = [{"name": "x"}] * 3
     for entries in ([keep, end], [keep + end]):
-        written = [{"seat": seat, "actions": a, "auto": True} for a in entries]
+        answers = [{"seat": seat, "actions": a, "auto": True} for a in entries]
         verify(
             document(
-                played,
+                torres,
                 seed="s",
                 players=players,
-                moves=[*moves, *written],
+                moves=[*moves, *answers],
                 forfeits=forfeits,
             )
         )
@@ -197,7 +204,7 @@ FAULTS: list[tuple[str, Callable[[Any], None]]] = [
 
 
 @pytest.mark.parametrize(("where", "change"), FAULTS)
-def test_a_fault_is_found_where_it_is(
+def test_a_fault_is_reported_with_its_place(
     where: str, change: Callable[[Any], None]
 ) -> None:
     replay = record()
@@ -209,7 +216,15 @@ def test_a_fault_is_found_where_it_is(
     assert len(str(fault.value)) < 500
 
 
-def test_a_master_card_must_be_one() -> None:
+def test_seat_0_starts_if_the_ruleset_says_so() -> None:
+    replay = record("devir-2017")
+    replay["setup"]["first"] = 1
+
+    with pytest.raises(InvalidReplay, match="seat 0 starts"):
+        verify(replay)
+
+
+def test_a_ruleset_with_a_master_card_needs_one() -> None:
     replay = record("torres-3d")
     replay["setup"]["master"] = None
 
@@ -229,7 +244,7 @@ def test_a_master_card_must_be_one() -> None:
         {"seat": 0, "before_move": 1},
     ],
 )
-def test_a_forfeit_that_is_none_is_refused(forfeit: dict[str, object]) -> None:
+def test_a_malformed_forfeit_is_refused(forfeit: dict[str, object]) -> None:
     replay = record()
     replay["forfeits"] = [forfeit]
 
@@ -252,7 +267,7 @@ def test_a_seat_forfeits_once_in_order_and_not_after_the_end() -> None:
             verify(broken)
 
 
-def test_a_prescribed_answer_must_be_the_prescribed_one() -> None:
+def test_a_forfeited_seat_must_give_the_prescribed_answer() -> None:
     replay = record("yucata", 3, forfeits=(9,))
     number = next(n for n, move in enumerate(replay["moves"]) if "auto" in move)
     replay["moves"][number]["actions"] = ["score", "end"]
@@ -261,7 +276,7 @@ def test_a_prescribed_answer_must_be_the_prescribed_one() -> None:
         verify(replay)
 
 
-def test_a_move_left_out_doubled_or_too_much_is_found() -> None:
+def test_a_missing_repeated_or_extra_move_is_refused() -> None:
     whole = record()
     for change in (
         lambda moves: moves.pop(5),
@@ -326,7 +341,7 @@ BASE = record(stop=4)
 
 @given(st.sampled_from(PATHS), JSON)
 @settings(max_examples=400, deadline=None)
-def test_whatever_stands_in_a_replay_it_is_judged(path: Any, value: Any) -> None:
+def test_any_json_in_a_replay_is_judged(path: Any, value: Any) -> None:
     replay = copy.deepcopy(BASE)
     if path:
         put(*path, value=value)(replay)

@@ -1,4 +1,4 @@
-"""Rule book A5.7, A6, A9: the track, castles, king's bonus, master cards."""
+"""The track, castles, king's bonus, master cards (docs/rules.md, A5.7, A6, A9)."""
 
 import pytest
 
@@ -10,57 +10,58 @@ C09 = ("a3=2 a4=1 a5=1 c2 c3 c4=3 d4=4 d1=2 e1 e3 f3 g3", "a3 d4 e3", "a4 c4 d1"
 
 
 def track(*scores: int) -> Track:
-    made = Track()
-    made.seats = len(scores)
-    made.scores = [*scores, *[0] * (4 - len(scores))]
-    return made
+    line = Track()
+    line.seats = len(scores)
+    line.scores = [*scores, *[0] * (4 - len(scores))]
+    return line
 
 
-def test_a_point_leads_past_taken_scores() -> None:
-    two, three = track(7, 8), track(7, 8, 9)
+def test_an_advance_skips_taken_scores() -> None:
+    two = track(7, 8)
+    three = track(7, 8, 9)
     two.gain(0, 1)
     three.gain(0, 1)
 
     assert (two.scores[0], three.scores[0]) == (9, 10)
 
 
-def test_a_score_taken_is_passed() -> None:
-    made = track(10, 12)
-    made.gain(0, 5)
-    made.gain(1, 3)
+def test_a_taken_score_is_skipped() -> None:
+    line = track(10, 12)
+    line.gain(0, 5)
+    line.gain(1, 3)
 
-    assert list(made.scores[:2]) == [15, 16]
-
-
-def test_nothing_gained_nothing_moved() -> None:
-    made = track(0, 0)
-    made.gain(0, 0)
-
-    assert list(made.scores[:2]) == [0, 0]
+    assert list(line.scores[:2]) == [15, 16]
 
 
-def scored(
+def test_a_seat_that_gains_nothing_does_not_move() -> None:
+    line = track(0, 0)
+    line.gain(0, 0)
+
+    assert list(line.scores[:2]) == [0, 0]
+
+
+def points_of(
     blocks: str, mine: str, theirs: str, phase: int, **changes: object
 ) -> list[list[int]]:
-    """Castle and king points of both seats."""
+    """Return the castle points and the king points of both seats."""
     board = position(blocks, mine, theirs, **changes).board  # type: ignore[arg-type]
-    made = track(0, 0)
+    line = track(0, 0)
     return [
-        [made.castles(board, seat) for seat in (0, 1)],
-        [made.king(board, seat, phase) for seat in (0, 1)],
+        [line.castles(board, seat) for seat in (0, 1)],
+        [line.king(board, seat, phase) for seat in (0, 1)],
     ]
 
 
 def test_the_highest_knight_counts_once() -> None:
     blocks = "c3=3 c4=2 c5 d3 b3"
 
-    assert scored(blocks, "c3 c4", "c5", 1, king="d3")[0] == [15, 5]
+    assert points_of(blocks, "c3 c4", "c5", 1, king="d3")[0] == [15, 5]
 
 
 def test_the_yucata_example() -> None:
-    assert scored(*C09, 2, king="a5") == [[25, 19], [10, 0]]
-    assert scored(*C09, 1, king="a5")[1] == [0, 5]
-    assert scored(*C09, 3, king="a5")[1] == [0, 0]
+    assert points_of(*C09, 2, king="a5") == [[25, 19], [10, 0]]
+    assert points_of(*C09, 1, king="a5")[1] == [0, 5]
+    assert points_of(*C09, 3, king="a5")[1] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -69,13 +70,13 @@ def test_the_yucata_example() -> None:
 )
 def test_the_kings_castle(knights: str, phase: int, points: int) -> None:
     # a1 is level 4, b1 level 2, c1 and d1 level 1: an area of 4.
-    castles, king = scored("a1=4 b1=2 c1 d1", knights, "", phase, king="d1")
+    castles, king = points_of("a1=4 b1=2 c1 d1", knights, "", phase, king="d1")
 
     assert castles[0] + king[0] == points
 
 
-def test_the_bonus_comes_once() -> None:
-    assert scored("a1 b1 c1", "a1 b1", "", 1, king="c1")[1] == [5, 0]
+def test_the_kings_bonus_is_given_once() -> None:
+    assert points_of("a1 b1 c1", "a1 b1", "", 1, king="c1")[1] == [5, 0]
 
 
 def master(
@@ -87,11 +88,11 @@ def master(
     **switches: bool,
 ) -> list[int]:
     board = position(blocks, mine, theirs).board
-    made = track(0, 0)
-    made.master = MASTER_NAMES.index(name)
+    line = track(0, 0)
+    line.master = MASTER_NAMES.index(name)
     for switch, value in switches.items():
-        setattr(made, switch, value)
-    return [made.card(board, seat, phase) for seat in (0, 1)]
+        setattr(line, switch, value)
+    return [line.card(board, seat, phase) for seat in (0, 1)]
 
 
 def test_border_knights() -> None:
@@ -108,7 +109,9 @@ def test_diagonal_knights() -> None:
     ("phase", "castles", "points"),
     [(1, 4, 5), (1, 3, 0), (1, 5, 0), (2, 5, 15), (3, 6, 30)],
 )
-def test_exactly_so_many_castles(phase: int, castles: int, points: int) -> None:
+def test_the_castles_card_needs_the_exact_number(
+    phase: int, castles: int, points: int
+) -> None:
     spaces = ["a1", "c1", "e1", "g1", "a3", "c3"]
     blocks = " ".join(spaces)
 

@@ -1,4 +1,7 @@
-"""Rule book A3, A4, A9: set-up, dealing, placed castles (C-01, C-02, C-34, C-37)."""
+"""Set-up, dealing, placed castles (docs/rules.md, A3, A4 and A9).
+
+Examples C-01, C-02, C-34 and C-37.
+"""
 
 from random import Random
 
@@ -22,31 +25,31 @@ def test_the_phase_card(seats: int, blocks: int, turns: int) -> None:
 
 
 def test_four_players_take_all_blocks_but_four() -> None:
-    played = game("rio-grande-own-decks", 4)
+    torres = game("rio-grande-own-decks", 4)
     for _ in range(5):
-        played.play(played.legal()[0])
+        torres.play(torres.legal()[0])
 
-    assert played.state()["stacks"] == [[2] * 3, [2] * 4, [2] * 4, [2] * 4]
-    assert played.state()["supply"] == 84 - 4 * 8
+    assert torres.state()["stacks"] == [[2] * 3, [2] * 4, [2] * 4, [2] * 4]
+    assert torres.state()["supply"] == 84 - 4 * 8
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_turns_are_counted(seats: int) -> None:
-    played = game("yucata", seats)
-    turns = sum(action.startswith("end") for action in play_on(played, Random(1)))
+    torres = game("yucata", seats)
+    turns = sum(action.startswith("end") for action in play_on(torres, Random(1)))
 
     assert turns == seats * (12 if seats == 2 else 10)
 
 
-def test_a_second_knight_and_the_king_find_their_castles_taken() -> None:
-    played = game("yucata", 2)
-    played.play("enter a4")
-    assert "enter a4" not in played.legal()
-    played.play("enter c3")
+def test_a_second_knight_and_the_king_need_free_castles() -> None:
+    torres = game("yucata", 2)
+    torres.play("enter a4")
+    assert "enter a4" not in torres.legal()
+    torres.play("enter c3")
 
-    assert "king a4" not in played.legal()
-    assert "king stay" not in played.legal()
-    assert len(played.legal()) == 6
+    assert "king a4" not in torres.legal()
+    assert "king stay" not in torres.legal()
+    assert len(torres.legal()) == 6
 
 
 def test_start_blocks_are_three_steps_apart() -> None:
@@ -73,12 +76,12 @@ def test_start_blocks_are_three_steps_apart() -> None:
 
 def test_eight_start_blocks_can_always_be_placed() -> None:
     for seed in range(50):
-        played = game("torres-3d", 3, str(seed))
+        torres = game("torres-3d", 3, str(seed))
         rng = Random(seed)
         seats = []
-        while played.decision == "found":
-            seats.append(played.seat)
-            played.play(rng.choice(played.legal()))
+        while torres.decision == "found":
+            seats.append(torres.seat)
+            torres.play(rng.choice(torres.legal()))
         assert seats == [0, 1, 2, 0, 1, 2, 0, 1]
 
 
@@ -93,7 +96,7 @@ def test_a_seed_gives_the_same_set_up_everywhere() -> None:
 GOLDEN = (0, ("under_knight", "door_up", "regroup"), "all_levels")
 
 
-def test_bots_get_seeds_of_their_own() -> None:
+def test_each_bot_gets_its_own_seed() -> None:
     assert derive_seed("s", 0) != derive_seed("s", 1)
     assert len(derive_seed("s", 0)) == 64
 
@@ -122,17 +125,25 @@ def test_every_switch_refuses_nonsense(switch: str) -> None:
         ("yucata", 5, {}),
         ("yucata", True, {}),
         ("yucata", 2, {"colour": 1}),
+        ("yucata", 2, {"stacks": [[3], [3]]}),
         ("yucata", 2, {"stacks": [[3], [], [3]]}),
         ("yucata", 2, {"stacks": [[3], [0], [3]]}),
         ("yucata", 2, {"stacks": [[30], [6], [6]]}),
         ("devir-2017-shared-deck", 2, {"stacks": [[30], [6], [5]]}),
     ],
 )
-def test_what_is_no_ruleset_is_refused(
+def test_an_unknown_or_malformed_ruleset_is_refused(
     ruleset: str, seats: int, switches: dict[str, object]
 ) -> None:
     with pytest.raises(BadSwitch):
         resolve(ruleset, seats, switches)
+
+
+def test_a_switch_overrides_the_preset() -> None:
+    rules = resolve("yucata", 2, {"buy_draw": 1})
+
+    assert rules.buy_draw == 1
+    assert resolve("yucata", 2).buy_draw == 3
 
 
 def test_every_preset_explains_itself() -> None:

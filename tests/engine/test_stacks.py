@@ -1,4 +1,4 @@
-"""Rule book A4: stacks, left-over blocks, the order of play (C-22 to C-25)."""
+"""Stacks, left-over blocks, order of play (docs/rules.md, A4, C-22 to C-25)."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def end(on: object, action: str = "end") -> dict[str, object]:
     return {"stacks": stock.others(0), "supply": stock.supply}
 
 
-def test_what_does_not_fit_returns_to_the_supply() -> None:
+def test_blocks_that_do_not_fit_return_to_the_supply() -> None:
     on = position("b2", ruleset=FREE, stacks=[[3, 2], [3]], current=2)
 
     assert end(on) == {"stacks": [3, 3], "supply": 41}
@@ -61,12 +61,12 @@ def test_a_stack_is_named_before_the_first_block_and_the_end() -> None:
     assert legal(on, "stack") == []
 
 
-def test_equal_stacks_are_taken_by_themselves() -> None:
-    played = game(FREE, 2)
-    while played.decision != "turn":
-        played.play(played.legal()[0])
+def test_equal_stacks_are_taken_automatically() -> None:
+    torres = game(FREE, 2)
+    while torres.decision != "turn":
+        torres.play(torres.legal()[0])
 
-    assert played.state()["current"] == 3
+    assert torres.state()["current"] == 3
 
 
 def test_an_emptied_stack_still_counts_as_a_turn() -> None:
@@ -89,80 +89,80 @@ def test_an_emptied_stack_still_counts_as_a_turn() -> None:
     [("rio-grande-own-decks", [2, 2, 2]), ("devir-2017", [3, 2, 2])],
 )
 def test_left_overs_of_a_phase(ruleset: str, stacks: list[int]) -> None:
-    played = game(ruleset, 4)
-    while played.state()["phase"] != 2:
-        legal_now = played.legal()
-        round_four = played.state()["round"] == 4 and played.seat == 0
+    torres = game(ruleset, 4)
+    while torres.state()["phase"] != 2:
+        legal_now = torres.legal()
+        round_four = torres.state()["round"] == 4 and torres.seat == 0
         blocks = [a for a in legal_now if a.startswith("block")]
-        if blocks and not (round_four and played.state()["placed"] == 1):
-            played.play(blocks[0])
-        elif played.decision == "turn":
-            played.play(next(a for a in legal_now if a.startswith("end")))
+        if blocks and not (round_four and torres.state()["placed"] == 1):
+            torres.play(blocks[0])
+        elif torres.decision == "turn":
+            torres.play(next(a for a in legal_now if a.startswith("end")))
         else:
-            played.play(legal_now[-1])
+            torres.play(legal_now[-1])
 
-    all_stacks = played.state()["stacks"]
-    current = played.state()["current"]
+    all_stacks = torres.state()["stacks"]
+    current = torres.state()["current"]
     mine = list(all_stacks[0])  # type: ignore[index]
-    if played.seat == 0 and current is not None:
+    if torres.seat == 0 and current is not None:
         mine.append(current)
     assert sorted(mine, reverse=True) == stacks
 
 
 def test_carried_blocks_may_be_a_decision() -> None:
     switches = {"stacks": [[3], [2, 1], [1]], "stack_limit": 3}
-    played = game("devir-2017", 2, **switches)  # type: ignore[arg-type]
-    while played.decision != "turn":
-        played.play(played.legal()[0])
+    torres = game("devir-2017", 2, **switches)  # type: ignore[arg-type]
+    while torres.decision != "turn":
+        torres.play(torres.legal()[0])
     for _ in range(2):
-        block = next(a for a in played.legal() if a.startswith("block"))
-        played.play(block)
-        second = next(a for a in played.legal() if a.startswith("block"))
-        played.play(second)
-        played.play("end")
-    played.play("king stay")
-    played.play("first 1")
+        block = next(a for a in torres.legal() if a.startswith("block"))
+        torres.play(block)
+        second = next(a for a in torres.legal() if a.startswith("block"))
+        torres.play(second)
+        torres.play("end")
+    torres.play("king stay")
+    torres.play("first 1")
 
-    assert (played.decision, played.seat) == ("stock", 1)
-    assert played.legal() == ["stock 2,2", "stock 3,1"]
-    assert played.state()["carried"] == [1, 1]
-    played.play("stock 3,1")
-    assert (played.decision, played.seat) == ("stock", 0)
-    played.play("stock 2,2")
-    assert played.state()["carried"] == [0, 0]
-    assert (played.decision, played.seat) == ("turn", 1)
+    assert (torres.decision, torres.seat) == ("stock", 1)
+    assert torres.legal() == ["stock 2,2", "stock 3,1"]
+    assert torres.state()["carried"] == [1, 1]
+    torres.play("stock 3,1")
+    assert (torres.decision, torres.seat) == ("stock", 0)
+    torres.play("stock 2,2")
+    assert torres.state()["carried"] == [0, 0]
+    assert (torres.decision, torres.seat) == ("turn", 1)
 
 
 def test_the_lowest_scorer_moves_the_king_and_starts() -> None:
-    played = game("rio-grande-own-decks", 3)
-    while played.decision != "king" or not played.scoring:
-        choice = [a for a in played.legal() if a == "score"] or played.legal()
-        played.play(choice[-1] if played.decision == "turn" else choice[0])
+    torres = game("rio-grande-own-decks", 3)
+    while torres.decision != "king" or not torres.scoring:
+        choice = [a for a in torres.legal() if a == "score"] or torres.legal()
+        torres.play(choice[-1] if torres.decision == "turn" else choice[0])
 
-    lowest = min(range(3), key=played.position.track.scores.__getitem__)
-    assert played.seat == lowest
-    played.play("king stay")
-    assert played.state()["first"] == lowest
+    lowest = min(range(3), key=torres.position.track.scores.__getitem__)
+    assert torres.seat == lowest
+    torres.play("king stay")
+    assert torres.state()["first"] == lowest
 
 
 def test_descending_order_goes_by_score() -> None:
-    played = game("torres-3d", 3)
-    while played.state()["round"] != 2:
-        wanted = "score" if played.seat == 2 else "end"
-        options = [a for a in played.legal() if a.startswith(wanted)]
-        options = options or [a for a in played.legal() if a.startswith("end")]
-        played.play((options or played.legal())[0])
+    torres = game("torres-3d", 3)
+    while torres.state()["round"] != 2:
+        wanted = "score" if torres.seat == 2 else "end"
+        options = [a for a in torres.legal() if a.startswith(wanted)]
+        options = options or [a for a in torres.legal() if a.startswith("end")]
+        torres.play((options or torres.legal())[0])
 
-    assert played.state()["order"] == [2, 0, 1]
+    assert torres.state()["order"] == [2, 0, 1]
 
 
 def test_the_leader_starts_the_round() -> None:
-    played = game("devir-2017-master", 3)
-    while played.state()["round"] != 2:
-        wanted = "score" if played.seat == 1 else "end"
-        options = [a for a in played.legal() if a.startswith(wanted)]
-        options = options or [a for a in played.legal() if a.startswith("end")]
-        played.play((options or played.legal())[0])
+    torres = game("devir-2017-master", 3)
+    while torres.state()["round"] != 2:
+        wanted = "score" if torres.seat == 1 else "end"
+        options = [a for a in torres.legal() if a.startswith(wanted)]
+        options = options or [a for a in torres.legal() if a.startswith("end")]
+        torres.play((options or torres.legal())[0])
 
-    assert played.state()["order"] == [1, 2, 0]
-    assert played.state()["first"] == 1
+    assert torres.state()["order"] == [1, 2, 0]
+    assert torres.state()["first"] == 1

@@ -1,4 +1,4 @@
-"""Replays that an independent program made (../shared/vectors)."""
+"""Replays from an independent program, if ../shared/vectors exists."""
 
 import gzip
 import json
@@ -31,10 +31,10 @@ def test_a_valid_replay_gives_the_expected_trace(path: Path) -> None:
     with gzip.open(VECTORS / "trace" / name, "rt", encoding="utf-8") as lines:
         expected = [json.loads(line) for line in lines]
 
-    for line, wanted in zip(trace(read(path)), expected, strict=True):
-        assert line == wanted
-        assert list(line) == list(wanted)
-        assert list(line["state"]) == list(wanted["state"])  # type: ignore[call-overload]
+    for line, other in zip(trace(read(path)), expected, strict=True):
+        assert line == other
+        assert list(line) == list(other)
+        assert list(line["state"]) == list(other["state"])  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("verdict", verdicts(), ids=lambda v: v.get("why", "valid"))
