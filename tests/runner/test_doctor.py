@@ -81,6 +81,8 @@ def test_a_missing_control_is_named_with_its_cure() -> None:
     assert SandboxReport("none", (network,)).reasons() == "network: connected (do this)"
 
 
+OTHER_UID = "60899"
+"""Not a user of test_reduced.py, whose fork bombs would use up its processes."""
 HIDE = "mount --bind /dev/null /usr/bin/bwrap"
 NO_BWRAP = ("unshare", "--mount", "sh", "-c", f'{HIDE} && exec "$@"', "sh")
 
@@ -94,7 +96,15 @@ def run_as_other_user(
     path = [p for p in sys.path if p.startswith("/") and os.access(p, os.X_OK)]
     argv = [
         *prefix,
-        *("setpriv", "--reuid", "60901", "--regid", "60901", "--clear-groups", "--"),
+        *(
+            "setpriv",
+            "--reuid",
+            OTHER_UID,
+            "--regid",
+            OTHER_UID,
+            "--clear-groups",
+            "--",
+        ),
         *("/usr/bin/python3", "-B", "-c", code),
     ]
     env = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "PYTHONPATH": ":".join(path)}

@@ -27,18 +27,21 @@ _TIMEOUT_S = 20.0
 _SAMPLE_S = 0.05
 _MIN_CPU_NS = 50_000_000
 """The CPU time that the spinning bot must use before it is frozen."""
+_CURE_NAMESPACE = (
+    "the sandbox has no {} namespace; check the security options of this host"
+)
 _CONTROLS = {
-    "network": ("network", "the sandbox has no network namespace"),
+    "network": ("network", _CURE_NAMESPACE.format("network")),
     "other_sockets": ("sockets", "libseccomp2 must be installed"),
-    "processes": ("other processes", "the sandbox has no PID namespace"),
-    "environment": ("environment", "the sandbox has no PID namespace"),
+    "processes": ("other processes", _CURE_NAMESPACE.format("PID")),
+    "environment": ("environment", _CURE_NAMESPACE.format("PID")),
     "host_files": (
         "files of the host",
-        "the sandbox has no mount namespace",
+        _CURE_NAMESPACE.format("mount"),
     ),
     "system_files": (
         "write protection",
-        "the sandbox has no mount namespace",
+        _CURE_NAMESPACE.format("mount"),
     ),
     "privileges": ("privileges", "bwrap must not run as root of the host"),
     "namespaces": ("user namespaces", "bwrap 0.8 or newer and libseccomp2 are needed"),

@@ -44,8 +44,10 @@ def pressure(*paths: str) -> int:
     Threads that have ended count, too. 0 if the kernel does not count pressure.
     """
     for path in (*paths, "/proc/pressure/cpu"):
-        if some := _read(path).partition(b"\n")[0]:
-            return int(some.rpartition(b"=")[2]) * 1_000
+        # "some avg10=0.00 avg60=0.00 avg300=0.00 total=123", in microseconds.
+        line = _read(path).partition(b"\n")[0]
+        if line:
+            return int(line.rpartition(b"=")[2]) * 1_000
     return 0
 
 

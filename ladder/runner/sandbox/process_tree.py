@@ -83,7 +83,10 @@ class ProcessTree:
     def remove(self) -> None:
         """Kill the rest of the tree, and wait until only zombies are left."""
         deadline = time.monotonic() + _KILL_TIMEOUT_S
-        while living := [pid for pid in self.processes() if _lives(pid)]:
+        while True:
+            living = [pid for pid in self.processes() if _lives(pid)]
+            if not living:
+                return
             # The root last: it inherits the orphans of the others.
             _signal(living[1:] or living, signal.SIGKILL)
             if time.monotonic() > deadline:

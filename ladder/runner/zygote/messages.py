@@ -73,10 +73,10 @@ class SpawnOrder(NamedTuple):
 
     The descriptors of the message become the program's descriptors 0, 1, 2 and so on.
     ``rlimits`` are pairs of a number from ``resource`` and the limit. ``uid`` is the
-    user id and the group id to change to. ``mounts`` is given exactly if the process
-    was forked into namespaces, ``paths`` if Landlock is to restrict it. If ``seccomp``
-    is true, descriptor 4 is the filter, and the process reads one byte from
-    descriptor 3 as soon as the filter is loaded.
+    user id and the group id to change to. ``mounts`` are set if, and only if, the
+    process was forked into namespaces; ``paths`` are set if Landlock is to restrict
+    it. If ``seccomp`` is true, descriptor 4 is the filter, and the process reads one
+    byte from descriptor 3 as soon as the filter is loaded.
     """
 
     argv: Sequence[str]
@@ -94,8 +94,8 @@ class SpawnOrder(NamedTuple):
     @classmethod
     def decode(cls, data: bytes) -> "SpawnOrder":
         order = cls(*json.loads(data))
-        mounts, paths = order.mounts, order.paths
-        return order._replace(
-            mounts=PrivateMounts(*mounts) if mounts is not None else None,
-            paths=AllowedPaths(*paths) if paths is not None else None,
-        )
+        if order.mounts is not None:
+            order = order._replace(mounts=PrivateMounts(*order.mounts))
+        if order.paths is not None:
+            order = order._replace(paths=AllowedPaths(*order.paths))
+        return order

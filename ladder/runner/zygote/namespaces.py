@@ -101,8 +101,8 @@ def become_nobody(uid: int) -> None:
     """Map this process's user id to ``nobody`` and give up all capabilities.
 
     Call this when the process runs under ``uid``, which is not root's. If the host
-    forbids user namespaces, the process sees the number of its user id; everything
-    else is as restricted as otherwise.
+    forbids user namespaces, the process sees the number of its user id; this is the
+    only difference.
     """
     with contextlib.suppress(OSError):
         syscalls.unshare(_CLONE_NEWUSER)

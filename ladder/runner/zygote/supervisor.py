@@ -47,7 +47,8 @@ def fork_under_supervisor(worker: int, fds: int) -> int:
     if os.getppid() != worker:
         os._exit(1)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
-    if bot := os.fork():
+    bot = os.fork()
+    if bot:
         _wait_and_clean_up(bot, fds)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     return supervisor
@@ -103,7 +104,10 @@ def _wait_and_clean_up(bot: int, fds: int) -> NoReturn:
 
 def _kill_descendants() -> None:
     """Kill and reap all descendants of this process until there are none."""
-    while pids := _descendants(os.getpid()):
+    while True:
+        pids = _descendants(os.getpid())
+        if not pids:
+            return
         for pid in pids:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
