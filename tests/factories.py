@@ -53,8 +53,8 @@ def make_bot(name: str, owner: str = "ana") -> Submission:
 
 def upload(bot: Bot, content: bytes) -> Submission:
     """Upload to a bot and mark the submission as ready."""
-    submission = services.submit(bot, io.BytesIO(content), "bot.py")
-    claimed = services.begin(submission.pk)
+    submission = submissions.submit(bot, io.BytesIO(content), "bot.py")
+    claimed = submissions.claim(submission.pk)
     assert claimed is not None
     submissions.accept(claimed, {"summary": "Ready.", "steps": []}, "the build log")
     submission.refresh_from_db()
@@ -214,8 +214,8 @@ def everything() -> Show:
     pair(season, match)
     fold(season, match.games.get(), {anas.bot: (30.5, 1.0), bens.bot: (28.0, 2.0)})
     waiting = make_match(bens, anas, finished=0)
-    rejected = services.submit(anas.bot, io.BytesIO(b"1/0"), "bot.py")
-    claimed = services.begin(rejected.pk)
+    rejected = submissions.submit(anas.bot, io.BytesIO(b"1/0"), "bot.py")
+    claimed = submissions.claim(rejected.pk)
     assert claimed is not None
     step = {"name": "play itself", "ok": False, "detail": f"crash {HOSTILE}", "ms": 3}
     submissions.reject(claimed, {"summary": HOSTILE, "steps": [step]}, f"log {HOSTILE}")

@@ -1,4 +1,4 @@
-"""What people do with a tournament: announce, enter, check in, start, reveal, cancel.
+"""Actions on a tournament: announce, enter, check in, start, reveal, cancel.
 
 Every change of a tournament's status checks the present status in the same SQL
 statement, so that two requests at once cannot both succeed. `apply_schedule` makes the

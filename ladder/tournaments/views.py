@@ -133,7 +133,7 @@ class TournamentStandings(_TournamentPart):
 
 
 class EntrantComparison(_TournamentPart):
-    """What separates two entrants, rule by rule."""
+    """The tie-break rules that separate two entrants."""
 
     @extend_schema(operation_id="tournaments_compare", responses=ComparisonSerializer)
     def get(self, _request: Request, first: str, second: str, **_: str) -> Response:

@@ -54,11 +54,15 @@ TARGETS = [(page, found[1]) for page, line in ALL if (found := TARGET.match(line
 
 @pytest.fixture(scope="module")
 def author_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as an author has one: a bot, a replay, and the command."""
+    """A folder as an author has one: a bot, a replay, a tournament, the command."""
     folder = tmp_path_factory.mktemp("author")
     assert SMALLEST_BOT
     (folder / "bot.py").write_text(SMALLEST_BOT[1])
     (folder / ".venv").symlink_to(Path(sys.executable).parents[1])
+    page = MarkdownIt().parse((ROOT / "docs/tournaments.md").read_text())
+    example = next(token for token in page if token.info == "toml")
+    (folder / "cup.toml").write_text(example.content)
+    (folder / "bots").mkdir()
     torres = Path(sys.executable).with_name("torres")
     game = [torres, "play", "bot.py", "house:random", "--replay", "game.json"]
     subprocess.run(game, cwd=folder, check=True, capture_output=True)

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from tests.ops.test_chaos import chaos
 from tests.ops.test_concurrent_readers import assert_nobody_is_refused
-from tests.ops.test_up import assert_sound, kill_again_and_again, manage
+from tests.ops.test_up import assert_sound, kill_repeatedly, manage
 
 
 @pytest.mark.usefixtures("_servers")
@@ -22,7 +22,7 @@ def test_a_service_with_real_bots_that_is_killed_ten_times_loses_nothing(
 ):
     manage_py = [sys.executable, str(settings.BASE_DIR / "manage.py")]
     monkeypatch.setattr("tests.ops.test_up.MANAGE", manage_py)
-    kill_again_and_again(data, 10)
+    kill_repeatedly(data, 10)
 
     manage(data, "up", "--once", "--games", "5")
 

@@ -119,7 +119,7 @@ def test_a_level_contest_is_decided_by_scores_and_then_by_seed(
 
 
 def test_losers_meet_again_late() -> None:
-    """Of eight, nobody meets a first opponent again before the losers' last rounds."""
+    """With eight entrants, early opponents meet again only in the last rounds."""
     played = play_in_memory(config(DOUBLE), entrants(8))
     first = {frozenset(f.entrants) for f in played if f.key.round == 1}
     early = [f for f in played if f.key.pool == LOSERS and f.key.round <= 3]

@@ -36,7 +36,7 @@ def go_on(claim: attempts.Claim, match: Match, first: int, last: int) -> None:
         action = rng.choice(torres.legal())
         answers.append(AnswerRecord(index, torres.seat or 0, [action], 1.5))
         torres.play(action)
-    attempts.store(claim, answers[first:])
+    attempts.store_answers(claim, answers[first:])
 
 
 def end(claim: attempts.Claim, match: Match) -> None:
@@ -113,7 +113,7 @@ def test_an_automatic_move_implies_a_forfeit(visit, show: Show) -> None:
     torres.forfeit(torres.seat, Fault.CRASH)
     seat = torres.seat
     answer = AnswerRecord(0, seat, torres.automatic(), 0.0, auto=True)
-    attempts.store(claim, [answer])
+    attempts.store_answers(claim, [answer])
 
     frames = visit("").get(f"/games/{game.pk}/frames.json").json()["frames"]
     assert frames[-1]["forfeited"] == [seat]
