@@ -4,7 +4,8 @@ A player is any object with the methods of `Player`: it answers a decision and r
 the thinking time. The referee knows no processes, JSON, database or wall clock.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,6 +15,8 @@ from engine.game import Result, TorresGame, seen_by
 from engine.moves import Decision
 from engine.replay import document
 from engine.setup import derive_seed
+
+MAX_DETAIL_CHARS = 500  # of what a forfeit says; a bot may answer with 64 KiB
 
 
 class PlayerFault(Exception):
@@ -31,8 +34,15 @@ class PlayerFault(Exception):
 class ServiceFault(Exception):
     """The service itself failed (a lost worker, a full disk): no seat forfeits.
 
-    The game has to be played again.
+    The game has to be played again. `seat` is the seat whose player was being served,
+    or None. If every attempt at a game fails in the same seat, the service takes that
+    for the fault of the seat: otherwise a bot that can break the service could escape
+    from each game that it is about to lose.
     """
+
+    def __init__(self, message: str, seat: int | None = None) -> None:
+        super().__init__(message)
+        self.seat = seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +208,44 @@ def play(
             running.step()
         running.close()
     finally:
-        for player in players:
-            player.kill()
+        _kill_all(players)
     return running.record
+
+
+@contextmanager
+def serving(seat: int) -> Iterator[None]:
+    """Turn an exception that is no PlayerFault into a ServiceFault with the seat."""
+    try:
+        yield
+    except PlayerFault:
+        raise
+    except Exception as error:
+        raise _seat_failure(seat, error) from error
+
+
+def _seat_failure(seat: int, error: Exception) -> ServiceFault:
+    if isinstance(error, ServiceFault):
+        return ServiceFault(str(error), seat)
+    return ServiceFault(f"{type(error).__name__}: {error}", seat)
+
+
+def _kill_all(players: Sequence[Player]) -> None:
+    """Kill every player, also after a kill that failed, and raise the first failure."""
+    failure = None
+    for seat, player in enumerate(players):
+        try:
+            player.kill()
+        except Exception as error:  # noqa: BLE001 - the other players must be killed
+            failure = failure or _seat_failure(seat, error)
+    if failure is not None:
+        raise failure
+
+
+def _shortened(detail: str) -> str:
+    """Return a detail, which may quote a bot, in at most `MAX_DETAIL_CHARS`."""
+    if len(detail) <= MAX_DETAIL_CHARS:
+        return detail
+    return f"{detail[: MAX_DETAIL_CHARS - 1]}…"
 
 
 class _RunningGame:
@@ -236,6 +281,8 @@ class _RunningGame:
             seat = (self.game.setup.first + turn) % seats
             self.started.add(seat)
             try:
+                # A player that cannot even be started says nothing about its program,
+                # so this call names no seat. The player itself names it later on.
                 self.players[seat].start(self._hello(seat, seed))
             except PlayerFault as fault:
                 self._forfeit(seat, fault)
@@ -285,7 +332,8 @@ class _RunningGame:
             bank_ms=self.banks[seat],
         )
         self.events_sent[seat] = len(game.log)
-        answer = self.players[seat].decide(ask)
+        with serving(seat):
+            answer = self.players[seat].decide(ask)
         self._charge(seat, answer.ms)
         return answer
 
@@ -351,16 +399,19 @@ class _RunningGame:
 
     def _forfeit(self, seat: int, fault: PlayerFault) -> None:
         before = len(self.record.moves)
-        self.record.forfeits.append(Forfeit(seat, before, fault.reason, fault.detail))
+        detail = _shortened(fault.detail)
+        self.record.forfeits.append(Forfeit(seat, before, fault.reason, detail))
         self.game.forfeit(seat, fault.reason)
-        self.players[seat].forfeit(fault.reason, fault.detail)
+        with serving(seat):
+            self.players[seat].forfeit(fault.reason, detail)
 
     def close(self) -> None:
         """Send the result to every seat that did not forfeit."""
         result = self.record.result
         for seat, player in enumerate(self.players):
             if seat in self.started and seat not in self.game.forfeited:
-                player.end(result["scores"], result["ranks"], result["reason"])
+                with serving(seat):
+                    player.end(result["scores"], result["ranks"], result["reason"])
 
 
 def _surplus(played: list[str], *, same_turn: bool) -> str | None:

@@ -46,6 +46,7 @@ class BotPipes:
         self._stdout_bytes = 0
         self._stderr_bytes = 0
         self._stderr_tail = bytearray()
+        self._polls_stdin = False
         self._poll = select.poll()
         self._poll.register(self._stdout, select.POLLIN)
         self._poll.register(self._stderr, select.POLLIN)
@@ -88,6 +89,7 @@ class BotPipes:
         self._write_unsent()
         if self._unsent:
             self._poll.register(self._stdin, select.POLLOUT)
+            self._polls_stdin = True
 
     def receive(self, wait_ms: float, next_wait_ms: Callable[[], float]) -> bytes:
         """Return the bot's next line without its newline.
@@ -147,8 +149,7 @@ class BotPipes:
     def close_stdin(self) -> None:
         """Close the bot's stdin: there will be no more questions."""
         if self._stdin >= 0:
-            if self._unsent:
-                self._poll.unregister(self._stdin)
+            self._stop_polling_stdin()
             os.close(self._stdin)
             self._stdin = -1
 
@@ -170,7 +171,13 @@ class BotPipes:
         else:
             self._write_unsent()
             if not self._unsent:
-                self._poll.unregister(self._stdin)
+                self._stop_polling_stdin()
+
+    def _stop_polling_stdin(self) -> None:
+        # A closed descriptor that is still polled would be reported for ever.
+        if self._polls_stdin:
+            self._poll.unregister(self._stdin)
+            self._polls_stdin = False
 
     def _take_line(self) -> bytes | None:
         """Remove the first whole line from the output; None if there is none yet."""

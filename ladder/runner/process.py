@@ -8,12 +8,20 @@ life from ``start`` to ``kill``.
 import os
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock, get_ident
 from typing import BinaryIO, Literal
 
 from engine.faults import Fault
-from engine.referee import Answer, Ask, Hello, PlayerFault, ServiceFault
+from engine.referee import (
+    Answer,
+    Ask,
+    Hello,
+    PlayerFault,
+    ServiceFault,
+    serving,
+)
 from ladder.runner import protocol
 from ladder.runner.clock import Charge, Stopwatch
 from ladder.runner.pipes import BotPipes, StdoutClosed
@@ -97,7 +105,8 @@ class BotProcess:
             self._wants_legal = self._greet(protocol.encode_hello(hello)).legal
         except (StdoutClosed, PlayerFault) as why:
             raise self._fault(why) from None
-        self._halt()
+        with serving(self._seat):  # the bot's own program runs
+            self._halt()
 
     def decide(self, ask: Ask) -> Answer:
         """Let the bot answer a question, and freeze it again.
@@ -152,14 +161,15 @@ class BotProcess:
             with self._killing:
                 self._running.kill()
             return
-        self._memory_peak = self._bot.memory_peak()
-        with self._killing:
-            self._exit = self._running.kill()
-        self._pipes.drain_stderr()
-        self._pipes.close()
-        self._watch.close()
-        if self._log_file is not None:
-            self._log_file.close()
+        with ExitStack() as closing:
+            if self._log_file is not None:
+                closing.callback(self._log_file.close)
+            closing.callback(self._watch.close)
+            closing.callback(self._pipes.close)
+            self._memory_peak = self._bot.memory_peak()
+            with self._killing:
+                self._exit = self._running.kill()
+            self._pipes.drain_stderr()
 
     # --- one exchange
 
@@ -355,7 +365,8 @@ class BotProcess:
                 self._await_exit(timeout_ms)
         except (OSError, PlayerFault, ServiceFault):
             pass  # the game is over for this bot, so no fault of it matters any more
-        self.kill()
+        finally:
+            self.kill()
 
     def _await_exit(self, timeout_ms: int) -> None:
         """Read the bot's output until it exits. Raises PlayerFault if it does not."""

@@ -9,7 +9,15 @@ import pytest
 from engine import replay
 from engine.faults import Fault
 from engine.game import TorresGame
-from engine.referee import Answer, Ask, Hello, PlayerFault, ServiceFault, play
+from engine.referee import (
+    MAX_DETAIL_CHARS,
+    Answer,
+    Ask,
+    Hello,
+    PlayerFault,
+    ServiceFault,
+    play,
+)
 from engine.rulesets import resolve
 from engine.setup import derive
 
@@ -290,3 +298,48 @@ def test_an_answer_may_hold_several_actions_of_a_turn() -> None:
 
     assert record.forfeits == []
     assert ["score", "score"] in [move.actions for move in record.moves]
+
+
+@pytest.mark.parametrize("method", ["decide", "forfeit", "end"])
+def test_a_failure_while_serving_a_seat_names_the_seat(method: str) -> None:
+    class Breaks(ScriptedSeat):
+        pass
+
+    def fail(*_: object) -> None:
+        raise ValueError("file descriptor cannot be a negative integer (-1)")
+
+    broken = Breaks(1)
+    setattr(broken, method, fail)
+    if method == "forfeit":
+        broken.answer = lambda _ask: Answer(["fly a1"], None, 1.0)  # type: ignore[method-assign]
+
+    with pytest.raises(ServiceFault) as fault:
+        play_with([ScriptedSeat(2), broken])
+
+    assert fault.value.seat == 1
+
+
+def test_every_player_is_killed_even_if_a_kill_fails() -> None:
+    class Stubborn(ScriptedSeat):
+        def kill(self) -> None:
+            raise OSError("no such process")
+
+    last = ScriptedSeat(3)
+    killed: list[bool] = []
+    last.kill = lambda: killed.append(True)  # type: ignore[method-assign]
+
+    with pytest.raises(ServiceFault) as fault:
+        play_with([Stubborn(1), last])
+
+    assert killed == [True]
+    assert fault.value.seat == 0
+
+
+def test_a_long_quotation_of_a_bot_is_cut() -> None:
+    class Babbler(ScriptedSeat):
+        def answer(self, _ask: Ask) -> Answer:
+            return Answer(["é" * 30_000], None, 1.0)
+
+    record = play_with([Babbler(1), ScriptedSeat(2)])
+
+    assert len(record.forfeits[0].detail) <= MAX_DETAIL_CHARS

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.referee import PlayerFault, ServiceFault
+from engine.game import TorresGame
+from engine.referee import MAX_DETAIL_CHARS, PlayerFault, ServiceFault, play
+from engine.rulesets import resolve
+from engine.setup import derive
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox import Sandbox
@@ -58,6 +61,7 @@ ONLY_FULL = {
     "child_keeps_stdout": ("crash", "exit code 3, at turn at ply 0"),
 }
 LIMITS = Limits(start_ms=1_500)
+GAME_LIMITS = Limits().as_dict()
 
 
 def check(name: str, sandbox: Sandbox, reason: str, detail: str) -> Verdict:
@@ -193,3 +197,21 @@ def test_a_missing_program_is_the_service_s_fault(none: Sandbox) -> None:
 
     with pytest.raises(ServiceFault, match="is not installed"):
         BotProcess(unknown, none).start(HELLO)
+
+
+def test_a_refusal_longer_than_the_pipe_does_not_break_the_referee(
+    sandbox: Sandbox,
+) -> None:
+    """The forfeit line quoted 60 KB of the bot and outlived the bot's stdin."""
+    rules = resolve("yucata", 2)
+    names = ("long_refusal", "first")
+    players = [player(PROGRAMS / f"{name}.py", sandbox) for name in names]
+
+    record = play(
+        TorresGame(rules, derive(rules, "s")), players, seed="s", limits=GAME_LIMITS
+    )
+
+    (forfeit,) = record.forfeits
+    assert (forfeit.seat, forfeit.reason) == (0, "illegal_action")
+    assert len(forfeit.detail) <= MAX_DETAIL_CHARS
+    assert groups_left() == []
