@@ -265,8 +265,9 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
 }
 
-# The time limit of a whole game, in seconds. The clock of a bot that does not answer
-# ends its game much sooner.
+# The least time limit of a whole game, in seconds. It is three times the thinking time
+# that the limits of its match allow, if that is more. The clock of a bot that does not
+# answer ends its game much sooner.
 TORRES_MAX_GAME_SECONDS = env.int("TORRES_MAX_GAME_SECONDS", default=900)
 # After this many seconds without a heartbeat a game is taken away from its worker. All
 # other timeouts for workers and messages are multiples of this lease.

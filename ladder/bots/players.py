@@ -42,8 +42,12 @@ _sandboxes: dict[Level, Sandbox] = {}
 _sandboxes_lock = threading.Lock()
 
 
-def open_player(submission: Submission, limits: dict[str, int]) -> "SubmissionPlayer":
+def open_player(
+    submission: Submission, limits: dict[str, int], *, strict_clock: bool = False
+) -> "SubmissionPlayer":
     """Return a player for one game. The bot's process starts with the game, not here.
+
+    `strict_clock` is that of `BotProcess`.
 
     Raises SandboxUnavailable if this worker does not offer the required sandbox level
     or has no tools for the language, BuildFailed, and ServiceFault.
@@ -51,7 +55,13 @@ def open_player(submission: Submission, limits: dict[str, int]) -> "SubmissionPl
     sandbox = sandbox_for(submission)
     with ExitStack() as resources:
         box = built(submission, sandbox, resources).box
-        return SubmissionPlayer(box, sandbox, Limits(**limits), resources.pop_all())
+        return SubmissionPlayer(
+            box,
+            sandbox,
+            Limits(**limits),
+            resources.pop_all(),
+            strict_clock=strict_clock,
+        )
 
 
 def sandbox_for(submission: Submission) -> Sandbox:
@@ -117,11 +127,15 @@ class SubmissionPlayer:
         sandbox: Sandbox,
         limits: Limits,
         resources: ExitStack,
+        *,
+        strict_clock: bool,
     ) -> None:
         handle, name = tempfile.mkstemp(dir=scratch_folder(), prefix="stderr-")
         os.close(handle)
         self._stderr = Path(name)
-        self._bot = BotProcess(box, sandbox, limits, log=self._stderr)
+        self._bot = BotProcess(
+            box, sandbox, limits, log=self._stderr, strict_clock=strict_clock
+        )
         self._resources = resources
         self._ended = False
         self._output = SeatOutput()

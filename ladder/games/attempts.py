@@ -25,6 +25,7 @@ from ladder.games.models import (
     Attempt,
     Game,
     GameStatus,
+    Seat,
     StoredAnswer,
     Worker,
 )
@@ -32,6 +33,7 @@ from ladder.games.sql import LogRow
 from ladder.runner.verdict import SeatOutput
 
 LEASE = timedelta(seconds=settings.TORRES_LEASE_SECONDS)
+# This number of failures makes a game dead or, if all name the same seat, blames it.
 MAX_FAILURES = 3
 # Applies if all failures happened on one worker and another worker could try.
 MAX_FAILURES_ON_ONE_WORKER = 6
@@ -178,19 +180,30 @@ def finish(
     return written or _has_finished(claim.attempt)
 
 
-def fail(claim: Claim, reason: str, outputs: Sequence[SeatOutput] = ()) -> bool:
+def fail(
+    claim: Claim,
+    reason: str,
+    outputs: Sequence[SeatOutput] = (),
+    *,
+    seat: int | None = None,
+) -> bool:
     """End an attempt that failed through a fault of the service, not of a bot.
 
+    `seat` is the seat whose player was being served when it failed, if it was one.
     Return False if the game is no longer running under the claim's fence. In one
     transaction:
 
     1. Count the failure. Schedule the game again, with the same seed and seats. If too
-       many attempts failed, set it to dead instead: an operator has to look at it.
-    2. Close the attempt as failed, with the reason.
-    3. Add the logs of the seats.
+       many attempts failed and named no seat, set it to dead instead: an operator has
+       to look at it.
+    2. If too many attempts failed in the same seat, blame that seat: it forfeits when
+       the game is played again. Otherwise a bot that can break the service could
+       escape from each game that it is about to lose.
+    3. Close the attempt as failed, with the reason and the seat.
+    4. Add the logs of the seats.
     """
     with transaction.atomic():
-        if not _end_failed_attempt(claim.game, claim.fence, reason):
+        if not _end_failed_attempt(claim.game, claim.fence, reason, seat):
             return False
         for statement in sql.insert_logs(_log_rows(claim, outputs)):
             sql.execute(statement)
@@ -228,7 +241,7 @@ def reap() -> list[int]:
     for game, fence in expired.values_list("pk", "fence"):
         with transaction.atomic():
             reason = "lease over: worker lost"
-            if _end_failed_attempt(game, fence, reason, only_if_expired=True):
+            if _end_failed_attempt(game, fence, reason, None, only_if_expired=True):
                 reaped.append(game)
     return reaped
 
@@ -243,12 +256,18 @@ def _has_finished(attempt: int) -> bool:
 
 
 def _end_failed_attempt(
-    game: int, fence: int, reason: str, *, only_if_expired: bool = False
+    game: int,
+    fence: int,
+    reason: str,
+    seat: int | None,
+    *,
+    only_if_expired: bool = False,
 ) -> bool:
     running = _running(game, fence)
     if only_if_expired:
         running = running.filter(lease_until__lt=Now())
-    dead = _is_last_failure(game)
+    is_last = _is_last_failure(game, seat)
+    dead = is_last and seat is None
     ended = running.update(
         status=GameStatus.DEAD if dead else GameStatus.SCHEDULED,
         owner=None,
@@ -259,41 +278,69 @@ def _end_failed_attempt(
     )
     if not ended:
         return False
-    _close_attempt(game, fence, Attempt.Outcome.FAILED, reason)
+    _close_attempt(game, fence, Attempt.Outcome.FAILED, reason, seat)
     if dead:
         log.critical("game is dead", game=game, reason=reason)
+    elif is_last and seat is not None:
+        Seat.objects.filter(game=game, number=seat).update(blamed=True)
+        log.critical("seat is blamed", game=game, seat=seat, reason=reason)
     else:
-        log.warning("attempt failed", game=game, fence=fence, reason=reason)
+        log.warning("attempt failed", game=game, fence=fence, seat=seat, reason=reason)
     return True
 
 
-def _is_last_failure(game: int) -> bool:
-    """True if one more failure makes the game dead.
+def _is_last_failure(game: int, seat: int | None) -> bool:
+    """True if one more failure in this seat, or in no seat, is one too many.
 
-    After MAX_FAILURES a game is dead if at least two workers tried it, or if no other
+    After MAX_FAILURES it is, if at least two workers tried the game, or if no other
     worker could. Otherwise another worker may still succeed, up to
-    MAX_FAILURES_ON_ONE_WORKER.
+    MAX_FAILURES_ON_ONE_WORKER. Failures in other seats do not count, so each seat of a
+    table with several hostile bots is blamed in its turn.
     """
-    failures = Game.objects.values_list("failures", flat=True).get(pk=game) + 1
-    if failures < MAX_FAILURES:
-        return False
-    tried = set(
+    failures = Game.objects.values_list("failures", flat=True).get(pk=game)
+    # The open attempt is the one that fails now. Attempts from before an operator
+    # revived the game do not count.
+    recent = (
         Attempt.objects.filter(game=game)
-        .exclude(outcome=Attempt.Outcome.RELEASED)
-        .values_list("worker", flat=True)
+        .filter(outcome__in=[Attempt.Outcome.FAILED, Attempt.Outcome.OPEN])
+        .order_by("-fence")[: failures + 1]
     )
+    workers = [
+        attempt.worker_id
+        for attempt in recent
+        if attempt.outcome == Attempt.Outcome.OPEN or attempt.seat == seat
+    ]
+    if len(workers) < MAX_FAILURES:
+        return False
+    tried = set(workers)
     others = Worker.objects.filter(gone_at__isnull=True, drained=False).exclude(
         pk__in=tried
     )
     return (
-        len(tried) > 1 or failures >= MAX_FAILURES_ON_ONE_WORKER or not others.exists()
+        len(tried) > 1
+        or len(workers) >= MAX_FAILURES_ON_ONE_WORKER
+        or not others.exists()
     )
 
 
+def doubted_seats(game: int) -> set[int]:
+    """Return the seats in which an earlier attempt at the game failed.
+
+    A bot gets the benefit of the doubt once in a game (`BotProcess`, strict clock).
+    """
+    failed = Attempt.objects.filter(game=game, seat__isnull=False)
+    return {seat for seat in failed.values_list("seat", flat=True) if seat is not None}
+
+
 def _close_attempt(
-    game: int, fence: int, outcome: Attempt.Outcome, reason: str
+    game: int,
+    fence: int,
+    outcome: Attempt.Outcome,
+    reason: str,
+    seat: int | None = None,
 ) -> None:
-    sql.execute(sql.close_attempt(game, fence, outcome, reason[:MAX_REASON_CHARS]))
+    text = storable(reason)[:MAX_REASON_CHARS]
+    sql.execute(sql.close_attempt(game, fence, outcome, text, seat))
 
 
 def _log_rows(claim: Claim, outputs: Sequence[SeatOutput]) -> list[LogRow]:

@@ -233,6 +233,10 @@ class Seat(models.Model):
         blank=True,
         help_text="Why the seat forfeited.",
     )
+    blamed = models.BooleanField(
+        default=False,
+        help_text="Too many attempts failed in this seat, so it forfeits at the start.",
+    )
     fault_detail = models.TextField(
         blank=True, help_text="One sentence for the owner of the bot only."
     )
@@ -283,6 +287,11 @@ class Attempt(models.Model):
         max_length=10, choices=Outcome.choices, default=Outcome.OPEN
     )
     reason = models.CharField(max_length=MAX_REASON_CHARS, blank=True)
+    seat = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="The seat that was being served when the attempt failed, if any.",
+    )
 
     class Meta:
         ordering = ["game", "fence"]

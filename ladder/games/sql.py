@@ -216,13 +216,15 @@ def write_seats(game: int, columns: dict[str, list[Any]]) -> Statement:
     return Statement(sql, [*values, game])
 
 
-def close_attempt(game: int, fence: int, outcome: str, reason: str) -> Statement:
-    """End an open attempt."""
+def close_attempt(
+    game: int, fence: int, outcome: str, reason: str, seat: int | None = None
+) -> Statement:
+    """End an open attempt. `seat` is the seat in which it failed, if one is known."""
     sql = (
-        f"UPDATE {_ATTEMPT} SET outcome = %s, ended_at = {_now()}, reason = %s"  # noqa: S608
-        " WHERE game_id = %s AND fence = %s AND outcome = 'open'"
+        f"UPDATE {_ATTEMPT} SET outcome = %s, ended_at = {_now()}, reason = %s,"  # noqa: S608
+        " seat = %s WHERE game_id = %s AND fence = %s AND outcome = 'open'"
     )
-    return Statement(sql, [outcome, reason, game, fence])
+    return Statement(sql, [outcome, reason, seat, game, fence])
 
 
 def delete_answers(attempt: int) -> Statement:

@@ -42,6 +42,10 @@ _FORFEIT_TIMEOUT_MS = 200  # for a bot to exit after it was told that it forfeit
 _EXIT_TIMEOUT_MS = 500  # for a bot to exit after it closed its stdout
 _STARVATION_TIMEOUT_MS = 3_000  # for a waiting thread to get a processor
 
+# A decision may take this much wall time, however little of it is charged.
+_MAX_WALL_PER_BUDGET = 3
+_MAX_WALL_EXTRA_MS = 5_000
+
 # How often a thinking bot is checked: its clock, its memory, its stdout.
 _FIRST_CHECK_MS = 10.0
 _CHECK_MS = 250.0
@@ -63,8 +67,10 @@ class BotProcess:
         *,
         log: Path | None = None,
         protocol_log: ProtocolLog | None = None,
+        strict_clock: bool = False,
     ) -> None:
         self.verdict: Verdict | None = None
+        self._strict_clock = strict_clock
         self._box = box
         self._sandbox = sandbox
         self._limits = limits or Limits()
@@ -264,9 +270,10 @@ class BotProcess:
            be waiting for a processor. The kernel counts a delay only when it ends, so
            wait until the thread has run.
         3. If time is left, wait. Threads on all processors use it up in the time left
-           divided by the number of processors, so check again then, or earlier.
-        4. Otherwise the time is up. If delays may have been missed, that is a
-           ServiceFault, otherwise it is the bot's fault.
+           divided by the number of processors, so check again then, or earlier. But
+           a decision that takes very long without being charged is doubtful.
+        4. Otherwise the time is up. If delays may have been missed, that is doubtful,
+           otherwise it is the bot's fault.
         """
         charge = self._watch.read()
         if self._bot.closed_stdout():
@@ -279,6 +286,12 @@ class BotProcess:
             charge = self._watch.read()
         left_ms = self._budget_ms - charge.ms
         if left_ms > 0:
+            max_wall_ms = _MAX_WALL_PER_BUDGET * self._budget_ms + _MAX_WALL_EXTRA_MS
+            if charge.wall_ms > max_wall_ms:
+                raise self._doubtful(
+                    f"{self._cost(charge)}; nothing may occupy a worker for longer than"
+                    f" {max_wall_ms:.0f} ms"
+                )
             self._starved_until_ms = 0.0
             self._watch.forget_waiting_threads()
             check_ms = _CHECK_WAITING_MS if charge.waited_ms else _CHECK_MS
@@ -291,19 +304,29 @@ class BotProcess:
         if not self._starved_until_ms:
             self._starved_until_ms = charge.wall_ms + _STARVATION_TIMEOUT_MS
         if charge.wall_ms > self._starved_until_ms:
-            raise ServiceFault(
+            raise self._doubtful(
                 f"the machine gave seat {self._seat} no processor for"
                 f" {_STARVATION_TIMEOUT_MS} ms, so its clock cannot be judged; let"
                 " fewer programs run on the machine"
             )
         return 1.0
 
+    def _doubtful(self, text: str) -> ServiceFault | PlayerFault:
+        """Return the exception for a clock that may be the machine's fault.
+
+        A bot can cause such doubts itself, with short-lived children. So it gets the
+        benefit of the doubt once in a game; with a strict clock it is a timeout.
+        """
+        if self._strict_clock:
+            return PlayerFault(Fault.TIMEOUT, f"for the second time: {text}")
+        return ServiceFault(text, self._seat)
+
     def _require_certainty(self, charge: Charge) -> None:
         """Raise ServiceFault if the machine may be the reason why the time is up."""
         if charge.cpu_ms >= self._budget_ms:
             return
         if self._watch.may_have_missed_delays(charge):
-            raise ServiceFault(
+            raise self._doubtful(
                 f"{self._cost(charge)}, and threads of it have ended that may have"
                 " waited longer, so its clock cannot be judged; let fewer programs"
                 " run on the machine"

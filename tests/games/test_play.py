@@ -9,10 +9,16 @@ from django.db import OperationalError, connection
 from engine import replay
 from engine.faults import Fault
 from engine.referee import PlayerFault, ServiceFault
-from ladder.games import attempts, replays
-from ladder.games.models import Attempt, Game, Seat, SeatLog, StoredAnswer
+from ladder.games import attempts, replays, services
+from ladder.games.models import Attempt, Game, Match, Seat, SeatLog, StoredAnswer
 from ladder.games.worker import registry
-from ladder.games.worker.play import RUNNING_GAMES, AttemptEnd, RunningGames, play
+from ladder.games.worker.play import (
+    RUNNING_GAMES,
+    AttemptEnd,
+    RunningGames,
+    _deadline_s,
+    play,
+)
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
 from ladder.runner.verdict import SeatOutput
 from tests.games import factories
@@ -40,6 +46,8 @@ class Nasty(ScriptedPlayer):
             raise ZeroDivisionError
 
     def decide(self, ask):
+        if self.bot.startswith("breaker") and ask.decision == "turn":
+            raise ValueError("file descriptor cannot be a negative integer (-1)")
         if self.bot == "thinker" and ask.ply > 2:
             assert self.killed.wait(30)
             raise PlayerFault(Fault.CRASH, "it ended")
@@ -54,7 +62,7 @@ class Nasty(ScriptedPlayer):
         return SeatOutput(stderr=self.stderr)
 
 
-def open_nasty(submission, _limits):
+def open_nasty(submission, _limits, *, strict_clock):
     return Nasty(submission)
 
 
@@ -100,6 +108,88 @@ def test_a_fault_is_public_and_its_detail_is_not():
     assert (seat.fault, seat.rank) == ("timeout", 2)
     assert seat.fault_detail == "not ready after 10000 ms"
     assert b"10000" not in replays.unpack(bytes(Game.objects.get().replay))[-200:]
+
+
+def play_out(game: Game, most: int) -> list[AttemptEnd]:
+    """Play a game until it has ended, in `most` attempts at the most."""
+    ends = []
+    while len(ends) < most and (not ends or ends[-1] == AttemptEnd.FAILED):
+        ends.append(play(game.pk, registry.current_worker()))
+    return ends
+
+
+def test_a_seat_that_breaks_every_attempt_forfeits():
+    """Otherwise a bot could escape from each game that it is about to lose."""
+    game = one("ana", "breaker")
+
+    ends = play_out(game, 5)
+
+    assert ends == [AttemptEnd.FAILED] * 3 + [AttemptEnd.FINISHED]
+    ana, breaker = game.seats.order_by("number")
+    assert (ana.rank, ana.fault, ana.blamed) == (1, "", False)
+    assert (breaker.rank, breaker.fault, breaker.blamed) == (2, "crash", True)
+    assert "every attempt at this game failed" in breaker.fault_detail
+    assert [a.seat for a in game.attempts.order_by("fence")] == [1, 1, 1, None]
+    game.refresh_from_db()
+    replay.verify(json.loads(replays.unpack(bytes(game.replay))))
+
+
+def test_each_seat_that_breaks_attempts_is_blamed_in_its_turn():
+    game = one("breaker-1", "ana", "breaker-2")
+
+    ends = play_out(game, 10)
+
+    assert ends == [AttemptEnd.FAILED] * 6 + [AttemptEnd.FINISHED]
+    faults = game.seats.order_by("number").values_list("fault", flat=True)
+    assert list(faults) == ["crash", "", "crash"]
+
+
+def test_a_game_that_fails_without_a_seat_is_dead():
+    game = one("ana", "bug")
+
+    ends = play_out(game, 5)
+
+    assert ends == [AttemptEnd.FAILED] * 3 + [AttemptEnd.NOT_TAKEN]
+    game.refresh_from_db()
+    assert game.status == "dead"
+    assert not game.seats.filter(blamed=True).exists()
+
+
+def test_a_revived_game_has_all_its_attempts_again():
+    game = one("ana", "bug")
+    play_out(game, 5)
+    services.revive(game.pk)
+
+    assert play_out(game, 5) == [AttemptEnd.FAILED] * 3 + [AttemptEnd.NOT_TAKEN]
+
+
+def test_the_clock_is_strict_after_an_attempt_that_failed_in_the_seat(monkeypatch):
+    strict = []
+
+    def open_player(submission, limits, *, strict_clock):
+        strict.append((submission.bot.slug, strict_clock))
+        return Nasty(submission)
+
+    monkeypatch.setattr(RUNNING_GAMES, "open_player", open_player)
+    game = one("ana", "breaker")
+
+    play_out(game, 2)
+
+    assert strict == [
+        ("ana", False),
+        ("breaker", False),
+        ("ana", False),
+        ("breaker", True),
+    ]
+
+
+def test_a_slow_ladder_has_a_longer_deadline(settings):
+    match = one("ana", "ben").match
+    match.limits = match.limits | {"move_ms": 60_000, "bank_ms": 600_000}
+
+    assert _deadline_s(match) > 2 * 3 * (48 * 60 + 600)
+    settings.TORRES_MAX_GAME_SECONDS = 10**6
+    assert _deadline_s(match) == 10**6
 
 
 @pytest.mark.parametrize("name", ["unlucky", "bug"])
@@ -177,6 +267,8 @@ def test_a_lost_lease_kills_the_players_and_the_result_is_not_written(monkeypatc
 def test_the_deadline_fails_the_attempt_and_not_the_bot(settings):
     settings.TORRES_MAX_GAME_SECONDS = 0
     game = one("ana", "thinker")
+    tiny = {"start_ms": 1, "bank_ms": 1, "move_ms": 1}
+    Match.objects.update(limits=game.match.limits | tiny)
 
     assert play(game.pk, registry.current_worker()) == AttemptEnd.FAILED
     assert "too long" in Attempt.objects.get().reason

@@ -40,7 +40,7 @@ class SlowVictim(ScriptedPlayer):
         return super().decide(ask)
 
 
-def open_player(submission, limits):
+def open_player(submission, limits, *, strict_clock):
     wait_for_death("after the claim")
     return SlowVictim(submission.digest)
 

@@ -1,6 +1,7 @@
 """Real bots that misbehave: each forfeits for the right reason, which is explained."""
 
 import dataclasses
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from engine.game import TorresGame
 from engine.referee import MAX_DETAIL_CHARS, PlayerFault, ServiceFault, play
 from engine.rulesets import resolve
 from engine.setup import derive
+from ladder.runner.clock import Charge, Stopwatch
+from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox import Sandbox
@@ -215,3 +218,44 @@ def test_a_refusal_longer_than_the_pipe_does_not_break_the_referee(
     assert (forfeit.seat, forfeit.reason) == (0, "illegal_action")
     assert len(forfeit.detail) <= MAX_DETAIL_CHARS
     assert groups_left() == []
+
+
+@pytest.mark.sandbox
+def test_short_lived_children_excuse_a_timeout_at_most_once(full: Sandbox) -> None:
+    """Bursts of children raise the pressure of the bot's own control group."""
+    path = PROGRAMS / "short_lived.py"
+    bot = BotProcess(locate(path), full, strict_clock=True)
+    bot.start(HELLO)
+
+    with pytest.raises(PlayerFault) as fault:
+        bot.decide(ask(move_ms=2_000))
+
+    assert fault.value.reason == "timeout"
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_decision_cannot_occupy_a_worker_without_end(
+    full: Sandbox, *, strict: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bot whose waiting is not charged may take only a multiple of its budget."""
+    monkeypatch.setattr(Stopwatch, "read", nothing_is_charged)
+    bot = BotProcess(locate(PROGRAMS / "sleep.py"), full, strict_clock=strict)
+    bot.start(HELLO)
+    began = time.monotonic()
+
+    with pytest.raises(PlayerFault if strict else ServiceFault) as fault:
+        bot.decide(ask(move_ms=100))
+
+    assert 5.3 <= time.monotonic() - began < 12
+    assert strict or fault.value.seat == 0
+    bot.kill()
+
+
+def nothing_is_charged(watch: Stopwatch) -> Charge:
+    """Measure as the clock does, as if the bot had waited for a processor all along."""
+    charge = READ(watch)
+    return dataclasses.replace(charge, ms=0.0, cpu_ms=0.0, waited_ms=charge.wall_ms)
+
+
+READ = Stopwatch.read

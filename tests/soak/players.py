@@ -12,7 +12,7 @@ class SlowPlayer(ScriptedPlayer):
         return super().decide(ask)
 
 
-def open_slow(submission, limits):
+def open_slow(submission, limits, *, strict_clock):
     return SlowPlayer(submission.digest)
 
 

@@ -56,7 +56,7 @@ def measure(open_player: OpenPlayer) -> float | None:
     limits = asdict(Limits())
     record = referee.play(
         TorresGame(rules, derive(rules, SEED)),
-        [open_player(submission, limits) for _ in range(SEATS)],
+        [open_player(submission, limits, strict_clock=False) for _ in range(SEATS)],
         seed=SEED,
         limits=limits,
     )

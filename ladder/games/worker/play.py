@@ -10,19 +10,28 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from typing import Protocol
 
 import structlog
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connection
 
 from engine import referee
-from engine.referee import GameRecord, ServiceFault
+from engine.faults import Fault
+from engine.referee import (
+    Answer,
+    Ask,
+    GameRecord,
+    Hello,
+    PlayerFault,
+    ServiceFault,
+)
 from ladder.bots import players
 from ladder.bots.models import Submission
 from ladder.games import attempts
 from ladder.games.attempts import Claim, FinishedGame
 from ladder.games.capabilities import Capabilities, fit
-from ladder.games.models import Game
+from ladder.games.models import Game, Match
 from ladder.games.worker import engine_adapter
 from ladder.games.worker.heartbeat import DEADLINE, Heartbeat, SeatPlayer, Stopped
 from ladder.runner.verdict import SeatOutput
@@ -33,11 +42,47 @@ WRITE_RETRY_INTERVAL_S = 0.5
 # How long players may take to end after a worker stopped their games.
 STOP_TIMEOUT_S = 5.0
 DATABASE_AWAY = (OperationalError, InterfaceError)
+# 12 turns, each perhaps with two purchases, and the decisions outside of turns.
+MAX_DECISIONS_OF_A_SEAT = 48
 
 log = structlog.get_logger()
 
-OpenPlayer = Callable[[Submission, dict[str, int]], SeatPlayer]
-"""Opens a player of a submission, with the limits of the match."""
+
+class OpenPlayer(Protocol):
+    """Opens a player of a submission, with the limits of the match.
+
+    With a strict clock the player no longer gets the benefit of the doubt.
+    """
+
+    def __call__(
+        self, submission: Submission, limits: dict[str, int], *, strict_clock: bool
+    ) -> SeatPlayer: ...
+
+
+class BlamedPlayer:
+    """The player of a seat in which too many attempts failed: it forfeits at once."""
+
+    def start(self, hello: Hello) -> None:
+        raise PlayerFault(
+            Fault.CRASH,
+            "every attempt at this game failed while the service ran this bot; look at"
+            " the logs of the attempts, and report it if your bot does nothing unusual",
+        )
+
+    def decide(self, ask: Ask) -> Answer:
+        raise AssertionError("a player that forfeited at its start is never asked")
+
+    def forfeit(self, reason: str, detail: str) -> None:
+        """Nothing runs that could be told."""
+
+    def end(self, scores: list[int], ranks: list[int], reason: str) -> None:
+        """Nothing runs that could be told."""
+
+    def kill(self) -> None:
+        """Nothing runs that could be killed."""
+
+    def output(self) -> SeatOutput:
+        return SeatOutput()
 
 
 class AttemptEnd(StrEnum):
@@ -139,8 +184,13 @@ def play(game: int, worker: int, running: RunningGames = RUNNING_GAMES) -> Attem
         connection.close()
 
 
-def _claim(game: int, worker: int, running: RunningGames) -> tuple[Claim, Game] | None:
-    """Claim a game and load it; return None if this worker must not play it."""
+def _claim(
+    game: int, worker: int, running: RunningGames
+) -> tuple[Claim, Game, set[int]] | None:
+    """Claim a game and load it, with the seats in which earlier attempts failed.
+
+    Return None if this worker must not play the game.
+    """
     if running.stop_reason:
         return None
     claim = attempts.claim(game, worker)
@@ -151,18 +201,21 @@ def _claim(game: int, worker: int, running: RunningGames) -> tuple[Claim, Game] 
         # The hint came to the wrong worker. The next hint goes to a capable one.
         attempts.release(claim.game, claim.fence, "not for this worker")
         return None
-    return claim, seated
+    return claim, seated, attempts.doubted_seats(claim.game)
 
 
 class _RunningAttempt:
     """One attempt from its claim to its end."""
 
-    def __init__(self, claim: Claim, game: Game, open_player: OpenPlayer) -> None:
+    def __init__(
+        self, claim: Claim, game: Game, doubted: set[int], open_player: OpenPlayer
+    ) -> None:
         self._claim = claim
         self._game = game
+        self._doubted = doubted
         self._open_player = open_player
         self.heartbeat = Heartbeat(
-            claim, game.match.seats, deadline_s=settings.TORRES_MAX_GAME_SECONDS
+            claim, game.match.seats, deadline_s=_deadline_s(game.match)
         )
 
     def run(self) -> AttemptEnd:
@@ -191,7 +244,11 @@ class _RunningAttempt:
     def _let_referee_play(self) -> GameRecord:
         match = self._game.match
         seat_players = [
-            self._open_player(seat.submission, match.limits)
+            BlamedPlayer()
+            if seat.blamed
+            else self._open_player(
+                seat.submission, match.limits, strict_clock=seat.number in self._doubted
+            )
             for seat in self._game.seats.all()
         ]
         self.heartbeat.guard(seat_players)
@@ -216,8 +273,10 @@ class _RunningAttempt:
     def _fail(self, failure: Exception) -> AttemptEnd:
         self.heartbeat.close()
         reason = f"{type(failure).__name__}: {failure}"
+        seat = failure.seat if isinstance(failure, ServiceFault) else None
+        outputs = self.heartbeat.outputs()
         written = _retry_while_database_is_away(
-            lambda: attempts.fail(self._claim, reason, self.heartbeat.outputs())
+            lambda: attempts.fail(self._claim, reason, outputs, seat=seat)
         )
         return AttemptEnd.FAILED if written else AttemptEnd.UNKNOWN
 
@@ -231,6 +290,23 @@ class _RunningAttempt:
             lambda: attempts.release(self._claim.game, self._claim.fence, reason)
         )
         return AttemptEnd.RELEASED
+
+
+def _deadline_s(match: Match) -> float:
+    """Return after how many seconds a game is stopped, from the limits of its match.
+
+    Three times the thinking time that its seats may use: waiting for a processor is
+    not charged. TORRES_MAX_GAME_SECONDS is the least deadline.
+    """
+    limits = match.limits
+    thinking_ms = (
+        limits["start_ms"]
+        + limits["bank_ms"]
+        + MAX_DECISIONS_OF_A_SEAT * limits["move_ms"]
+    )
+    needed_s: float = 3 * match.seats * thinking_ms / 1e3
+    least_s: float = settings.TORRES_MAX_GAME_SECONDS
+    return max(least_s, needed_s)
 
 
 def _retry_while_database_is_away(write: Callable[[], bool]) -> bool | None:

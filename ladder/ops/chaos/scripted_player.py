@@ -39,6 +39,8 @@ class ScriptedPlayer:
         return SeatOutput()
 
 
-def open_player(submission: Submission, limits: dict[str, int]) -> ScriptedPlayer:
+def open_player(
+    submission: Submission, limits: dict[str, int], *, strict_clock: bool = False
+) -> ScriptedPlayer:
     """Return a scripted player whose salt is the digest of the submission."""
     return ScriptedPlayer(submission.digest)
