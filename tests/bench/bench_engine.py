@@ -114,7 +114,7 @@ def _recorded() -> list[Any]:
     replays = []
     for ruleset in engine.PRESETS:
         rules = engine.resolve(ruleset, 2)
-        game = engine.Game(rules, engine.derive(rules, "bench"))
+        game = engine.TorresGame(rules, engine.derive(rules, "bench"))
         rng, moves, turn = Random(1), [], -1
         while not game.over:
             if game.turn_id != turn or moves[-1]["actions"][-1] == "buy":
@@ -177,13 +177,17 @@ MIN_VERIFIED_PER_S = 2_000  # replays on one core
 
 
 def in_child(name: str, seed: int, *, pure: bool) -> float | None:
-    """Return one measurement by a child process; None if the child fails."""
+    """Return one measurement by a child process; None if its peer is not installed."""
     environment = os.environ | {"TORRES_PURE": "1" if pure else "0"}
     command = [sys.executable, __file__, name, str(seed)]
     process = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False
     )
-    return float(process.stdout) if process.returncode == 0 else None
+    if process.returncode == 0:
+        return float(process.stdout)
+    if "ModuleNotFoundError" in process.stderr:
+        return None
+    raise RuntimeError(f"{name} failed: {process.stderr.strip().splitlines()[-1]}")
 
 
 def ratio(mine: list[float | None], theirs: list[float | None]) -> float | None:

@@ -213,7 +213,7 @@ def clocked(player: BotProcess) -> Iterator[list[int]]:
     """Yield a counter of CPU ns in the sandbox's controls, without the overhead."""
     bot = player._bot
     watch = player._watch
-    controls = [(watch, "start"), (bot, "thaw"), (watch, "released")]
+    controls = [(watch, "start"), (bot, "thaw"), (watch, "thawed")]
     controls += [(bot, "freeze"), (watch, "stop"), (bot, "over_memory")]
     spent = [0]
     now = time.thread_time_ns
