@@ -343,3 +343,24 @@ def test_a_long_quotation_of_a_bot_is_cut() -> None:
     record = play_with([Babbler(1), ScriptedSeat(2)])
 
     assert len(record.forfeits[0].detail) <= MAX_DETAIL_CHARS
+
+
+def test_a_service_fault_keeps_its_text_and_gets_the_seat() -> None:
+    class Starved(ScriptedSeat):
+        def answer(self, _ask: Ask) -> Answer:
+            raise ServiceFault("the machine gave no processor")
+
+    with pytest.raises(ServiceFault, match=r"^the machine gave no processor$") as fault:
+        play_with([Starved(1), ScriptedSeat(2)])
+
+    assert fault.value.seat == 0
+
+
+def test_a_fault_of_a_player_is_a_forfeit_and_no_failure() -> None:
+    class Exits(ScriptedSeat):
+        def answer(self, _ask: Ask) -> Answer:
+            raise PlayerFault(Fault.CRASH, "exit code 7, at turn at ply 3")
+
+    record = play_with([Exits(1), ScriptedSeat(2)])
+
+    assert [(f.seat, f.reason) for f in record.forfeits] == [(0, "crash")]

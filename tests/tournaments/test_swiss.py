@@ -56,7 +56,7 @@ def after(
 
 
 def test_eight_players_first_round_of_the_mamer_help_page() -> None:
-    """FICS mamer, help page "swiss": 1-5, 6-2, 3-7, 8-4 for eight field."""
+    """FICS mamer, help page "swiss": 1-5, 6-2, 3-7, 8-4 for eight players."""
     assert pair(entrants(8)).pairs == ((1, 5), (6, 2), (3, 7), (8, 4))
 
 
@@ -257,3 +257,14 @@ def test_the_first_half_of_all_rounds_never_needs_a_rematch() -> None:
 
     assert len(met) == 16
     assert met <= {frozenset(p) for p in combinations(range(1, 9), 2)}
+
+
+@pytest.mark.slow
+def test_a_large_group_of_equal_entrants_stays_consistent_for_many_rounds() -> None:
+    """In round 24 one block of a group cannot avoid a repeat after another changed."""
+    players = entrants(134)
+    for _ in range(26):
+        found = pair(players)
+        seated = [key for table in found.pairs for key in table]
+        assert sorted(seated) == list(range(1, 135))
+        players = after(players, found, {})

@@ -122,13 +122,11 @@ def _pair_group_again(
     """Replace the mates of one score group by those that meet all criteria.
 
     ``group`` are the indices of entrants that are paired with each other. Each block
-    takes a stretch of the upper half and the same stretch of the lower half. If a
-    block cannot avoid a repeat, it and the following blocks keep their mates.
-
-    Known defect: if this happens after another block of the group has changed, a kept
-    mate may be in the changed block, and the round is inconsistent. It needs a group
-    of more than MAX_EXACT_ENTRANTS entrants and some 20 rounds.
+    takes a stretch of the upper half and the same stretch of the lower half. If one
+    block cannot avoid a repeat, the whole group keeps its mates, because a mate that a
+    block keeps may be in another block.
     """
+    better: dict[int, int] = {}
     half = len(group) // 2
     blocks = ceil(len(group) / MAX_EXACT_ENTRANTS)
     cuts = [half * k // blocks for k in range(blocks + 1)]
@@ -139,8 +137,9 @@ def _pair_group_again(
         block_mates = cheapest_matching(costs, block_costs.promising())
         if any(costs[i][j] >= block_costs.repeat for i, j in enumerate(block_mates)):
             return
-        for i, j in enumerate(block_mates):
-            mates[block[i]] = block[j]
+        better |= {block[i]: block[j] for i, j in enumerate(block_mates)}
+    for entrant, mate in better.items():
+        mates[entrant] = mate
 
 
 class _PairCosts:
