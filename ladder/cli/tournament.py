@@ -85,6 +85,7 @@ def tournament(
     with closing(open_sandbox(level)) as sandbox:
         if level == "none" and not as_json:
             click.echo("no sandbox: play only bots that you trust", err=True)
+        folder.build(sandbox)
         _play_to_the_end(folder, sandbox, at_once=jobs)
     if as_json:
         click.echo(json.dumps(standings_document(folder)))

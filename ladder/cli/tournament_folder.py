@@ -23,6 +23,7 @@ from engine.rulesets import resolve
 from ladder.bots.upload.archive import digest
 from ladder.cli.play import GameFiles, GameRunner, LocalBot, find_bot
 from ladder.common.errors import LadderError
+from ladder.runner.compiler import home_cache, prepared
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Sandbox
 from ladder.tournaments.formats.config import BadConfig, Config, read_config
@@ -224,6 +225,15 @@ class TournamentFolder:
             SeededEntrant(key, key) for key in range(1, len(tournament.bots) + 1)
         ]
         self.over = False
+        self.built_bots: Sequence[LocalBot] = tournament.bots
+
+    def build(self, sandbox: Sandbox) -> None:
+        """Compile the bots that need it, as `torres play` does. Raises BuildFailed."""
+        cache = home_cache()
+        self.built_bots = [
+            replace(bot, program=prepared(bot.program, sandbox, cache))
+            for bot in self.tournament.bots
+        ]
 
     def open(self) -> None:
         """Create the folder, or check that it belongs to this tournament.
@@ -369,7 +379,7 @@ def _play(folder: TournamentFolder, job: GameJob, sandbox: Sandbox) -> None:
     # All games of a match have the same decks, so they share their seed.
     seed = f"{folder.seed}/{job.match_name}"
     try:
-        runner.play(job.game + 1, seed, [tournament.bots[k - 1] for k in job.seats])
+        runner.play(job.game + 1, seed, [folder.built_bots[k - 1] for k in job.seats])
         draft.replace(path)
     except ServiceFault as fault:
         _write(path, {"dead": str(fault)})

@@ -1,7 +1,9 @@
 """`torres tournament`, run as a person runs it, and killed in the middle."""
 
 import json
+import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -224,3 +226,21 @@ def test_a_double_elimination_of_64_bots_survives_ten_kills(tmp_path: Path) -> N
         two = json.loads((tmp_path / "killed" / path.name).read_text())
         assert one["result"] == two["result"]
         assert one["players"] == two["players"]
+
+
+def test_a_compiled_bot_is_compiled_and_plays(tmp_path: Path) -> None:
+    if not shutil.which("gcc"):
+        assert os.environ.get("TORRES_REQUIRE_ALL") != "1", "gcc is not installed"
+        pytest.skip("gcc is not installed")
+    file = write(tmp_path, "round_robin")
+    kit = Path(__file__).parents[2] / "ladder/bots/kits/c"
+    shutil.copytree(kit, tmp_path / "bots" / "compiled")
+
+    done = run(file)
+
+    assert done.returncode == 0, done.stderr
+    replays = list((tmp_path / "cup").glob("round-*.json"))
+    games = [json.loads(path.read_text()) for path in replays]
+    own = [game for game in games if "compiled" in str(game["players"])]
+    assert own
+    assert not any(game["forfeits"] for game in own)

@@ -259,7 +259,6 @@ def test_the_first_half_of_all_rounds_never_needs_a_rematch() -> None:
     assert met <= {frozenset(p) for p in combinations(range(1, 9), 2)}
 
 
-@pytest.mark.slow
 def test_a_large_group_of_equal_entrants_stays_consistent_for_many_rounds() -> None:
     """In round 24 one block of a group cannot avoid a repeat after another changed."""
     players = entrants(134)
