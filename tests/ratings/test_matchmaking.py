@@ -93,7 +93,7 @@ def test_each_match_stores_its_reasons(season):
 
     why = Match.objects.get().why
     assert why["first"]["bot"] in Bot.objects.values_list("pk", flat=True)
-    assert why["reasons"][0].startswith("It was the turn of bot-")
+    assert why["reasons"][0].startswith("bot-")
 
 
 def test_duplicate_matches_rotate_the_seats_and_rate_each_game(season):

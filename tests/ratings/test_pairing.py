@@ -81,9 +81,11 @@ def test_the_reasons_are_given_in_words():
         new_matchmaker([bot(1, games=3, fresh=3), bot(2)]).next_seating().why["reasons"]
     )
 
-    assert first == "It was the turn of bot-1 (3 games, 3 with this upload)"
-    assert second.startswith("bot-2 is 0.0 points apart and loses to bot-1 with 50%")
-    assert second.endswith("not met lately")
+    assert first == "bot-1 was next in line (3 games, 3 with this upload)"
+    assert second.startswith(
+        "bot-2 is 0.0 points apart; bot-1 beats it with a probability of 50%"
+    )
+    assert second.endswith("they have not met lately")
 
 
 def test_bots_that_met_often_meet_others():

@@ -246,11 +246,11 @@ def _why(bots: list[Candidate], parameters: Parameters) -> dict[str, Any]:
 def _reasons(bots: list[BotProfile], others: list[dict[str, Any]]) -> list[str]:
     head = bots[0]
     fresh = f", {head.fresh} with this upload" if head.fresh < NEWCOMER_GAMES else ""
-    reasons = [f"It was the turn of {head.name} ({head.games} games{fresh})"]
+    reasons = [f"{head.name} was next in line ({head.games} games{fresh})"]
     reasons += [
-        f"{bot.name} is {other['apart']:.1f} points apart and loses to "
-        f"{head.name} with {other['chance']:.0%}: {other['information']:.3f} nats are "
-        f"learnt, {_meetings(other['met'])}"
+        f"{bot.name} is {other['apart']:.1f} points apart; {head.name} beats it with a "
+        f"probability of {other['chance']:.0%}, and the game should give "
+        f"{other['information']:.3f} nats of information; they {_meetings(other['met'])}"
         for bot, other in zip(bots[1:], others, strict=True)
     ]
     return reasons
@@ -258,5 +258,5 @@ def _reasons(bots: list[BotProfile], others: list[dict[str, Any]]) -> list[str]:
 
 def _meetings(times: int) -> str:
     if times == 0:
-        return "not met lately"
-    return "met once lately" if times == 1 else f"met {times} times lately"
+        return "have not met lately"
+    return "have met once lately" if times == 1 else f"have met {times} times lately"
