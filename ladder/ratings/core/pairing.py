@@ -248,9 +248,10 @@ def _reasons(bots: list[BotProfile], others: list[dict[str, Any]]) -> list[str]:
     fresh = f", {head.fresh} with this upload" if head.fresh < NEWCOMER_GAMES else ""
     reasons = [f"{head.name} was next in line ({head.games} games{fresh})"]
     reasons += [
-        f"{bot.name} is {other['apart']:.1f} points apart; {head.name} beats it with"
-        f" a probability of {other['chance']:.0%}, and the game should give"
-        f" {other['information']:.3f} nats of information; they {_meetings(other['met'])}"
+        f"{bot.name} is {other['apart']:.1f} points apart;"
+        f" {head.name} beats it with a probability of {other['chance']:.0%},"
+        f" and the game should give {other['information']:.3f} nats of information;"
+        f" they {_meetings(other['met'])}"
         for bot, other in zip(bots[1:], others, strict=True)
     ]
     return reasons
