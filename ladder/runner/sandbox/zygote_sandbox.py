@@ -41,8 +41,9 @@ ENV = {
     "PYTHONHASHSEED": "0",
 }
 RLIMITS = (
-    # No core files: the kernel would pass them to a program of the host.
-    (resource.RLIMIT_CORE, 0),
+    # No core files. If the host passes core dumps to a program, the kernel ignores a
+    # limit of 0 and runs that program, as root; with a limit of 1 it does not.
+    (resource.RLIMIT_CORE, 1),
     (resource.RLIMIT_MEMLOCK, 0),
     (resource.RLIMIT_NOFILE, 256),
 )
