@@ -45,7 +45,7 @@ getpid getppid gettid getpgid getpgrp setpgid getsid setsid set_tid_address
 set_robust_list get_robust_list futex futex_waitv sched_yield sched_getaffinity
 sched_getparam sched_getscheduler sched_getattr sched_get_priority_max
 sched_get_priority_min sched_rr_get_interval getpriority arch_prctl rseq
-restart_syscall getcpu uname sysinfo getrlimit setrlimit getrusage getuid geteuid
+restart_syscall getcpu uname sysinfo getrlimit getrusage getuid geteuid
 getgid getegid getresuid getresgid getgroups capget getrandom pidfd_open
 pidfd_send_signal riscv_flush_icache
 """
@@ -64,6 +64,7 @@ _ALLOWED = (_FILES + _EVENTS + _MEMORY + _PROCESSES + _SOCKETS).split()
 _LOW_WORD = 0xFFFF_FFFF
 """The kernel reads an int argument from the low half of a register. The comparison
 must ignore the upper half, because the caller may put anything there."""
+_WHOLE_WORD = 0xFFFF_FFFF_FFFF_FFFF
 _CLONE_NEW_FLAGS = 0x7E02_0080
 """The CLONE_NEW* flags of clone(2), CLONE_NEWTIME (0x80) among them."""
 _AF_UNIX = 1
@@ -129,13 +130,17 @@ _PRCTL_OPTIONS = {
 }
 """The options that runtimes use. PR_SET_PDEATHSIG is not among them: a bot must not
 prevent that it dies with its worker."""
+_RLIMIT_CORE = 4
+_RLIMITS = [number for number in range(16) if number != _RLIMIT_CORE]
+"""The limits that a process may set for itself. With a core limit of 0 in place of 1,
+its crash would start the core handler of the host."""
 _CONDITIONS = (
     ("socket", 0, (_AF_UNIX,)),
     ("socketpair", 0, (_AF_UNIX,)),
     ("ioctl", 1, _IOCTL_REQUESTS.values()),
     ("prctl", 0, _PRCTL_OPTIONS.values()),
     ("personality", 0, (0, _LOW_WORD)),  # the default one, and the query
-    ("prlimit64", 0, (0,)),  # PID 0: only the process itself
+    ("setrlimit", 0, _RLIMITS),
     ("fcntl", 1, _FCNTL_COMMANDS.values()),
     # With flags, they tell what is in the page cache of the host, or evict it.
     ("preadv2", 5, (0,)),
@@ -208,6 +213,10 @@ def _every_allowed() -> Iterator[tuple[str, _Conditions]]:
     for name, argument, values in _CONDITIONS:
         for value in values:
             yield name, ((argument, _LOW_WORD, value),)
+    # PID 0: only the process itself. Without new limits, the call is a query.
+    yield "prlimit64", ((0, _LOW_WORD, 0), (2, _WHOLE_WORD, 0))
+    for limit in _RLIMITS:
+        yield "prlimit64", ((0, _LOW_WORD, 0), (1, _LOW_WORD, limit))
     yield "fcntl", ((1, _LOW_WORD, _F_SETFL), (2, _O_ASYNC, 0))
 
 

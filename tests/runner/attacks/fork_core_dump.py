@@ -10,7 +10,14 @@ import kit
 
 def attack():
     limits = resource.getrlimit(resource.RLIMIT_CORE)
-    return None if limits == (1, 1) else limits
+    if limits != (1, 1):
+        return limits
+    resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))  # Other limits can be set.
+    return kit.any_of(
+        lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)) or "set to 0",
+        lambda: kit.syscall("setrlimit", resource.RLIMIT_CORE, bytes(16)),
+        lambda: kit.syscall("prlimit64", 0, (1 << 32) + 4, bytes(16), None),
+    )
 
 
 kit.play(attack)
