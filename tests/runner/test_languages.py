@@ -205,6 +205,13 @@ def test_a_compiler_without_end_is_a_failed_build(
     assert groups_left() == []
 
 
+@pytest.mark.sandbox
+def test_the_processes_of_a_compiler_can_lock_each_other_out(full, tmp_path) -> None:
+    """A bot that plays cannot: its locks have no effect."""
+    with pytest.raises(BuildFailed, match="exit code 1"):
+        built_by("flock -n /tmp/lock flock -n /tmp/lock true", full, tmp_path)
+
+
 # --- which file is the bot
 
 

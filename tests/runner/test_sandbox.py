@@ -4,7 +4,9 @@ Each test stands for a mistake that is easily made: a limit that does not count
 threads, a control that misses children, a file that the bot's user cannot read.
 """
 
+import contextlib
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Program
+from ladder.runner.sandbox import Program, open_sandbox
 from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.landlock import MIN_VERSION_OWN_UID
@@ -124,6 +126,29 @@ def test_a_sandbox_without_proc_runs_python() -> None:
         assert contest(player(PROGRAMS / "first.py", sandbox), sandbox).answers == 3
     finally:
         sandbox.close()
+
+
+@pytest.mark.parametrize("when", ["before the zygote", "after the zygote"])
+def test_bots_start_while_a_library_has_set_a_default_socket_timeout(
+    full, when: str
+) -> None:
+    """Celery sets one when it shuts down, and kombu when it connects again."""
+    before = socket.getdefaulttimeout()
+    with contextlib.ExitStack() as stack:
+        stack.callback(socket.setdefaulttimeout, before)
+        if when == "before the zygote":
+            socket.setdefaulttimeout(5)
+            sandbox = stack.enter_context(contextlib.closing(open_sandbox("full")))
+        else:
+            sandbox = full
+            contest(player(PROGRAMS / "first.py", full), full)
+            socket.setdefaulttimeout(5)
+        games = [
+            contest(player(PROGRAMS / "first.py", sandbox), sandbox, rounds=1)
+            for _ in range(20)
+        ]
+
+    assert [(game.fault, game.answers) for game in games] == [(None, 1)] * 20
 
 
 def test_threads_start(full) -> None:

@@ -61,7 +61,8 @@ class BubblewrapSandbox(ZygoteSandbox):
             *("--ro-bind", "/usr", "/usr"),
         ]
         if self._proc:
-            options += ["--proc", "/proc"]
+            # Read-only: by writing there, a bot could change how it is scheduled.
+            options += ["--proc", "/proc", "--remount-ro", "/proc"]
         for name in DEVICES:
             options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
         options += self._scratch(program, limits)

@@ -10,14 +10,15 @@ architecture. A call of a foreign architecture kills the process.
 import contextlib
 import importlib
 import os
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 _FILES = """
-open openat openat2 creat close close_range dup dup2 dup3 pipe pipe2 fcntl flock
-read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek
-fsync fdatasync sync_file_range truncate ftruncate fallocate fadvise64 readahead
-sendfile splice tee vmsplice copy_file_range stat fstat lstat newfstatat statx
+open openat openat2 creat close close_range dup dup2 dup3 pipe pipe2
+read write readv writev pread64 pwrite64 preadv pwritev lseek
+fsync fdatasync sync_file_range truncate ftruncate fallocate
+sendfile copy_file_range stat fstat lstat newfstatat statx
 access faccessat faccessat2 readlink readlinkat getcwd chdir fchdir mkdir mkdirat
 rmdir rename renameat renameat2 link linkat unlink unlinkat symlink symlinkat
 chmod fchmod fchmodat chown fchown lchown fchownat umask getdents getdents64
@@ -27,11 +28,10 @@ listxattr llistxattr flistxattr
 _EVENTS = """
 select pselect6 poll ppoll epoll_create epoll_create1 epoll_ctl epoll_wait
 epoll_pwait epoll_pwait2 eventfd eventfd2 signalfd signalfd4 timerfd_create
-timerfd_settime timerfd_gettime inotify_init inotify_init1 inotify_add_watch
-inotify_rm_watch
+timerfd_settime timerfd_gettime
 """
 _MEMORY = """
-mmap mprotect munmap mremap brk madvise mlock mlock2 munlock mlockall munlockall
+mprotect munmap mremap brk madvise mlock mlock2 munlock mlockall munlockall
 mincore msync membarrier pkey_mprotect pkey_alloc pkey_free
 get_mempolicy
 """
@@ -45,7 +45,7 @@ getpid getppid gettid getpgid getpgrp setpgid getsid setsid set_tid_address
 set_robust_list get_robust_list futex futex_waitv sched_yield sched_getaffinity
 sched_getparam sched_getscheduler sched_getattr sched_get_priority_max
 sched_get_priority_min sched_rr_get_interval getpriority arch_prctl rseq
-restart_syscall getcpu uname sysinfo getrlimit setrlimit getrusage getuid geteuid
+restart_syscall getcpu uname sysinfo getrlimit getrusage getuid geteuid
 getgid getegid getresuid getresgid getgroups capget getrandom pidfd_open
 pidfd_send_signal riscv_flush_icache
 """
@@ -55,7 +55,7 @@ recvmsg sendmmsg recvmmsg shutdown setsockopt getsockopt
 """
 _NAMESPACE_ONLY = """
 chmod fchmod fchmodat chown lchown fchown fchownat utime utimes utimensat futimesat
-inotify_add_watch connect bind pidfd_open pidfd_send_signal
+connect bind pidfd_open pidfd_send_signal
 """
 """Refused under Landlock, which does not check these calls: they are harmless only if
 the bot has namespaces for files, network and processes."""
@@ -64,9 +64,43 @@ _ALLOWED = (_FILES + _EVENTS + _MEMORY + _PROCESSES + _SOCKETS).split()
 _LOW_WORD = 0xFFFF_FFFF
 """The kernel reads an int argument from the low half of a register. The comparison
 must ignore the upper half, because the caller may put anything there."""
+_WHOLE_WORD = 0xFFFF_FFFF_FFFF_FFFF
 _CLONE_NEW_FLAGS = 0x7E02_0080
 """The CLONE_NEW* flags of clone(2), CLONE_NEWTIME (0x80) among them."""
 _AF_UNIX = 1
+_MAP_HUGETLB = 0x4_0000
+_MFD_HUGETLB = 4
+_FCNTL_COMMANDS = {
+    "F_DUPFD": 0,
+    "F_GETFD": 1,
+    "F_SETFD": 2,
+    "F_GETFL": 3,
+    "F_GETLK": 5,
+    "F_GETOWN": 9,
+    "F_GETSIG": 11,
+    "F_OFD_GETLK": 36,
+    "F_DUPFD_CLOEXEC": 1030,
+    "F_GETPIPE_SZ": 1032,
+    "F_ADD_SEALS": 1033,
+    "F_GET_SEALS": 1034,
+}
+"""The commands that runtimes use. Those that send signals to another process or change
+the size of the referee's pipes are not among them."""
+_F_SETFL = 4
+_O_ASYNC = 0x2000
+"""Flag of ``F_SETFL``: the kernel sends signals when the file is ready."""
+_FCNTL_NO_EFFECT = {
+    "F_SETLK": 6,
+    "F_SETLKW": 7,
+    "F_OFD_SETLK": 37,
+    "F_OFD_SETLKW": 38,
+    "F_SETLEASE": 1024,
+    "F_NOTIFY": 1026,
+}
+"""Commands that succeed and do nothing. No control group counts the kernel's memory
+for record locks, and all sandboxes share the files of /usr."""
+_NO_EFFECT = ("fadvise64", "readahead")
+"""Calls that succeed and do nothing: they change the page cache of the whole host."""
 _IOCTL_REQUESTS = {
     "TCGETS": 0x5401,
     "TIOCGWINSZ": 0x5413,
@@ -96,16 +130,32 @@ _PRCTL_OPTIONS = {
 }
 """The options that runtimes use. PR_SET_PDEATHSIG is not among them: a bot must not
 prevent that it dies with its worker."""
+_RLIMIT_CORE = 4
+_RLIMITS = [number for number in range(16) if number != _RLIMIT_CORE]
+"""The limits that a process may set for itself. With a core limit of 0 in place of 1,
+its crash would start the core handler of the host."""
 _CONDITIONS = (
     ("socket", 0, (_AF_UNIX,)),
     ("socketpair", 0, (_AF_UNIX,)),
     ("ioctl", 1, _IOCTL_REQUESTS.values()),
     ("prctl", 0, _PRCTL_OPTIONS.values()),
     ("personality", 0, (0, _LOW_WORD)),  # the default one, and the query
-    ("prlimit64", 0, (0,)),  # PID 0: only the process itself
+    ("setrlimit", 0, _RLIMITS),
+    ("fcntl", 1, _FCNTL_COMMANDS.values()),
+    # With flags, they tell what is in the page cache of the host, or evict it.
+    ("preadv2", 5, (0,)),
+    ("pwritev2", 5, (0,)),
 )
 """Calls that are allowed if an argument has one of some values: the name, the index of
 the argument from 0, the values."""
+_WITHOUT_FLAGS = (
+    ("clone", 0, _CLONE_NEW_FLAGS),
+    # No control group counts the huge pages that a host has reserved.
+    ("mmap", 3, _MAP_HUGETLB),
+    ("memfd_create", 1, _MFD_HUGETLB),
+)
+"""Calls that are allowed if some flags are not set: the name, the index of the
+argument, the flags."""
 _ENOSYS = 38
 _CTL_OPTIMIZE = 8
 _BINARY_TREE = 2
@@ -113,12 +163,16 @@ _BINARY_TREE = 2
 it is loaded, and a tree makes that faster."""
 
 
+_Conditions = tuple[tuple[int, int, int], ...]
+"""For each argument that matters: its index, a mask, and the value under the mask."""
+
+
 class NoFilter(Exception):
     """The filter cannot be built on this machine; the message says what is missing."""
 
 
 @cache
-def _filter(*, memfd: bool, sockets: bool) -> int:
+def _filter(*, memfd: bool, sockets: bool, building: bool) -> int:
     """Compile the filter once for this process, and return its descriptor."""
     try:
         seccomp = importlib.import_module("pyseccomp")
@@ -129,40 +183,78 @@ def _filter(*, memfd: bool, sockets: bool) -> int:
     # libseccomp before 2.5 does not know the attribute.
     with contextlib.suppress(OSError, ValueError):
         rules.set_attr(_CTL_OPTIMIZE, _BINARY_TREE)
-    refused = set() if sockets else set(_NAMESPACE_ONLY.split())
-    for name in _ALLOWED:
-        if name not in refused:
-            _allow(seccomp, rules, name)
-    if memfd:
-        _allow(seccomp, rules, "memfd_create")
-    same = seccomp.MASKED_EQ
-    _allow(seccomp, rules, "clone", seccomp.Arg(0, same, _CLONE_NEW_FLAGS, 0))
-    for name, argument, values in _CONDITIONS:
-        if name == "socket" and not sockets:
-            continue
-        for value in values:
-            condition = seccomp.Arg(argument, same, _LOW_WORD, value)
-            _allow(seccomp, rules, name, condition)
+    no_effect = seccomp.ERRNO(0)
+    for name, conditions in _allowed(memfd=memfd, sockets=sockets):
+        _add(seccomp, rules, seccomp.ALLOW, name, conditions)
+    for name, conditions in _without_effect():
+        _add(seccomp, rules, no_effect, name, conditions)
+    _add(seccomp, rules, seccomp.ALLOW if building else no_effect, "flock", ())
     fd = os.memfd_create("torres-seccomp", os.MFD_CLOEXEC)
     with os.fdopen(os.dup(fd), "wb") as file:
         rules.export_bpf(file)
     return fd
 
 
-def _allow(seccomp: Any, rules: Any, name: str, *conditions: Any) -> None:  # noqa: ANN401
+def _allowed(*, memfd: bool, sockets: bool) -> Iterator[tuple[str, _Conditions]]:
+    """Yield each call that is allowed, and its conditions."""
+    refused = set() if sockets else {"socket", *_NAMESPACE_ONLY.split()}
+    if not memfd:
+        refused.add("memfd_create")
+    for name, conditions in _every_allowed():
+        if name not in refused:
+            yield name, conditions
+
+
+def _every_allowed() -> Iterator[tuple[str, _Conditions]]:
+    for name in _ALLOWED:
+        yield name, ()
+    for name, argument, flags in _WITHOUT_FLAGS:
+        yield name, ((argument, flags, 0),)
+    for name, argument, values in _CONDITIONS:
+        for value in values:
+            yield name, ((argument, _LOW_WORD, value),)
+    # PID 0: only the process itself. Without new limits, the call is a query.
+    yield "prlimit64", ((0, _LOW_WORD, 0), (2, _WHOLE_WORD, 0))
+    for limit in _RLIMITS:
+        yield "prlimit64", ((0, _LOW_WORD, 0), (1, _LOW_WORD, limit))
+    yield "fcntl", ((1, _LOW_WORD, _F_SETFL), (2, _O_ASYNC, 0))
+
+
+def _without_effect() -> Iterator[tuple[str, _Conditions]]:
+    """Yield each call that succeeds and does nothing, and its conditions."""
+    for command in _FCNTL_NO_EFFECT.values():
+        yield "fcntl", ((1, _LOW_WORD, command),)
+    for name in _NO_EFFECT:
+        yield name, ()
+
+
+def _add(
+    seccomp: Any,  # noqa: ANN401
+    rules: Any,  # noqa: ANN401
+    action: Any,  # noqa: ANN401
+    name: str,
+    conditions: _Conditions,
+) -> None:
     try:
         seccomp.resolve_syscall(seccomp.Arch.NATIVE, name)
     except (OSError, ValueError):
         return  # An older libseccomp, or an architecture without this call.
-    rules.add_rule(seccomp.ALLOW, name, *conditions)
+    words = (
+        seccomp.Arg(i, seccomp.MASKED_EQ, mask, value) for i, mask, value in conditions
+    )
+    rules.add_rule(action, name, *words)
 
 
-def open_filter(*, memfd: bool = True, sockets: bool = True) -> int:
+def open_filter(
+    *, memfd: bool = True, sockets: bool = True, building: bool = False
+) -> int:
     """Return a new descriptor at the start of the filter. Raises NoFilter.
 
     ``memfd=False`` refuses ``memfd_create``: its memory belongs to no process, so only
     a control group can count it. ``sockets=False`` is for a bot without namespaces: it
-    refuses ``socket`` and the calls of ``_NAMESPACE_ONLY``.
+    refuses ``socket`` and the calls of ``_NAMESPACE_ONLY``. ``building=True`` is for a
+    compiler: its processes may lock files with ``flock``. A bot that plays would talk
+    to its opponents with such locks, so for a bot the call has no effect.
     """
-    fd = _filter(memfd=memfd, sockets=sockets)
+    fd = _filter(memfd=memfd, sockets=sockets, building=building)
     return os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_CLOEXEC)

@@ -129,8 +129,7 @@ class ZygoteClient:
         ``ForkRequest`` describes the arguments.
         """
         request = ForkRequest(root, into_cgroup).encode()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.settimeout(_ANSWER_TIMEOUT_S)
+        ours, theirs = _socket_pair()
         with contextlib.ExitStack() as on_error:
             on_error.callback(ours.close)
             with theirs, self._lock:
@@ -167,10 +166,22 @@ class ZygoteClient:
             self._zygote = None
 
 
-def _start_zygote() -> socket.socket:
-    """Start a zygote in a new thread; return the socket for the requests."""
+def _socket_pair() -> tuple[socket.socket, socket.socket]:
+    """Return our end, with a timeout, and the end of another process, which blocks.
+
+    A library may set a default timeout for all new sockets of this process, as Celery
+    does when it shuts down. Without ``setblocking``, the other process would then find
+    its end non-blocking and fail with EAGAIN.
+    """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.settimeout(_ANSWER_TIMEOUT_S)
+    theirs.setblocking(True)
+    return ours, theirs
+
+
+def _start_zygote() -> socket.socket:
+    """Start a zygote in a new thread; return the socket for the requests."""
+    ours, theirs = _socket_pair()
     started = threading.Event()
     python = (sys.executable, "-I", "-S", "-B", "-c", _SERVE)
     argv = [*python, str(theirs.fileno())]

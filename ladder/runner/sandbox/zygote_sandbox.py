@@ -41,8 +41,9 @@ ENV = {
     "PYTHONHASHSEED": "0",
 }
 RLIMITS = (
-    # No core files: the kernel would pass them to a program of the host.
-    (resource.RLIMIT_CORE, 0),
+    # No core files. If the host passes core dumps to a program, the kernel ignores a
+    # limit of 0 and runs that program, as root; with a limit of 1 it does not.
+    (resource.RLIMIT_CORE, 1),
     (resource.RLIMIT_MEMLOCK, 0),
     (resource.RLIMIT_NOFILE, 256),
 )
@@ -93,7 +94,9 @@ class ZygoteSandbox(ABC):
             on_error.callback(slot.discard)
             if slot.group is not None:
                 slot.group.limit(limits, limits.pids + _SUPERVISOR_PIDS)
-            pipes, ready_fd = self._start(slot.process, order._replace(uid=uid))
+            pipes, ready_fd = self._start(
+                slot.process, order._replace(uid=uid), building=program.out_mb > 0
+            )
             on_error.pop_all()
         self._prefork()
         return SandboxedBot(
@@ -152,12 +155,16 @@ class ZygoteSandbox(ABC):
             raise
         return _Slot(group, process)
 
-    def _start(self, process: SpawnedProcess, order: SpawnOrder) -> tuple[Pipes, int]:
+    def _start(
+        self, process: SpawnedProcess, order: SpawnOrder, *, building: bool
+    ) -> tuple[Pipes, int]:
         """Send the order; return the bot's pipes and our end of the ready pipe.
 
         The ready pipe holds one byte, which is read when the sandbox is complete.
         """
-        seccomp = open_filter(memfd=self._cgroups is not None, sockets=self.sockets)
+        seccomp = open_filter(
+            memfd=self._cgroups is not None, sockets=self.sockets, building=building
+        )
         wait_fd, ready_fd = os.pipe2(os.O_CLOEXEC)
         os.write(ready_fd, b"g")
         try:

@@ -7,6 +7,7 @@ mapped to ``nobody``.
 """
 
 import contextlib
+import os
 import socket
 import struct
 from typing import Any
@@ -73,12 +74,14 @@ def prepare_root(shared: SharedRoot) -> None:
     _prepared_roots.add(root)
 
 
-def enter_root(mounts: PrivateMounts) -> None:
+def enter_root(mounts: PrivateMounts) -> int:
     """Add the mounts of one bot, enter its root folder, and detach the host.
 
-    Call this in a process that was cloned with ``CLONE_FLAGS``:
+    Return a descriptor of this process's folder in the host's /proc, which is
+    writable. Call this in a process that was cloned with ``CLONE_FLAGS``:
 
-    1. Mount each scratch folder as a tmpfs with its limit, and a new /proc.
+    1. Mount each scratch folder as a tmpfs with its limit, and a new /proc, read-only:
+       by writing there, a bot could change how it is scheduled and killed.
     2. Mount the folder of the program as /box, read-only.
     3. Make the sandbox's root the root of the process; detach the host's root.
     4. Set the host name, enter a new cgroup namespace, empty the bounding set.
@@ -88,19 +91,22 @@ def enter_root(mounts: PrivateMounts) -> None:
         inodes = max(_MIN_INODES, size // _BYTES_PER_INODE)
         options = f"mode=1777,size={size},nr_inodes={inodes}"
         mount("tmpfs", root + target, "tmpfs", _NOSUID | _NODEV, options)
-    mount("proc", f"{root}/proc", "proc", _NOSUID | _NODEV | _NOEXEC)
+    proc_self = os.open("/proc/self", os.O_RDONLY | os.O_CLOEXEC)
+    mount("proc", f"{root}/proc", "proc", _RDONLY | _NOSUID | _NODEV | _NOEXEC)
     mount(mounts.program, f"{root}/box", None, _BIND)
     mount(None, f"{root}/box", None, _BIND | _REMOUNT | _RDONLY | _NOSUID | _NODEV)
     syscalls.pivot_root(root)
     socket.sethostname("box")
     syscalls.unshare(_CLONE_NEWCGROUP)
     syscalls.drop_bounding_set()
+    return proc_self
 
 
-def become_nobody(uid: int) -> None:
+def become_nobody(uid: int, proc_self: int) -> None:
     """Map this process's user id to ``nobody`` and give up all capabilities.
 
-    Call this when the process runs under ``uid``, which is not root's. If the host
+    Call this when the process runs under ``uid``, which is not root's. ``proc_self``
+    is the descriptor that ``enter_root`` returned; this function closes it. If the host
     forbids user namespaces, the process sees the number of its user id; this is the
     only difference.
     """
@@ -108,11 +114,13 @@ def become_nobody(uid: int) -> None:
         syscalls.unshare(_CLONE_NEWUSER)
         # Without this, /proc/self belongs to root and the maps cannot be written.
         syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
-        syscalls.write_file("/proc/self/setgroups", b"deny")
+        syscalls.write_file("setgroups", b"deny", proc_self)
         for kind in ("uid", "gid"):
-            syscalls.write_file(f"/proc/self/{kind}_map", f"{_NOBODY} {uid} 1".encode())
+            line = f"{_NOBODY} {uid} 1".encode()
+            syscalls.write_file(f"{kind}_map", line, proc_self)
         # The new user namespace gave this process a full bounding set.
         syscalls.drop_bounding_set()
+    os.close(proc_self)
     syscalls.drop_capabilities()
 
 

@@ -203,8 +203,9 @@ def _exec(order: SpawnOrder, worker: _Parent) -> NoReturn:
     The order of the steps matters: mounts need root; a change of the user undoes the
     death signal; the filter comes last, because it refuses most of the calls above.
     """
+    proc_self = -1
     if order.mounts is not None:
-        namespaces.enter_root(order.mounts)
+        proc_self = namespaces.enter_root(order.mounts)
     if order.paths is not None:
         pid = supervisor.fork_under_supervisor(worker.pid, _FIRST_FREE_FD)
         worker = _Parent(pid)
@@ -212,7 +213,7 @@ def _exec(order: SpawnOrder, worker: _Parent) -> NoReturn:
     _apply_limits_and_user(order)
     if order.mounts is not None:
         assert order.uid is not None
-        namespaces.become_nobody(order.uid)
+        namespaces.become_nobody(order.uid, proc_self)
     # After the last change of the user, which resets the death signal.
     worker.kill_us_on_exit()
     os.chdir(order.cwd)

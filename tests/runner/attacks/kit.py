@@ -59,6 +59,7 @@ NR = {
         "landlock_create_ruleset": (444, 444),
         "memfd_secret": (447, 447),
         "prlimit64": (302, 261),
+        "setrlimit": (160, 164),
         "mknodat": (259, 33),
         "ioctl": (16, 29),
         "kexec_load": (246, 104),

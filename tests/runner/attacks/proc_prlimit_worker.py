@@ -12,7 +12,7 @@ def attack():
     return kit.any_of(
         lambda: resource.prlimit(worker, resource.RLIMIT_NOFILE, (1, 1)) or "lowered",
         lambda: resource.setrlimit(resource.RLIMIT_NOFILE, high) or "raised",
-        lambda: resource.setrlimit(resource.RLIMIT_CORE, (1, 1)) or "cores",
+        lambda: resource.setrlimit(resource.RLIMIT_CORE, high) or "cores",
     )
 
 
