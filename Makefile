@@ -47,4 +47,4 @@ bench: dev ## run the benchmarks, each compared with another program in the same
 	@$(BIN)/python -m tests.bench
 
 soak: dev ## run chaos tests for minutes to hours; not part of make test
-	@$(BIN)/python -m pytest -m soak tests/soak -x
+	@$(BIN)/python -m pytest -m soak -x

@@ -7,6 +7,9 @@ from the same submission on all other installations in that hour, by Laplace's r
 Chernoff's bound, the observed number of failures has a probability below one in a
 billion, the installation is to blame. So a bot that crashes everywhere blames no
 installation, and neither does a language that only one installation offers.
+
+A bot may recognize a host and crash on purpose, so the bots of one or two owners are no
+evidence (docs/decisions/0095-evidence-of-three-owners.md). House bots always are.
 """
 
 import math
@@ -30,16 +33,40 @@ WINDOW = timedelta(hours=1)
 # The negative logarithm of the probability of one in a billion.
 BLAME_THRESHOLD = math.log(1e9)
 FAILURES = (Fault.TIMEOUT, Fault.CRASH)
+MIN_OWNERS = 3  # whose bots must fail, if no house bot does
 
 log = structlog.get_logger()
 
 
 @dataclass(slots=True)
 class SubmissionFaults:
-    """How many seats of one submission were played, and how many of them failed."""
+    """How many seats of one submission were played, and how many of them failed.
+
+    `owner` is the id of the bot's owner; None for a house bot.
+    """
 
     seats: int = 0
     failed: int = 0
+    owner: int | None = None
+
+
+@dataclass(slots=True)
+class Evidence:
+    """How many seats of one owner's bots failed, and how many were expected to fail."""
+
+    expected: float = 0.0
+    failed: float = 0.0
+
+    @property
+    def excess(self) -> float:
+        return self.failed - self.expected
+
+    def limit(self, excess: float) -> None:
+        """Scale this evidence down if it has more than this excess."""
+        if self.excess > excess:
+            share = excess / self.excess
+            self.expected *= share
+            self.failed *= share
 
 
 Records = Mapping[str, Mapping[int, SubmissionFaults]]
@@ -59,17 +86,36 @@ def surprise(records: Records, installation: str) -> float:
     The value is a lower bound of the negative natural logarithm of the probability of
     at least this many failures (Chernoff). It is 0 if no more seats failed than
     expected.
+
+    1. Compare each submission with itself on the other installations.
+    2. Add up the evidence of each owner.
+    3. Limit the excess of each owner to the third largest excess. So nothing is left of
+       the evidence of two owners, and chance failures of others do not help them.
+    4. Add up the evidence of all owners and of the house, which is not limited.
     """
-    expected = 0.0
-    failed = 0
-    for submission, here in records[installation].items():
-        elsewhere = _faults_elsewhere(records, installation, submission)
-        if elsewhere.seats:
-            expected += here.seats * (elsewhere.failed + 1) / (elsewhere.seats + 2)
-            failed += here.failed
+    by_owner = _evidence(records, installation)
+    house = by_owner.pop(None, Evidence())
+    largest = sorted((owner.excess for owner in by_owner.values()), reverse=True)
+    most = max(0.0, largest[MIN_OWNERS - 1]) if len(largest) >= MIN_OWNERS else 0.0
+    for owner in by_owner.values():
+        owner.limit(most)
+    expected = house.expected + sum(owner.expected for owner in by_owner.values())
+    failed = house.failed + sum(owner.failed for owner in by_owner.values())
     if failed <= expected:
         return 0.0
     return failed * math.log(failed / expected) - (failed - expected)
+
+
+def _evidence(records: Records, installation: str) -> dict[int | None, Evidence]:
+    """Return the evidence against an installation by owner; None is the house."""
+    by_owner: dict[int | None, Evidence] = defaultdict(Evidence)
+    for submission, here in records[installation].items():
+        elsewhere = _faults_elsewhere(records, installation, submission)
+        if elsewhere.seats:
+            rate = (elsewhere.failed + 1) / (elsewhere.seats + 2)
+            by_owner[here.owner].expected += here.seats * rate
+            by_owner[here.owner].failed += here.failed
+    return by_owner
 
 
 def _faults_elsewhere(
@@ -106,19 +152,27 @@ def drain_faulty_workers() -> list[int]:
 
 
 def _records() -> Records:
+    """Return the faults of the last hour.
+
+    Bots of deleted accounts are left out: they have no owner, but are not the house's.
+    """
     recent = Seat.objects.filter(
         game__status=GameStatus.FINISHED,
         game__finished_at__gt=Now() - WINDOW,
         game__attempts__outcome=Attempt.Outcome.FINISHED,
-    ).order_by()
-    rows = recent.values_list("game__attempts__worker__name", "submission").annotate(
-        seats=Count("pk"), failed=Count("pk", filter=Q(fault__in=FAILURES))
     )
+    owned = recent.filter(
+        Q(submission__bot__house=True) | Q(submission__bot__owner__isnull=False)
+    ).order_by()
+    rows = owned.values_list(
+        "game__attempts__worker__name", "submission", "submission__bot__owner"
+    ).annotate(seats=Count("pk"), failed=Count("pk", filter=Q(fault__in=FAILURES)))
     records: dict[str, dict[int, SubmissionFaults]] = defaultdict(
         lambda: defaultdict(SubmissionFaults)
     )
-    for worker_name, submission, seats, failed in rows:
+    for worker_name, submission, owner, seats, failed in rows:
         faults = records[registry.installation_of(worker_name)][submission]
+        faults.owner = owner
         faults.seats += seats
         faults.failed += failed
     return records

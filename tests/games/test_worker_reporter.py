@@ -2,7 +2,7 @@
 
 import pytest
 
-from ladder.games import attempts, services
+from ladder.games import attempts, selectors, services
 from ladder.games.models import Game, Worker
 from ladder.games.worker import lifecycle, registry
 from ladder.games.worker.lifecycle import WorkerReporter
@@ -112,3 +112,17 @@ def test_a_claim_does_not_overwrite_what_a_worker_offers(alarms):
     assert attempts.claim(factories.game().pk, registry.current_worker())
 
     assert Worker.objects.get(pk=registry.current_worker()).slots == 2
+
+
+@pytest.mark.parametrize(("broker", "sent_again"), [("memory://", 1), ("redis://r", 0)])
+def test_hints_that_ended_with_their_broker_are_sent_again_at_once(
+    settings, broker, sent_again
+):
+    settings.CELERY_BROKER_URL = broker
+    game = factories.game()
+    services.mark_sent([game.pk], "play")
+
+    registry.sign_off_predecessors()
+
+    assert len(selectors.due(10)) == sent_again
+    assert selectors.in_flight().total() == 1 - sent_again
