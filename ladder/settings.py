@@ -52,6 +52,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "ladder.web.middleware.ContentSecurityPolicy",
+    "ladder.web.bodies.BodyLimit",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "ladder.web.middleware.SharedAnswers",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -187,6 +188,9 @@ SECURE_SSL_REDIRECT = False  # the proxy redirects
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "ladder.web.problems.csrf_failed"
+# The limit of all fields of a form together, in bytes. `ladder.web.bodies` limits the
+# whole body, with the files.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 << 10
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 100
 DATA_UPLOAD_MAX_NUMBER_FILES = 4
 
