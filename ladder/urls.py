@@ -4,13 +4,14 @@ from django.contrib import admin
 from django.templatetags.static import static
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from ladder.bots import urls as bots
 from ladder.games import urls as games
 from ladder.ratings import urls as ratings
 from ladder.tournaments import urls as tournaments
 from ladder.web import problems, urls as web
+from ladder.web.schema_view import SchemaView
 
 api = [
     *bots.urlpatterns,
@@ -22,7 +23,7 @@ admin.site.site_header = "Torres ladder"
 admin.site.site_title = "Torres ladder"
 urlpatterns = [
     path("api/v1/", include((api, "api"))),
-    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/schema/", SchemaView.as_view(), name="schema"),
     path(
         "api/docs/",
         SpectacularSwaggerSplitView.as_view(url_name="schema"),

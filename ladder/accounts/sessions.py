@@ -39,7 +39,7 @@ def _current(request: HttpRequest, user: User | AnonymousUser) -> User | Anonymo
     if (
         user.is_authenticated
         and request.session.get(auth.BACKEND_SESSION_KEY) == TOKEN_BACKEND
-        and not tokens.is_valid(request.session.get(SESSION_KEY), user.pk)
+        and not tokens.is_valid(request.session.get(SESSION_KEY, 0), user.pk)
     ):
         request.session.flush()
         return AnonymousUser()

@@ -57,7 +57,7 @@ def revoke_token(user: User, token_id: int) -> None:
     ApiToken.objects.filter(user=user, pk=token_id).delete()
 
 
-def is_valid(token_id: int | None, user_id: int) -> bool:
+def is_valid(token_id: int, user_id: int) -> bool:
     """True if the user still has this token, and it has not expired."""
     return _valid_tokens().filter(pk=token_id, user=user_id).exists()
 

@@ -46,6 +46,8 @@ class RefusedBody(Error):  # type: ignore[misc]
 class BoundedParser(HTTPRequestParser):  # type: ignore[misc]
     """Refuses a body by the headers of its request, before any of it is stored."""
 
+    content_length: int
+
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
         refusal = bodies.check_body(
