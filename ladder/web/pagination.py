@@ -55,7 +55,7 @@ class Cursor(CursorPagination):
         # The base class passes any text of a cursor to the database. The rows are
         # ordered by their ids, so the position is an id.
         position = cursor.position if cursor else None
-        if position is not None and not _is_id(position):
+        if position is not None and not _is_id(str(position)):
             raise _bad_cursor("not valid")
         return cursor
 

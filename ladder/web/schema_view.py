@@ -23,4 +23,5 @@ class SchemaView(SpectacularAPIView):
         if unknown := sorted(request.query_params):
             detail = "Unknown parameter. This address has none."
             raise ValidationError(dict.fromkeys(unknown, detail))
-        return super().get(request, *args, **kwargs)  # type: ignore[no-any-return]
+        response: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]
+        return response
