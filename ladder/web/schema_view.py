@@ -1,12 +1,12 @@
-"""The view of the OpenAPI document.
+"""The views of the OpenAPI document.
 
-It is not in `schema`, because drf_spectacular's views import that module.
+They are not in `schema`, because drf_spectacular's views import that module.
 """
 
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from drf_spectacular.views import SpectacularAPIView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -25,3 +25,9 @@ class SchemaView(SpectacularAPIView):
             raise ValidationError(dict.fromkeys(unknown, detail))
         response: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]
         return response
+
+
+class SchemaPage(SpectacularSwaggerSplitView):
+    """The page that shows the document. It has no template for OPTIONS."""
+
+    http_method_names = ["get", "head"]

@@ -232,6 +232,7 @@ def run(show: Show, seed: int, count: int) -> None:
         request, response = fuzzer.send()
         answered.add(response.status_code)
         content = b"" if response.streaming else response.content
+        response.close()
         if response.status_code >= 500 or any(mark in content for mark in MARKS):
             failures.append(f"{response.status_code} {request}\n{response!r}")
 
@@ -299,3 +300,8 @@ def test_the_schema_has_no_parameters(anybody, query: str) -> None:
     assert answer.status_code == 400
     assert "evil" not in str(answer.headers)
     assert anybody.get("/api/schema/").status_code == 200
+
+
+@pytest.mark.parametrize("method", ["options", "post", "put", "delete"])
+def test_the_page_of_the_schema_is_only_read(anybody, method: str) -> None:
+    assert getattr(anybody, method)("/api/docs/").status_code == 405
