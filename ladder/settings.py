@@ -140,8 +140,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 else:
     if len(SECRET_KEY) < MIN_SECRET_KEY_LENGTH or SECRET_KEY.startswith("CHANGE"):
         raise ImproperlyConfigured(
-            "SECRET_KEY is missing or too short, so anybody could forge sessions. Set it"
-            f" to {MIN_SECRET_KEY_LENGTH} or more random characters, the same on all"
+            "SECRET_KEY is missing or too short, so anybody could forge sessions. Set"
+            f" it to {MIN_SECRET_KEY_LENGTH} or more random characters, the same on all"
             " hosts, for example the output of: openssl rand -hex 32"
         )
     DATABASES["default"].setdefault("OPTIONS", {}).update(POSTGRES_OPTIONS)
