@@ -4,6 +4,7 @@
 import os
 import sys
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import Error
 
@@ -13,6 +14,10 @@ if __name__ == "__main__":
         execute_from_command_line(sys.argv)
     except KeyboardInterrupt:
         sys.exit("Stopped.")
+    except ImproperlyConfigured as error:
+        if "--traceback" in sys.argv:
+            raise
+        sys.exit(f"The settings are not valid: {error}")
     except Error as error:
         if "--traceback" in sys.argv:
             raise

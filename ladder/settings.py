@@ -11,6 +11,9 @@ from pathlib import Path
 import django_stubs_ext
 import environ
 import structlog
+from django.core.exceptions import ImproperlyConfigured
+
+from ladder.common import private_files
 
 django_stubs_ext.monkeypatch()
 
@@ -20,8 +23,10 @@ env = environ.Env()
 # The folder of SQLite's database, the uploads and the unpacked bots.
 DATA_DIR = Path(env.str("TORRES_DATA", default=str(BASE_DIR / ".data"))).resolve()
 
-# Signs sessions and CSRF tokens. It must be secret, and the same on all hosts.
-SECRET_KEY = env.str("SECRET_KEY", default="insecure-for-a-laptop-only")
+# Signs sessions and CSRF tokens. It must be secret, and the same on all hosts. With
+# SQLite a random key in the data folder replaces an empty one, see below.
+SECRET_KEY = env.str("SECRET_KEY", default="")
+MIN_SECRET_KEY_LENGTH = 32
 # True shows tracebacks to visitors. Never use it for a public service.
 DEBUG = env.bool("DEBUG", default=False)
 # The host names under which the service answers, separated by commas.
@@ -52,12 +57,13 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "ladder.web.middleware.ContentSecurityPolicy",
+    "ladder.web.bodies.BodyLimit",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "ladder.web.middleware.SharedAnswers",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "ladder.accounts.sessions.TokenSessions",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -124,11 +130,20 @@ DATABASES = {
     "default": env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'ladder.db'}")
 }
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    DATA_DIR.mkdir(parents=True, exist_ok=True)
+    private_files.make_data_folder(DATA_DIR)
+    # SQLite gives the mode of this file to its journals, too.
+    private_files.touch(Path(DATABASES["default"]["NAME"]))
+    SECRET_KEY = SECRET_KEY or private_files.stored_key(DATA_DIR / "secret.key")
     DATABASES["default"].setdefault("OPTIONS", {}).update(SQLITE_OPTIONS)
     # Tests use a file instead of memory, so that threads and processes share the rows.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.db")}
 else:
+    if len(SECRET_KEY) < MIN_SECRET_KEY_LENGTH or SECRET_KEY.startswith("CHANGE"):
+        raise ImproperlyConfigured(
+            "SECRET_KEY is missing or too short, so anybody could forge sessions. Set"
+            f" it to {MIN_SECRET_KEY_LENGTH} or more random characters, the same on all"
+            " hosts, for example the output of: openssl rand -hex 32"
+        )
     DATABASES["default"].setdefault("OPTIONS", {}).update(POSTGRES_OPTIONS)
     # Behind a pooler the next query may run in another session, without the cursor.
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = bool(DATABASE_DIRECT_URL)
@@ -187,12 +202,24 @@ SECURE_SSL_REDIRECT = False  # the proxy redirects
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "ladder.web.problems.csrf_failed"
+# The limit of all fields of a form together, in bytes. `ladder.web.bodies` limits the
+# whole body, with the files.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 << 10
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 100
 DATA_UPLOAD_MAX_NUMBER_FILES = 4
 
 # The sandbox level that uploaded bots require: full, reduced or none. Bots wait as long
 # as no worker offers this level.
 TORRES_SANDBOX = env.str("TORRES_SANDBOX", default="full")
+# True confirms TORRES_SANDBOX=none for a service with PostgreSQL.
+TORRES_UNSAFE = env.bool("TORRES_UNSAFE", default=False)
+IS_POSTGRESQL = not DATABASES["default"]["ENGINE"].endswith("sqlite3")
+if TORRES_SANDBOX == "none" and IS_POSTGRESQL and not TORRES_UNSAFE:
+    raise ImproperlyConfigured(
+        "TORRES_SANDBOX=none lets uploaded bots read and change everything that the"
+        " workers can, also the database. Use full or reduced. If you trust every user"
+        " who may upload, confirm it with TORRES_UNSAFE=1."
+    )
 
 # The size limit in MiB of each of a worker's two caches: unpacked bots and built bots.
 TORRES_CACHE_MB = env.int("TORRES_CACHE_MB", default=4096)

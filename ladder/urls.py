@@ -4,13 +4,13 @@ from django.contrib import admin
 from django.templatetags.static import static
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from ladder.bots import urls as bots
 from ladder.games import urls as games
 from ladder.ratings import urls as ratings
 from ladder.tournaments import urls as tournaments
 from ladder.web import problems, urls as web
+from ladder.web.schema_view import SchemaPage, SchemaView
 
 api = [
     *bots.urlpatterns,
@@ -22,10 +22,10 @@ admin.site.site_header = "Torres ladder"
 admin.site.site_title = "Torres ladder"
 urlpatterns = [
     path("api/v1/", include((api, "api"))),
-    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/schema/", SchemaView.as_view(), name="schema"),
     path(
         "api/docs/",
-        SpectacularSwaggerSplitView.as_view(url_name="schema"),
+        SchemaPage.as_view(url_name="schema"),
         name="api-docs",
     ),
     path("favicon.ico", RedirectView.as_view(url=static("web/icon.svg"))),

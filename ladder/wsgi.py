@@ -1,4 +1,4 @@
-"""The web application for a production server: `gunicorn ladder.wsgi`."""
+"""The web application for WSGI servers. `manage.py serve` is the one to use."""
 
 import os
 

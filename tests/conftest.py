@@ -18,6 +18,9 @@ from ladder.games.worker.play import RUNNING_GAMES
 from ladder.ops.chaos import scripted_player
 from ladder.runner.sandbox import Level, Sandbox, SandboxUnavailable, open_sandbox
 
+# Services with PostgreSQL, which tests start, refuse to run without one.
+os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 4)
+
 Person = Callable[[str], APIClient]
 
 

@@ -33,8 +33,11 @@ class TokenBackend(BaseBackend):
     def authenticate(
         self, request: HttpRequest | None, *, token: str = "", **_: object
     ) -> User | None:
-        valid = tokens.use_token(token)
-        return valid.user if valid else None
+        valid = tokens.use_token(token) if token else None
+        if valid is None:
+            return None
+        setattr(valid.user, tokens.USED_TOKEN, valid.pk)
+        return valid.user
 
     def get_user(self, user_id: int) -> User | None:
         return User.objects.filter(pk=user_id, is_active=True).first()

@@ -5,13 +5,15 @@ import secrets
 from datetime import timedelta
 
 from django.contrib.auth.models import User
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from ladder.accounts.models import ApiToken
 
 # `last_used_at` may be out of date by this much. It saves a write for most requests.
 LAST_USE_PRECISION = timedelta(hours=1)
+# The attribute of a user who was authenticated by a token: the id of this token.
+USED_TOKEN = "used_token_id"  # noqa: S105 - a name
 
 
 def new_token(user: User, name: str = "default") -> str:
@@ -55,11 +57,16 @@ def revoke_token(user: User, token_id: int) -> None:
     ApiToken.objects.filter(user=user, pk=token_id).delete()
 
 
+def is_valid(token_id: int, user_id: int) -> bool:
+    """True if the user still has this token, and it has not expired."""
+    return _valid_tokens().filter(pk=token_id, user=user_id).exists()
+
+
 def _valid_token(text: str) -> ApiToken | None:
     digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
-    return (
-        ApiToken.objects.select_related("user")
-        .filter(digest=digest, user__is_active=True)
-        .filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
-        .first()
-    )
+    return _valid_tokens().select_related("user").filter(digest=digest).first()
+
+
+def _valid_tokens() -> QuerySet[ApiToken]:
+    unexpired = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    return ApiToken.objects.filter(unexpired, user__is_active=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ladder.bots import submissions
 from ladder.bots.models import OPEN, Bot
+from ladder.bots.names import name_key
 from ladder.bots.services import HOUSE_PREFIX
 from ladder.bots.upload import archive
 
@@ -21,9 +22,10 @@ def ensure_house_bots() -> list[Bot]:
 
 
 def _ensure(folder: Path) -> Bot:
+    name = f"house:{folder.name}"
     bot, _ = Bot.objects.get_or_create(
         slug=f"{HOUSE_PREFIX}{folder.name}",
-        defaults={"name": f"house:{folder.name}", "house": True},
+        defaults={"name": name, "name_key": name_key(name), "house": True},
     )
     files = [
         path.relative_to(folder).as_posix()

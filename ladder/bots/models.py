@@ -15,6 +15,10 @@ class Bot(models.Model):
 
     slug = models.SlugField(max_length=64, unique=True)
     name = models.CharField(max_length=64)
+    # What `names.name_key` makes of the name. Null for the names of deleted bots.
+    name_key = models.CharField(
+        max_length=400, null=True, blank=True, unique=True, editable=False
+    )
     # Null for house bots, and for bots whose owner's account was deleted: such a bot
     # stays, because the results of its opponents depend on it.
     owner = models.ForeignKey(

@@ -5,30 +5,20 @@ of the service itself in `house_bots`, and operators' actions in `ladder.moderat
 """
 
 import secrets
-import unicodedata
 from collections.abc import Iterable
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils.text import slugify
 
 from ladder.bots.models import Bot
+from ladder.bots.names import NameTaken, clean_name, name_key
 from ladder.common.errors import LadderError, TooMany
 
 HOUSE_PREFIX = "house-"
 RESERVED_SLUGS = {"new", "house"}
-MAX_NAME_LENGTH = 64
-
-
-class BadName(LadderError):
-    code = "bad-name"
-    http_status = 400
-
-
-class NameTaken(LadderError):
-    code = "name-taken"
-    http_status = 409
 
 
 class NotActive(LadderError):
@@ -43,11 +33,7 @@ def create_bot(owner: User, name: str) -> Bot:
 
     Raises BadName, NameTaken, and TooMany if the owner's quota of bots is used up.
     """
-    name = unicodedata.normalize("NFKC", name).strip()
-    if not 1 <= len(name) <= MAX_NAME_LENGTH or not name.isprintable():
-        raise BadName(
-            f"A name has 1 to {MAX_NAME_LENGTH} printable characters. Choose another."
-        )
+    name = clean_name(name)
     slug = slugify(name) or f"bot-{secrets.token_hex(3)}"
     if slug in RESERVED_SLUGS or slug.startswith(HOUSE_PREFIX):
         raise NameTaken(f"The name {slug} is reserved. Choose another name.")
@@ -59,12 +45,17 @@ def create_bot(owner: User, name: str) -> Bot:
                 f"You have {settings.TORRES_BOTS_PER_OWNER} bots, the most that one"
                 " person may have. Upload to one of them instead."
             )
-        bot, created = Bot.objects.get_or_create(
-            slug=slug, defaults={"name": name, "owner": owner}
-        )
-    if not created:
-        raise NameTaken(f"There is already a bot called {slug}. Choose another name.")
-    return bot
+        key = name_key(name)
+        same = Bot.objects.filter(Q(slug=slug) | Q(name_key=key)).first()
+        if same is None:
+            try:
+                with transaction.atomic():
+                    return Bot.objects.create(
+                        slug=slug, name=name, name_key=key, owner=owner
+                    )
+            except IntegrityError:  # another request created it meanwhile
+                pass
+    raise NameTaken(f"There is already a bot called {name}. Choose another name.")
 
 
 def withdraw(bot: Bot) -> Bot:

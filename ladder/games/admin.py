@@ -7,7 +7,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ladder.common.admin import ReadOnly
-from ladder.common.errors import LadderError
 from ladder.games import attempts, services
 from ladder.games.models import Attempt, Game, Match, Seat, SeatLog, Worker
 from ladder.games.worker import registry
@@ -73,8 +72,9 @@ class MatchAdmin(ReadOnly):
         return [f for f in super().get_readonly_fields(request, obj) if f != "seed"]
 
 
-@admin.register(Game)
 class GameAdmin(ReadOnly):
+    """The pages of games. `ladder.moderation.admin` adds the audited actions."""
+
     list_display = (
         "id",
         "match",
@@ -89,22 +89,13 @@ class GameAdmin(ReadOnly):
     list_select_related = ("match", "owner")
     exclude = ("replay",)
     inlines = (SeatInline, AttemptInline)
-    actions = ("void_and_play_again", "cancel", "revive", "release")
+    actions = ("cancel", "revive", "release")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Game]:
         return super().get_queryset(request).defer("replay")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return [f for f in super().get_readonly_fields(request, obj) if f != "replay"]
-
-    @admin.action(description="Void and play again")
-    def void_and_play_again(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
-        for game in rows:
-            try:
-                services.void(game.pk, f"voided by {request.user}")
-                self.log_change(request, game, "voided")
-            except LadderError as refusal:
-                self.message_user(request, f"{game}: {refusal}", messages.ERROR)
 
     @admin.action(description="Cancel (scheduled games)")
     def cancel(self, request: HttpRequest, rows: QuerySet[Game]) -> None:

@@ -1,14 +1,18 @@
-"""The admin pages of bots and of the audit log. Their actions are audited."""
+"""The admin pages of bots, games and the audit log. Their actions are audited."""
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ladder.bots.models import Bot, Submission
 from ladder.common.admin import ReadOnly
+from ladder.common.errors import LadderError
+from ladder.games.admin import GameAdmin
+from ladder.games.models import Game
+from ladder.moderation import games
 from ladder.moderation.audit import Operator
 from ladder.moderation.bots import reinstate, set_aside
 from ladder.moderation.models import AuditEntry
@@ -64,6 +68,21 @@ class BotAdmin(ReadOnly):
             set_aside(_operator(request), bot, kind)
             self.log_change(request, bot, kind.label)
         self.message_user(request, f"{kind.label}: {len(rows)} bots.")
+
+
+@admin.register(Game)
+class ModeratedGameAdmin(GameAdmin):
+    actions = ("void_and_play_again", *GameAdmin.actions)
+
+    @admin.action(description="Void and play again")
+    def void_and_play_again(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
+        for game in rows:
+            try:
+                games.void(_operator(request), game.pk)
+            except LadderError as refusal:
+                self.message_user(request, f"{game}: {refusal}", messages.ERROR)
+            else:
+                self.log_change(request, game, "voided")
 
 
 @admin.register(AuditEntry)

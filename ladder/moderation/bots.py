@@ -76,7 +76,7 @@ def delete_account(operator: Operator, user: User) -> AuditEntry:
         _cancel_games(bot, "its owner's account was deleted")
         name = f"deleted-{bot.pk}"
         Bot.objects.filter(pk=bot.pk).update(
-            slug=name, name=name, status=Bot.Status.WITHDRAWN
+            slug=name, name=name, name_key=None, status=Bot.Status.WITHDRAWN
         )
         Submission.objects.filter(bot=bot).update(log="")
     # The audit log stays for ever, so that it must not hold the name of the person.

@@ -58,7 +58,12 @@ class EmbeddedWeb:
             log.error("the web server ended and is restarted")
         descriptor = self._socket.fileno()
         self._child = subprocess.Popen(
-            [sys.executable, settings.BASE_DIR / "manage.py", "serve", str(descriptor)],
+            [
+                sys.executable,
+                settings.BASE_DIR / "manage.py",
+                "serve",
+                f"--inherited={descriptor}",
+            ],
             stdin=subprocess.PIPE,
             pass_fds=[descriptor],
             process_group=0,  # so that Ctrl-C reaches only this process

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 200
+MAX_ID_DIGITS = 18  # all such numbers fit into a BIGINT
 
 
 def page_size(request: Request) -> int:
@@ -18,6 +19,16 @@ def page_size(request: Request) -> int:
     if not (digits and 1 <= int(text[:9]) <= MAX_PAGE_SIZE):
         raise ValidationError({"limit": f"Use a number from 1 to {MAX_PAGE_SIZE}."})
     return int(text)
+
+
+def _bad_cursor(why: str) -> ValidationError:
+    return ValidationError(
+        {"cursor": f"The cursor is {why}. Use `next` or `previous`."}
+    )
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= MAX_ID_DIGITS
 
 
 class Cursor(CursorPagination):
@@ -32,16 +43,21 @@ class Cursor(CursorPagination):
         return page_size(request)
 
     def decode_cursor(self, request: Request) -> Any:
-        if request.query_params.get("cursor") == "":
-            raise ValidationError(
-                {"cursor": "The cursor is empty. Use `next` or `previous`."}
-            )
+        text = request.query_params.get("cursor")
+        if text is None:
+            return None
+        if text == "":
+            raise _bad_cursor("empty")
         try:
-            return super().decode_cursor(request)
+            cursor = super().decode_cursor(request)
         except NotFound:
-            raise ValidationError(
-                {"cursor": "The cursor is not valid. Use `next` or `previous`."}
-            ) from None
+            raise _bad_cursor("not valid") from None
+        # The base class passes any text of a cursor to the database. The rows are
+        # ordered by their ids, so the position is an id.
+        position = cursor.position if cursor else None
+        if position is not None and not _is_id(str(position)):
+            raise _bad_cursor("not valid")
+        return cursor
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         parameters = super().get_schema_operation_parameters(view)

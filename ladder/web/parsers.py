@@ -1,30 +1,10 @@
-"""Parsers of request bodies, which check the declared length before they read."""
+"""Parsers of request bodies. `ladder.web.bodies` limits the size of a body."""
 
 from collections.abc import Mapping
 from typing import IO, Any
 
-from django.conf import settings
 from rest_framework import parsers
-from rest_framework.exceptions import APIException
-
-MAX_JSON_BYTES = 64 << 10
-FORM_OVERHEAD_BYTES = 64 << 10  # what multipart/form-data adds to an upload
-
-
-class BodyTooLarge(APIException):
-    status_code = 413
-    default_code = "body-too-large"
-
-
-def _check_length(context: Mapping[str, Any] | None, limit: int) -> None:
-    """Raise BodyTooLarge if the declared length is above `limit` bytes.
-
-    The declared length is enough: WSGI servers read no more than that.
-    """
-    request = (context or {})["request"]
-    length = int(request.META.get("CONTENT_LENGTH") or 0)
-    if length > limit:
-        raise BodyTooLarge(f"The body has {length:,} bytes; the limit is {limit:,}.")
+from rest_framework.exceptions import ParseError
 
 
 class JSONParser(parsers.JSONParser):
@@ -34,18 +14,13 @@ class JSONParser(parsers.JSONParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        _check_length(parser_context, MAX_JSON_BYTES)
-        return super().parse(stream, media_type, parser_context)
+        try:
+            return super().parse(stream, media_type, parser_context)
+        except RecursionError:
+            raise ParseError(
+                "The JSON is nested too deeply. Send one object of plain values."
+            ) from None
 
 
 class UploadParser(parsers.MultiPartParser):
-    def parse(
-        self,
-        stream: IO[Any],
-        media_type: str | None = None,
-        parser_context: Mapping[str, Any] | None = None,
-    ) -> Any:
-        _check_length(
-            parser_context, settings.TORRES_UPLOAD_BYTES + FORM_OVERHEAD_BYTES
-        )
-        return super().parse(stream, media_type, parser_context)
+    """Accepts `multipart/form-data` only."""

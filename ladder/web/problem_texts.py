@@ -36,7 +36,10 @@ PROBLEMS = {
     "sandbox-unavailable": "The sandbox of the worker is below the required level.",
     "invalid": "The request has invalid values. `errors` lists each of them.",
     "parse-error": "The body is not valid JSON.",
-    "body-too-large": "The body is larger than the limit.",
+    "body-too-large": "The body is larger than the limit, or it is an upload without a"
+    " token. Send less, or sign in first.",
+    "length-required": "The request does not declare the length of its body. Send a"
+    " Content-Length header.",
     "unsupported-media-type": "Send JSON, or multipart/form-data for an upload.",
     "not-acceptable": "The API answers only with JSON.",
     "not-authenticated": "This needs a token: `Authorization: Bearer TOKEN`.",

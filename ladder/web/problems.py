@@ -5,12 +5,13 @@ Errors that Django answers outside the REST framework get the same format under 
 and an HTML page elsewhere.
 """
 
+import json
 from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
@@ -110,15 +111,23 @@ def _field_errors(details: Any, field: str = "") -> Iterator[dict[str, str]]:
 
 def answer(request: HttpRequest, status: int, code: str, detail: str) -> HttpResponse:
     """Return a problem document under /api/, and an HTML page elsewhere."""
-    if request.path.startswith("/api/"):
-        body = problem(status, code, detail)
-        return JsonResponse(body, status=status, content_type=MEDIA_TYPE)
+    is_html = not request.path.startswith("/api/")
+    if is_html and status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        context = {"title": HTTPStatus(status).phrase, "detail": detail}
+        return render(request, "web/error.html", context, status=status)
+    # Render without the request: its user is read from the database, which may be
+    # the reason for the error.
+    content_type, body = content(request.path, status, code, detail)
+    return HttpResponse(body, content_type=content_type, status=status)
+
+
+def content(path: str, status: int, code: str, detail: str) -> tuple[str, bytes]:
+    """Return the content type and the body of an error page that needs no request."""
+    if path.startswith("/api/"):
+        return MEDIA_TYPE, json.dumps(problem(status, code, detail)).encode()
     context = {"title": HTTPStatus(status).phrase, "detail": detail}
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        # Render without the request: its user is read from the database, which may be
-        # the reason for the error.
-        return HttpResponse(render_to_string("web/error.html", context), status=status)
-    return render(request, "web/error.html", context, status=status)
+    page = render_to_string("web/error.html", context)
+    return "text/html; charset=utf-8", page.encode()
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import login, logout
+from django.contrib.auth import logout
 from django.core.validators import slug_re
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -12,6 +12,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 from django.views.decorators.http import conditional_page
 
+from ladder.accounts.sessions import sign_in
 from ladder.bots import selectors as bots, submissions
 from ladder.bots.models import Bot
 from ladder.common.errors import LadderError
@@ -211,7 +212,7 @@ class SignInPage(View):
         form = forms.SignInForm(request.POST)
         if not form.is_valid() or form.user is None:
             return render(request, "web/sign-in.html", {"form": form}, status=422)
-        login(request, form.user, form.user.backend)
+        sign_in(request, form.user)
         return redirect(_next(request))
 
 

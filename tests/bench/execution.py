@@ -68,6 +68,7 @@ def _servers() -> Iterator[None]:
         os.environ |= {
             "DATABASE_URL": postgres.url,
             "BROKER_URL": redis.url,
+            "SECRET_KEY": "only-for-benchmarks-" * 2,
             "TORRES_DATA": str(folder / "data"),
             "DJANGO_SETTINGS_MODULE": "ladder.settings",
         }

@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
+from django.test import Client
 from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
@@ -72,6 +73,22 @@ def test_a_name_without_latin_letters_gets_a_random_slug(ana: APIClient) -> None
         ("house random", 409, "name-taken"),
         ("new", 409, "name-taken"),
         ("Taken", 409, "name-taken"),
+        ("house:greedy", 409, "name-taken"),
+        ("House : greedy", 409, "name-taken"),
+        ("house_greedy", 409, "name-taken"),
+        ("\uff48\uff4f\uff55\uff53\uff45\uff1agreedy", 409, "name-taken"),
+        (".house:greedy", 409, "name-taken"),
+        ("hou\u0301se:greedy", 409, "name-taken"),
+        ("House", 409, "name-taken"),
+        ("ho\u200duse:greedy", 400, "bad-name"),
+        ("ho\u3164use:greedy", 400, "bad-name"),
+        ("\u2800", 400, "bad-name"),
+        ("a\u2066b", 400, "bad-name"),
+        ("a\x1b[31m", 400, "bad-name"),
+        ("e" + 3 * "\u0301", 400, "bad-name"),
+        ("e\u0301" + 2 * "\u0323", 400, "bad-name"),
+        ("\uff34\uff21\uff2b\uff25\uff2e", 409, "name-taken"),
+        ("  taken  ", 409, "name-taken"),
     ],
 )
 def test_an_impossible_name_is_refused(
@@ -85,6 +102,33 @@ def test_an_impossible_name_is_refused(
     assert answer["Content-Type"] == "application/problem+json"
     assert answer.json()["code"] == code
     assert not Bot.objects.filter(owner__username="ana").exists()
+
+
+def test_names_that_differ_only_in_case_are_the_same(
+    ana: APIClient, ben: APIClient
+) -> None:
+    """The slug of such a name is random, so that it does not show the conflict."""
+    assert create(ana, "БАШНЯ ß").status_code == 201
+
+    for name in ("башня SS", "Башня  ß", "Башня ss"):
+        answer = create(ben, name)
+        assert (answer.status_code, answer.json()["code"]) == (409, "name-taken")
+
+
+@pytest.mark.parametrize(
+    "name", ["housekeeper", "Penthouse", "Ti\u1ebfng Vi\u1ec7t", "नमस्ते", "my house: 2"]
+)
+def test_a_usual_name_is_accepted(ana: APIClient, name: str) -> None:
+    assert create(ana, name).status_code == 201
+
+
+def test_the_form_refuses_the_name_of_a_house_bot(db: None, data_dir) -> None:
+    person = Client()
+    person.post("/sign-in/", {"token": tokens.token_for("ana")})
+    page = person.post("/me/bots/", {"name": "house:greedy"}, follow=True)
+
+    assert "are reserved" in page.content.decode()
+    assert not Bot.objects.exists()
 
 
 def test_an_upload_is_numbered_stored_and_sent_to_a_worker(

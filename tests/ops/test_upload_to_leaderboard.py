@@ -95,7 +95,7 @@ class JourneyService:
     def start(self) -> None:
         self.run(*MANAGE, "prepare")
         web = self.address.removeprefix("http://")
-        self.spawn(BIN / "waitress-serve", f"--listen={web}", "ladder.wsgi:application")
+        self.spawn(*MANAGE, "serve", f"--listen={web}")
         self.spawn(*MANAGE, "schedule")
         for name in ("one", "two"):
             self.spawn(

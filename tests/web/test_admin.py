@@ -120,6 +120,10 @@ def test_an_operator_voids_a_game_and_one_replaces_it(
     game.refresh_from_db()
     assert game.status == "voided"
     assert Game.objects.get(replaces=game).status == "scheduled"
+    entry = AuditEntry.objects.get()
+    assert (entry.kind, entry.target) == ("void", f"game {game.pk}")
+    assert entry.by is not None
+    assert entry.by.username == "olga"
 
 
 def test_an_operator_cancels_only_scheduled_games(operator: Client, show: Show) -> None:
@@ -152,8 +156,10 @@ def test_neither_seeds_nor_digests_of_tokens_are_shown(
     token = ApiToken.objects.first()
     pages = [
         operator.get(f"/admin/games/match/{show.waiting.pk}/change/"),
-        operator.get(f"/admin/bots/apitoken/{token.pk}/change/"),
+        operator.get(f"/admin/accounts/apitoken/{token.pk}/change/"),
     ]
 
+    assert [page.status_code for page in pages] == [200, 200]
+    assert token.prefix in pages[1].content.decode()
     assert show.waiting.seed not in pages[0].content.decode()
     assert token.digest not in pages[1].content.decode()

@@ -27,6 +27,16 @@ class Migration(migrations.Migration):
                 ),
                 ("slug", models.SlugField(max_length=64, unique=True)),
                 ("name", models.CharField(max_length=64)),
+                (
+                    "name_key",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        max_length=400,
+                        null=True,
+                        unique=True,
+                    ),
+                ),
                 ("house", models.BooleanField(default=False)),
                 (
                     "status",

@@ -118,6 +118,7 @@ class ChaosService:
         env = os.environ | {
             "DATABASE_URL": database_url,
             "BROKER_URL": broker_url,
+            "SECRET_KEY": settings.SECRET_KEY,
             "PYTHONPATH": f"{clock}:{settings.BASE_DIR}",
             "CHAOS_SKEW": str(CLOCK_OFFSETS_S[k % len(CLOCK_OFFSETS_S)]),
             "TORRES_DATA": str(self.folder / f"host-{k}"),

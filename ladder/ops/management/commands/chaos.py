@@ -7,6 +7,7 @@
 """
 
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -106,6 +107,7 @@ def _start_inside(lease: float) -> None:
         env = os.environ | {
             "DATABASE_URL": f"postgres://torres@127.0.0.1:{servers.free_port()}/torres",
             "BROKER_URL": f"redis://127.0.0.1:{servers.free_port()}/0",
+            "SECRET_KEY": secrets.token_hex(32),
             "TORRES_DATA": str(folder / "data"),
             "TORRES_LEASE_SECONDS": str(lease),
             "TORRES_GRACE_SECONDS": "2",

@@ -1,46 +1,75 @@
-"""`manage.py serve`: the web server that `manage.py up` starts as its child."""
+"""`manage.py serve`: the web server, by itself or as the child of `manage.py up`."""
 
-import logging
 import os
+import signal
 import socket
 import sys
 import threading
 from argparse import ArgumentParser
 from typing import Any
 
-import waitress
-from django.core.management.base import BaseCommand
-from django.core.wsgi import get_wsgi_application
+from django.core.management.base import BaseCommand, CommandError
 
-# A browser keeps its connection open for minutes. With waitress's default of 100 the
-# 101st reader would have to wait.
-MAX_CONNECTIONS = 1000
-THREADS = 8
+from ladder.web import server
+
+BACKLOG = 1024  # connections that wait until the server accepts them
+MAX_PORT = 65_535
 
 
 class Command(BaseCommand):
-    help = (
-        "Serve pages and the REST API on an inherited socket until stdin is closed."
-        " manage.py up runs this command; there is no need to run it by hand."
-    )
+    help = "Serve pages and the REST API until SIGTERM or Ctrl-C."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "socket", type=int, help="the file descriptor of a listening socket"
+        where = parser.add_mutually_exclusive_group()
+        where.add_argument(
+            "--listen",
+            default="127.0.0.1:8000",
+            metavar="HOST:PORT",
+            help="the address to listen on; default: %(default)s",
+        )
+        where.add_argument(
+            "--inherited",
+            type=int,
+            metavar="FD",
+            help="serve on this listening socket until stdin is closed; manage.py up"
+            " uses this option",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        threading.Thread(target=_end_with_parent, daemon=True).start()
-        # This logger warns of each request that waits for a thread.
-        logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-        server: Any = waitress.create_server(
-            get_wsgi_application(),
-            sockets=[socket.socket(fileno=options["socket"])],
-            threads=THREADS,
-            connection_limit=MAX_CONNECTIONS,
-            asyncore_use_poll=True,
+        if options["inherited"] is None:
+            listener = _listen(options["listen"])
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+        else:
+            listener = _inherit(options["inherited"])
+            threading.Thread(target=_end_with_parent, daemon=True).start()
+        server.create_server(listener).run()
+
+
+def _listen(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not (host and port.isascii() and port.isdigit() and int(port[:6]) <= MAX_PORT):
+        raise CommandError(
+            f"{address[:80]!r} is not an address. Use HOST:PORT, for example"
+            " 127.0.0.1:8000 or [::1]:8000."
         )
-        server.run()
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, int(port)), family=family, backlog=BACKLOG)
+    except (OSError, ValueError) as error:
+        raise CommandError(
+            f"{address[:80]} cannot be opened: {error}. Choose another address with"
+            " --listen."
+        ) from error
+
+
+def _inherit(descriptor: int) -> socket.socket:
+    try:
+        return socket.socket(fileno=descriptor)
+    except (OSError, ValueError, OverflowError) as error:
+        raise CommandError(
+            f"{descriptor} is not a socket: {error}. Use --listen HOST:PORT."
+        ) from error
 
 
 def _end_with_parent() -> None:

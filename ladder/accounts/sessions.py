@@ -1,0 +1,46 @@
+"""Sessions that were opened with a token. They end with that token."""
+
+from django.contrib import auth
+from django.contrib.auth import middleware
+from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from ladder.accounts import tokens
+
+SESSION_KEY = "token_id"
+TOKEN_BACKEND = "ladder.accounts.authentication.TokenBackend"  # noqa: S105 - a name
+
+
+def sign_in(request: HttpRequest, user: User) -> None:
+    """Open a session for a user that one of our backends has authenticated.
+
+    If it was by a token, the session stores the id of this token.
+    """
+    auth.login(request, user)
+    token_id = getattr(user, tokens.USED_TOKEN, None)
+    if token_id is not None:
+        request.session[SESSION_KEY] = token_id
+
+
+class TokenSessions(middleware.AuthenticationMiddleware):
+    """Sets `request.user`, and ends a session whose token was revoked or has expired.
+
+    Nothing is read from the database before somebody asks for the user.
+    """
+
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+        user = request.user
+        request.user = SimpleLazyObject(lambda: _current(request, user))  # type: ignore[assignment]
+
+
+def _current(request: HttpRequest, user: User | AnonymousUser) -> User | AnonymousUser:
+    if (
+        user.is_authenticated
+        and request.session.get(auth.BACKEND_SESSION_KEY) == TOKEN_BACKEND
+        and not tokens.is_valid(request.session.get(SESSION_KEY, 0), user.pk)
+    ):
+        request.session.flush()
+        return AnonymousUser()
+    return user

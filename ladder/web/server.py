@@ -1,0 +1,101 @@
+"""The web server: waitress, which reads a whole request before it uses a thread.
+
+Half-sent requests and slow readers therefore occupy a connection, but no thread.
+"""
+
+import logging
+import socket
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+
+import waitress
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
+from waitress.utilities import Error
+
+from ladder.web import bodies, problems
+
+# A browser keeps its connection open for minutes. With waitress's default of 100 the
+# 101st reader would have to wait.
+MAX_CONNECTIONS = 1000
+THREADS = 8
+# A connection without any activity is closed after this many seconds.
+IDLE_TIMEOUT_S = 30
+MAX_HEADER_BYTES = 32 << 10
+
+
+class RefusedBody(Error):  # type: ignore[misc]
+    """The response to a body that is not read."""
+
+    def __init__(self, refusal: bodies.Refusal, path: str) -> None:
+        super().__init__(refusal.detail)
+        self.code = int(refusal.status)
+        self.reason = refusal.status.phrase
+        self._refusal = refusal
+        self._path = path
+
+    def to_response(
+        self, ident: str | None = None
+    ) -> tuple[str, list[tuple[str, str]], bytes]:
+        content_type, body = problems.content(self._path, *self._refusal)
+        return f"{self.code} {self.reason}", [("Content-Type", content_type)], body
+
+
+class BoundedParser(HTTPRequestParser):  # type: ignore[misc]
+    """Refuses a body by the headers of its request, before any of it is stored."""
+
+    content_length: int
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        refusal = bodies.check_body(
+            self.path,
+            self.content_length,
+            chunked=self.chunked,
+            has_credentials=_has_credentials(self.headers),
+        )
+        if refusal:
+            self.error = RefusedBody(refusal, self.path)
+            # waitress ends a request at once if it expects no body. With "Expect:
+            # 100-continue" it would otherwise ask the client for the body.
+            self.body_rcv = None
+            self.content_length = 0
+            self.expect_continue = False
+            self.connection_close = True
+
+
+class BoundedChannel(HTTPChannel):  # type: ignore[misc]
+    parser_class = BoundedParser
+
+
+def create_server(listener: socket.socket) -> Any:
+    """Return a waitress server for a listening socket. Its `run` serves."""
+    # This logger warns of each request that waits for a thread.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    server: Any = waitress.create_server(
+        get_wsgi_application(),
+        sockets=[listener],
+        threads=THREADS,
+        connection_limit=MAX_CONNECTIONS,
+        channel_timeout=IDLE_TIMEOUT_S,
+        max_request_header_size=MAX_HEADER_BYTES,
+        # waitress also refuses a body of exactly this size.
+        max_request_body_size=bodies.max_upload_bytes() + 1,
+        # Django reads the headers of trusted proxies, and only as many as it trusts.
+        clear_untrusted_proxy_headers=not settings.TORRES_PROXIES,
+        asyncore_use_poll=True,
+    )
+    server.channel_class = BoundedChannel
+    return server
+
+
+def _has_credentials(headers: dict[str, str]) -> bool:
+    if headers.get("AUTHORIZATION"):
+        return True
+    try:
+        cookies = SimpleCookie(headers.get("COOKIE", ""))
+    except CookieError:
+        return False
+    return settings.SESSION_COOKIE_NAME in cookies

@@ -1,0 +1,161 @@
+"""The web server, as a real process, against clients that speak HTTP badly."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from ladder.ops.chaos.servers import free_port
+
+TIMEOUT_S = 20
+UPLOAD_PAGE = "/bots/grendel/upload/"
+UPLOAD_API = "/api/v1/bots/grendel/submissions/"
+UPLOAD_LIMIT = 1_000_000 + (64 << 10)
+COOKIE = "Cookie: csrftoken=x; sessionid=abc"
+TOKEN = "Authorization: Bearer x"
+
+
+@dataclass
+class Server:
+    process: subprocess.Popen[bytes]
+    port: int
+    data: Path
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), TIMEOUT_S)
+
+    def send(self, *head: str, body: bytes = b"") -> bytes:
+        """Send a request and return everything that comes until the connection ends."""
+        lines = [*head, "Host: localhost", "", ""]
+        with self.connect() as connection:
+            connection.sendall("\r\n".join(lines).encode() + body)
+            return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+    def get(self, path: str) -> bytes:
+        return self.send(f"GET {path} HTTP/1.1", "Connection: close")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    data, port = tmp_path_factory.mktemp("serve"), free_port()
+    environment = os.environ | {
+        "TORRES_DATA": str(data),
+        "TMPDIR": str(data),
+        "TORRES_UPLOAD_BYTES": "1000000",
+    }
+    manage = [sys.executable, settings.BASE_DIR / "manage.py"]
+    subprocess.run([*manage, "migrate", "-v0"], env=environment, check=True)
+    process = subprocess.Popen(
+        [*manage, "serve", f"--listen=127.0.0.1:{port}"],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    server = Server(process, port, data)
+    for _ in range(TIMEOUT_S * 20):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.05)
+    yield server
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 0
+
+
+def status(response: bytes) -> int:
+    assert response.startswith(b"HTTP/1."), response[:200]
+    return int(response.split(b" ", 2)[1])
+
+
+@pytest.mark.parametrize(
+    ("path", "length", "credentials"),
+    [
+        ("/sign-in/", 65_537, COOKIE),
+        ("/nothing/", 300_000_000, TOKEN),
+        ("/api/v1/bots/", 65_537, TOKEN),
+        ("/", 10**40, TOKEN),
+        (UPLOAD_PAGE, 300_000, "Accept: */*"),
+        (UPLOAD_API, 300_000, "Cookie: theme=dark"),
+        (UPLOAD_PAGE, UPLOAD_LIMIT + 1, COOKIE),
+        (UPLOAD_API, UPLOAD_LIMIT + 1, TOKEN),
+    ],
+)
+@pytest.mark.parametrize("expect", ["Accept: */*", "Expect: 100-continue"])
+def test_a_large_body_is_refused_before_it_is_sent(
+    server: Server, path: str, length: int, credentials: str, expect: str
+) -> None:
+    """The client sends no body. The server would wait for a body that it accepts."""
+    head = [f"POST {path} HTTP/1.1", f"Content-Length: {length}"]
+    response = server.send(*head, credentials, expect)
+
+    assert status(response) == 413
+    kind = b"application/problem+json" if "/api/" in path else b"text/html"
+    assert kind in response
+    assert b"limit of" in response or b"sign" in response.lower()
+
+
+@pytest.mark.parametrize("path", ["/sign-in/", UPLOAD_API])
+def test_a_body_without_length_is_refused(server: Server, path: str) -> None:
+    response = server.send(
+        *(f"POST {path} HTTP/1.1", "Transfer-Encoding: chunked", TOKEN), body=b"f\r\n"
+    )
+
+    assert status(response) == 411
+    assert b"Content-Length" in response
+
+
+@pytest.mark.parametrize(
+    ("path", "length", "expected"),
+    [("/sign-in/", 65_536, 403), (UPLOAD_API, 1_000_000, 401)],
+)
+def test_a_body_below_the_limit_is_read(
+    server: Server, path: str, length: int, expected: int
+) -> None:
+    head = [f"POST {path} HTTP/1.1", f"Content-Length: {length}", "Connection: close"]
+
+    assert status(server.send(*head, TOKEN, body=b"x" * length)) == expected
+
+
+def test_a_refused_body_uses_no_disk(server: Server) -> None:
+    before = sum(file.stat().st_size for file in server.data.rglob("*"))
+    head = "POST /sign-in/ HTTP/1.1\r\nHost: a\r\nContent-Length: 300000000\r\n\r\n"
+    with server.connect() as connection:
+        connection.sendall(head.encode())
+        try:
+            for _ in range(200):
+                connection.sendall(b"x" * (1 << 20))
+        except OSError:
+            pass  # the server has closed the connection
+        else:
+            pytest.fail("the server accepted 200 MiB")
+
+    assert sum(file.stat().st_size for file in server.data.rglob("*")) == before
+
+
+@pytest.mark.parametrize("count", [24, 100])
+@pytest.mark.parametrize(
+    "half",
+    [
+        "GET / HTTP/1.1\r\nHost: localhost\r\n",
+        "POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\nx",
+        f"POST {UPLOAD_PAGE} HTTP/1.1\r\n{COOKIE}\r\nContent-Length: 900000\r\n\r\nx",
+    ],
+    ids=["header", "form", "upload"],
+)
+def test_half_sent_requests_delay_nobody(server: Server, count: int, half: str) -> None:
+    with ExitStack() as stack:
+        for _ in range(count):
+            connection = stack.enter_context(server.connect())
+            connection.sendall(half.encode())
+        for _ in range(5):
+            assert status(server.get("/sign-in/")) == 200

@@ -1,0 +1,72 @@
+"""A service with unsafe settings refuses to start; a laptop needs no settings."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+POSTGRES = {"DATABASE_URL": "postgres://torres@127.0.0.1:1/torres"}
+KEY = {"SECRET_KEY": "k" * 50}
+
+
+def check(data: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    names = ("SECRET_KEY", "DATABASE_URL", "BROKER_URL", "TORRES_SANDBOX")
+    environment = {k: v for k, v in os.environ.items() if k not in names}
+    code = "import django.conf; print(django.conf.settings.SECRET_KEY)"
+    return subprocess.run(
+        [sys.executable, "manage.py", "shell", "-v0", "--no-imports", "-c", code],
+        cwd=settings.BASE_DIR,
+        env=environment | {"TORRES_DATA": str(data)} | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        umask=0o022,
+    )
+
+
+@pytest.mark.parametrize(
+    ("variables", "name"),
+    [
+        ({}, "SECRET_KEY"),
+        ({"SECRET_KEY": "short"}, "SECRET_KEY"),
+        ({"SECRET_KEY": "CHANGE-me-to-fifty-random-characters"}, "SECRET_KEY"),
+        (KEY | {"TORRES_SANDBOX": "none"}, "TORRES_UNSAFE"),
+    ],
+)
+def test_a_service_with_postgresql_refuses_unsafe_settings(
+    tmp_path: Path, variables: dict[str, str], name: str
+) -> None:
+    done = check(tmp_path / "data", **POSTGRES, **variables)
+
+    assert done.returncode == 1
+    assert name in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_service_with_postgresql_accepts_safe_settings(tmp_path: Path) -> None:
+    unsafe = {"TORRES_SANDBOX": "none", "TORRES_UNSAFE": "1"}
+
+    for variables in (KEY, KEY | unsafe):
+        done = check(tmp_path / "data", **POSTGRES, **variables)
+        assert done.stdout.strip() == KEY["SECRET_KEY"], done.stderr
+
+
+def test_a_laptop_gets_a_random_key_that_stays(tmp_path: Path) -> None:
+    keys = [check(tmp_path / name).stdout.strip() for name in ("a", "a", "b")]
+
+    assert keys[0] == keys[1] != keys[2]
+    assert len(keys[0]) >= 50
+
+
+def test_nobody_else_reads_the_database_and_the_key(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    check(data)
+
+    assert stat.S_IMODE(data.stat().st_mode) == 0o711
+    for name in ("ladder.db", "secret.key"):
+        assert stat.S_IMODE((data / name).stat().st_mode) == 0o600
+    assert sorted(path.name for path in data.iterdir()) == ["ladder.db", "secret.key"]
