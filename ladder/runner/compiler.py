@@ -8,18 +8,23 @@ no link in the stream is followed.
 
 import contextlib
 import hashlib
-import io
 import os
 import select
 import shutil
-import tarfile
 import tempfile
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from engine.referee import ServiceFault
 from ladder.common.errors import LadderError
+from ladder.common.limited_process import (
+    LimitExceeded,
+    ProcessFailed,
+    ProcessLimits,
+    run_limited,
+)
+from ladder.runner import build_output
 from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox.api import Program, Running, Sandbox, SandboxUnavailable
 from ladder.runner.sandbox.proc import wait_for_exit
@@ -28,7 +33,9 @@ LIMITS = Limits(memory_mb=1_536, pids=256, tmp_mb=512)
 """The limits of one compiler. The files in its /tmp count as memory."""
 SECONDS = 120  # of CPU time for one compiler; of wall time twice as much
 OUT_MB = 64  # of compiled files
-_MAX_FILES = 2_000
+_UNPACK_LIMITS = ProcessLimits(
+    cpu_s=20, wall_s=60, memory_mb=512, file_bytes=(OUT_MB + 1) << 20
+)
 _READ_BYTES = 65_536
 _EXIT_TIMEOUT_MS = 5_000  # for a compiler to exit after it closed its output
 _SHELL = '"$@" >&2 && exec tar -C "$OUT" -cf - .'
@@ -71,10 +78,10 @@ def build(box: Program, sandbox: Sandbox, target: Path) -> Built:
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=".build-"))
     try:
         shutil.copytree(box.folder, draft, symlinks=True, dirs_exist_ok=True)
-        _unpack(tar, draft, log)
+        _unpack(tar, draft, _made_program(box), log)
         draft.chmod(0o755)
         draft.rename(target)
-    except OSError as why:
+    except (OSError, ProcessFailed) as why:
         raise ServiceFault(
             f"the compiled files could not be stored in {target}: {why}; check the disk"
         ) from why
@@ -200,33 +207,29 @@ def _text(log: bytearray) -> str:
     return log[-STDERR_TAIL_BYTES:].decode("utf-8", "replace")
 
 
-def _unpack(tar: bytes, folder: Path, log: str) -> None:
+def _unpack(tar: bytes, folder: Path, program: str, log: str) -> None:
     """Write the regular files of an untrusted tar into a folder. Or BuildFailed."""
-    try:
-        with tarfile.open(fileobj=io.BytesIO(tar), mode="r:") as archive:
-            for number, member in enumerate(archive):
-                if number > _MAX_FILES:
-                    raise BuildFailed(f"it made more than {_MAX_FILES} files", log)
-                if member.isreg():
-                    _write(archive, member, folder, log)
-    except (tarfile.TarError, ValueError, EOFError) as why:
-        raise BuildFailed(f"its output is not a readable tar: {why}", log) from why
+    arguments = {
+        "folder": str(folder.absolute()),
+        "max_bytes": OUT_MB << 20,
+        "program": program,
+    }
+    with tempfile.TemporaryFile(dir=folder.parent) as packed:
+        packed.write(tar)
+        packed.seek(0)
+        try:
+            result = run_limited(
+                build_output.unpack_stdin, arguments, packed, _UNPACK_LIMITS
+            )
+        except LimitExceeded as why:
+            raise BuildFailed(
+                "its output takes too much time or memory to read", log
+            ) from why
+    if result["refused"]:
+        raise BuildFailed(result["refused"], log)
 
 
-def _write(
-    archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path, log: str
-) -> None:
-    """Write one file. Raises BuildFailed if its path leaves the folder or has links."""
-    path = PurePosixPath(member.name)
-    if path.is_absolute() or ".." in path.parts:
-        raise BuildFailed(f"it made a file {member.name!r} outside of its folder", log)
-    target = folder / path
-    parents = [folder / parent for parent in path.parents]
-    if any(step.is_symlink() for step in (target, *parents)):
-        raise BuildFailed(f"it made {member.name!r}, and a link is in that path", log)
-    content = archive.extractfile(member)
-    if content is None:
-        raise BuildFailed(f"{member.name!r} has no content", log)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(content.read())
-    target.chmod(0o755 if member.mode & 0o100 else 0o644)
+def _made_program(box: Program) -> str:
+    """Return the file that the compiler must make, "" if the language needs several."""
+    program = box.argv[0] if box.argv else ""
+    return program.removeprefix("./") if program.startswith("./") else ""

@@ -39,7 +39,8 @@ class Language:
     path of the entry in that folder, ``{stem}`` the entry's name without the suffix,
     and ``{heap_mb}`` three quarters of the bot's memory. ``compile`` is the command
     that runs once, in the folder of the sources, and writes to the folder ``{out}``. In
-    it ``{sources}`` are the files with the entry's suffix in the entry's folder.
+    it ``{sources}`` are the files with the entry's suffix in the entry's folder, and
+    all paths begin with ``./``.
     ``needs`` are pairs of a program in /usr/bin and the Debian package that has it.
     """
 
@@ -246,13 +247,18 @@ def _box(
     if language.compile and not source_names:
         beside = (folder / path).parent.glob(f"*{path.suffix}")
         source_names = sorted(str(source.relative_to(folder)) for source in beside)
-    values = {"{entry}": [entry], "{stem}": [path.stem], "{sources}": source_names}
+    # Compilers take a name that begins with "@" or "-" for options.
+    values = {"{entry}": [entry], "{stem}": [path.stem]}
+    compile_values = {
+        "{entry}": [f"./{entry}"],
+        "{sources}": [f"./{name}" for name in source_names],
+    }
     return Program(
         folder,
         entry,
         language.name,
         _fill(language.run, values),
-        compile=_fill(language.compile, values),
+        compile=_fill(language.compile, compile_values),
     )
 
 

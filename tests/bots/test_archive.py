@@ -5,6 +5,7 @@ import hashlib
 import io
 import stat
 import tarfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -61,6 +62,11 @@ def unpacked(
     upload: bytes, folder: Path, name: str = "upload", limits: UploadLimits = SMALL
 ):
     return unpack(io.BytesIO(upload), name, folder, suffixes=SUFFIXES, limits=limits)
+
+
+def unpacked_here(upload: bytes, folder: Path):
+    """Unpack without the process with limits, which takes a tenth of a second."""
+    return archive._unpack(io.BytesIO(upload), "upload", folder, SUFFIXES, SMALL)
 
 
 def expected_digest(files: dict[str, bytes]) -> str:
@@ -294,7 +300,7 @@ def test_a_damaged_archive_is_refused_and_never_crashes_the_service(
     folder = tmp_path_factory.mktemp("fuzz")
 
     try:
-        source = unpacked(bytes(upload), folder)
+        source = unpacked_here(bytes(upload), folder)
     except checks.BadArchive:
         return
     assert all(folder in (folder / path).resolve().parents for path in source.files)
@@ -313,7 +319,83 @@ def test_a_damaged_tar_inside_an_intact_gzip_is_refused_or_unpacked(
     folder = tmp_path_factory.mktemp("fuzz")
 
     try:
-        source = unpacked(gzip.compress(bytes(tar)), folder)
+        source = unpacked_here(gzip.compress(bytes(tar)), folder)
     except checks.BadArchive:
         return
     assert all(folder in (folder / path).resolve().parents for path in source.files)
+
+
+# --- archives that attack the parser
+
+
+def header(kind: bytes, size: int, name: str = "x") -> bytes:
+    info = special(name, kind)
+    info.size = size
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
+def blocks(content: bytes) -> bytes:
+    return content + bytes(-len(content) % 512)
+
+
+def headed(kind: bytes, content: bytes, times: int = 1) -> bytes:
+    """Return a tar.gz with extended headers before its only file."""
+    extended = (header(kind, len(content)) + blocks(content)) * times
+    bot = header(tarfile.REGTYPE, len(BOT), "bot.py")
+    return gzip.compress(extended + bot + blocks(BOT) + bytes(1024))
+
+
+PARSER_ATTACKS = {
+    # The digits look like the length of a record, which older releases of Python look
+    # for in quadratic time: these take some 10 s.
+    "a quadratic expression": headed(tarfile.XHDTYPE, b"1" * 90_000),
+    "a chain of options": headed(tarfile.XHDTYPE, b"9 a=b\n1=\n", 400),
+    "a chain of long names": headed(tarfile.GNUTYPE_LONGNAME, b"bot.py\0", 400),
+    "many long names": tarred(
+        {"bot.py": BOT} | {f"{'n' * 150}{number}": b"" for number in range(120)}
+    ),
+    "a sparse file": headed(tarfile.GNUTYPE_SPARSE, b""),
+}
+
+
+@pytest.mark.parametrize("attack", PARSER_ATTACKS)
+def test_an_attack_on_the_parser_of_tars_is_refused_at_once(
+    attack: str, tmp_path: Path
+) -> None:
+    start = time.monotonic()
+
+    with pytest.raises(checks.NotAnArchive, match=r"header|sparse"):
+        unpacked(PARSER_ATTACKS[attack], tmp_path / "box", limits=UploadLimits())
+
+    assert time.monotonic() - start < 5
+
+
+def sparse_map(numbers: bytes) -> bytes:
+    """Return a tar.gz with a sparse file whose map stands in the file's content."""
+    options = b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n"
+    extended = header(tarfile.XHDTYPE, len(options)) + blocks(options)
+    tar = extended + header(tarfile.REGTYPE, len(numbers)) + blocks(numbers)
+    return gzip.compress(tar, 1)
+
+
+def test_a_parser_without_end_is_stopped_and_holds_up_no_other_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "CPU_S", 1)
+    upload = sparse_map(b"1000000000000\n" + b"0\n" * (16 << 20))
+    cpu = time.process_time()
+
+    with pytest.raises(checks.NotAnArchive, match="too much time or memory"):
+        unpacked(upload, tmp_path / "box", limits=UploadLimits())
+
+    assert time.process_time() - cpu < 0.5
+
+
+def test_a_long_quotation_of_an_archive_is_cut(tmp_path: Path) -> None:
+    upload = sparse_map(b"1\n" + b"\x1b[31m" * 90 + b"\n")
+
+    with pytest.raises(checks.NotAnArchive, match="invalid literal") as refusal:
+        unpacked(upload, tmp_path)
+
+    assert len(str(refusal.value)) < 250
+    assert str(refusal.value).isprintable()

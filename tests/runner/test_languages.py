@@ -212,6 +212,75 @@ def test_the_processes_of_a_compiler_can_lock_each_other_out(full, tmp_path) -> 
         built_by("flock -n /tmp/lock flock -n /tmp/lock true", full, tmp_path)
 
 
+@pytest.mark.parametrize("language", ["c", "cpp", "java"])
+def test_a_source_file_is_not_read_as_options(language: str, none, tmp_path) -> None:
+    """A compiler that is given @x.c reads its options from the file x.c."""
+    need(language)
+    suffix = languages.BY_NAME[language].suffixes[0]
+    folder = shutil.copytree(KITS / language, tmp_path / "bot")
+    (folder / f"@x{suffix}").write_text("")
+    (folder / f"x{suffix}").write_text("--no-such-option\n")
+    (folder / "bot.toml").write_text(
+        f'language = "{language}"\nentry = "bot{suffix}"\n'
+        f'sources = ["bot{suffix}", "@x{suffix}"]\n'
+    )
+
+    compiler.build(locate(folder), none, tmp_path / "built")
+
+
+FORGED = """
+import io, os, sys, tarfile
+tar = tarfile.open(fileobj=os.fdopen(9, "wb"), mode="w|", format=tarfile.FORMAT)
+def add(name, size=0, **pax):
+    info = tarfile.TarInfo(name)
+    info.size = size
+    info.pax_headers = pax
+    tar.addfile(info, io.BytesIO(bytes(size)))
+CODE
+tar.close()
+"""
+MIB = 1 << 20
+FORGERIES = {
+    "a sparse file of a gigabyte": (
+        "PAX",
+        'add("bot", 0, **{"GNU.sparse.map": "0,0", "GNU.sparse.size": "1073741824"})',
+        "more than 64 MiB",
+    ),
+    "a name that is not UTF-8": (
+        "GNU",
+        'add(b"b\\xff".decode("utf-8", "surrogateescape"))',
+        "not UTF-8",
+    ),
+    "a deep package": ("GNU", 'add("a/" * 1400 + "A.class")', "too long or too deep"),
+    "long names": ("GNU", '[add("a" * 5000 + str(n)) for n in range(300)]', "too long"),
+    "no file": ("GNU", "", "made no file"),
+    "another file": ("GNU", 'add("other")', "did not make the program bot"),
+    "a file in the place of a folder": ("GNU", 'add("lib")', "rename the one"),
+    "a file below a file": ("GNU", 'add("bot.c/x")', "rename the one"),
+    "a path that leads out": ("GNU", 'add("../bot")', "outside of its folder"),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_output_of_a_build_is_a_failed_build(
+    name: str, none, tmp_path, monkeypatch
+) -> None:
+    form, code, why = FORGERIES[name]
+    forge = FORGED.replace("FORMAT", f"{form}_FORMAT").replace("CODE", code)
+    monkeypatch.setattr(compiler, "_SHELL", 'exec 9>&1; "$@" >&2')
+    (tmp_path / "bot" / "lib").mkdir(parents=True)
+    (tmp_path / "bot" / "bot.c").write_text("")
+    (tmp_path / "bot" / "lib" / "a.h").write_text("")
+    box = locate(tmp_path / "bot")
+    box = replace(box, compile=("/usr/bin/python3", "-c", forge))
+
+    with pytest.raises(BuildFailed, match=why) as caught:
+        compiler.build(box, none, tmp_path / "built")
+
+    assert len(str(caught.value)) < 300
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bot"]
+
+
 # --- which file is the bot
 
 
@@ -233,8 +302,8 @@ def test_all_sources_in_the_entry_s_folder_are_compiled(tmp_path) -> None:
     for name in ("bot.cpp", "search.cpp", "notes.txt"):
         (tmp_path / name).write_text("")
 
-    assert "search.cpp" in locate(tmp_path).compile
-    assert "notes.txt" not in locate(tmp_path).compile
+    assert "./search.cpp" in locate(tmp_path).compile
+    assert "./notes.txt" not in locate(tmp_path).compile
 
 
 def test_a_manifest_can_name_another_entry(tmp_path) -> None:

@@ -28,6 +28,8 @@ def cells_of(name: str) -> str:
 
 def command(language: Language, words: tuple[str, ...]) -> str:
     entry = f"bot{language.suffixes[0]}"
+    if words == language.compile:
+        entry = f"./{entry}"
     text = " ".join(words).replace("{stem}", "bot")
     return text.replace("{entry}", entry)
 

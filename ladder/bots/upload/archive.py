@@ -14,14 +14,18 @@ import errno
 import hashlib
 import shutil
 import stat
+import sys
 import zipfile
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, BinaryIO
+from tempfile import TemporaryFile
+from typing import IO, Any, BinaryIO
 
 from ladder.bots.upload.checks import (
     DEFAULT_LIMITS,
+    SHOWN_CHARS,
+    BadArchive,
     DuplicateName,
     EmptyArchive,
     NoEntry,
@@ -36,8 +40,17 @@ from ladder.bots.upload.formats import (
     ArchiveEntry,
     chunks_of,
     entries_of,
+    spool_bytes,
 )
+from ladder.common.limited_process import LimitExceeded, ProcessLimits, run_limited
 from ladder.runner.languages import MANIFEST
+
+# For the process that opens an upload. A web server gives a request about 30 s.
+CPU_S = 20
+WALL_S = 25
+MEMORY_MB = 1_024
+_KINDS: list[type[BadArchive]] = [BadArchive, *BadArchive.__subclasses__()]
+_ERRORS = {kind.__name__: kind for kind in _KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +77,73 @@ def unpack(
 
     ``filename`` matters only for a single source file. Raises BadArchive or one of its
     kinds; ``folder`` may then hold some of the files.
+
+    1. Check the size of the upload.
+    2. Copy it into a temporary file, from which another process can read it.
+    3. Open it in a process with limits (see ``_unpack``), which also digests it.
     """
     check_packed_size(upload, limits)
     folder.mkdir(parents=True, exist_ok=True)
+    arguments = {
+        "filename": filename,
+        "folder": str(folder.absolute()),
+        "suffixes": list(suffixes),
+        "limits": asdict(limits),
+    }
+    with TemporaryFile(dir=folder.parent) as packed:
+        shutil.copyfileobj(upload, packed, CHUNK_BYTES)
+        packed.seek(0)
+        file_bytes = spool_bytes(limits)
+        try:
+            result = run_limited(
+                unpack_stdin,
+                arguments,
+                packed,
+                ProcessLimits(CPU_S, WALL_S, MEMORY_MB, file_bytes),
+            )
+        except LimitExceeded as why:
+            raise NotAnArchive(
+                "The archive takes too much time or memory to open. Pack it again as"
+                " zip or tar.gz."
+            ) from why
+    if "error" in result:
+        raise _ERRORS[result["error"]](result["message"])
+    return UnpackedUpload(tuple(result["files"]), result["digest"], result["size"])
+
+
+def unpack_stdin(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Unpack the upload at standard input; return the result or the error as JSON.
+
+    This function runs in a process with limits.
+    """
+    try:
+        source = _unpack(
+            sys.stdin.buffer,
+            arguments["filename"],
+            Path(arguments["folder"]),
+            arguments["suffixes"],
+            UploadLimits(**arguments["limits"]),
+        )
+    except BadArchive as refusal:
+        return {"error": type(refusal).__name__, "message": str(refusal)}
+    return asdict(source)
+
+
+def _unpack(
+    upload: IO[bytes],
+    filename: str,
+    folder: Path,
+    suffixes: Collection[str],
+    limits: UploadLimits,
+) -> UnpackedUpload:
+    """Unpack and digest an upload. Raises BadArchive or one of its kinds."""
     try:
         entries = entries_of(upload, filename, folder, suffixes, limits)
         paths = _write_all(entries, folder, limits)
     except DAMAGE_ERRORS as damage:
         raise NotAnArchive(
-            f"The archive is damaged ({damage}). Pack it again as zip or tar.gz."
+            f"The archive is damaged ({_shown(damage)}). Pack it again as zip or"
+            " tar.gz."
         ) from damage
     except OSError as error:
         # A damaged offset leads to a seek that is refused with EINVAL. Other errors
@@ -86,6 +157,13 @@ def unpack(
         raise EmptyArchive("There is no file in the archive. Pack your bot's folder.")
     paths = _move_to_root(folder, paths, suffixes)
     return UnpackedUpload(tuple(paths), *digest(folder, paths))
+
+
+def _shown(damage: BaseException) -> str:
+    """Return what the standard library says about the damage, which may quote it."""
+    words = str(damage) or type(damage).__name__
+    printable = "".join(char if char.isprintable() else "?" for char in words)
+    return printable[:SHOWN_CHARS]
 
 
 def digest(folder: Path, paths: Iterable[str]) -> tuple[str, int]:

@@ -16,7 +16,7 @@ from functools import partial
 from gzip import BadGzipFile, GzipFile
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
-from typing import IO, BinaryIO, cast
+from typing import IO
 
 from ladder.bots.upload.checks import (
     BadArchive,
@@ -28,10 +28,11 @@ from ladder.bots.upload.checks import (
     clean_path,
     not_a_plain_file,
 )
+from ladder.common.untrusted_tar import open_tar
 
 CHUNK_BYTES = 1 << 18
-# `tarfile` reads a header at once. A longer header would fill our memory.
-MAX_TAR_HEADER_BYTES = 1 << 20
+# Of all extended headers of a tar. A path that is allowed has 200 bytes at most.
+MAX_EXTENDED_BYTES = 16 << 10
 # In a tar, each file has a header block of 512 bytes, padding of up to 511 bytes, and
 # perhaps an extended header; the archive has some blocks of its own.
 TAR_BYTES_PER_FILE = 2048
@@ -48,6 +49,8 @@ DAMAGE_ERRORS = (
     EOFError,
     NotImplementedError,
     ValueError,
+    RecursionError,
+    MemoryError,
 )
 
 
@@ -87,6 +90,12 @@ def entries_of(
     )
 
 
+def spool_bytes(limits: UploadLimits) -> int:
+    """Return the size of the largest tar of an upload, which no file exceeds."""
+    overhead = (limits.files + TAR_EXTRA_FILES) * TAR_BYTES_PER_FILE
+    return limits.unpacked + overhead
+
+
 def chunks_of(content: IO[bytes] | GzipFile) -> Iterator[bytes]:
     """Yield the rest of a file in pieces that fit into memory."""
     while True:
@@ -123,11 +132,9 @@ def _zip_entries(upload: IO[bytes], limits: UploadLimits) -> Iterator[ArchiveEnt
 def _tar_entries(
     upload: IO[bytes], folder: Path, limits: UploadLimits
 ) -> Iterator[ArchiveEntry]:
-    overhead = (limits.files + TAR_EXTRA_FILES) * TAR_BYTES_PER_FILE
     with TemporaryFile(dir=folder.parent) as spool:
-        _gunzip(upload, spool, limits.unpacked + overhead)
-        stream = cast("BinaryIO", _TarStream(cast("BinaryIO", spool)))
-        archive = tarfile.open(fileobj=stream, mode="r:")  # noqa: SIM115 - it owns no file
+        _gunzip(upload, spool, spool_bytes(limits))
+        archive = open_tar(spool, extended_bytes=MAX_EXTENDED_BYTES)
         total = 0
         for count, info in enumerate(archive, start=1):
             check_count(count, limits)
@@ -158,20 +165,6 @@ def _gunzip(upload: IO[bytes], spool: IO[bytes], limit: int) -> None:
                 )
             spool.write(chunk)
     spool.seek(0)
-
-
-class _TarStream:
-    """An unpacked tar that refuses to read a huge header into our memory."""
-
-    def __init__(self, spool: BinaryIO) -> None:
-        self.seek = spool.seek
-        self.tell = spool.tell
-        self._read = spool.read
-
-    def read(self, size: int = -1) -> bytes:
-        if not 0 <= size <= MAX_TAR_HEADER_BYTES:
-            raise BadArchive("A header of the tar is too long. Pack it again.")
-        return self._read(size)
 
 
 def _count(upload: IO[bytes], mark: bytes) -> int:
