@@ -89,7 +89,7 @@ class GameAdmin(ReadOnly):
     list_select_related = ("match", "owner")
     exclude = ("replay",)
     inlines = (SeatInline, AttemptInline)
-    actions = ("cancel", "revive", "release")
+    actions: tuple[str, ...] = ("cancel", "revive", "release")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Game]:
         return super().get_queryset(request).defer("replay")
