@@ -198,6 +198,17 @@ LOGOUT_REDIRECT_URL = "/"
 SESSION_COOKIE_HTTPONLY = True
 # True if visitors use HTTPS only: browsers then send cookies only over HTTPS.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("TORRES_HTTPS", default=False)
+# Browsers then refuse plain HTTP for this host during a year.
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SESSION_COOKIE_SECURE else 0
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
 SECURE_SSL_REDIRECT = False  # the proxy redirects
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -346,6 +357,19 @@ else:
         "health_check_interval": 5,
     }
 
+# Requests that fail are logged by `ladder.web.failures`.
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"failures": {"class": "ladder.web.failures.FailureHandler"}},
+    "loggers": {
+        "django.request": {
+            "handlers": ["failures"],
+            "level": "ERROR",
+            "propagate": False,
+        }
+    },
+}
 # Log one JSON line per event to stderr. The commands print their results to stdout.
 structlog.configure(
     processors=[

@@ -30,6 +30,8 @@ urlpatterns = [
     ),
     path("favicon.ico", RedirectView.as_view(url=static("web/icon.svg"))),
     re_path("^api/", problems.not_found),
+    # The sign-in page limits the attempts; the page of the admin site does not.
+    path("admin/login/", RedirectView.as_view(url="/sign-in/", query_string=True)),
     path("admin/", admin.site.urls),
     path("", include(web)),
 ]

@@ -1,14 +1,16 @@
 """Authentication by token: bearer tokens in the API, and the sign-in page."""
 
+from django.conf import settings
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
 from ladder.accounts import tokens
 from ladder.accounts.models import ApiToken
+from ladder.common import rate_limits
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -20,6 +22,10 @@ class TokenAuthentication(BaseAuthentication):
             return None
         token = tokens.use_token(text.strip())
         if token is None:
+            # REST framework refuses the request before it counts it.
+            client = f"addr:{rate_limits.address(request)}"
+            if rate_limits.count(client) > settings.TORRES_RATE_ANONYMOUS:
+                raise Throttled(rate_limits.WINDOW_S)
             raise AuthenticationFailed("This token is unknown or has expired.")
         return token.user, token
 

@@ -5,11 +5,14 @@ import secrets
 from datetime import timedelta
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from ladder.accounts.models import ApiToken
+from ladder.common.errors import TooMany
 
+MAX_TOKENS = 50  # of one user
 # `last_used_at` may be out of date by this much. It saves a write for most requests.
 LAST_USE_PRECISION = timedelta(hours=1)
 # The attribute of a user who was authenticated by a token: the id of this token.
@@ -17,14 +20,25 @@ USED_TOKEN = "used_token_id"  # noqa: S105 - a name
 
 
 def new_token(user: User, name: str = "default") -> str:
-    """Create a token and return its text. Only a digest of the text is stored."""
+    """Create a token and return its text. Only a digest of the text is stored.
+
+    Raises TooMany if the user has MAX_TOKENS tokens.
+    """
     text = f"torres_{secrets.token_urlsafe(32)}"
-    ApiToken.objects.create(
-        user=user,
-        name=name,
-        prefix=text[:12],
-        digest=hashlib.sha256(text.encode()).hexdigest(),
-    )
+    with transaction.atomic():
+        # The lock makes the limit exact if one user creates two tokens at once.
+        User.objects.select_for_update().get(pk=user.pk)
+        if user.tokens.count() >= MAX_TOKENS:
+            raise TooMany(
+                f"{user} has {MAX_TOKENS} tokens, the most that one person may have."
+                " Revoke one of them first."
+            )
+        ApiToken.objects.create(
+            user=user,
+            name=name,
+            prefix=text[:12],
+            digest=hashlib.sha256(text.encode()).hexdigest(),
+        )
     return text
 
 

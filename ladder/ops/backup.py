@@ -63,6 +63,15 @@ def save(folder: Path) -> int:
     return len(packages)
 
 
+def is_backup(folder: Path) -> bool:
+    """True if the folder holds a backup of the kind of database that is in use."""
+    name = SQLITE_FILE if connection.vendor == "sqlite" else POSTGRES_FILE
+    try:
+        return (folder / name).exists()
+    except (OSError, ValueError):  # a name that the file system does not permit
+        return False
+
+
 def restore(folder: Path) -> RestoreReport:
     """Replace the database by that of a backup, and add the packages that are missing.
 

@@ -9,20 +9,24 @@ from django.core.validators import slug_re
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.decorators import method_decorator
 from django.views import View
+from django.views.decorators.cache import never_cache
 
 from ladder.accounts import tokens
 from ladder.bots import selectors as bots, services, submissions, tasks
 from ladder.bots.models import Bot, Submission
+from ladder.common import rate_limits
 from ladder.common.errors import LadderError
 from ladder.ratings import challenges, leaderboard as ratings
 from ladder.ratings.models import Ladder
 from ladder.tournaments import services as entries, visibility as tournaments
-from ladder.web import forms, problems, throttles
+from ladder.web import forms, problems
 
 MAX_SUGGESTIONS = 50  # bots that the field for an opponent suggests
 
 
+@method_decorator(never_cache, "dispatch")
 class SignedInView(LoginRequiredMixin, View):
     """A view that redirects anonymous visitors to the sign-in page."""
 
@@ -74,7 +78,7 @@ class CreateBotAction(SignedInView):
 class UploadAction(SignedInView):
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
         bot = self.own_bot(slug)
-        if throttles.is_too_often("upload", f"user:{self.person().pk}"):
+        if rate_limits.is_too_often("upload", f"user:{self.person().pk}"):
             detail = "Too many uploads. Try again in a minute."
             return problems.answer(request, 429, "throttled", detail)
         form = forms.UploadForm(request.POST, request.FILES)
@@ -114,7 +118,7 @@ class ActivateAction(SignedInView):
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
         own = Submission.objects.filter(bot__owner=self.person())
         submission = get_object_or_404(own.select_related("bot"), pk=pk)
-        if throttles.is_too_often("upload", f"user:{self.person().pk}"):
+        if rate_limits.is_too_often("upload", f"user:{self.person().pk}"):
             detail = "Too many changes. Try again in a minute."
             return problems.answer(request, 429, "throttled", detail)
         try:
@@ -199,7 +203,11 @@ class CreateTokenAction(AccountPage):
         form = forms.NewTokenForm(request.POST)
         if not form.is_valid():
             return redirect("me")
-        token = tokens.new_token(self.person(), form.cleaned_data["name"])
+        try:
+            token = tokens.new_token(self.person(), form.cleaned_data["name"])
+        except LadderError as refusal:
+            self.show_error(refusal)
+            return redirect("me")
         return self.page(request, token)
 
 

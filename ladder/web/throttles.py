@@ -1,19 +1,17 @@
 """Rate limits: one counter per user or address and minute, in the shared cache.
 
 Expensive actions have a counter of their own, for example uploads: a REST view names it
-by `throttle_scope`, a page calls `is_too_often`.
+by `throttle_scope`, a page calls `rate_limits.is_too_often`.
 """
 
 import time
 
 from django.conf import settings
-from django.core.cache import cache
-from django.http import HttpRequest
 from django.views import View
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-WINDOW_S = 60
+from ladder.common.rate_limits import WINDOW_S, count, is_too_often
 
 
 class PerMinute(BaseThrottle):
@@ -38,27 +36,3 @@ class PerMinute(BaseThrottle):
 
     def wait(self) -> float | None:
         return self._wait
-
-
-def is_too_often(scope: str, client: str) -> bool:
-    """Count an expensive action. True if the client has exceeded the limit."""
-    limit: int = settings.TORRES_RATES[scope]
-    return count(f"{scope}:{client}") > limit
-
-
-def address(request: HttpRequest) -> str:
-    """Return the client's address, behind as many proxies as TORRES_PROXIES names."""
-    return BaseThrottle().get_ident(request)  # type: ignore[arg-type]
-
-
-def count(client: str) -> int:
-    """Add one to the counter of this minute and return its value."""
-    key = f"rate:{client}:{int(time.time() // WINDOW_S)}"
-    return 1 if cache.add(key, 1, WINDOW_S + 1) else _increment(key)
-
-
-def _increment(key: str) -> int:
-    try:
-        return cache.incr(key)
-    except ValueError:  # the cache evicted the key meanwhile
-        return 1

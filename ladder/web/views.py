@@ -15,6 +15,7 @@ from django.views.decorators.http import conditional_page
 from ladder.accounts.sessions import sign_in
 from ladder.bots import selectors as bots, submissions
 from ladder.bots.models import Bot
+from ladder.common import rate_limits
 from ladder.common.errors import LadderError
 from ladder.common.http import conditional
 from ladder.games import visibility as games
@@ -28,7 +29,6 @@ from ladder.web import (
     pages,
     problem_texts,
     problems,
-    throttles,
     watching,
 )
 
@@ -206,7 +206,7 @@ class SignInPage(View):
         return render(request, "web/sign-in.html", {"form": forms.SignInForm()})
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        if throttles.is_too_often("sign-in", throttles.address(request)):
+        if rate_limits.is_too_often("sign-in", rate_limits.address(request)):
             detail = "Too many attempts. Try again in a minute."
             return problems.answer(request, 429, "throttled", detail)
         form = forms.SignInForm(request.POST)

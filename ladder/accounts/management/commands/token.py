@@ -3,9 +3,13 @@
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ladder.accounts import tokens
+from ladder.common.errors import LadderError
+
+MAX_LENGTH = 150  # that of Django
 
 
 class Command(BaseCommand):
@@ -18,6 +22,14 @@ class Command(BaseCommand):
         name = options["name"]
         try:
             User.username_validator(name)
-        except ValueError as error:
-            raise CommandError(f"{name!r} is not a user name: {error}") from error
-        self.stdout.write(tokens.token_for(name))
+        except ValidationError as error:
+            raise CommandError(
+                f"{name[:80]!r} is not a user name. Use at most {MAX_LENGTH} letters,"
+                " digits and the characters @ . + - _"
+            ) from error
+        if len(name) > MAX_LENGTH:
+            raise CommandError(f"A user name has at most {MAX_LENGTH} characters.")
+        try:
+            self.stdout.write(tokens.token_for(name))
+        except LadderError as refusal:
+            raise CommandError(str(refusal)) from refusal

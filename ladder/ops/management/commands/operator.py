@@ -18,6 +18,7 @@ from ladder.moderation.models import AuditEntry
 from ladder.ratings import operations
 from ladder.ratings.models import Ladder, Season
 
+MAX_ID_DIGITS = 18  # all such numbers fit into a BIGINT
 M = TypeVar("M", bound=Model)
 Kind = AuditEntry.Kind
 BOT_KINDS = (Kind.BENCH, Kind.BAN, Kind.WITHDRAW)
@@ -108,7 +109,7 @@ def _act(
         return operations.start(operator, _one(Ladder, slug=target))
     if kind in (Kind.VOID, Kind.RERUN):
         act = games.void if kind == Kind.VOID else games.rerun
-        return act(operator, int(target))
+        return act(operator, _game(target))
     return _act_on_people(operator, kind, target, options["into"])
 
 
@@ -121,6 +122,12 @@ def _act_on_people(
     if kind == Kind.MERGE:
         return operations.merge(operator, bot, _one(Bot, slug=into))
     return bots.reinstate(operator, bot)
+
+
+def _game(number: str) -> int:
+    if not (number.isascii() and number.isdigit() and len(number) <= MAX_ID_DIGITS):
+        raise CommandError(f"{number[:80]!r} is not the number of a game.")
+    return int(number)
 
 
 def _season(ladder: str) -> Season:

@@ -22,9 +22,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["folder"]
-        if not folder.is_dir():
+        if not backup.is_backup(folder):
             raise CommandError(
-                f"{folder} is not a folder. Name a folder that manage.py backup wrote."
+                f"{str(folder)[:200]} is not a backup of this kind of database. Name a"
+                " folder that manage.py backup wrote."
             )
         with locked(settings.DATA_DIR / "up.lock") as acquired:
             if not acquired:

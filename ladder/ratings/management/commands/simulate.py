@@ -1,15 +1,20 @@
 """`manage.py simulate`: how fast a ladder finds the order of its bots."""
 
+import re
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from ladder.ratings.core import simulation
 from ladder.ratings.core.pairing import PairingTerms
 from ladder.ratings.core.simulation import SimulationPlan, SimulationPoint
 from ladder.ratings.core.trueskill import Parameters
 
+MAX_SEATS = 4
+SIZES = ("2", "3", "4")
+MAX_TAU = 100.0
+SHARE = re.compile(r"(?=.*[1-9])\d{1,6}(\.\d{1,6})?", re.ASCII)
 GOAL = 0.90  # Kendall's τ of the true order and the shown one
 
 
@@ -29,11 +34,10 @@ class Command(BaseCommand):
         parser.add_argument("--every", type=int, default=5, help="games between lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        shares = dict(part.split("=") for part in options["seats"].split(","))
-        terms = PairingTerms(
-            {size: float(share) for size, share in shares.items()},
-            Parameters(tau=options["tau"]),
-        )
+        _check_at_least(options, bots=MAX_SEATS, games=1, seeds=1, every=1)
+        if not 0 <= options["tau"] <= MAX_TAU:
+            raise CommandError(f"--tau: use a number from 0 to {MAX_TAU}.")
+        terms = PairingTerms(_shares(options["seats"]), Parameters(tau=options["tau"]))
         runs = [
             simulation.converge(
                 SimulationPlan(terms, options["bots"], seed, options["policy"]),
@@ -50,6 +54,27 @@ class Command(BaseCommand):
             if mean.games % options["every"] == 0 or mean.games == options["games"]:
                 self.stdout.write(_line(mean))
         self.stdout.write(f"τ = {GOAL} after {reached or 'more'} games per bot")
+
+
+def _shares(text: str) -> dict[str, float]:
+    """Read `size=share,…`. Raises CommandError."""
+    shares = {}
+    for part in text.split(","):
+        size, _, share = part.partition("=")
+        number = float(share) if SHARE.fullmatch(share) else 0.0
+        if size not in SIZES or not number:
+            raise CommandError(
+                f"--seats: {part[:40]!r} is not size=share. Use sizes from 2 to"
+                f" {MAX_SEATS} and positive shares, for example 2=0.4,3=0.2,4=0.4."
+            )
+        shares[size] = number
+    return shares
+
+
+def _check_at_least(options: dict[str, Any], **least: int) -> None:
+    for name, value in least.items():
+        if options[name] < value:
+            raise CommandError(f"--{name}: use a number from {value} upwards.")
 
 
 def _line(point: SimulationPoint) -> str:

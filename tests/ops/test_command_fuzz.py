@@ -1,0 +1,102 @@
+"""Hostile words for every management command: each error is a CommandError."""
+
+import io
+from random import Random
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.factories import Show, everything
+
+WORDS = [
+    *("", " ", "abc", "-1", "0", "9" * 30, "9" * 5000, "1e9", "nan", "٣", "²", "2=x"),
+    *(
+        "=",
+        "2=0.5,=",
+        "a\nb",
+        "\x1b[31m",
+        "\u202e",
+        "../..",
+        "/etc/passwd",
+        "/nowhere/x",
+    ),
+    *("grendel", "main", "house-greedy", "ana", "bad name!", "x" * 3000, "é" * 200),
+    *("'", "%s", "{}", "1.5", "inf", "-inf", "2=inf", "2=-1", "1=1", "9=1", "2=0"),
+]
+KINDS = ["bench", "ban", "withdraw", "freeze", "reopen", "finals", "archive"]
+KINDS += ["reinstate", "void", "rerun", "start", "merge", "delete-account", "misjudged"]
+SMALL = ["--bots=4", "--games=2"]
+COMMANDS = {
+    "operator": [
+        ["--why=x", "?", "?"],
+        ["--why=x", "K", "?", "--into", "?"],
+        ["K", "?"],
+    ],
+    "token": [["?"]],
+    "simulate": [
+        [*SMALL, "--seats", "?"],
+        [*SMALL, "--tau", "?"],
+        [*SMALL, "--every", "?"],
+    ],
+    "drain": [["?"], ["?", "--undo"]],
+    "rebuild_ratings": [["?"], ["--check", "?"]],
+    "restore": [["?"]],
+    "serve": [["--listen", "?"], ["--inherited", "?"]],
+    "up": [["--port", "?"]],
+    "status": [["?"]],
+    "audit": [["?"]],
+}
+
+
+def fuzz(rng: Random) -> tuple[str, list[str]]:
+    name = rng.choice(sorted(COMMANDS))
+    choices = {"K": KINDS, "?": WORDS}
+    words = [rng.choice(choices.get(w, [w])) for w in rng.choice(COMMANDS[name])]
+    return name, words
+
+
+@pytest.fixture
+def show(transactional_db: None, data_dir) -> Show:
+    return everything()
+
+
+def test_hostile_words_are_refused_clearly(show: Show) -> None:
+    rng, failures = Random(20_261_122), []
+    for _ in range(400):
+        name, words = fuzz(rng)
+        if name == "up" and words[-1] == "0":  # valid, and the service would start
+            continue
+        out, err = io.StringIO(), io.StringIO()
+        try:
+            call_command(name, *words, stdout=out, stderr=err)
+        except (CommandError, SystemExit):
+            pass
+        except Exception as error:  # noqa: BLE001 - the failure that is looked for
+            failures.append(f"{name} {str(words)[:150]}: {error!r:.200}")
+        if "Traceback" in out.getvalue() + err.getvalue():
+            failures.append(f"{name} {words} prints a traceback")
+
+    assert not failures, "\n".join(sorted(set(failures)))
+
+
+def test_a_folder_without_a_backup_leaves_the_database_alone(
+    show: Show, tmp_path
+) -> None:
+    """Its journal was deleted before the missing backup was noticed."""
+    with pytest.raises(CommandError, match="is not a backup"):
+        call_command("restore", str(tmp_path))
+
+    assert show.game.status == "finished"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["operator", "void", "abc", "--why=x"], "not the number of a game"),
+        (["simulate", "--seats", "2=x"], "is not size=share"),
+        (["token", "bad name!"], "is not a user name"),
+    ],
+)
+def test_a_bad_word_is_explained(db: None, words: list[str], message: str) -> None:
+    with pytest.raises(CommandError, match=message):
+        call_command(*words)

@@ -1,0 +1,59 @@
+"""Limits of sign-in, tokens and headers; and what a failure leaves in the log."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from structlog.processors import format_exc_info
+from structlog.testing import capture_logs
+
+from ladder.accounts import tokens
+from ladder.common.errors import TooMany
+
+
+@pytest.mark.django_db
+def test_the_admin_site_has_no_sign_in_of_its_own() -> None:
+    answer = Client().post("/admin/login/?next=/admin/", {"username": "olga"})
+
+    assert answer.status_code == 302
+    assert answer.url == "/sign-in/?next=/admin/"
+
+
+def test_invalid_tokens_are_counted(anybody, settings) -> None:
+    settings.TORRES_RATE_ANONYMOUS = 5
+    head = {"HTTP_AUTHORIZATION": "Bearer wrong"}
+    answers = [anybody.get("/api/v1/bots/", **head) for _ in range(7)]
+
+    assert [answer.status_code for answer in answers] == [401] * 5 + [429] * 2
+    assert answers[-1]["Retry-After"]
+
+
+def test_a_person_has_a_limited_number_of_tokens(visit) -> None:
+    ana = visit("ana")
+    user = User.objects.get(username="ana")
+    for _ in range(tokens.MAX_TOKENS - user.tokens.count()):
+        tokens.new_token(user)
+    page = ana.post("/me/tokens/", {"name": "one more"}, follow=True)
+
+    assert "Revoke one of them" in page.content.decode()
+    assert user.tokens.count() == tokens.MAX_TOKENS
+    with pytest.raises(TooMany):
+        tokens.new_token(user)
+
+
+def test_personal_pages_are_not_cached(visit) -> None:
+    assert "no-store" in visit("ana").get("/me/")["Cache-Control"]
+
+
+def test_a_failure_is_logged_without_secrets(anybody, monkeypatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("the reason")
+
+    monkeypatch.setattr("ladder.bots.views.BotList.get_queryset", broken)
+    head = {"HTTP_AUTHORIZATION": "Basic sesame"}
+    with capture_logs(processors=[format_exc_info]) as lines:
+        anybody.get("/api/v1/bots/?owner=sesame", **head)
+
+    (line,) = [x for x in lines if x["event"] == "a request failed"]
+    assert (line["path"], line["status"]) == ("/api/v1/bots/", 500)
+    assert "the reason" in line["exception"]
+    assert "sesame" not in str(line)
