@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from signal import SIGKILL
 from threading import Lock, get_ident
 from typing import BinaryIO, Literal
 
@@ -363,7 +364,10 @@ class BotProcess:
     def _crash(self) -> PlayerFault:
         """Return the fault of a bot that has ended or has closed its stdout.
 
-        Raises ServiceFault if the sandbox never reached the bot's own program.
+        Raises ServiceFault if the sandbox never reached the bot's own program, or if
+        the bot was killed with a signal that we did not send. That may have been the
+        kernel for a lack of memory of the host, or an operator. A bot that kills itself
+        gains nothing: the fault names its seat.
         """
         self._watch.stop()
         exited = wait_for_exit(self._bot.pid, _EXIT_TIMEOUT_MS)
@@ -374,6 +378,13 @@ class BotProcess:
         if not began:
             tail = protocol.quote(self._pipes.stderr[-200:])
             raise ServiceFault(f"the sandbox could not start the bot: {tail}")
+        if exited and self._exit is not None and self._exit.signal == SIGKILL:
+            raise ServiceFault(
+                f"the bot of seat {self._seat} was killed from outside at"
+                f" {self._where()}, within its {self._limits.memory_mb} MiB; check"
+                " whether the machine has run out of memory",
+                self._seat,
+            )
         how = str(self._exit) if exited else "it closed its stdout"
         return self._fail(Fault.CRASH, f"{how}, at {self._where()}")
 

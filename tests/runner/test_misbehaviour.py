@@ -1,6 +1,9 @@
 """Real bots that misbehave: each forfeits for the right reason, which is explained."""
 
+import contextlib
 import dataclasses
+import os
+import signal
 import time
 from pathlib import Path
 
@@ -192,6 +195,61 @@ def test_the_protocol_log_has_every_raw_line(sandbox: Sandbox) -> None:
         ("received", 1, b'{"index":0}'),
         ("sent", 1, b'{"type":"end"'),
     ]
+
+
+def test_a_bot_that_is_killed_from_outside_is_the_service_s_fault(
+    sandbox: Sandbox,
+) -> None:
+    """An operator, or the kernel for a lack of memory of the whole host, kills it."""
+    bot = player(PROGRAMS / "first.py", sandbox)
+    bot.start(dataclasses.replace(HELLO, seat=1))
+    for pid in set(bot._bot.threads()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(ServiceFault, match="killed from outside at turn") as caught:
+        bot.decide(ask())
+
+    assert caught.value.seat == 1
+    assert bot.verdict is None
+    assert groups_left() == []
+
+
+def test_a_bot_that_kills_itself_names_its_seat(sandbox: Sandbox) -> None:
+    bot = player(PROGRAMS / "kill_itself.py", sandbox)
+    bot.start(dataclasses.replace(HELLO, seat=1))
+
+    with pytest.raises(ServiceFault, match="killed from outside") as caught:
+        bot.decide(ask())
+
+    assert caught.value.seat == 1
+
+
+@pytest.mark.sandbox
+def test_a_kill_for_a_lack_of_memory_of_the_host_is_not_the_bot_s_fault(full) -> None:
+    """The group above the bot stands for the host: its limit is the lower one."""
+    bot = player(PROGRAMS / "over_memory.py", full, Limits(memory_mb=512))
+    bot.start(HELLO)
+    parent = bot._bot._control._memory.path.parent  # type: ignore[attr-defined]
+    names = ("memory.max", "memory.limit_in_bytes")
+    limit = next(parent / name for name in names if (parent / name).exists())
+    before = limit.read_text()
+    limit.write_text(str(128 << 20))
+    try:
+        with pytest.raises(ServiceFault, match="killed from outside"):
+            bot.decide(ask(move_ms=20_000))
+    finally:
+        limit.write_text("-1" if limit.name == names[1] else before)
+
+
+@pytest.mark.sandbox
+def test_a_bot_at_its_own_memory_limit_forfeits(full) -> None:
+    game = contest(
+        player(PROGRAMS / "over_memory.py", full, Limits(memory_mb=64)), full
+    )
+
+    assert game.fault is not None
+    assert game.fault.reason == "memory"
 
 
 def test_a_missing_program_is_the_service_s_fault(none: Sandbox) -> None:

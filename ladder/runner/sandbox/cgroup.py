@@ -20,6 +20,9 @@ from ladder.runner.sandbox.proc import pressure
 KILL_TIMEOUT_S = 5.0
 """How long killed processes may take until they are gone."""
 _MIB = 1 << 20
+_LARGEST_CHARGE = 64 * os.sysconf("SC_PAGESIZE")
+"""A group of version 1 may be killed for its limit if its peak is this much below it:
+the allocation that failed is not part of the peak."""
 _FREEZE = 0
 """Index of the descriptor of the file that freezes and thaws the group."""
 _CPU = 1
@@ -76,6 +79,7 @@ class Cgroup:
             os.open(cpu_file, os.O_RDONLY | os.O_CLOEXEC),
             os.open(oom_file, os.O_RDONLY | os.O_CLOEXEC),
         ]
+        self._memory_limit = 0
         self._tasks_files = [f.path / "tasks" for f in folders if not f.v2]
         self._folder_v2 = next((f.path for f in folders if f.v2), None)
 
@@ -86,7 +90,8 @@ class Cgroup:
         """
         try:
             write(self._pids_max, pids)
-            self._limit_memory(limits.memory_mb * _MIB)
+            self._memory_limit = limits.memory_mb * _MIB
+            self._limit_memory(self._memory_limit)
         except OSError as why:
             raise ServiceFault(
                 f"The limits of the control group could not be set: {why}."
@@ -137,9 +142,19 @@ class Cgroup:
         return pressure(f"{self._folder_v2}/cpu.pressure")
 
     def over_memory(self) -> bool:
-        """True if the kernel killed a process of the group for its memory limit."""
+        """True if the kernel killed a process of the group for its memory limit.
+
+        The counter of kills alone is no evidence: it also counts those for a lack of
+        memory of the whole host or of a group above this one.
+        """
         fields = os.pread(self._fds[_OOM], 512, 0).split()
-        return fields[fields.index(b"oom_kill") + 1] != b"0"
+        if fields[fields.index(b"oom_kill") + 1] == b"0":
+            return False
+        if self._memory.v2:
+            # Counts allocations that failed because this group was at its limit.
+            return fields[fields.index(b"oom") + 1] != b"0"
+        peak = self.memory_peak()
+        return peak is None or peak >= self._memory_limit - _LARGEST_CHARGE
 
     def memory_peak(self) -> int | None:
         """Return the peak memory use in bytes; None if the kernel does not tell."""
