@@ -17,10 +17,11 @@ class SubmissionAdmin(ReadOnly):
         "language",
         "size",
         "failures",
+        "service_failed",
         "lease_until",
         "created_at",
     )
-    list_filter = ("status", "language", "bot__house")
+    list_filter = ("status", "service_failed", "language", "bot__house")
     search_fields = ("bot__slug", "digest")
     list_select_related = ("bot",)
     date_hierarchy = "created_at"

@@ -73,6 +73,13 @@ class Submission(models.Model):
     failures = models.PositiveSmallIntegerField(
         default=0, help_text="How often the service itself failed to validate it."
     )
+    failed_hosts = models.JSONField(
+        default=list, blank=True, help_text="The hosts of workers that failed."
+    )
+    # Rejected because the service failed, not the bot. `lease_until` is then the time
+    # from which the same upload is validated again.
+    service_failed = models.BooleanField(default=False)
+    claimed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     ready_at = models.DateTimeField(null=True, blank=True)
 

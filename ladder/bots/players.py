@@ -89,7 +89,11 @@ def box_of(submission: Submission, resources: ExitStack) -> Program:
     cache = _cache("bots")
     entry = cache.take(_entry_name(submission), partial(_unpack, submission))
     resources.callback(entry.close)
-    return languages.locate(entry.files)
+    try:
+        return languages.locate(entry.files)
+    except languages.EntryNotFound as why:
+        # The upload had an entry, and the message names a folder of this host.
+        raise ServiceFault(f"the entry of {submission} is gone: {why}") from why
 
 
 def built(submission: Submission, sandbox: Sandbox, resources: ExitStack) -> Built:
@@ -181,13 +185,18 @@ def _entry_name(submission: Submission) -> str:
 
 def _unpack(submission: Submission, folder: Path) -> None:
     with storages["bots"].open(submission.package) as package:
-        source = archive.unpack(
-            package,
-            "bot.zip",
-            folder,
-            suffixes=languages.suffixes(),
-            limits=STORED_PACKAGE_LIMITS,
-        )
+        try:
+            source = archive.unpack(
+                package,
+                "bot.zip",
+                folder,
+                suffixes=languages.suffixes(),
+                limits=STORED_PACKAGE_LIMITS,
+            )
+        except checks.BadArchive as why:
+            raise ServiceFault(
+                f"the stored package of {submission} cannot be opened: {why}"
+            ) from why
     if source.digest != submission.digest:
         raise ServiceFault(
             f"the stored package of {submission} differs from what was uploaded;"

@@ -59,6 +59,11 @@ def claimable_ids() -> list[int]:
     return list(rows.values_list("pk", flat=True))
 
 
+def service_failed() -> QuerySet[Submission]:
+    """Return the uploads that were rejected because the service failed."""
+    return submissions().filter(service_failed=True)
+
+
 def stored_bytes(owner: User) -> int:
     """Return the size of all uploads of an owner, in unpacked bytes."""
     sizes = Submission.objects.filter(bot__owner=owner).aggregate(total=Sum("size"))

@@ -20,6 +20,7 @@ from django.core.files.storage import storages
 from django.db import transaction
 from django.db.models import F, Max
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from ladder.bots import selectors
 from ladder.bots.models import OPEN, Bot, Submission
@@ -27,13 +28,29 @@ from ladder.bots.services import NotActive
 from ladder.bots.upload import archive, checks
 from ladder.common.errors import LadderError, TooMany
 from ladder.common.scratch import scratch_folder
+from ladder.common.storable import storable
 from ladder.runner import languages
 from ladder.runner.sandbox import Program
 
 # Longer than any silent step of a validation: the start of a bot, or one decision.
 LEASE = timedelta(seconds=90)
+MAX_FAILURES = 3
+# Applies if all failures happened on one host and another host could try.
+MAX_FAILURES_ON_ONE_HOST = 6
+# After the last failure, until the same upload is validated again.
+REPEAT_PAUSE = timedelta(hours=1)
 # An owner may upload to a bot, and choose its version, in these states.
 CHANGEABLE = (Bot.Status.ACTIVE, Bot.Status.BENCHED)
+
+
+APOLOGY = (
+    "The service could not check this upload; this is not your bot's fault. The"
+    " operator was informed. Upload it again later."
+)
+TRY_AGAIN = (
+    "The service could not check this upload and will try again; this is not your"
+    " bot's fault."
+)
 
 
 class LostClaim(Exception):
@@ -70,6 +87,7 @@ def submit(bot: Bot, upload: BinaryIO, filename: str) -> Submission:
         )
         known = bot.submissions.filter(digest=source.digest).first()
         if known is not None:
+            _retry_if_service_failed(known)
             return known
         return add(bot, folder, source)
 
@@ -158,6 +176,7 @@ def claim(submission_id: int) -> Submission | None:
         fence=fence + 1,
         status=Submission.Status.BUILDING,
         lease_until=Now() + LEASE,
+        claimed_at=Now(),
     )
     if not claimed:
         return None
@@ -187,8 +206,8 @@ def accept(submission: Submission, report: dict[str, Any], log: str) -> None:
             status=status,
             lease_until=None,
             ready_at=Now(),
-            report=report,
-            log=log,
+            report=storable(report),
+            log=storable(log),
         )
         ready.filter(number__lt=submission.number).update(
             status=Submission.Status.RETIRED
@@ -201,8 +220,8 @@ def reject(submission: Submission, report: dict[str, Any], log: str) -> None:
         submission,
         status=Submission.Status.REJECTED,
         lease_until=None,
-        report=report,
-        log=log,
+        report=storable(report),
+        log=storable(log),
     )
 
 
@@ -216,13 +235,32 @@ def postpone(submission: Submission, why: str, pause: timedelta) -> None:
     )
 
 
-def record_failure(submission: Submission, why: str, pause: timedelta) -> None:
-    """Postpone a validation that the service itself could not finish.
+def record_failure(
+    submission: Submission, host: str, live_hosts: int, pause: timedelta
+) -> bool:
+    """Count a validation that the service itself could not finish.
 
-    Raises LostClaim.
+    The submission waits for ``pause`` and is validated again. After MAX_FAILURES on two
+    hosts, or if there is no other host, it is rejected with an apology. ``live_hosts``
+    is the number of hosts that run workers; 0 if it is not known. Return True if the
+    submission was rejected. Raises LostClaim.
     """
-    postpone(submission, why, pause)
-    Submission.objects.filter(pk=submission.pk).update(failures=F("failures") + 1)
+    failures = submission.failures + 1
+    hosts = sorted({*submission.failed_hosts, host})
+    tried_enough = (
+        len(hosts) > 1 or live_hosts == 1 or failures >= MAX_FAILURES_ON_ONE_HOST
+    )
+    is_last = failures >= MAX_FAILURES and tried_enough
+    _write(
+        submission,
+        status=Submission.Status.REJECTED if is_last else Submission.Status.WAITING,
+        lease_until=Now() + (REPEAT_PAUSE if is_last else pause),
+        failures=failures,
+        failed_hosts=hosts,
+        service_failed=is_last,
+        report={"summary": APOLOGY if is_last else TRY_AGAIN, "steps": []},
+    )
+    return is_last
 
 
 # The operator's events
@@ -231,7 +269,12 @@ def record_failure(submission: Submission, why: str, pause: timedelta) -> None:
 def restart(submission: Submission) -> None:
     """Validate the submission again from the start, whatever its status is."""
     Submission.objects.filter(pk=submission.pk).update(
-        status=Submission.Status.UPLOADED, lease_until=None, fence=F("fence") + 1
+        status=Submission.Status.UPLOADED,
+        lease_until=None,
+        fence=F("fence") + 1,
+        failures=0,
+        failed_hosts=[],
+        service_failed=False,
     )
 
 
@@ -243,6 +286,15 @@ def end_abandoned_claims() -> int:
     return Submission.objects.filter(
         status__in=[Submission.Status.BUILDING, Submission.Status.VALIDATING]
     ).update(lease_until=None)
+
+
+def _retry_if_service_failed(submission: Submission) -> None:
+    """Validate a repeated upload again if the service failed to, some time ago."""
+    now = timezone.now()
+    until = submission.lease_until
+    if submission.service_failed and (until is None or until <= now):
+        restart(submission)
+        submission.refresh_from_db()
 
 
 def _check_quotas(bot: Bot) -> None:

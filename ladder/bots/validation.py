@@ -5,6 +5,7 @@ fails, the submission is not to blame: it waits and is validated again. A valida
 be delivered twice, and its process may be killed at any point.
 """
 
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,9 +13,10 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
+from django.utils.crypto import salted_hmac
 
 from engine.game import TorresGame
-from engine.referee import Forfeit, GameRecord, Move, ServiceFault, play
+from engine.referee import Forfeit, GameRecord, Move, play
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots import players, submissions
@@ -27,6 +29,7 @@ from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox import SandboxUnavailable
 
 RULESET = "yucata"
+SEED_CHARS = 32  # as in matches
 SEATS = 2
 DEFAULT_LIMITS = Limits()
 LEASE_RENEWAL_S = 5.0
@@ -41,13 +44,18 @@ class Rejected(Exception):
     """The bot did not pass. The message is the summary of the public report."""
 
 
-def run(submission_id: int, limits: Limits = DEFAULT_LIMITS) -> None:
-    """Validate a submission, unless another worker does or it is validated already."""
+def run(
+    submission_id: int, limits: Limits = DEFAULT_LIMITS, live_hosts: int = 0
+) -> None:
+    """Validate a submission, unless another worker does or it is validated already.
+
+    ``live_hosts`` is the number of hosts that run workers; 0 if it is not known.
+    """
     submission = submissions.claim(submission_id)
     if submission is None:
         return
     try:
-        Validation(submission, limits).run()
+        Validation(submission, limits, live_hosts).run()
     except LostClaim as lost:
         log.info("validation lost", submission=submission.pk, why=str(lost))
 
@@ -55,8 +63,11 @@ def run(submission_id: int, limits: Limits = DEFAULT_LIMITS) -> None:
 class Validation:
     """One attempt to validate a submission, by the worker that claimed it."""
 
-    def __init__(self, submission: Submission, limits: Limits) -> None:
+    def __init__(
+        self, submission: Submission, limits: Limits, live_hosts: int = 0
+    ) -> None:
         self._submission = submission
+        self._live_hosts = live_hosts
         self._limits = limits.as_dict()
         self._steps: list[dict[str, Any]] = []
         self._players: list[SubmissionPlayer] = []
@@ -67,16 +78,35 @@ class Validation:
         """Validate the submission and store the result. Raises LostClaim."""
         submission = self._submission
         try:
+            self._validate_and_store()
+        except LostClaim:
+            raise
+        except SandboxUnavailable as why:
+            log.warning("validation waits", submission=submission.pk, why=str(why))
+            summary = (
+                f"It waits for a worker that can run {submission.language} safely. The"
+                " operator finds the reason in the log of the worker."
+            )
+            submissions.postpone(submission, summary, RETRY_PAUSE)
+        except Exception:  # the one boundary: our crash is not the bot's
+            log.exception("validation failed", submission=submission.pk)
+            self._record_failure()
+
+    def _record_failure(self) -> None:
+        submission = self._submission
+        pause = min(RETRY_PAUSE * (submission.failures + 1), MAX_RETRY_PAUSE)
+        host = socket.gethostname()
+        if submissions.record_failure(submission, host, self._live_hosts, pause):
+            log.critical(
+                "the service cannot validate an upload", submission=submission.pk
+            )
+
+    def _validate_and_store(self) -> None:
+        submission = self._submission
+        try:
             self._validate()
         except Rejected as why:
             submissions.reject(submission, self._report(str(why)), self._owner_log())
-        except SandboxUnavailable as why:
-            submissions.postpone(submission, str(why), RETRY_PAUSE)
-        except (ServiceFault, OSError) as fault:
-            log.exception("validation failed", submission=submission.pk)
-            summary = f"The service could not validate this upload: {fault}"
-            pause = min(RETRY_PAUSE * submission.failures, MAX_RETRY_PAUSE)
-            submissions.record_failure(submission, summary, pause)
         else:
             submissions.accept(submission, self._report("Ready."), self._owner_log())
 
@@ -106,18 +136,21 @@ class Validation:
 
     def _play_itself(self) -> GameRecord:
         rules = resolve(RULESET, SEATS)
-        # The seed comes from the digest, so that the same upload meets the same game.
-        seed = f"trial/{self._submission.digest[:16]}"
-        self._players = [
-            players.open_player(self._submission, self._limits) for _ in range(SEATS)
-        ]
-        return play(
-            TorresGame(rules, derive(rules, seed)),
-            self._players,
-            seed=seed,
-            limits=self._limits,
-            watch=self._watch,
-        )
+        # The same upload meets the same game. Without the key, a bot cannot know it.
+        key = salted_hmac("validation", self._submission.digest, algorithm="sha256")
+        seed = key.hexdigest()[:SEED_CHARS]
+        with ExitStack() as opened:
+            for _ in range(SEATS):
+                player = players.open_player(self._submission, self._limits)
+                opened.callback(player.kill)
+                self._players.append(player)
+            return play(
+                TorresGame(rules, derive(rules, seed)),
+                self._players,
+                seed=seed,
+                limits=self._limits,
+                watch=self._watch,
+            )
 
     def _watch(self, _move: Move) -> None:
         if time.monotonic() - self._lease_renewed_at > LEASE_RENEWAL_S:

@@ -163,9 +163,11 @@ class Dispatcher:
         }
         due = [pk for pk in bots.claimable_ids() if pk not in self._build_hints]
         sent = 0
+        hosts = games.live_workers().values_list("host", flat=True) if due else ()
+        live_hosts = len(set(hosts))
         for submission in due[:slots]:
             try:
-                build_submission.apply_async((submission,), retry=False)
+                build_submission.apply_async((submission, live_hosts), retry=False)
             except BROKER_ERRORS as error:
                 handle_broker_error(error)
                 break

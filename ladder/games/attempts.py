@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -19,6 +19,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
+from ladder.common.storable import storable
 from ladder.games import sql
 from ladder.games.models import (
     MAX_REASON_CHARS,
@@ -81,20 +82,6 @@ class FinishedGame:
     engine: str
     replay: bytes
     seats: Sequence[SeatResult]
-
-
-T = TypeVar("T", str, list[Any], dict[str, Any])
-
-
-def storable(value: T) -> T:
-    """Replace what PostgreSQL refuses in texts of bots: NUL and lone surrogates."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
-    if isinstance(value, list):
-        return [storable(item) for item in value]
-    if isinstance(value, dict):
-        return {storable(name): storable(item) for name, item in value.items()}
-    return value
 
 
 def claim(game: int, worker: int) -> Claim | None:

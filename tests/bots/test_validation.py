@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.utils import timezone
 
+from engine.setup import derive_seed
 from ladder.bots import house_bots, selectors, services, submissions, validation
 from ladder.bots.models import Bot, Submission
 from ladder.bots.players import box_of
@@ -162,7 +164,7 @@ def test_a_bot_waits_if_its_language_is_not_installed(
     submission = validated(upload(bot, GOOD))
 
     assert submission.status == Status.WAITING
-    assert "apt-get install golang-go" in submission.report["summary"]
+    assert "a worker that can run python" in submission.report["summary"]
 
 
 @pytest.mark.parametrize(
@@ -247,7 +249,7 @@ def test_a_bot_waits_if_the_sandbox_is_not_available(
     submission = validated(upload(bot, GOOD))
 
     assert submission.status == Status.WAITING
-    assert "apt-get install" in submission.report["summary"]
+    assert "The operator finds the reason" in submission.report["summary"]
     assert selectors.claimable_ids() == []
 
     monkeypatch.undo()
@@ -255,17 +257,119 @@ def test_a_bot_waits_if_the_sandbox_is_not_available(
     assert validated(submission).status in {Status.READY, Status.WAITING}
 
 
-def test_a_failure_of_the_service_does_not_reject_the_bot(
-    bot: Bot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full_disk(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+@pytest.fixture
+def broken_service(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> Path:
+    """Make every validation fail: the folder of the cache is a file."""
+    data_dir.mkdir(parents=True, exist_ok=True)
+    (data_dir / "bots").write_text("")
+    return data_dir
 
-    monkeypatch.setattr("ladder.bots.players.box_of", full_disk)
+
+def failed_on(submission: Submission, hosts: list[str], live_hosts: int) -> Submission:
+    """Validate on one host after the other, as soon as it is allowed."""
+    for host in hosts:
+        Submission.objects.filter(status=Status.WAITING).update(lease_until=None)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("socket.gethostname", lambda host=host: host)
+            validation.run(submission.pk, SHORT_LIMITS, live_hosts=live_hosts)
+    submission.refresh_from_db()
+    return submission
+
+
+def test_a_failure_of_the_service_does_not_reject_the_bot(
+    bot: Bot, broken_service: Path
+) -> None:
     submission = validated(upload(bot, GOOD))
 
     assert submission.status == Status.WAITING
     assert submission.failures == 1
+    assert submission.lease_until > timezone.now() + timedelta(seconds=30)
+    assert str(broken_service) not in str(submission.report)
+    assert "Errno" not in str(submission.report) + submission.log
+
+
+@pytest.mark.parametrize(
+    ("hosts", "live_hosts", "status"),
+    [
+        (["a", "b"], 2, Status.WAITING),
+        (["a", "b", "a"], 2, Status.REJECTED),
+        (["a", "a", "a"], 2, Status.WAITING),
+        (["a", "a", "a"], 1, Status.REJECTED),
+        (["a"] * 6, 0, Status.REJECTED),
+    ],
+)
+@pytest.mark.usefixtures("broken_service")
+def test_the_service_gives_up_after_some_failures(
+    bot: Bot, hosts: list[str], live_hosts: int, status: Status
+) -> None:
+    submission = failed_on(upload(bot, GOOD), hosts, live_hosts)
+
+    assert submission.status == status
+    assert submission.failures == len(hosts)
+    gave_up = status == Status.REJECTED
+    assert ("could not check" in submission.report["summary"]) is True
+    assert ("Upload it again" in submission.report["summary"]) is gave_up
+    assert list(selectors.service_failed()) == [submission] * gave_up
+
+
+def test_an_unchecked_upload_may_be_uploaded_again_later(
+    bot: Bot, broken_service: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    submission = failed_on(upload(bot, GOOD), ["a"] * 3, 1)
+    call_command("status")
+    assert "not checked: 1 uploads" in capsys.readouterr().out
+    (broken_service / "bots").unlink()
+
+    assert upload(bot, GOOD).status == Status.REJECTED
+    Submission.objects.update(lease_until=timezone.now())
+    assert upload(bot, GOOD).status == Status.UPLOADED
+    assert validated(submission).status == Status.READY
+    assert submission.failures == 0
+
+
+def test_a_nul_in_the_output_of_a_bot_can_be_stored(bot: Bot) -> None:
+    source = BOT.replace("ANSWER", '{"actions": ["a\\0b"]}')
+
+    submission = validated(upload(bot, source))
+
+    assert submission.status == Status.REJECTED
+    assert "\0" not in submission.log + str(submission.report)
+
+
+SPY = GOOD.replace(
+    'message["type"] == "hello":',
+    'message["type"] == "hello":\n'
+    '        print("seed", message["seed"], file=sys.stderr)',
+)
+
+
+def test_a_bot_cannot_compute_the_seed_of_its_validation(bot: Bot, settings) -> None:
+    """The digest is no secret, and the seat's seed follows from the game's seed."""
+    seeds = []
+    for key in ("one", "two", "one"):
+        settings.SECRET_KEY = key
+        submission = upload(bot, SPY)
+        submissions.restart(submission)
+        seeds.append(validated(submission).log.split("seed ")[1].split()[0])
+        guesses = (f"trial/{submission.digest[:16]}", submission.digest)
+        assert seeds[-1] not in [derive_seed(guess, 0) for guess in guesses]
+
+    assert seeds[0] == seeds[2] != seeds[1]
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_a_folder_that_is_in_the_way_of_the_program_is_the_bots_mistake(
+    bot: Bot,
+) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as target:
+        target.writestr("bot.c", C_BOT)
+        target.writestr("bot/table.h", "")
+
+    submission = validated(submissions.submit(bot, content, "bot.zip"))
+
+    assert submission.status == Status.REJECTED
+    assert "rename the one in the sources" in submission.report["summary"]
 
 
 def test_house_bots_are_created_once_and_play() -> None:

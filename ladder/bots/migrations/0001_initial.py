@@ -117,6 +117,16 @@ class Migration(migrations.Migration):
                         help_text="How often the service itself failed to validate it.",
                     ),
                 ),
+                (
+                    "failed_hosts",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="The hosts of workers that failed.",
+                    ),
+                ),
+                ("service_failed", models.BooleanField(default=False)),
+                ("claimed_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("ready_at", models.DateTimeField(blank=True, null=True)),
                 (

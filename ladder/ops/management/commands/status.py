@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from ladder.bots import selectors as bots
 from ladder.games import selectors as games
 from ladder.games.capabilities import remedy
 from ladder.games.models import Game, GameStatus
@@ -31,6 +32,7 @@ class Command(BaseCommand):
         _show_live_workers()
         _show_drained_workers()
         _show_waiting_games()
+        _show_unchecked_uploads()
         for game in Game.objects.filter(status=GameStatus.DEAD).defer("replay"):
             say(f"dead: {game}, {game.note}")
         for season in Season.objects.select_related("ladder"):
@@ -59,6 +61,17 @@ def _show_drained_workers() -> None:
         say(
             f"drained: {worker.name}, {worker.drained_why}; when it is repaired, run"
             f" manage.py drain --undo '{worker.name}'"
+        )
+
+
+def _show_unchecked_uploads() -> None:
+    uploads = bots.service_failed()
+    if count := uploads.count():
+        newest = ", ".join(str(upload) for upload in uploads[:5])
+        say(
+            f"not checked: {count} uploads were rejected because the service failed"
+            f" (the newest: {newest}). Read the logs of the workers, then choose"
+            ' "Validate again" in the admin.'
         )
 
 
