@@ -9,7 +9,7 @@ billion, the installation is to blame. So a bot that crashes everywhere blames n
 installation, and neither does a language that only one installation offers.
 
 A bot may recognize a host and crash on purpose, so the bots of one or two owners are no
-evidence (docs/decisions/0095-evidence-of-three-owners.md). House bots always are.
+evidence (docs/decisions/0080-evidence-of-three-owners.md). House bots always are.
 """
 
 import math
