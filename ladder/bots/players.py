@@ -4,6 +4,7 @@ The worker keeps unpacked and built submissions in artifact caches, one entry fo
 submission. Owners share no entries, also if their files are the same.
 """
 
+import atexit
 import os
 import tempfile
 import threading
@@ -78,6 +79,23 @@ def sandbox_for(submission: Submission) -> Sandbox:
         if level not in _sandboxes:
             _sandboxes[level] = open_sandbox(level)
         return _sandboxes[level]
+
+
+def close_sandboxes() -> None:
+    """Remove what this process's sandboxes hold on the machine. No bot may run.
+
+    That is only certain when the process exits: a worker that stops still waits for
+    validations after its last game.
+    """
+    with _sandboxes_lock:
+        sandboxes = list(_sandboxes.values())
+        _sandboxes.clear()
+    with ExitStack() as stack:
+        for sandbox in sandboxes:
+            stack.callback(sandbox.close)
+
+
+atexit.register(close_sandboxes)
 
 
 def box_of(submission: Submission, resources: ExitStack) -> Program:

@@ -27,6 +27,22 @@ print(os.getpid(), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
+EXITS = """
+import os
+from types import SimpleNamespace
+import django
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ladder.settings")
+django.setup()
+from ladder.bots.players import sandbox_for
+from tests.runner.factories import *
+from tests.runner.test_hygiene import worker_groups
+sandbox = sandbox_for(SimpleNamespace(bot=SimpleNamespace(house=False)))
+bot = player(PROGRAMS / "first.py", sandbox)
+bot.start(HELLO)
+bot.end([0], [1], "completed")
+print(os.getpid(), len(worker_groups(os.getpid())))
+"""
+
 
 def descriptors() -> list[str]:
     return sorted(path.name for path in Path("/proc/self/fd").iterdir())
@@ -62,6 +78,27 @@ def test_the_next_worker_clears_up_after_a_killed_one(full, monkeypatch) -> None
         assert worker_groups(dead) == []
         assert set(Host.from_environment().folder("stage").iterdir()) == set()
         assert worker_groups(os.getpid())  # those of a living worker stay
+
+
+def test_a_worker_that_exits_leaves_no_group_and_no_staged_file(
+    full, monkeypatch
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="torres-test-") as folder:
+        Path(folder).chmod(0o755)
+        monkeypatch.setenv("TORRES_RUN_DIR", f"{folder}/run")
+        monkeypatch.setenv("TORRES_SANDBOX", "full")
+        worker = subprocess.run(
+            [sys.executable, "-c", EXITS],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+        pid, groups = (int(word) for word in worker.stdout.split())
+        assert groups > 0
+        assert worker_groups(pid) == []
+        assert list((Path(folder) / "run" / "stage").iterdir()) == []
 
 
 def test_games_leave_no_descriptor_process_or_group(full) -> None:

@@ -10,7 +10,7 @@ from ladder.runner.sandbox.api import Program
 from ladder.runner.sandbox.cgroup_manager import CgroupManager
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.launch import engine_folder
-from ladder.runner.sandbox.staging import DEVICES
+from ladder.runner.sandbox.staging import DEVICES, EMPTY_FILE, host_facts
 from ladder.runner.sandbox.zygote_sandbox import (
     DATA_LIMIT_FACTOR,
     ENV,
@@ -62,7 +62,11 @@ class BubblewrapSandbox(ZygoteSandbox):
         ]
         if self._proc:
             # Read-only: by writing there, a bot could change how it is scheduled.
-            options += ["--proc", "/proc", "--remount-ro", "/proc"]
+            options += ["--proc", "/proc"]
+            empty = f"{self._stage.root(engine_folder())}/{EMPTY_FILE}"
+            for path in host_facts():
+                options += ["--ro-bind", empty, path]
+            options += ["--remount-ro", "/proc"]
         for name in DEVICES:
             options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
         options += self._scratch(program, limits)

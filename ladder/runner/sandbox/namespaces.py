@@ -11,7 +11,7 @@ from ladder.runner.sandbox.api import Level, Program
 from ladder.runner.sandbox.cgroup_manager import CgroupManager
 from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.launch import engine_folder
-from ladder.runner.sandbox.staging import DEVICES
+from ladder.runner.sandbox.staging import DEVICES, EMPTY_FILE, host_facts
 from ladder.runner.sandbox.zygote_sandbox import (
     ENV,
     RLIMITS,
@@ -46,6 +46,8 @@ class NamespaceSandbox(ZygoteSandbox):
                 root=self._root(),
                 program=str(self._stage.folder(program)),
                 scratch=scratch,
+                empty=EMPTY_FILE,
+                covered=host_facts(),
             ),
             seccomp=True,
         )

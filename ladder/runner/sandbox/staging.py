@@ -12,6 +12,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from engine.referee import ServiceFault
@@ -24,6 +25,15 @@ PYTHON_PATH = "opt/torres"
 """The folder of the engine in the sandbox, relative to the root."""
 DEVICES = ("null", "zero", "random", "urandom")
 """The files in the sandbox's /dev, besides /dev/shm and the links to descriptors."""
+EMPTY_FILE = "etc/empty"
+"""An empty file in the root. It covers the files of ``host_facts``."""
+_HOST_FACTS = (
+    *("/proc/sys/kernel/random/boot_id", "/proc/cmdline", "/proc/diskstats"),
+    *("/proc/interrupts", "/proc/softirqs", "/proc/partitions", "/proc/swaps"),
+    *("/proc/modules", "/proc/vmstat", "/proc/zoneinfo", "/proc/buddyinfo"),
+)
+"""Files by which a bot could recognise a host or watch what the host does. Runtimes do
+not need them."""
 _MODULE_SUFFIXES = {".py", ".so"}
 _LIBRARY_CACHE = Path("/etc/ld.so.cache")
 ETC = (
@@ -37,6 +47,12 @@ _LINKS = {
     **{f"dev/{n}": f"/proc/self/fd/{i}" for i, n in enumerate(_STREAMS)},
     "dev/fd": "/proc/self/fd",
 }
+
+
+@cache
+def host_facts() -> tuple[str, ...]:
+    """Return the files in this kernel's /proc that a sandbox must cover."""
+    return tuple(path for path in _HOST_FACTS if Path(path).exists())
 
 
 class Stage:
@@ -109,6 +125,7 @@ def _fill_root(root: Path, engine: Path) -> None:
         (root / name).symlink_to(target)
     for name in DEVICES:
         (root / "dev" / name).touch()
+    (root / EMPTY_FILE).touch()
     for folder in [path for path in ETC if path.is_dir()]:
         shutil.copytree(folder, root / folder.relative_to("/"), symlinks=True)
     if _LIBRARY_CACHE.exists():

@@ -93,6 +93,8 @@ def enter_root(mounts: PrivateMounts) -> int:
         mount("tmpfs", root + target, "tmpfs", _NOSUID | _NODEV, options)
     proc_self = os.open("/proc/self", os.O_RDONLY | os.O_CLOEXEC)
     mount("proc", f"{root}/proc", "proc", _RDONLY | _NOSUID | _NODEV | _NOEXEC)
+    for path in mounts.covered:
+        mount(f"{root}/{mounts.empty}", root + path, None, _BIND)
     mount(mounts.program, f"{root}/box", None, _BIND)
     mount(None, f"{root}/box", None, _BIND | _REMOUNT | _RDONLY | _NOSUID | _NODEV)
     syscalls.pivot_root(root)

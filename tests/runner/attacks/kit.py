@@ -112,7 +112,7 @@ def tell(attack):
     except Exception as why:
         print("HELD", type(why).__name__, why, file=sys.stderr)
     else:
-        print("THROUGH" if got else "HELD", repr(got)[:300], file=sys.stderr)
+        print("THROUGH" if got else "HELD", repr(got)[:200], file=sys.stderr)
 
 
 def play(attack):
