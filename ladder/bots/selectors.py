@@ -1,9 +1,10 @@
 """Queries on bots and submissions."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
-from django.db.models import Prefetch, Q, QuerySet, Sum
+from django.db.models import Max, Prefetch, Q, QuerySet, Sum
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -54,9 +55,28 @@ def claimable() -> Q:
 
 
 def claimable_ids() -> list[int]:
-    """Return the ids of the submissions that a worker can claim now, oldest first."""
+    """Return the ids of the submissions that a worker can claim now, in fair turns.
+
+    Owners take turns: first the oldest upload of each owner, then the second one, and
+    so on. The owner whose last validation began first is the first of each turn.
+    """
     rows = Submission.objects.filter(claimable()).order_by("id")
-    return list(rows.values_list("pk", flat=True))
+    waiting = list(rows.values_list("pk", "bot__owner"))
+    owners = {owner for _, owner in waiting}
+    claimed_at = dict(
+        Submission.objects.filter(claimed_at__isnull=False)
+        .filter(Q(bot__owner__in=owners - {None}) | Q(bot__owner=None))
+        .order_by()
+        .values_list("bot__owner")
+        .annotate(last=Max("claimed_at"))
+    )
+    turns: Counter[int | None] = Counter()
+    keys = {}
+    for pk, owner in waiting:
+        last = claimed_at.get(owner)
+        keys[pk] = (turns[owner], last.timestamp() if last else 0.0, pk)
+        turns[owner] += 1
+    return sorted(keys, key=keys.__getitem__)
 
 
 def service_failed() -> QuerySet[Submission]:

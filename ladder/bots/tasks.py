@@ -15,8 +15,8 @@ def send(submission_id: int) -> None:
 
 @shared_task(name="bots.build")
 def build_submission(submission_id: int, live_hosts: int = 0) -> None:
-    """Build and validate a submission. The hint may come twice, late or never.
+    """Validate the submission whose turn it is. A hint may come twice, late or never.
 
     ``live_hosts`` is the number of hosts that run workers; 0 if it is not known.
     """
-    validation.run(submission_id, live_hosts=live_hosts)
+    validation.run_next(live_hosts)

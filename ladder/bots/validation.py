@@ -19,7 +19,7 @@ from engine.game import TorresGame
 from engine.referee import Forfeit, GameRecord, Move, play
 from engine.rulesets import resolve
 from engine.setup import derive
-from ladder.bots import players, submissions
+from ladder.bots import players, selectors, submissions
 from ladder.bots.models import Submission
 from ladder.bots.players import SubmissionPlayer
 from ladder.bots.submissions import LostClaim
@@ -44,20 +44,33 @@ class Rejected(Exception):
     """The bot did not pass. The message is the summary of the public report."""
 
 
+def run_next(live_hosts: int = 0) -> None:
+    """Validate the submission whose owner is next, if any submission waits.
+
+    A hint does not decide which one: a worker would otherwise follow the hints of one
+    owner with many uploads before those of all others.
+    """
+    for submission_id in selectors.claimable_ids():
+        if run(submission_id, live_hosts=live_hosts):
+            return
+
+
 def run(
     submission_id: int, limits: Limits = DEFAULT_LIMITS, live_hosts: int = 0
-) -> None:
+) -> bool:
     """Validate a submission, unless another worker does or it is validated already.
 
-    ``live_hosts`` is the number of hosts that run workers; 0 if it is not known.
+    ``live_hosts`` is the number of hosts that run workers; 0 if it is not known. Return
+    True if the submission was claimed here.
     """
     submission = submissions.claim(submission_id)
     if submission is None:
-        return
+        return False
     try:
         Validation(submission, limits, live_hosts).run()
     except LostClaim as lost:
         log.info("validation lost", submission=submission.pk, why=str(lost))
+    return True
 
 
 class Validation:

@@ -14,7 +14,14 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from engine.setup import derive_seed
-from ladder.bots import house_bots, selectors, services, submissions, validation
+from ladder.bots import (
+    house_bots,
+    selectors,
+    services,
+    submissions,
+    tasks,
+    validation,
+)
 from ladder.bots.models import Bot, Submission
 from ladder.bots.players import box_of
 from ladder.bots.upload import checks
@@ -215,6 +222,22 @@ def test_a_claimed_submission_cannot_be_claimed_again(bot: Bot) -> None:
     assert submissions.claim(submission.pk) is None
     assert validated(submission).status == Status.BUILDING
     assert selectors.claimable_ids() == []
+
+
+def test_owners_take_turns(user: Callable[[str], User]) -> None:
+    """One owner uploads much; the upload of another one, sent last, is not last."""
+    eve, ana = (services.create_bot(user(name), name) for name in ("eve", "ana"))
+    many = [upload(eve, f"1/0  # {number}") for number in range(5)]
+    tasks.build_submission(many[0].pk)
+    late = upload(ana, "1/0")
+
+    for submission in many[1:3]:
+        tasks.build_submission(submission.pk)  # the hints that were sent first
+
+    waiting = [submission.pk for submission in many[2:]]
+    assert selectors.claimable_ids() == waiting
+    late.refresh_from_db()
+    assert late.status == Status.REJECTED
 
 
 def test_the_submission_of_a_dead_worker_is_validated_again(bot: Bot) -> None:

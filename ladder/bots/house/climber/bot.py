@@ -33,7 +33,12 @@ def value(action, state, seat):
     knights = state["knights"][seat]
     match action.split():
         # "move b3 b4" or "play jump b3 b5": the last two words name the spaces.
-        case ["move" | "play", *_, source, target] if target[0] in COLUMNS:
+        case ["move", source, target] | [
+            "play",
+            "diagonal" | "door_up" | "jump" | "up2",
+            source,
+            target,
+        ]:
             return 10 * (height(state, target) - height(state, source))
         case ["block" | "extra_block", space] | ["play", "extra_block", space]:
             level = height(state, space) + 1
