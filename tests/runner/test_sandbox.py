@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.referee import PlayerFault
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
@@ -149,6 +150,28 @@ def test_bots_start_while_a_library_has_set_a_default_socket_timeout(
         ]
 
     assert [(game.fault, game.answers) for game in games] == [(None, 1)] * 20
+
+
+@pytest.mark.parametrize(
+    ("env", "reason"), [({"APART": "1"}, "memory"), ({}, None)], ids=["apart", "same"]
+)
+def test_shared_memory_counts_once_for_those_that_share_it(env, reason) -> None:
+    """Without control groups the memory of all processes is added up."""
+    sandbox = BubblewrapSandbox(Host.from_environment(), None)
+    limits = Limits(memory_mb=200)
+    bot = player(PROGRAMS / "shared_memory.py", sandbox, limits, env)
+    try:
+        bot.start(HELLO)
+        fault = None
+        try:
+            bot.decide(ask(move_ms=20_000))
+        except PlayerFault as caught:
+            fault = caught.reason
+    finally:
+        bot.kill()
+        sandbox.close()
+
+    assert fault == reason
 
 
 def test_threads_start(full) -> None:
