@@ -9,6 +9,7 @@ writes it. This module does not know where messages come from.
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from enum import StrEnum
 
 import structlog
@@ -190,11 +191,14 @@ class _RunningAttempt:
 
     def _let_referee_play(self) -> GameRecord:
         match = self._game.match
-        seat_players = [
-            self._open_player(seat.submission, match.limits)
-            for seat in self._game.seats.all()
-        ]
-        self.heartbeat.guard(seat_players)
+        seat_players: list[SeatPlayer] = []
+        with ExitStack() as opened:
+            for seat in self._game.seats.all():
+                player = self._open_player(seat.submission, match.limits)
+                opened.callback(player.kill)
+                seat_players.append(player)
+            self.heartbeat.guard(seat_players)
+            opened.pop_all()
         return referee.play(
             engine_adapter.start(match),
             seat_players,
