@@ -103,6 +103,12 @@ class Match(models.Model):
         return f"match {self.pk}"
 
 
+DEAD_NOTE = (
+    "The service failed too often to play this game, so it has no result. The operator"
+    " was informed."
+)
+
+
 class GameStatus(models.TextChoices):
     """The states of a game.
 
@@ -217,6 +223,11 @@ class Game(models.Model):
 
     def __str__(self) -> str:
         return f"game {self.pk}"
+
+    @property
+    def public_note(self) -> str:
+        """Return the note for everybody: that of a dead game is for operators."""
+        return DEAD_NOTE if self.status == GameStatus.DEAD else self.note
 
 
 class Seat(models.Model):

@@ -42,6 +42,7 @@ class GameSerializer(serializers.ModelSerializer[Game]):
     replaces = serializers.IntegerField(
         source="replaces_id", read_only=True, allow_null=True
     )
+    note = serializers.CharField(source="public_note", read_only=True)
     ladder = serializers.SerializerMethodField()
 
     class Meta:

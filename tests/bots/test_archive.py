@@ -101,6 +101,15 @@ def test_a_single_file_is_the_same_bot_as_its_archive(tmp_path: Path) -> None:
     assert single == unpacked(zipped({"bot.py": BOT}), tmp_path / "2")
 
 
+@pytest.mark.parametrize("program", [b"#!/usr/bin/perl\n", b"\x7fELF\2\1"])
+def test_a_program_named_bot_is_an_entry(program: bytes, tmp_path: Path) -> None:
+    single = unpacked(program, tmp_path / "1", "bot")
+
+    assert single.files == ("bot",)
+    assert single == unpacked(zipped({"bot": program}), tmp_path / "2")
+    assert single == unpacked(tarred({"mine/bot": program}), tmp_path / "3")
+
+
 def test_files_that_operating_systems_add_are_ignored(tmp_path: Path) -> None:
     upload = zipped(
         {
@@ -173,6 +182,7 @@ REFUSED = {
     "a long name": (zipped({"bot.py": BOT, "x" * 201: b""}), "unsafe-path"),
     "a deep name": (zipped({"bot.py": BOT, "x/" * 30 + "y": b""}), "unsafe-path"),
     "a zip link": (zip_link("out", "/etc/passwd"), "not-a-plain-file"),
+    "a text named bot": (zipped({"bot": b"hello"}), "no-entry"),
     "no entry": (zipped({"main.py": BOT}), "no-entry"),
     "an entry too deep": (zipped({"a/b/bot.py": BOT}), "no-entry"),
     "two folders": (zipped({"a/bot.py": BOT, "b/bot.py": BOT}), "no-entry"),

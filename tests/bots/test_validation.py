@@ -197,6 +197,14 @@ def test_a_manifest_names_the_entry(bot: Bot, manifest: str, error: str) -> None
         )
 
 
+def test_a_bare_program_plays(bot: Bot) -> None:
+    script = io.BytesIO(b"#!/usr/bin/python3\n" + GOOD.encode())
+
+    submission = validated(submissions.submit(bot, script, "bot"))
+
+    assert (submission.language, submission.status) == ("executable", Status.READY)
+
+
 def test_a_new_submission_retires_the_old_one(bot: Bot) -> None:
     old = validated(upload(bot, GOOD))
     new = validated(upload(bot, GOOD + "#"))

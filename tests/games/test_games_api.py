@@ -238,6 +238,15 @@ def test_public_documents_contain_nothing_private(api, bots, who: str) -> None:
 
 def test_a_voided_game_keeps_its_replay(anybody: APIClient, bots) -> None:
     game = make_match(*bots).games.get()
+    failure = "OSError: [Errno 28] No space left on device: '/srv/torres/scratch'"
+    Game.objects.update(status=GameStatus.DEAD, note=failure)
+    dead = anybody.get(f"/api/v1/games/{game.pk}/").content.decode()
+    page = anybody.get(f"/games/{game.pk}/").content.decode()
+    assert "Errno" not in dead + page
+    assert "/srv" not in dead + page
+    assert "failed too often" in dead
+    assert "failed too often" in page
+
     Game.objects.update(status=GameStatus.VOIDED, note="wrong rules")
 
     assert anybody.get(f"/api/v1/games/{game.pk}/replay/").status_code == 200

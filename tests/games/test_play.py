@@ -250,6 +250,28 @@ def test_answers_are_stored_while_a_bot_thinks():
     assert (game.status, game.failures) == ("scheduled", 0)
 
 
+def test_players_are_closed_if_a_later_seat_cannot_be_opened(monkeypatch):
+    opened = []
+
+    class Recorder:
+        killed = False
+
+        def kill(self) -> None:
+            self.killed = True
+
+    def open_first(_submission, _limits):
+        if opened:
+            raise ServiceFault("no room for a second player")
+        opened.append(Recorder())
+        return opened[0]
+
+    monkeypatch.setattr(RUNNING_GAMES, "open_player", open_first)
+    game = one("a", "b")
+
+    assert play(game.pk, registry.current_worker()) == AttemptEnd.FAILED
+    assert [player.killed for player in opened] == [True]
+
+
 def test_a_lost_lease_kills_the_players_and_the_result_is_not_written(monkeypatch):
     monkeypatch.setattr("ladder.games.worker.heartbeat.RENEW_INTERVAL_S", 0.1)
     game = one("ana", "thinker")

@@ -37,6 +37,8 @@ from ladder.bots.upload.checks import (
 from ladder.bots.upload.formats import (
     CHUNK_BYTES,
     DAMAGE_ERRORS,
+    PROGRAM,
+    PROGRAM_MARKS,
     ArchiveEntry,
     chunks_of,
     entries_of,
@@ -238,7 +240,7 @@ def _move_to_root(
     The bot is at the top of the archive, or in its only top folder. Raises NoEntry.
     """
     entry_names = {MANIFEST, *(f"bot{suffix}" for suffix in suffixes)}
-    if entry_names & set(paths):
+    if entry_names & set(paths) or _is_program(folder / PROGRAM):
         return sorted(paths, key=str.encode)
     top_folders = {path.split("/", 1)[0] for path in paths if "/" in path}
     if len(top_folders) == 1:
@@ -246,13 +248,22 @@ def _move_to_root(
         inner_paths = [
             path.removeprefix(f"{top}/") for path in paths if path.startswith(f"{top}/")
         ]
-        if entry_names & set(inner_paths):
+        if entry_names & set(inner_paths) or _is_program(folder / top / PROGRAM):
             _lift(folder, top)
             return sorted(inner_paths, key=str.encode)
     raise NoEntry(
         "There is no entry file: put one of"
-        f" {', '.join(sorted(entry_names))} at the top of the archive."
+        f" {', '.join(sorted(entry_names))} at the top of the archive, or a program"
+        f" named {PROGRAM} (an ELF file or a script with a #! line)."
     )
+
+
+def _is_program(file: Path) -> bool:
+    """True if this is a file that Linux can execute."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as content:
+        return content.read(4).startswith(PROGRAM_MARKS)
 
 
 def _lift(folder: Path, top: str) -> None:

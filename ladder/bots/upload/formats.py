@@ -37,6 +37,8 @@ MAX_EXTENDED_BYTES = 16 << 10
 # perhaps an extended header; the archive has some blocks of its own.
 TAR_BYTES_PER_FILE = 2048
 TAR_EXTRA_FILES = 20
+PROGRAM = "bot"  # the entry of a bot that needs no build
+PROGRAM_MARKS = (b"#!", b"\x7fELF")
 ZIP_ENTRY_MARK = b"PK\x01\x02"
 
 # The errors that the standard library raises while it reads a damaged archive.
@@ -84,8 +86,10 @@ def entries_of(
     suffix = PurePosixPath(filename).suffix.lower()
     if suffix in suffixes:
         return iter([ArchiveEntry(f"bot{suffix}", partial(_copy, upload))])
+    if magic.startswith(PROGRAM_MARKS):
+        return iter([ArchiveEntry(PROGRAM, partial(_copy, upload))])
     raise NotAnArchive(
-        "This is neither a zip nor a tar.gz, nor one source file"
+        "This is neither a zip nor a tar.gz, nor a program, nor one source file"
         f" ({', '.join(sorted(suffixes))}). Pack the bot's folder as a zip."
     )
 

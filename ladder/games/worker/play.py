@@ -9,6 +9,7 @@ writes it. This module does not know where messages come from.
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from enum import StrEnum
 from typing import Protocol
 
@@ -31,7 +32,7 @@ from ladder.bots.models import Submission
 from ladder.games import attempts
 from ladder.games.attempts import Claim, FinishedGame
 from ladder.games.capabilities import Capabilities, fit
-from ladder.games.models import Game, Match
+from ladder.games.models import Game, Match, Seat
 from ladder.games.worker import engine_adapter
 from ladder.games.worker.heartbeat import DEADLINE, Heartbeat, SeatPlayer, Stopped
 from ladder.runner.verdict import SeatOutput
@@ -243,15 +244,14 @@ class _RunningAttempt:
 
     def _let_referee_play(self) -> GameRecord:
         match = self._game.match
-        seat_players = [
-            BlamedPlayer()
-            if seat.blamed
-            else self._open_player(
-                seat.submission, match.limits, strict_clock=seat.number in self._doubted
-            )
-            for seat in self._game.seats.all()
-        ]
-        self.heartbeat.guard(seat_players)
+        seat_players: list[SeatPlayer] = []
+        with ExitStack() as opened:
+            for seat in self._game.seats.all():
+                player = self._open(seat)
+                opened.callback(player.kill)
+                seat_players.append(player)
+            self.heartbeat.guard(seat_players)
+            opened.pop_all()
         return referee.play(
             engine_adapter.start(match),
             seat_players,
@@ -259,6 +259,13 @@ class _RunningAttempt:
             limits=match.limits,
             watch=self.heartbeat.watch,
         )
+
+    def _open(self, seat: Seat) -> SeatPlayer:
+        if seat.blamed:
+            return BlamedPlayer()
+        strict_clock = seat.number in self._doubted
+        limits = self._game.match.limits
+        return self._open_player(seat.submission, limits, strict_clock=strict_clock)
 
     def _finish(
         self, result: FinishedGame, outputs: Sequence[SeatOutput]
