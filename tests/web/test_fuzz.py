@@ -232,12 +232,12 @@ def run(show: Show, seed: int, count: int) -> None:
         request, response = fuzzer.send()
         answered.add(response.status_code)
         content = b"" if response.streaming else response.content
-        if response.streaming:  # response.close() would close the test's database
-            response.file_to_stream.close()
+        for close_file in response._resource_closers:
+            close_file()  # response.close() would close the test's database, too
         if response.status_code >= 500 or any(mark in content for mark in MARKS):
             failures.append(f"{response.status_code} {request}\n{response!r}")
 
-    assert {200, 302, 400, 401, 403, 404, 405} <= answered
+    assert {200, 302, 400, 401, 404, 405} <= answered
     assert not failures, "\n\n".join(failures[:5])
 
 
