@@ -259,7 +259,7 @@ def test_players_are_closed_if_a_later_seat_cannot_be_opened(monkeypatch):
         def kill(self) -> None:
             self.killed = True
 
-    def open_first(_submission, _limits):
+    def open_first(_submission, _limits, *, strict_clock):
         if opened:
             raise ServiceFault("no room for a second player")
         opened.append(Recorder())
