@@ -8,6 +8,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import Error
 
+from ladder.common.logs import log
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ladder.settings")
     try:
@@ -25,5 +27,10 @@ if __name__ == "__main__":
         sys.exit(
             f"The database reports an error: {first_line}\n"
             "Check DATABASE_URL, and that the server runs. After an update, run"
-            " 'python manage.py prepare' first. --traceback shows all details."
+            " 'manage.py prepare' first. --traceback shows all details."
         )
+    except Exception:
+        if "--traceback" in sys.argv:
+            raise
+        log.critical("a command failed", command=sys.argv[1:2], exc_info=True)
+        sys.exit("The command failed. The line above has the details, for a report.")

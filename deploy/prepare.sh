@@ -1,13 +1,13 @@
 #!/bin/sh
 # Install what pip cannot install: Python's venv module, and for the sandbox libseccomp and
-# (except for root) Bubblewrap.
+# Bubblewrap. Root needs Bubblewrap, too: on hosts whose kernel refuses our own namespaces.
 # On Debian and Ubuntu this script installs the packages, with sudo if needed. On other
 # systems it prints what to install. It fails only if the venv module is missing.
 set -u
 python=${1:-python3}
 
 have_venv() { "$python" -c 'import venv, ensurepip' 2>/dev/null; }
-have_bwrap() { [ "$(id -u)" -eq 0 ] || command -v bwrap >/dev/null 2>&1; }
+have_bwrap() { command -v bwrap >/dev/null 2>&1; }
 have_seccomp() { ldconfig -p 2>/dev/null | grep -q libseccomp.so.2 || /sbin/ldconfig -p 2>/dev/null | grep -q libseccomp.so.2; }
 
 wanted=""

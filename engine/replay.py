@@ -119,6 +119,26 @@ def trace(document: object) -> Iterator[dict[str, object]]:
     return iter([*lines, last | {"result": game.result}])
 
 
+def game_at(document: object, ply: int) -> TorresGame:
+    """Return the game of a replay as it was before the action with this ply, from 0.
+
+    Raises InvalidReplay if the replay is invalid anywhere, and EngineError if it has no
+    such action.
+    """
+    found: list[TorresGame] = []
+
+    def watch(game: TorresGame, action: str) -> None:
+        if game.ply == ply:
+            found.append(game.copy())
+
+    game = _play_again(document, watch)
+    if not found:
+        raise EngineError(
+            f"there is no ply {ply}; use a number from 0 to {game.ply - 1}"
+        )
+    return found[0]
+
+
 def _play_again(
     document: object, watch: Callable[[TorresGame, str], None] | None
 ) -> TorresGame:

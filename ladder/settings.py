@@ -13,7 +13,7 @@ import environ
 import structlog
 from django.core.exceptions import ImproperlyConfigured
 
-from ladder.common import private_files
+from ladder.common import logs, private_files
 
 django_stubs_ext.monkeypatch()
 
@@ -55,11 +55,13 @@ INSTALLED_APPS = [
     "ladder.ops",
 ]
 MIDDLEWARE = [
+    "ladder.web.middleware.RequestIds",
     "django.middleware.security.SecurityMiddleware",
     "ladder.web.middleware.ContentSecurityPolicy",
     "ladder.web.bodies.BodyLimit",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "ladder.web.middleware.SharedAnswers",
+    "ladder.web.page_limit.PageLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -245,6 +247,26 @@ TORRES_UPLOADS_PER_HOUR = env.int("TORRES_UPLOADS_PER_HOUR", default=60)
 # The size of all uploads together, in bytes.
 TORRES_BYTES_PER_OWNER = env.int("TORRES_BYTES_PER_OWNER", default=1 << 30)
 
+# Quotas of the private logs of bots, in bytes: of one seat of one game, and of all
+# games of one bot in a day. Above them, logs are shortened (`games.seat_logs`).
+TORRES_SEAT_LOG_BYTES = env.int("TORRES_SEAT_LOG_BYTES", default=32 << 10)
+TORRES_BOT_LOG_BYTES = env.int("TORRES_BOT_LOG_BYTES", default=2 << 20)
+
+# How long the service keeps what no result depends on, in days; scratch files in
+# hours. Fractions are permitted. The dispatcher deletes what is older.
+# Private logs of games and uploads.
+TORRES_KEEP_LOGS_DAYS = env.float("TORRES_KEEP_LOGS_DAYS", default=30.0)
+# The answers of attempts that failed.
+TORRES_KEEP_ANSWERS_DAYS = env.float("TORRES_KEEP_ANSWERS_DAYS", default=7.0)
+# The rows of worker processes that ended.
+TORRES_KEEP_WORKERS_DAYS = env.float("TORRES_KEEP_WORKERS_DAYS", default=30.0)
+# Rejected uploads, with their files.
+TORRES_KEEP_REJECTED_DAYS = env.float("TORRES_KEEP_REJECTED_DAYS", default=30.0)
+# Sessions and tokens after they have expired.
+TORRES_KEEP_EXPIRED_DAYS = env.float("TORRES_KEEP_EXPIRED_DAYS", default=1.0)
+# Half-finished files of processes that were killed.
+TORRES_KEEP_SCRATCH_HOURS = env.float("TORRES_KEEP_SCRATCH_HOURS", default=24.0)
+
 # The number of trusted reverse proxies in front of the web server. 0: X-Forwarded-For
 # and X-Forwarded-Proto are ignored, because any client could forge them.
 TORRES_PROXIES = env.int("TORRES_PROXIES", default=0)
@@ -252,12 +274,14 @@ if TORRES_PROXIES:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 # Rate limits, in requests per minute: API requests of one user, API requests of one
-# address without a token, attempts to sign in of one address, and uploads of one user.
+# address without a token, attempts to sign in of one address, uploads of one user, and
+# pages of one address that are rendered for it (a shared page does not count).
 TORRES_RATE_USER = env.int("TORRES_RATE_USER", default=3000)
 TORRES_RATE_ANONYMOUS = env.int("TORRES_RATE_ANONYMOUS", default=1200)
 TORRES_RATES = {
     "sign-in": env.int("TORRES_RATE_SIGN_IN", default=20),
     "upload": env.int("TORRES_RATE_UPLOAD", default=60),
+    "page": env.int("TORRES_RATE_PAGES", default=1200),
 }
 
 REST_FRAMEWORK = {
@@ -357,19 +381,30 @@ else:
         "health_check_interval": 5,
     }
 
-# Requests that fail are logged by `ladder.web.failures`.
+# Requests that fail are logged by `ladder.web.failures`, all other records of
+# libraries from WARNING on by `ladder.common.logs`.
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "handlers": {"failures": {"class": "ladder.web.failures.FailureHandler"}},
+    "handlers": {
+        "failures": {"class": "ladder.web.failures.FailureHandler"},
+        "lines": {"class": "ladder.common.logs.LogLines"},
+    },
+    "root": {"handlers": ["lines"], "level": "WARNING"},
     "loggers": {
         "django.request": {
             "handlers": ["failures"],
             "level": "ERROR",
             "propagate": False,
-        }
+        },
+        # Otherwise Django mails errors to administrators and prints them as text.
+        "django": {"handlers": [], "level": "WARNING"},
+        "django.server": {"handlers": [], "level": "WARNING", "propagate": True},
+        # It warns again and again that the in-memory broker has no host.
+        "kombu.connection": {"level": "ERROR"},
     },
 }
+logs.log_failures_of_threads()
 # Log one JSON line per event to stderr. The commands print their results to stdout.
 structlog.configure(
     processors=[
@@ -377,6 +412,7 @@ structlog.configure(
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
+        logs.hide_secrets,
         structlog.processors.JSONRenderer(),
     ],
     logger_factory=structlog.PrintLoggerFactory(sys.stderr),

@@ -5,6 +5,7 @@ from django.templatetags.static import static
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
+from ladder.accounts import urls as accounts
 from ladder.bots import urls as bots
 from ladder.games import urls as games
 from ladder.ratings import urls as ratings
@@ -13,6 +14,7 @@ from ladder.web import problems, urls as web
 from ladder.web.schema_view import SchemaPage, SchemaView
 
 api = [
+    *accounts.urlpatterns,
     *bots.urlpatterns,
     *games.urlpatterns,
     *ratings.urlpatterns,

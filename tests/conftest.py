@@ -4,6 +4,7 @@ The client ``anybody`` has no token.
 """
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -91,9 +92,12 @@ def scripted_players(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_slots() -> None:
-    """Give each pytest worker its own user ids, so that it finds its own survivors."""
+    """Give each pytest worker its own user ids, so that it finds its own survivors.
+
+    ``TORRES_TEST_FIRST_UID`` lets several checkouts run their tests at the same time.
+    """
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    first = 62_000 + 50 * number
+    first = int(os.environ.get("TORRES_TEST_FIRST_UID", "62000")) + 50 * number
     os.environ["TORRES_SLOT_UIDS"] = f"{first}-{first + 49}"
 
 
@@ -102,6 +106,12 @@ def part_missing(why: str) -> None:
     if os.environ.get("TORRES_REQUIRE_ALL") == "1":
         pytest.fail(why)
     pytest.skip(why)
+
+
+def need_program(name: str, package: str) -> None:
+    """Skip the test if a program is not installed, and say what to install."""
+    if shutil.which(name) is None:
+        part_missing(f"needs {name}: apt-get install {package}")
 
 
 def open_or_skip(level: Level) -> Iterator[Sandbox]:

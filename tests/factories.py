@@ -21,10 +21,13 @@ from ladder.bots import services, submissions
 from ladder.bots.models import Bot, Submission
 from ladder.games import replays
 from ladder.games.models import Attempt, Game, GameStatus, Match, Seat, SeatLog, Worker
+from ladder.ratings import summaries
 from ladder.ratings.models import Entry, Ladder, Pairing, Rating, Season
 from ladder.runner.protocol import Limits
 
 LIMITS = Limits().as_dict()
+NEWCOMER = [25.0, 8.0]
+"""μ and σ of a bot that joins."""
 
 
 @dataclass
@@ -77,7 +80,9 @@ def make_match(*sitting: Submission, games: int = 1, finished: int = 1) -> Match
         game = Game.objects.create(match=match, index=index)
         turned = sitting[index:] + sitting[:index]
         for number, submission in enumerate(turned):
-            Seat.objects.create(game=game, number=number, submission=submission)
+            Seat.objects.create(
+                game=game, number=number, submission=submission, bot=submission.bot
+            )
         if index < finished:
             play(game)
     return match
@@ -149,8 +154,9 @@ def rate(season: Season, submission: Submission, mu: float, sigma: float) -> Rat
         seq=season.head,
         kind="join",
         bot=submission.bot,
-        changes=[{"bot": submission.bot_id, "before": None, "after": [mu, sigma]}],
+        changes=[{"bot": submission.bot_id, "before": None, "after": NEWCOMER}],
     )
+    summaries.catch_up(season.pk)
     return Rating.objects.create(
         season=season,
         bot=submission.bot,
@@ -166,16 +172,20 @@ def rate(season: Season, submission: Submission, mu: float, sigma: float) -> Rat
 def fold(season: Season, game: Game, changes: dict[Bot, tuple[float, float]]) -> Entry:
     season.head += 1
     season.save()
-    return Entry.objects.create(
+    played = game.seats.filter(rank__isnull=False).order_by("number")
+    entry = Entry.objects.create(
         season=season,
         seq=season.head,
         kind="game",
         game=game,
+        inputs={"seats": list(played.values("bot", "rank"))},
         changes=[
-            {"bot": bot.pk, "before": [25.0, 8.0], "after": list(after)}
+            {"bot": bot.pk, "before": NEWCOMER, "after": list(after)}
             for bot, after in changes.items()
         ],
     )
+    summaries.catch_up(season.pk)
+    return entry
 
 
 def pair(season: Season, match: Match) -> Pairing:
@@ -217,7 +227,12 @@ def everything() -> Show:
     rejected = submissions.submit(anas.bot, io.BytesIO(b"1/0"), "bot.py")
     claimed = submissions.claim(rejected.pk)
     assert claimed is not None
-    step = {"name": "play itself", "ok": False, "detail": f"crash {HOSTILE}", "ms": 3}
+    step = {
+        "name": "play yucata, 2 seats",
+        "ok": False,
+        "detail": f"crash {HOSTILE}",
+        "ms": 3,
+    }
     submissions.reject(claimed, {"summary": HOSTILE, "steps": [step]}, f"log {HOSTILE}")
     SeatLog.objects.update(
         stderr=f"\x1b[31mstderr {HOSTILE}", notes=[{"move": 1, "note": HOSTILE}]

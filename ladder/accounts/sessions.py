@@ -1,5 +1,9 @@
 """Sessions that were opened with a token. They end with that token."""
 
+from datetime import datetime
+from importlib import import_module
+
+from django.conf import settings
 from django.contrib import auth
 from django.contrib.auth import middleware
 from django.contrib.auth.models import AnonymousUser, User
@@ -21,6 +25,22 @@ def sign_in(request: HttpRequest, user: User) -> None:
     token_id = getattr(user, tokens.USED_TOKEN, None)
     if token_id is not None:
         request.session[SESSION_KEY] = token_id
+
+
+def expiry(request: HttpRequest) -> datetime | None:
+    """Return when the token expires that opened this session; None for never.
+
+    A token that is created in the session must not outlive it.
+    """
+    return tokens.expiry(request.session.get(SESSION_KEY, 0))
+
+
+def is_open(session_key: str) -> bool:
+    """True if a session with this key is open for a user. Records no use."""
+    engine = import_module(settings.SESSION_ENGINE)
+    request = HttpRequest()
+    request.session = engine.SessionStore(session_key)
+    return _current(request, auth.get_user(request)).is_authenticated
 
 
 class TokenSessions(middleware.AuthenticationMiddleware):

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -13,16 +13,20 @@ from ladder.accounts.models import ApiToken
 from ladder.common.errors import TooMany
 
 MAX_TOKENS = 50  # of one user
+MAX_WITH_SAME_LABEL = 5  # see `renew_token`
 # `last_used_at` may be out of date by this much. It saves a write for most requests.
 LAST_USE_PRECISION = timedelta(hours=1)
 # The attribute of a user who was authenticated by a token: the id of this token.
 USED_TOKEN = "used_token_id"  # noqa: S105 - a name
 
 
-def new_token(user: User, name: str = "default") -> str:
+def new_token(
+    user: User, name: str = "default", expires_at: datetime | None = None
+) -> str:
     """Create a token and return its text. Only a digest of the text is stored.
 
-    Raises TooMany if the user has MAX_TOKENS tokens.
+    It never expires if `expires_at` is None. Raises TooMany if the user has MAX_TOKENS
+    tokens.
     """
     text = f"torres_{secrets.token_urlsafe(32)}"
     with transaction.atomic():
@@ -38,11 +42,12 @@ def new_token(user: User, name: str = "default") -> str:
             name=name,
             prefix=text[:12],
             digest=hashlib.sha256(text.encode()).hexdigest(),
+            expires_at=expires_at,
         )
     return text
 
 
-def token_for(name: str) -> str:
+def token_for(name: str, label: str = "default") -> str:
     """Return a new token for the user with this name.
 
     If there is no such user, create one without a password.
@@ -51,7 +56,21 @@ def token_for(name: str) -> str:
     if created:
         user.set_unusable_password()
         user.save(update_fields=["password"])
-    return new_token(user)
+    return new_token(user, label)
+
+
+def renew_token(name: str, label: str) -> str:
+    """Return a new token for a user, and revoke older ones with the same label.
+
+    The newest MAX_WITH_SAME_LABEL stay, so that a program that is started again and
+    again does not use up the quota. Create the user if there is none.
+    """
+    user = User.objects.filter(username=name).first()
+    if user is not None:
+        newest = user.tokens.filter(name=label).order_by("-pk")
+        kept = list(newest.values_list("pk", flat=True)[: MAX_WITH_SAME_LABEL - 1])
+        user.tokens.filter(name=label).exclude(pk__in=kept).delete()
+    return token_for(name, label)
 
 
 def use_token(text: str) -> ApiToken | None:
@@ -69,6 +88,17 @@ def use_token(text: str) -> ApiToken | None:
 
 def revoke_token(user: User, token_id: int) -> None:
     ApiToken.objects.filter(user=user, pk=token_id).delete()
+
+
+def is_known(text: str) -> bool:
+    """True if this is the text of a valid token. Records no use."""
+    return _valid_token(text) is not None
+
+
+def expiry(token_id: int) -> datetime | None:
+    """Return when a token expires; None for never."""
+    expires_at = ApiToken.objects.filter(pk=token_id).values_list("expires_at")
+    return expires_at[0][0] if expires_at else None
 
 
 def is_valid(token_id: int, user_id: int) -> bool:

@@ -9,13 +9,13 @@ class Bot(models.Model):
 
     class Status(models.TextChoices):
         ACTIVE = "active"
-        BENCHED = "benched", "benched: several forfeits in a row"
+        BENCHED = "benched", "benched: too many forfeits"
         WITHDRAWN = "withdrawn", "withdrawn by its owner"
         BANNED = "banned"
 
     slug = models.SlugField(max_length=64, unique=True)
     name = models.CharField(max_length=64)
-    # What `names.name_key` makes of the name. Null for the names of deleted bots.
+    # The result of `names.name_key` for the name. Null for the names of deleted bots.
     name_key = models.CharField(
         max_length=400, null=True, blank=True, unique=True, editable=False
     )
@@ -80,8 +80,13 @@ class Submission(models.Model):
     # from which the same upload is validated again.
     service_failed = models.BooleanField(default=False)
     claimed_at = models.DateTimeField(null=True, blank=True)
+    claimed_host = models.CharField(
+        max_length=80, blank=True, help_text="The host of the worker that claimed it."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
-    ready_at = models.DateTimeField(null=True, blank=True)
+    ready_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it became ready, the last time."
+    )
 
     class Meta:
         indexes = [
@@ -91,6 +96,11 @@ class Submission(models.Model):
                     status__in=["uploaded", "building", "validating", "waiting"]
                 ),
                 name="submission_open",
+            ),
+            models.Index(
+                fields=["ready_at"],
+                condition=models.Q(status="ready"),
+                name="submission_ready",
             ),
         ]
         constraints = [
@@ -114,6 +124,8 @@ class Submission(models.Model):
         return f"{self.bot_id}/{self.digest}.zip"
 
 
+# The digest of a submission without files begins with this.
+LOST_DIGEST = "lost-"
 # A submission in one of these states still needs a worker.
 OPEN = (
     Submission.Status.UPLOADED,

@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from ladder.common.errors import LadderError
+from ladder.common.scripts import mixes_scripts
 
 MAX_NAME_LENGTH = 64
 MAX_MARKS_IN_A_ROW = 2
@@ -38,6 +39,8 @@ def clean_name(text: str) -> str:
     name = " ".join(unicodedata.normalize("NFKC", text).strip().split(" "))
     if not 1 <= len(name) <= MAX_NAME_LENGTH or not name.isprintable():
         raise BadName(f"A name has 1 to {MAX_NAME_LENGTH} printable characters. {STEP}")
+    if mixes_scripts(name):
+        raise BadName(f"The name mixes letters of different scripts. {STEP}")
     if _longest_run_of_marks(name) > MAX_MARKS_IN_A_ROW:
         raise BadName(
             f"A letter has at most {MAX_MARKS_IN_A_ROW} accents or other marks. {STEP}"

@@ -21,6 +21,7 @@ from engine.referee import Answer, Ask, Hello, ServiceFault
 from ladder.bots.models import Submission
 from ladder.bots.upload import archive, checks
 from ladder.common.scratch import scratch_folder
+from ladder.common.shorten import shorten_file
 from ladder.runner import compiler, languages
 from ladder.runner.cache import ArtifactCache
 from ladder.runner.compiler import Built
@@ -55,9 +56,9 @@ def open_player(
     """
     sandbox = sandbox_for(submission)
     with ExitStack() as resources:
-        box = built(submission, sandbox, resources).box
+        program = built(submission, sandbox, resources).program
         return SubmissionPlayer(
-            box,
+            program,
             sandbox,
             Limits(**limits),
             resources.pop_all(),
@@ -98,8 +99,8 @@ def close_sandboxes() -> None:
 atexit.register(close_sandboxes)
 
 
-def box_of(submission: Submission, resources: ExitStack) -> Program:
-    """Return the box of a submission, and unpack its package if the cache lacks it.
+def program_of(submission: Submission, resources: ExitStack) -> Program:
+    """Return the program of a submission, and unpack its package if the cache lacks it.
 
     The files stay as long as ``resources`` is open. Many threads and processes may call
     this at once, and may be killed at any point.
@@ -121,23 +122,23 @@ def built(submission: Submission, sandbox: Sandbox, resources: ExitStack) -> Bui
     files stay as long as ``resources`` is open. Raises BuildFailed, ServiceFault, and
     SandboxUnavailable if a program that the language needs is not installed.
     """
-    box = box_of(submission, resources)
-    packages = languages.missing(languages.BY_NAME[box.language])
+    program = program_of(submission, resources)
+    packages = languages.missing(languages.BY_NAME[program.language])
     if packages:
         raise SandboxUnavailable(
-            f"This worker cannot run {box.language}. Run"
+            f"This worker cannot run {program.language}. Run"
             f" apt-get install {' '.join(packages)} there."
         )
-    if not box.compile:
-        return Built(box, "")
+    if not program.compile:
+        return Built(program, "")
     logs = [""]
 
     def build(target: Path) -> None:
-        logs.append(compiler.build(box, sandbox, target).log)
+        logs.append(compiler.build(program, sandbox, target).log)
 
     entry = _cache("built").take(_entry_name(submission), build)
     resources.callback(entry.close)
-    return Built(replace(box, folder=entry.files, compile=()), logs[-1])
+    return Built(replace(program, folder=entry.files, compile=()), logs[-1])
 
 
 class SubmissionPlayer:
@@ -145,7 +146,7 @@ class SubmissionPlayer:
 
     def __init__(
         self,
-        box: Program,
+        program: Program,
         sandbox: Sandbox,
         limits: Limits,
         resources: ExitStack,
@@ -156,7 +157,7 @@ class SubmissionPlayer:
         os.close(handle)
         self._stderr = Path(name)
         self._bot = BotProcess(
-            box, sandbox, limits, log=self._stderr, strict_clock=strict_clock
+            program, sandbox, limits, log=self._stderr, strict_clock=strict_clock
         )
         self._resources = resources
         self._ended = False
@@ -182,7 +183,7 @@ class SubmissionPlayer:
         self._ended = True
         self._resources.close()
         self._output = SeatOutput(
-            stderr=_text(self._stderr.read_bytes()[-STDERR_TAIL_BYTES:]),
+            stderr=_without_nul(self._read_stderr()),
             verdict=_as_json(self._bot.verdict) if self._bot.verdict else {},
         )
         self._stderr.unlink()
@@ -190,6 +191,10 @@ class SubmissionPlayer:
     def output(self) -> SeatOutput:
         """Return what the bot left behind. It is empty until the bot was killed."""
         return self._output
+
+    def _read_stderr(self) -> str:
+        with self._stderr.open("rb") as file:
+            return shorten_file(file, STDERR_TAIL_BYTES)
 
 
 def _cache(name: str) -> ArtifactCache:
@@ -222,10 +227,10 @@ def _unpack(submission: Submission, folder: Path) -> None:
         )
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    box = languages.locate(folder)
-    if box.language == "executable":
+    program = languages.locate(folder)
+    if program.language == "executable":
         # File modes are not part of an upload, so that the entry got 0644 above.
-        (folder / box.entry).chmod(0o755)
+        (folder / program.entry).chmod(0o755)
 
 
 def _as_json(verdict: Verdict) -> dict[str, Any]:
@@ -246,5 +251,10 @@ def _as_json(verdict: Verdict) -> dict[str, Any]:
 
 
 def _text(data: bytes) -> str:
-    """Decode the output of a bot. PostgreSQL stores no NUL, so that it is replaced."""
-    return data.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    """Decode the output of a bot."""
+    return _without_nul(data.decode(errors="replace"))
+
+
+def _without_nul(text: str) -> str:
+    """Replace NUL, which PostgreSQL does not store."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -36,8 +36,19 @@ def submissions() -> QuerySet[Submission]:
 def playing() -> QuerySet[Submission]:
     """Return the submissions that play: the ready ones of active bots."""
     return Submission.objects.filter(
-        status=Submission.Status.READY, bot__status=Bot.Status.ACTIVE
+        belongs_to_somebody("bot__"),
+        status=Submission.Status.READY,
+        bot__status=Bot.Status.ACTIVE,
     )
+
+
+def belongs_to_somebody(bot: str = "") -> Q:
+    """Return the condition that a bot is the house's, or its owner's account is active.
+
+    Nobody answers for the bots of deleted and deactivated accounts. ``bot`` is the
+    prefix of the bot's columns, for example ``"submission__bot__"``.
+    """
+    return Q(**{f"{bot}house": True}) | Q(**{f"{bot}owner__is_active": True})
 
 
 def owns(person: Person, bot: Bot) -> bool:

@@ -55,11 +55,23 @@ class StepSerializer(serializers.Serializer[Any]):
     ms = serializers.IntegerField(required=False)
 
 
+class FindingSerializer(serializers.Serializer[Any]):
+    """A mistake that lost a game of the validation: its cause and its cure."""
+
+    code = serializers.CharField()
+    cause = serializers.CharField()
+    cure = serializers.CharField()
+    where = serializers.CharField(
+        allow_blank=True, help_text="The games in which it happened; empty for all."
+    )
+
+
 class ReportSerializer(serializers.Serializer[Any]):
-    """The steps of the validation, for everybody."""
+    """The steps of the validation and the mistakes that it found, for everybody."""
 
     summary = serializers.CharField(default="", allow_blank=True)
     steps = StepSerializer(many=True, default=list)
+    findings = FindingSerializer(many=True, default=list)
 
 
 class SubmissionSerializer(serializers.ModelSerializer[Submission]):

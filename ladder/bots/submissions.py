@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import structlog
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.base import File
@@ -30,6 +31,7 @@ from ladder.common.errors import LadderError, TooMany
 from ladder.common.scratch import scratch_folder
 from ladder.common.storable import storable
 from ladder.runner import languages
+from ladder.runner.manifest import MANIFEST
 from ladder.runner.sandbox import Program
 
 # Longer than any silent step of a validation: the start of a bot, or one decision.
@@ -39,6 +41,7 @@ MAX_FAILURES = 3
 MAX_FAILURES_ON_ONE_HOST = 6
 # After the last failure, until the same upload is validated again.
 REPEAT_PAUSE = timedelta(hours=1)
+CLAIMED = (Submission.Status.BUILDING, Submission.Status.VALIDATING)
 # An owner may upload to a bot, and choose its version, in these states.
 CHANGEABLE = (Bot.Status.ACTIVE, Bot.Status.BENCHED)
 
@@ -51,6 +54,8 @@ TRY_AGAIN = (
     "The service could not check this upload and will try again; this is not your"
     " bot's fault."
 )
+
+log = structlog.get_logger()
 
 
 class LostClaim(Exception):
@@ -97,12 +102,12 @@ def add(bot: Bot, folder: Path, source: archive.UnpackedUpload) -> Submission:
 
     The files come first: files without a row do no harm, and a row without files would.
     """
-    box = _locate_entry(folder)
+    program = _locate_entry(folder)
     submission = Submission(
         bot=bot,
         digest=source.digest,
-        language=box.language,
-        entry=box.entry,
+        language=program.language,
+        entry=program.entry,
         size=source.size,
     )
     _store(submission.package, folder, source.files)
@@ -115,6 +120,8 @@ def add(bot: Bot, folder: Path, source: archive.UnpackedUpload) -> Submission:
         if known is not None:
             return known
         _check_quotas(bot)
+        # Meanwhile a rejected submission with the same files may have been deleted.
+        _store(submission.package, folder, source.files)
         last = bot.submissions.aggregate(last=Max("number"))["last"] or 0
         submission.number = last + 1
         submission.save(force_insert=True)
@@ -144,8 +151,11 @@ def activate(submission: Submission) -> Submission:
     bot.submissions.filter(status=Submission.Status.READY).update(
         status=Submission.Status.RETIRED
     )
-    bot.submissions.filter(pk=submission.pk).update(status=Submission.Status.READY)
-    submission.refresh_from_db(fields=["status"])
+    # Ladders look for submissions that became ready lately.
+    bot.submissions.filter(pk=submission.pk).update(
+        status=Submission.Status.READY, ready_at=Now()
+    )
+    submission.refresh_from_db(fields=["status", "ready_at"])
     return submission
 
 
@@ -160,27 +170,45 @@ def was_ready(submission: Submission) -> bool:
 # The events of a validation
 
 
-def claim(submission_id: int) -> Submission | None:
+def claim(submission_id: int, host: str = "", live_hosts: int = 0) -> Submission | None:
     """Claim a submission for validation; None if there is nothing to do now.
 
-    1. Read the fence of the submission, if it is open and nobody holds a claim.
+    ``host`` is the host of the worker that claims, ``live_hosts`` as in
+    `record_failure`.
+
+    1. Read the submission, if it is open and nobody holds a claim.
     2. Raise the fence by one and set the lease, if the fence is still the same. Of two
        workers that try this at once, only one changes the row.
-    3. Return the row with the new fence, which guards all further writes.
+    3. If an earlier claim has ended without a result, the process that held it was
+       killed. Count that as a failure, because the upload may be the cause; after too
+       many of them, reject the submission with an apology and return None.
+    4. Return the row with the new fence, which guards all further writes.
     """
     free = Submission.objects.filter(pk=submission_id).filter(selectors.claimable())
-    fence = free.values_list("fence", flat=True).first()
-    if fence is None:
+    before = free.first()
+    if before is None:
         return None
-    claimed = free.filter(fence=fence).update(
-        fence=fence + 1,
+    claimed = free.filter(fence=before.fence).update(
+        fence=before.fence + 1,
         status=Submission.Status.BUILDING,
         lease_until=Now() + LEASE,
         claimed_at=Now(),
+        claimed_host=host,
     )
     if not claimed:
         return None
-    return selectors.submissions().get(pk=submission_id, fence=fence + 1)
+    submission = selectors.submissions().get(pk=submission_id, fence=before.fence + 1)
+    if before.status not in CLAIMED or before.lease_until is None:
+        return submission
+    if _count_failure(submission, before.claimed_host, live_hosts):
+        _give_up(submission)
+        return None
+    _write(
+        submission,
+        failures=submission.failures,
+        failed_hosts=submission.failed_hosts,
+    )
+    return submission
 
 
 def renew_lease(
@@ -193,14 +221,16 @@ def renew_lease(
 def accept(submission: Submission, report: dict[str, Any], log: str) -> None:
     """Let the submission play, and retire the older one. Raises LostClaim.
 
-    If a newer submission is ready already, that one keeps playing, and this one becomes
-    retired at once.
+    If a newer submission was ready already, its owner may have chosen another one since
+    then. So the one that plays keeps playing, and this one becomes retired at once.
     """
     with transaction.atomic():
         Bot.objects.select_for_update().get(pk=submission.bot_id)
-        ready = submission.bot.submissions.filter(status=Submission.Status.READY)
-        newer = ready.filter(number__gt=submission.number).exists()
-        status = Submission.Status.RETIRED if newer else Submission.Status.READY
+        others = submission.bot.submissions
+        newer = others.filter(number__gt=submission.number, ready_at__isnull=False)
+        ready = others.filter(status=Submission.Status.READY)
+        overtaken = newer.exists() and ready.exists()
+        status = Submission.Status.RETIRED if overtaken else Submission.Status.READY
         _write(
             submission,
             status=status,
@@ -209,9 +239,8 @@ def accept(submission: Submission, report: dict[str, Any], log: str) -> None:
             report=storable(report),
             log=storable(log),
         )
-        ready.filter(number__lt=submission.number).update(
-            status=Submission.Status.RETIRED
-        )
+        if not overtaken:
+            ready.exclude(pk=submission.pk).update(status=Submission.Status.RETIRED)
 
 
 def reject(submission: Submission, report: dict[str, Any], log: str) -> None:
@@ -245,22 +274,18 @@ def record_failure(
     is the number of hosts that run workers; 0 if it is not known. Return True if the
     submission was rejected. Raises LostClaim.
     """
-    failures = submission.failures + 1
-    hosts = sorted({*submission.failed_hosts, host})
-    tried_enough = (
-        len(hosts) > 1 or live_hosts == 1 or failures >= MAX_FAILURES_ON_ONE_HOST
-    )
-    is_last = failures >= MAX_FAILURES and tried_enough
+    if _count_failure(submission, host, live_hosts):
+        _give_up(submission)
+        return True
     _write(
         submission,
-        status=Submission.Status.REJECTED if is_last else Submission.Status.WAITING,
-        lease_until=Now() + (REPEAT_PAUSE if is_last else pause),
-        failures=failures,
-        failed_hosts=hosts,
-        service_failed=is_last,
-        report={"summary": APOLOGY if is_last else TRY_AGAIN, "steps": []},
+        status=Submission.Status.WAITING,
+        lease_until=Now() + pause,
+        failures=submission.failures,
+        failed_hosts=submission.failed_hosts,
+        report={"summary": TRY_AGAIN, "steps": []},
     )
-    return is_last
+    return False
 
 
 # The operator's events
@@ -281,11 +306,36 @@ def restart(submission: Submission) -> None:
 def end_abandoned_claims() -> int:
     """End the claims of a process that was killed; return how many there were.
 
-    Call it only if no other process validates submissions.
+    Call it only if no other process validates submissions. A process that stops in
+    order leaves no claim, so that the next claim counts each of these as a failure.
     """
-    return Submission.objects.filter(
-        status__in=[Submission.Status.BUILDING, Submission.Status.VALIDATING]
-    ).update(lease_until=None)
+    return Submission.objects.filter(status__in=CLAIMED).update(lease_until=Now())
+
+
+def _count_failure(submission: Submission, host: str, live_hosts: int) -> bool:
+    """Count a failure in this object; return True if it was one too many."""
+    submission.failures += 1
+    submission.failed_hosts = sorted({*submission.failed_hosts, host})
+    tried_enough = (
+        len(submission.failed_hosts) > 1
+        or live_hosts == 1
+        or submission.failures >= MAX_FAILURES_ON_ONE_HOST
+    )
+    return submission.failures >= MAX_FAILURES and tried_enough
+
+
+def _give_up(submission: Submission) -> None:
+    """Reject the submission with an apology. Raises LostClaim."""
+    _write(
+        submission,
+        status=Submission.Status.REJECTED,
+        lease_until=Now() + REPEAT_PAUSE,
+        failures=submission.failures,
+        failed_hosts=submission.failed_hosts,
+        service_failed=True,
+        report={"summary": APOLOGY, "steps": []},
+    )
+    log.critical("the service cannot validate an upload", submission=submission.pk)
 
 
 def _retry_if_service_failed(submission: Submission) -> None:
@@ -320,7 +370,7 @@ def _locate_entry(folder: Path) -> Program:
     try:
         return languages.locate(folder)
     except languages.EntryNotFound as why:
-        if (folder / languages.MANIFEST).is_file():
+        if (folder / MANIFEST).is_file():
             raise checks.NoEntry(str(why)) from why
         names = ", ".join(f"bot{suffix}" for suffix in languages.suffixes())
         raise checks.NoEntry(

@@ -1,22 +1,23 @@
-"""Celery tasks. A message is a hint: the rows say which submissions need a worker."""
+"""Hints for workers that an upload waits. The rows say which submissions need one."""
 
-from celery import shared_task
+from threading import Event
 
-from ladder.bots import validation
+from celery.app import app_or_default
+
+from ladder.common import publishing
+
+BUILD_TASK = "bots.build"
+"""The task is in `ladder.ratings.tasks`: ladders decide how an upload is tried."""
+
+# Set while the worker of this process is drained: its verdicts might be wrong.
+validation_paused = Event()
 
 
 def send(submission_id: int) -> None:
-    """Send the hint for a submission.
+    """Send the hint for a submission. Raises one of BROKER_ERRORS within a second.
 
     If the hint is lost, the dispatcher finds the row and sends another one.
     """
-    build_submission.apply_async((submission_id,), retry=False)
-
-
-@shared_task(name="bots.build")
-def build_submission(submission_id: int, live_hosts: int = 0) -> None:
-    """Validate the submission whose turn it is. A hint may come twice, late or never.
-
-    ``live_hosts`` is the number of hosts that run workers; 0 if it is not known.
-    """
-    validation.run_next(live_hosts)
+    app = app_or_default()
+    with publishing.producer(app) as producer:
+        app.send_task(BUILD_TASK, (submission_id,), producer=producer, retry=False)

@@ -1,4 +1,7 @@
-"""The validation of a submission: the bot is built and plays a game against itself.
+"""The validation of a submission: the bot is built and plays a game of each form.
+
+The forms are those of the ladders that the bot joins; the caller passes them. The bot
+plays in one seat, against players of this process (`ladder.checking`).
 
 The results are a report for everybody and a log for the owner. If the service itself
 fails, the submission is not to blame: it waits and is validated again. A validation may
@@ -7,35 +10,43 @@ be delivered twice, and its process may be killed at any point.
 
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import structlog
 from django.utils.crypto import salted_hmac
 
-from engine.game import TorresGame
-from engine.referee import Forfeit, GameRecord, Move, play
-from engine.rulesets import resolve
-from engine.setup import derive
+from engine.referee import Move
 from ladder.bots import players, selectors, submissions
 from ladder.bots.models import Submission
-from ladder.bots.players import SubmissionPlayer
 from ladder.bots.submissions import LostClaim
+from ladder.checking.checkup import Task, play_stages
+from ladder.checking.files import inspect_entry
+from ladder.checking.findings import Finding, Severity
+from ladder.checking.forms import GameForm, default_forms
+from ladder.checking.games import CheckedGame, GameSettings, play_form
+from ladder.checking.judgement import judge
 from ladder.common.errors import LadderError
+from ladder.common.scratch import scratch_folder
+from ladder.common.shorten import shorten
 from ladder.runner.compiler import SECONDS, BuildFailed
-from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
-from ladder.runner.sandbox import SandboxUnavailable
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import Program, Sandbox, SandboxUnavailable
 
-RULESET = "yucata"
 SEED_CHARS = 32  # as in matches
-SEATS = 2
-DEFAULT_LIMITS = Limits()
+DEFAULT_FORMS = default_forms(Limits())  # if there is no ladder
 LEASE_RENEWAL_S = 5.0
 BUILD_LEASE = timedelta(seconds=2 * SECONDS + 60)
 RETRY_PAUSE = timedelta(seconds=60)  # times the number of failures
 MAX_RETRY_PAUSE = timedelta(minutes=10)
+# The limit for each part of the owner's log. A log has fewer than 10 long parts.
+PART_BYTES = 8 << 10
+BUILD_LOG_BYTES = 32 << 10
 
 log = structlog.get_logger()
 
@@ -44,30 +55,32 @@ class Rejected(Exception):
     """The bot did not pass. The message is the summary of the public report."""
 
 
-def run_next(live_hosts: int = 0) -> None:
+def run_next(forms: Sequence[GameForm] = (), live_hosts: int = 0) -> None:
     """Validate the submission whose owner is next, if any submission waits.
 
     A hint does not decide which one: a worker would otherwise follow the hints of one
     owner with many uploads before those of all others.
     """
     for submission_id in selectors.claimable_ids():
-        if run(submission_id, live_hosts=live_hosts):
+        if run(submission_id, forms, live_hosts=live_hosts):
             return
 
 
 def run(
-    submission_id: int, limits: Limits = DEFAULT_LIMITS, live_hosts: int = 0
+    submission_id: int, forms: Sequence[GameForm] = (), live_hosts: int = 0
 ) -> bool:
     """Validate a submission, unless another worker does or it is validated already.
 
-    ``live_hosts`` is the number of hosts that run workers; 0 if it is not known. Return
-    True if the submission was claimed here.
+    ``forms`` are the games that the bot has to play. ``live_hosts`` is the number of
+    hosts that run workers; 0 if it is not known. Return True if the submission was
+    claimed here.
     """
-    submission = submissions.claim(submission_id)
+    host = socket.gethostname()
+    submission = submissions.claim(submission_id, host, live_hosts)
     if submission is None:
         return False
     try:
-        Validation(submission, limits, live_hosts).run()
+        Validation(submission, forms or DEFAULT_FORMS, live_hosts).run()
     except LostClaim as lost:
         log.info("validation lost", submission=submission.pk, why=str(lost))
     return True
@@ -77,15 +90,16 @@ class Validation:
     """One attempt to validate a submission, by the worker that claimed it."""
 
     def __init__(
-        self, submission: Submission, limits: Limits, live_hosts: int = 0
+        self, submission: Submission, forms: Sequence[GameForm], live_hosts: int = 0
     ) -> None:
         self._submission = submission
+        self._forms = forms
         self._live_hosts = live_hosts
-        self._limits = limits.as_dict()
         self._steps: list[dict[str, Any]] = []
-        self._players: list[SubmissionPlayer] = []
+        self._games: list[CheckedGame] = []
+        self._findings: list[Finding] = []
         self._lease_renewed_at = time.monotonic()
-        self._log: list[str] = []
+        self._build_log = ""
 
     def run(self) -> None:
         """Validate the submission and store the result. Raises LostClaim."""
@@ -109,10 +123,7 @@ class Validation:
         submission = self._submission
         pause = min(RETRY_PAUSE * (submission.failures + 1), MAX_RETRY_PAUSE)
         host = socket.gethostname()
-        if submissions.record_failure(submission, host, self._live_hosts, pause):
-            log.critical(
-                "the service cannot validate an upload", submission=submission.pk
-            )
+        submissions.record_failure(submission, host, self._live_hosts, pause)
 
     def _validate_and_store(self) -> None:
         submission = self._submission
@@ -124,46 +135,61 @@ class Validation:
             submissions.accept(submission, self._report("Ready."), self._owner_log())
 
     def _validate(self) -> None:
-        """Unpack the bot, build it if its language needs that, and let it play."""
-        with self._step("unpack") as step:
-            with ExitStack() as resources:
-                box = players.box_of(self._submission, resources)
-            step["detail"] = f"{box.language}, {box.entry}"
-        if box.compile:
-            self._renew_lease(Submission.Status.BUILDING, BUILD_LEASE)
-            with self._step("build"):
-                self._build()
-        self._renew_lease(Submission.Status.VALIDATING)
-        with self._step("play itself") as step:
-            self._judge(self._play_itself(), step)
+        """Unpack the bot, build it if its language needs that, and let it play.
 
-    def _build(self) -> None:
-        sandbox = players.sandbox_for(self._submission)
+        Raises Rejected with the summary of the report, and SandboxUnavailable.
+        """
+        submission = self._submission
+        with ExitStack() as resources:
+            with self._step("unpack") as step:
+                program = players.program_of(submission, resources)
+                step["detail"] = f"{program.language}, {program.entry}"
+                self._reject_faults(inspect_entry(program))
+            sandbox = players.sandbox_for(submission)
+            if program.compile:
+                self._renew_lease(Submission.Status.BUILDING, BUILD_LEASE)
+                with self._step("build"):
+                    program = self._built(sandbox, resources)
+            else:
+                program = players.built(submission, sandbox, resources).program
+            self._renew_lease(Submission.Status.VALIDATING)
+            folder = TemporaryDirectory(dir=scratch_folder(), prefix="validation-")
+            error_output = Path(resources.enter_context(folder)) / "stderr"
+            settings = GameSettings(program, sandbox, self._watch, error_output)
+            self._games += play_stages(self._forms, partial(self._play, settings))
+        self._reject_faults(judge(self._games))
+
+    def _built(self, sandbox: Sandbox, resources: ExitStack) -> Program:
         try:
-            with ExitStack() as resources:
-                built = players.built(self._submission, sandbox, resources)
-                self._log.append(built.log)
+            built = players.built(self._submission, sandbox, resources)
         except BuildFailed as failure:
-            self._log.append(failure.log)
+            self._build_log = failure.log
             raise
+        self._build_log = built.log
+        return built.program
 
-    def _play_itself(self) -> GameRecord:
-        rules = resolve(RULESET, SEATS)
-        # The same upload meets the same game. Without the key, a bot cannot know it.
-        key = salted_hmac("validation", self._submission.digest, algorithm="sha256")
-        seed = key.hexdigest()[:SEED_CHARS]
-        with ExitStack() as opened:
-            for _ in range(SEATS):
-                player = players.open_player(self._submission, self._limits)
-                opened.callback(player.kill)
-                self._players.append(player)
-            return play(
-                TorresGame(rules, derive(rules, seed)),
-                self._players,
-                seed=seed,
-                limits=self._limits,
-                watch=self._watch,
-            )
+    def _play(self, settings: GameSettings, task: Task) -> CheckedGame:
+        """Play one game, and record it as a step of the report."""
+        form, seat = task
+        # The same upload meets the same games. Without the key, a bot cannot know them.
+        value = f"{self._submission.digest}/{form.name}"
+        key = salted_hmac("validation", value, algorithm="sha256")
+        with self._step(f"play {form.name}") as step:
+            game = play_form(settings, form, key.hexdigest()[:SEED_CHARS], seat)
+            step["detail"] = _outcome(game)
+        step["ok"] = game.passed
+        return game
+
+    def _reject_faults(self, findings: Sequence[Finding]) -> None:
+        """Store findings. Raises Rejected if one of them loses games."""
+        self._findings += findings
+        for finding in findings:
+            if finding.severity == Severity.FAULT:
+                reasons = dict.fromkeys(
+                    game.forfeit.reason for game in self._games if game.forfeit
+                )
+                reason = f" ({', '.join(reasons)})" if reasons else ""
+                raise Rejected(f"{finding.cause}{reason} {finding.cure}")
 
     def _watch(self, _move: Move) -> None:
         if time.monotonic() - self._lease_renewed_at > LEASE_RENEWAL_S:
@@ -174,15 +200,6 @@ class Validation:
         self, status: Submission.Status, lease: timedelta = submissions.LEASE
     ) -> None:
         submissions.renew_lease(self._submission, status, lease)
-
-    def _judge(self, game: GameRecord, step: dict[str, Any]) -> None:
-        """Describe the game in the report. Raises Rejected if a seat forfeited."""
-        for forfeit in game.forfeits:
-            self._log.append(f"Seat {forfeit.seat}: {forfeit.reason}: {forfeit.detail}")
-        if game.forfeits:
-            raise Rejected(_describe(game.forfeits[0]))
-        slowest = max((move.answer.ms for move in game.moves if move.answer), default=0)
-        step["detail"] = f"{len(game.moves)} answers, the slowest took {slowest:.0f} ms"
 
     @contextmanager
     def _step(self, name: str) -> Iterator[dict[str, Any]]:
@@ -209,26 +226,56 @@ class Validation:
             step["ms"] = round((time.monotonic() - start) * 1e3)
 
     def _report(self, summary: str) -> dict[str, Any]:
-        return {"summary": summary, "steps": self._steps}
+        """Return the report for everybody: without what quotes or reads the bot."""
+        faults = [
+            {key: getattr(finding, key) for key in ("code", "cause", "cure", "where")}
+            for finding in self._findings
+            if finding.severity == Severity.FAULT
+        ]
+        return {"summary": summary, "steps": self._steps, "findings": faults}
 
     def _owner_log(self) -> str:
-        """Return the log for the owner: compiler, forfeits, and each seat's output."""
-        for seat, player in enumerate(self._players):
-            output = player.output()
-            parts = {"stderr": output.stderr, **output.verdict}
-            for key in ("received", "exit", "stderr", "sent"):
-                text = str(parts.get(key) or "").strip()
-                if text:
-                    self._log.append(f"Seat {seat}, {key}: {text}")
-        return "\n".join(self._log)[-STDERR_TAIL_BYTES:]
+        """Return the log for the owner: findings, compiler, and the output of the bot.
+
+        Each part is shortened by itself, so that a long one displaces no other. Of all
+        games it holds the output in the first one that was lost, or in the last one.
+        """
+        parts = [shorten(_explained(finding), PART_BYTES) for finding in self._findings]
+        parts.append(shorten(self._build_log, BUILD_LOG_BYTES))
+        if self._games:
+            lost = [game for game in self._games if not game.passed]
+            parts += _output_parts((lost or self._games[-1:])[0])
+        return "\n".join(part for part in parts if part)
 
 
-def _describe(forfeit: Forfeit) -> str:
-    """Return why the bot did not pass, without what only its owner may read."""
-    when = f"before move {forfeit.before_move}"
-    if forfeit.before_move == 0:
+def _outcome(game: CheckedGame) -> str:
+    """Return what everybody may know of a game of the bot."""
+    if game.forfeit is None:
+        seen = game.seen
+        return f"{seen.answers} answers, the slowest took {seen.slowest_ms:.0f} ms"
+    when = f"before move {game.forfeit.before_move}"
+    if game.forfeit.before_move == 0:
         when = "before its first move"
     return (
-        f"In a game against itself it forfeited {when}: {forfeit.reason}."
-        " Its owner finds the details in the log."
+        f"It forfeited {when}: {game.forfeit.reason}. Its owner finds the details in"
+        " the log."
     )
+
+
+def _explained(finding: Finding) -> str:
+    parts = [finding.cause, finding.cure, finding.evidence]
+    return "\n".join(part for part in parts if part)
+
+
+def _output_parts(game: CheckedGame) -> Iterator[str]:
+    """Yield the last words of the bot in a game, and its error output."""
+    verdict = game.verdict
+    texts: dict[str, object] = {"stderr": game.stderr}
+    if verdict is not None:
+        received = verdict.received.decode(errors="replace")
+        sent = verdict.sent.decode(errors="replace")
+        texts = {"received": received, "exit": verdict.exit, **texts, "sent": sent}
+    for key, value in texts.items():
+        text = str(value or "").strip().replace("\0", "\N{REPLACEMENT CHARACTER}")
+        if text:
+            yield f"{game.form.name}, {key}: {shorten(text, PART_BYTES)}"

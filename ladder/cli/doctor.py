@@ -10,8 +10,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+import engine
 from ladder.runner.languages import LANGUAGES, missing
 from ladder.runner.sandbox import LEVELS, Level, SandboxReport, probe
+
+COMPILE_ADVICE = (
+    "not compiled, so games take several times as long; run apt-get install gcc"
+    " python3-dev and then make install"
+)
 
 
 @click.command()
@@ -37,6 +43,7 @@ def doctor(*, as_json: bool) -> None:
     enough = LEVELS.index(report.level) >= LEVELS.index(configured)
     if as_json:
         document = {"configured": configured, "enough": enough, **asdict(report)}
+        document["engine_compiled"] = engine.compiled
         document["languages"] = {row.name: missing(row) for row in LANGUAGES}
         click.echo(json.dumps(document))
     else:
@@ -70,5 +77,7 @@ def _print(report: SandboxReport, configured: Level, *, enough: bool) -> None:
         packages = missing(row)
         advice = f"apt-get install {' '.join(packages)}" if packages else "installed"
         console.print(Text(f"  {row.name:11} {advice}"))
+    speed = "compiled" if engine.compiled else COMPILE_ADVICE
+    console.print(Text(f"\nEngine: {speed}"))
     comparison = "enough" if enough else "NOT enough"
     console.print(f"\nLevel: {report.level}; configured: {configured} ({comparison}).")

@@ -1,21 +1,19 @@
-"""The `torres` command: it joins the subcommands and turns errors into exit codes.
+"""The `torres` command: it runs a subcommand and turns errors into exit codes.
 
-Every expected error is one line on stderr. Exit code 2 means a bad argument or an
-unreadable file, 1 a failure of this machine.
+Every expected error is one line on stderr. docs/cli.md has the exit codes. The module
+imports little: `commands` has the table of the subcommands.
 """
 
 import os
 import sys
 
 import click
+from click.shell_completion import add_completion_class
 
 from engine.errors import EngineError
 from engine.referee import ServiceFault
-from ladder.cli.doctor import doctor
-from ladder.cli.play import play
-from ladder.cli.replays import show, trace, verify
-from ladder.cli.rulesets import rulesets
-from ladder.cli.tournament import tournament
+from ladder.cli.commands import LazyGroup
+from ladder.cli.completion import ColonBashComplete
 from ladder.common.errors import LadderError
 
 FAILED = 1
@@ -23,14 +21,10 @@ BAD_ARGUMENT = 2
 INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="torres-ladder")
 def torres() -> None:
-    """Play Torres games and tournaments between bots, and look at their replays."""
-
-
-for command in (play, tournament, verify, trace, show, rulesets, doctor):
-    torres.add_command(command)
+    """Write, check and play bots for the board game Torres."""
 
 
 EXPECTED_ERRORS = (
@@ -43,7 +37,11 @@ EXPECTED_ERRORS = (
 
 
 def main() -> None:
-    """Run the command and exit with its exit code."""
+    """Run the command and exit with its exit code.
+
+    If the shell asks for completions, print them instead.
+    """
+    add_completion_class(ColonBashComplete)
     try:
         code = torres.main(standalone_mode=False)
     except click.exceptions.Exit as error:
@@ -75,4 +73,6 @@ def _print_error(error: Exception) -> int:
         case _:
             message = str(error)
     click.echo(f"torres: {' '.join(message.split())}", err=True)
+    if isinstance(error, click.ClickException):
+        return error.exit_code
     return FAILED if isinstance(error, ServiceFault) else BAD_ARGUMENT

@@ -19,6 +19,7 @@ from engine.game import TorresGame
 from engine.referee import GameRecord, ServiceFault, play as referee
 from engine.rulesets import MAX_SEATS, MIN_SEATS, Rules, resolve
 from engine.setup import derive
+from ladder.cli.completion import BOT, HOUSE, HOUSE_BOTS, RULESET, house_bots
 from ladder.cli.report import LocalStanding, game_lines, json_line, standing_table
 from ladder.runner.compiler import home_cache, prepared
 from ladder.runner.languages import locate
@@ -26,7 +27,6 @@ from ladder.runner.process import BotProcess, Direction, ProtocolLog
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import LEVELS, Level, Program, Sandbox, open_sandbox
 
-HOUSE_BOTS = Path(__file__).resolve().parent.parent / "bots" / "house"
 MAX_ATTEMPTS = 3  # for each game, if this machine fails
 PathArgument = click.Path(path_type=Path, dir_okay=True)
 
@@ -93,17 +93,17 @@ def find_bot(argument: str) -> LocalBot:
 
     Raises BadParameter and EntryNotFound.
     """
-    if argument.startswith("house:"):
-        return _house_bot(argument.removeprefix("house:"))
+    if argument.startswith(HOUSE):
+        return _house_bot(argument.removeprefix(HOUSE))
     path = Path(argument)
-    box = locate(path)
+    program = locate(path)
     if path.is_file():
-        return LocalBot(path.resolve().stem, box, is_file=True)
-    return LocalBot(path.resolve().name, box)
+        return LocalBot(path.resolve().stem, program, is_file=True)
+    return LocalBot(path.resolve().name, program)
 
 
 def _house_bot(name: str) -> LocalBot:
-    names = sorted(folder.name for folder in HOUSE_BOTS.iterdir() if folder.is_dir())
+    names = house_bots()
     if name not in names:
         raise click.BadParameter(
             f"there is no house bot {name!r}; use one of {', '.join(names)}"
@@ -129,6 +129,14 @@ def seating(number: int, seats: int, *, rotate: bool) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
+class PlayedGame:
+    """A game that was played here. ``memory`` has the peak of each seat, in bytes."""
+
+    record: GameRecord
+    memory: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GameRunner:
     """Plays games that share rules, limits and sandbox, and writes their files."""
 
@@ -137,7 +145,7 @@ class GameRunner:
     files: GameFiles
     limits: Limits
 
-    def play(self, number: int, seed: str, bots: Sequence[LocalBot]) -> GameRecord:
+    def play(self, number: int, seed: str, bots: Sequence[LocalBot]) -> PlayedGame:
         """Play one game and write its files. ``bots`` are in the order of the seats.
 
         If this machine fails, the game is played again, MAX_ATTEMPTS times in all;
@@ -150,7 +158,7 @@ class GameRunner:
                 click.echo(f"torres: game {number} is played again: {fault}", err=True)
         return self._play(number, seed, bots)
 
-    def _play(self, number: int, seed: str, bots: Sequence[LocalBot]) -> GameRecord:
+    def _play(self, number: int, seed: str, bots: Sequence[LocalBot]) -> PlayedGame:
         with ExitStack() as stack:
             protocol_log = self._open_protocol_log(stack)
             players = [
@@ -171,7 +179,7 @@ class GameRunner:
             names = [{"name": bot.name} for bot in bots]
             replay = record.replay(seed=seed, players=names)
             path.write_text(json.dumps(replay) + "\n", encoding="utf-8")
-        return record
+        return PlayedGame(record, tuple(player.memory_peak for player in players))
 
     def _open_protocol_log(self, stack: ExitStack) -> ProtocolLog | None:
         """Return a function that logs raw lines: `0 < …` to seat 0, `0 > …` from it."""
@@ -187,10 +195,13 @@ class GameRunner:
 
 
 @click.command()
-@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT [BOT]]")
+@click.argument(
+    "bots", nargs=-1, required=True, type=BOT, metavar="BOT BOT [BOT [BOT]]"
+)
 @click.option(
     "--ruleset",
     default="yucata",
+    type=RULESET,
     show_default=True,
     help="The edition of the game; `torres rulesets` lists them.",
 )
@@ -310,7 +321,7 @@ def _play_all(
         for number, seed in enumerate(progress.track(seeds, description="games"), 1):
             order = seating(number, len(bots), rotate=rotate)
             seated = [bots[k] for k in order]
-            record = runner.play(number, seed, seated)
+            record = runner.play(number, seed, seated).record
             for seat, k in enumerate(order):
                 standings[k].add(record, seat)
             if as_json:

@@ -74,16 +74,29 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def check(path: str) -> tuple[int, str]:
-    """Return VALID, INVALID or UNREADABLE, and the line to print."""
+def check(path: str) -> tuple[int, str, str]:
+    """Return VALID, INVALID or UNREADABLE, the path, and the fault; "" if valid."""
     name = printable(path)
     try:
         verify_replay(read(path))
     except InvalidReplay as fault:
-        return INVALID, f"{name}: invalid: {printable(str(fault))}"
+        return INVALID, name, printable(str(fault))
     except NotJson as error:
-        return UNREADABLE, f"{name}: {printable(str(error))}"
-    return VALID, f"{name}: valid"
+        return UNREADABLE, name, printable(str(error))
+    return VALID, name, ""
+
+
+def _line(code: int, name: str, fault: str) -> str:
+    """Return the line about one replay (docs/contract.md, section 9)."""
+    if code == UNREADABLE:
+        return f"{name}: {fault}"
+    return f"{name}: invalid: {fault}" if fault else f"{name}: valid"
+
+
+def _json_line(code: int, name: str, fault: str) -> str:
+    """Return the same as JSON; `valid` is null if the file cannot be read."""
+    valid = None if code == UNREADABLE else code == VALID
+    return json.dumps({"replay": name, "valid": valid, "fault": fault or None})
 
 
 def _cores() -> int:
@@ -93,7 +106,7 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _check_all(paths: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+def _check_all(paths: tuple[str, ...]) -> Iterator[tuple[int, str, str]]:
     cores = _cores()
     if cores == 1 or len(paths) < _WORTH_A_PROCESS:
         yield from map(check, paths)
@@ -104,7 +117,10 @@ def _check_all(paths: tuple[str, ...]) -> Iterator[tuple[int, str]]:
 
 @click.command()
 @click.argument("replays", nargs=-1, required=True, metavar="REPLAY...")
-def verify(replays: tuple[str, ...]) -> None:
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one line of JSON for each replay."
+)
+def verify(*, replays: tuple[str, ...], as_json: bool) -> None:
     """Play each replay again and check that it is valid.
 
     This checks the setup, all moves, the scorings and the result. The output is one
@@ -115,12 +131,16 @@ def verify(replays: tuple[str, ...]) -> None:
     Examples:
       torres verify game.json
       torres verify games/*.json
+      torres verify games/*.json --json
     """
     exit_code = VALID
     with open_pipe():
-        for code, line in _check_all(replays):
+        for code, name, fault in _check_all(replays):
             exit_code = max(exit_code, code)
-            click.echo(line, err=code == UNREADABLE)
+            if as_json:
+                click.echo(_json_line(code, name, fault))
+            else:
+                click.echo(_line(code, name, fault), err=code == UNREADABLE)
     sys.exit(exit_code)
 
 

@@ -78,9 +78,8 @@ def tournament(
       torres tournament friday.toml --jobs 4 --sandbox full
       torres tournament friday.toml --json
     """
-    folder = TournamentFolder(
-        replays or file.with_suffix(""), tournament_folder.load(file)
-    )
+    loaded = tournament_folder.load(file)
+    folder = TournamentFolder(replays or _folder_of(file), loaded)
     folder.open()
     with closing(open_sandbox(level)) as sandbox:
         if level == "none" and not as_json:
@@ -93,6 +92,17 @@ def tournament(
     Console().print(_standings_table(folder))
     for line in _tie_explanations(folder):
         click.echo(line)
+
+
+def _folder_of(file: Path) -> Path:
+    """Return the folder of the replays: the file's path without its suffix."""
+    folder = file.with_suffix("")
+    if folder == file:
+        raise click.BadParameter(
+            f"{file} has no suffix such as .toml, so the folder of its replays cannot"
+            " have its name. Rename the file, or name a folder with --replays"
+        )
+    return folder
 
 
 def _play_to_the_end(

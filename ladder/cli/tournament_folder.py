@@ -20,10 +20,11 @@ import click
 from engine.errors import EngineError
 from engine.referee import ServiceFault
 from engine.rulesets import resolve
-from ladder.bots.upload.archive import digest
+from ladder.cli.bot_files import bot_digest, with_unique_names
 from ladder.cli.play import GameFiles, GameRunner, LocalBot, find_bot
 from ladder.common.errors import LadderError
 from ladder.runner.compiler import home_cache, prepared
+from ladder.runner.limits import read_limits
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Sandbox
 from ladder.tournaments.formats.config import BadConfig, Config, read_config
@@ -85,7 +86,7 @@ def load(file: Path) -> LocalTournament:
         ruleset = _text(document, "ruleset", "yucata")
         switches = _table(document, "switches")
         resolve(ruleset, config.seats, switches)
-        limits = Limits(**_limits(_table(document, "limits")))
+        limits = read_limits(_table(document, "limits"), partial=True)
         bots = _bots(document, file.parent)
         name = _text(document, "name", file.stem)
         seed = _text(document, "seed", "")
@@ -106,20 +107,6 @@ def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadConfig(f"{name}: {value!r}; it must be a table: [{name}]")
     return value
-
-
-def _limits(document: dict[str, Any]) -> dict[str, int]:
-    names = asdict(Limits())
-    for name, value in document.items():
-        if name not in names:
-            raise BadConfig(
-                f"limits: unknown key: {name}; the keys are {', '.join(names)}"
-            )
-        if type(value) is not int or value < 1:
-            raise BadConfig(
-                f"limits: {name}: {value!r}; it must be a whole number from 1"
-            )
-    return document
 
 
 def _bots(document: dict[str, Any], home: Path) -> tuple[LocalBot, ...]:
@@ -150,47 +137,13 @@ def _bots(document: dict[str, Any], home: Path) -> tuple[LocalBot, ...]:
             f"{len(bots)} entrants; a tournament needs {MIN_ENTRANTS}: list more in"
             " entrants, or put more into the folder bots"
         )
-    return tuple(_with_unique_names(bots))
+    return tuple(with_unique_names(bots))
 
 
 def _bots_in(folder: Path) -> list[LocalBot]:
     """Return all bots in a folder. Names that start with a dot or _ are not bots."""
     paths = sorted(p for p in folder.iterdir() if not p.name.startswith((".", "_")))
     return [find_bot(str(path)) for path in paths]
-
-
-def _with_unique_names(bots: Sequence[LocalBot]) -> list[LocalBot]:
-    """Number bots with the same name, so that the standings tell them apart."""
-    names = [bot.name for bot in bots]
-    unique = []
-    for k, bot in enumerate(bots):
-        if names.count(bot.name) > 1:
-            number = names[: k + 1].count(bot.name)
-            unique.append(replace(bot, name=f"{bot.name} ({number})"))
-        else:
-            unique.append(bot)
-    return unique
-
-
-def bot_digest(bot: LocalBot) -> str:
-    """Return the SHA-256 of a bot's files, which tells whether the bot has changed.
-
-    A bot that is named as a folder consists of all files in it, except hidden ones and
-    Python's cache. A bot that is named as a file consists of that file.
-    """
-    folder = bot.program.folder
-    if bot.is_file:
-        paths = [bot.program.entry]
-    else:
-        files = (path for path in folder.rglob("*") if path.is_file())
-        relative = (path.relative_to(folder) for path in files)
-        paths = [path.as_posix() for path in relative if not _is_ignored(path)]
-    sha256, _ = digest(folder, paths)
-    return sha256
-
-
-def _is_ignored(path: Path) -> bool:
-    return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +199,11 @@ class TournamentFolder:
             stored = json.loads(file.read_text()) if file.exists() else None
         except (OSError, ValueError) as error:
             raise click.BadParameter(f"{file}: {error}") from error
+        if stored is not None and (type(stored) is not dict or "seed" not in stored):
+            raise click.BadParameter(
+                f"{file} was not written by this command. Name another folder with"
+                " --replays"
+            )
         seed = stored["seed"] if stored else secrets.token_hex(16)
         self.seed = str(self.tournament.seed or seed)
         identity = self.tournament.identity(self.seed)

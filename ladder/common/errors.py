@@ -26,3 +26,7 @@ class TooMany(LadderError):
     def __init__(self, message: str, *, retry_after: int | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class Conflict(Exception):
+    """Another process wrote first. The caller reads the new rows and tries again."""

@@ -5,13 +5,8 @@ hangs, needs all memory or crashes takes nobody else with it. The process is a n
 interpreter, not a fork, because the callers have threads. It inherits no environment.
 """
 
-import contextlib
-import errno
-import importlib
 import json
 import os
-import resource
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,12 +18,11 @@ _ROOT = str(Path(__file__).resolve().parents[2])
 _BOOT = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from ladder.common.limited_process import _main
-_main()
+from ladder.common.limited_main import main
+main()
 """
 _MAX_RESULT_BYTES = 16 << 20
 _MAX_ERROR_CHARS = 2_000
-_OUT_OF_MEMORY = b'{"exhausted": true}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,40 +89,3 @@ def _result(stdout: bytes) -> dict[str, Any]:
         raise OSError(answer["errno"], os.strerror(answer["errno"]))
     result: dict[str, Any] = answer["result"]
     return result
-
-
-def _main() -> None:
-    """Set the limits, then call the function that the caller named."""
-    order = json.loads(sys.argv[2])
-    function = getattr(importlib.import_module(order["module"]), order["function"])
-    _set_limits(ProcessLimits(**order["limits"]))
-    stdout = os.dup(1)
-    os.dup2(2, 1)  # what a library prints is not our result
-    try:
-        answer = {"result": function(order["arguments"])}
-    except OSError as error:
-        answer = {"errno": error.errno or errno.EIO}
-    except (MemoryError, RecursionError):
-        os.write(stdout, _OUT_OF_MEMORY)
-        return
-    with open(stdout, "w", encoding="ascii") as out:  # noqa: PTH123 - a descriptor
-        json.dump(answer, out)
-
-
-def _set_limits(limits: ProcessLimits) -> None:
-    signal.alarm(limits.wall_s)  # also if the parent is gone by then
-    # A limit of 0 would not keep the host's crash handler away; 1 does.
-    _lower(resource.RLIMIT_CORE, 1)
-    _lower(resource.RLIMIT_CPU, limits.cpu_s)
-    _lower(resource.RLIMIT_AS, limits.memory_mb << 20)
-    _lower(resource.RLIMIT_FSIZE, limits.file_bytes)
-    _lower(resource.RLIMIT_NOFILE, 64)
-    with contextlib.suppress(OSError):
-        os.nice(5)
-
-
-def _lower(kind: int, limit: int) -> None:
-    _, hard = resource.getrlimit(kind)
-    if hard != resource.RLIM_INFINITY:
-        limit = min(limit, hard)
-    resource.setrlimit(kind, (limit, limit))

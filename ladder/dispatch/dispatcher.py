@@ -4,40 +4,57 @@ Several times a second its tick calls the packages below. Games of lost workers 
 reaped, finished games are folded into ratings, new bots join, matches are made, and
 hints are sent for games that are waiting. Every step is idempotent and may be late, so
 the tick also repairs the effects of every lost message.
+
+Each season, ladder, tournament and part of the tick is a unit of its own: an error
+stops this unit only (`ladder.moderation.containment`).
 """
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
 from threading import Event
+from typing import TypeVar
 
-import psycopg
 import structlog
 from django.conf import settings
-from django.db import Error, connection
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+from kombu.exceptions import InconsistencyError
 
 from ladder.bots import selectors as bots
-from ladder.bots.tasks import build_submission
-from ladder.dispatch.hints import (
-    BROKER_ERRORS,
-    HintPlanner,
-    handle_broker_error,
-    send_hint,
-)
+from ladder.common import publishing
+from ladder.common.publishing import BROKER_ERRORS
+from ladder.dispatch.contact import DatabaseContact
+from ladder.dispatch.hints import HintPlanner, handle_broker_error, send_hint
 from ladder.dispatch.leader import leading
+from ladder.dispatch.retention import RetentionSchedule
 from ladder.games import attempts, selectors as games, services, worker_health
 from ladder.games.capabilities import WorkerPool
 from ladder.games.tasks import play_game
-from ladder.ratings import rater, selectors as ratings
+from ladder.moderation import service_parts
+from ladder.moderation.containment import Containment, Unit, UnitKind
+from ladder.ratings import rater, selectors as ratings, summaries, voids
+from ladder.ratings.background import VoidFolder
+from ladder.ratings.cancellation import cancel_unplayable
 from ladder.ratings.matchmaking import MatchmakingSession
+from ladder.ratings.models import Season
 from ladder.ratings.seasons import settle
+from ladder.ratings.tasks import build_submission
 from ladder.tournaments import advance as tournaments
 
 REAP_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 6
 # Folds, new bots, uploads and tournaments.
 UPKEEP_INTERVAL_S = 1.0
 HEALTH_INTERVAL_S = 60.0
+# The time that the fold of one season may take in one tick.
+FOLD_BUDGET_S = 0.5
+# Reads all bots. In between, only uploads that became ready lately are looked at.
+WELCOME_ALL_INTERVAL_S = 30.0
+READY_LATELY = timedelta(minutes=2)
+BROKER_RETRY_INTERVAL_S = 3.0  # after a failure
 TICK_INTERVAL_S = 0.25
 # Used while workers take every hint that is sent, because they may be idle.
 BUSY_TICK_INTERVAL_S = 0.05
@@ -46,12 +63,15 @@ OPEN_GAMES_PER_SLOT = 3
 
 _NEVER = float("-inf")
 
+T = TypeVar("T")
 log = structlog.get_logger()
 
 
 @dataclass(slots=True)
 class TickResult:
     """The effects of one tick, as counts of games, bots, matches, uploads and hints.
+
+    `deleted` counts the rows and files that nobody needed any more.
 
     `queues_were_empty` is true if the workers had taken all earlier hints.
     """
@@ -61,9 +81,11 @@ class TickResult:
     folded: int = 0
     joined: int = 0
     paired: int = 0
+    cancelled: int = 0
     drawn: int = 0
     built: int = 0
     sent: int = 0
+    deleted: int = 0
     queues_were_empty: bool = False
 
 
@@ -71,6 +93,8 @@ class Dispatcher:
     """Ticks until it is stopped. One is enough; a second one does no harm."""
 
     def __init__(self) -> None:
+        self._contact = DatabaseContact()
+        self._broker_retry_at = _NEVER
         self._reaped_at = _NEVER
         self._upkeep_at = _NEVER
         self._health_checked_at = _NEVER
@@ -78,75 +102,166 @@ class Dispatcher:
         self._build_hints: dict[int, float] = {}
         """When a hint was last sent for an upload, by submission."""
         self._matchmaking: dict[int, MatchmakingSession] = {}
+        self._units = Containment()
+        self._reported_at = _NEVER
+        self._last_error = ""
+        self._void_folder = VoidFolder()
+        self._welcomed_at: dict[int, float] = {}
+        """When all bots were last looked at, by season."""
+        self._retention = RetentionSchedule()
 
     def run(self, stop: Event) -> None:
-        """Tick until `stop` is set. Survives outages of database and broker."""
+        """Tick until `stop` is set. Survives every error but ImproperlyConfigured."""
         while not stop.is_set():
             try:
                 self._lead(stop)
-            except (Error, psycopg.Error, *BROKER_ERRORS) as error:
-                log.warning("dispatcher pauses after an error", error=str(error))
+            except ImproperlyConfigured:
+                raise
+            except Exception as error:  # noqa: BLE001 -- nothing may end the dispatcher
+                self._log_pause(error)
                 connection.close()
             stop.wait(UPKEEP_INTERVAL_S)
+        self._void_folder.close()
         connection.close()
 
+    def _log_pause(self, error: Exception) -> None:
+        """Log an error of the whole tick, with its traceback only at first."""
+        text = repr(error)
+        is_new = text != self._last_error
+        self._last_error = text
+        log.warning(
+            "dispatcher pauses after an error",
+            error=str(error),
+            exc_info=error if is_new else None,
+        )
+
     def _lead(self, stop: Event) -> None:
-        """Tick until `stop` is set; return at once if another dispatcher leads."""
-        with leading() as is_leader:
-            while is_leader and not stop.is_set():
+        """Tick while we lead, until `stop` is set; return at once if another leads."""
+        with leading() as leadership:
+            if leadership is None:
+                return
+            self._units.load()
+            while leadership.is_held() and not stop.is_set():
                 result = self.tick()
+                self._report()
                 connection.close()
                 busy = result.queues_were_empty and result.sent
                 stop.wait(BUSY_TICK_INTERVAL_S if busy else TICK_INTERVAL_S)
+            if stop.is_set():
+                service_parts.sign_off(service_parts.DISPATCHER)
+            else:
+                log.warning("another dispatcher may lead now: the lock was lost")
+
+    def _report(self) -> None:
+        """Let `manage.py status` see that the dispatcher works."""
+        now = time.monotonic()
+        if now - self._reported_at >= service_parts.REPORT_INTERVAL_S:
+            self._reported_at = now
+            service_parts.report(service_parts.DISPATCHER)
+
+    def _part(self, name: str, action: Callable[[], T], default: T) -> T:
+        return self._units.run(Unit(UnitKind.PART, name), action, default)
 
     def tick(self) -> TickResult:
         """Do everything that is to be done now. Safe to call at any time.
 
         1. Reap games whose lease has ended.
         2. Drain workers that cause failures, and void their games.
-        3. Once a second: fold finished games, let new bots join, send hints for
-           uploads, and advance tournaments.
+        3. Once a second: fold finished games, let new bots join, cancel games of bots
+           that may no longer play, send hints for uploads, and advance tournaments.
         4. Make matches until every season has enough open games.
         5. Send hints for games that are waiting.
+        6. Delete a few rows that nobody needs any more.
         """
         result = TickResult()
         now = time.monotonic()
-        workers = games.worker_pool()
+        workers = self._part("workers", games.worker_pool, WorkerPool())
         if now - self._reaped_at >= REAP_INTERVAL_S:
             self._reaped_at = now
-            result.reaped = len(attempts.reap())
+            result.reaped = self._part(
+                "reaping", lambda: len(attempts.reap(self._contact.confirm(now))), 0
+            )
         if now - self._health_checked_at >= HEALTH_INTERVAL_S:
             self._health_checked_at = now
-            result.voided = len(worker_health.drain_faulty_workers())
+            result.voided = self._part(
+                "worker health",
+                lambda: len(worker_health.drain_faulty_workers(voids.void)),
+                0,
+            )
         if now - self._upkeep_at >= UPKEEP_INTERVAL_S:
             self._upkeep_at = now
             result.joined, result.folded = self._fold_seasons()
-            result.built = self._send_build_hints(workers.slots, now)
-            result.drawn = tournaments.tick(workers.slots)
+            result.cancelled = self._part("cancelling", cancel_unplayable, 0)
+            self._part("void folder", self._void_folder.ensure, None)
+            result.built = self._part(
+                "uploads", lambda: self._send_build_hints(workers.slots, now), 0
+            )
+            result.drawn = tournaments.tick(workers.slots, self._units)
         result.paired = self._make_matches(workers.slots)
         in_flight = games.in_flight()
         result.queues_were_empty = not in_flight.total()
-        result.sent = self._send_hints(workers, in_flight)
+        result.sent = self._part(
+            "hints", lambda: self._send_hints(workers, in_flight), 0
+        )
+        result.deleted = self._part("retention", lambda: self._retention.apply(now), 0)
+        if self._health_checked_at == now:  # all units were run in this tick
+            self._units.forget_unseen()
         return result
 
     def _fold_seasons(self) -> tuple[int, int]:
         """Return how many bots joined a ladder and how many entries were folded."""
         joined = 0
         folded = 0
-        for season in ratings.unarchived():
-            joined += rater.welcome(season.pk)
-            while entries := rater.fold(season.pk):
-                folded += entries
-            settle(season)
+        for season in ratings.unarchived().select_related("ladder"):
+            unit = Unit(UnitKind.RATINGS, season.ladder.slug)
+            more = self._units.run(unit, partial(self._fold_season, season), (0, 0))
+            joined += more[0]
+            folded += more[1]
+        for season in summaries.behind():
+            catch_up = partial(summaries.catch_up, season.pk)
+            self._part(f"summaries of season {season.pk}", catch_up, 0)
         return joined, folded
+
+    def _fold_season(self, season: Season) -> tuple[int, int]:
+        """Return how many bots joined the season and how many entries were folded.
+
+        After an outage many games wait. They are folded over several ticks, so that
+        reaping, matches and hints go on.
+        """
+        joined = self._welcome(season.pk)
+        folded = 0
+        deadline = time.monotonic() + FOLD_BUDGET_S
+        while entries := rater.fold(season.pk):
+            folded += entries
+            if time.monotonic() > deadline:
+                break
+        settle(season)
+        return joined, folded
+
+    def _welcome(self, season: int) -> int:
+        """Let bots join: each second those with a new upload, from time to time all."""
+        now = time.monotonic()
+        if now - self._welcomed_at.get(season, _NEVER) < WELCOME_ALL_INTERVAL_S:
+            return rater.welcome(season, ready_within=READY_LATELY)
+        self._welcomed_at[season] = now
+        return rater.welcome(season)
 
     def _make_matches(self, slots: int) -> int:
         paired = 0
         for season in ratings.playing():
-            missing = OPEN_GAMES_PER_SLOT * slots - ratings.open_games(season)
-            if missing > 0:
-                session = self._matchmaking.setdefault(season.pk, MatchmakingSession())
-                paired += session.pair(season, missing)
+            unit = Unit(UnitKind.MATCHMAKING, season.ladder.slug)
+            make = partial(self._make_matches_of, season, slots)
+            paired += self._units.run(unit, make, 0)
+        return paired
+
+    def _make_matches_of(self, season: Season, slots: int) -> int:
+        missing = OPEN_GAMES_PER_SLOT * slots - ratings.open_games(season)
+        if missing <= 0:
+            return 0
+        # A session that failed half-way is not kept, because its pool may be wrong.
+        session = self._matchmaking.pop(season.pk, None) or MatchmakingSession()
+        paired = session.pair(season, missing)
+        self._matchmaking[season.pk] = session
         return paired
 
     def _send_build_hints(self, slots: int, now: float) -> int:
@@ -161,19 +276,30 @@ class Dispatcher:
             for submission, sent_at in self._build_hints.items()
             if now - sent_at <= lifetime_s
         }
+        if now < self._broker_retry_at:
+            return 0
         due = [pk for pk in bots.claimable_ids() if pk not in self._build_hints]
+        if not due:
+            return 0
         sent = 0
-        hosts = games.live_workers().values_list("host", flat=True) if due else ()
-        live_hosts = len(set(hosts))
-        for submission in due[:slots]:
-            try:
-                build_submission.apply_async((submission, live_hosts), retry=False)
-            except BROKER_ERRORS as error:
-                handle_broker_error(error)
-                break
-            self._build_hints[submission] = now
-            sent += 1
+        live_hosts = len(set(games.live_workers().values_list("host", flat=True)))
+        try:
+            with publishing.producer(build_submission.app) as producer:
+                for submission in due[:slots]:
+                    build_submission.apply_async(
+                        (submission, live_hosts), producer=producer, retry=False
+                    )
+                    self._build_hints[submission] = now
+                    sent += 1
+        except BROKER_ERRORS as error:
+            self._handle_broker_error(error)
         return sent
+
+    def _handle_broker_error(self, error: Exception) -> None:
+        """Log it, and send nothing for a while: each try may take a second."""
+        if not isinstance(error, InconsistencyError):
+            self._broker_retry_at = time.monotonic() + BROKER_RETRY_INTERVAL_S
+        handle_broker_error(error)
 
     def _send_hints(self, workers: WorkerPool, in_flight: Counter[str]) -> int:
         """Send hints for waiting games; return how many hints were sent.
@@ -183,6 +309,8 @@ class Dispatcher:
            does not send the same hints.
         3. Send. If the broker fails, take back the marks of the unsent hints.
         """
+        if time.monotonic() < self._broker_retry_at:
+            return 0
         planner = HintPlanner(workers, in_flight)
         planner.fill()
         if not planner.hints:
@@ -193,12 +321,12 @@ class Dispatcher:
         folds = self._folds_after([hint.game for hint in planner.hints])
         sent = 0
         try:
-            with play_game.app.producer_or_acquire() as producer:
+            with publishing.producer(play_game.app) as producer:
                 for hint in planner.hints:
                     send_hint(hint.game, hint.queue, folds.get(hint.game), producer)
                     sent += 1
         except BROKER_ERRORS as error:
-            handle_broker_error(error)
+            self._handle_broker_error(error)
             services.mark_unsent([hint.game for hint in planner.hints[sent:]])
         return sent
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import structlog
 from kombu import Producer
-from kombu.exceptions import InconsistencyError, OperationalError
+from kombu.exceptions import InconsistencyError
 
 from ladder.games import selectors as games
 from ladder.games.capabilities import WorkerPool
@@ -20,9 +20,6 @@ from ladder.ratings.tasks import fold
 
 # A shallow queue lets urgent games overtake the others.
 HINTS_PER_SLOT = 2
-
-# What Celery and kombu raise if the broker is down or has lost its queues.
-BROKER_ERRORS = (OperationalError, InconsistencyError)
 
 log = structlog.get_logger()
 

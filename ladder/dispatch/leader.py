@@ -30,26 +30,49 @@ _DJANGO_ONLY = ("pool", "server_side_binding")
 _ADDRESS = ("host", "port", "user", "password", "dbname")
 
 
+class Leadership:
+    """The right to work as the only dispatcher, for as long as `is_held` is true."""
+
+    def __init__(self, session: psycopg.Connection[Any] | None) -> None:
+        """``session`` holds the lock. SQLite needs none: our process holds a file."""
+        self._session = session
+
+    def is_held(self) -> bool:
+        """True if we still lead.
+
+        The server releases the lock when its session ends, for example after a restart
+        of the database. Then another dispatcher may lead already.
+        """
+        if self._session is None:
+            return True
+        try:
+            self._session.execute("SELECT 1")
+        except psycopg.Error:
+            return False
+        return True
+
+
 @contextmanager
-def leading() -> Iterator[bool]:
-    """Hold the dispatcher's lock inside the block; yield False if another holds it.
+def leading() -> Iterator[Leadership | None]:
+    """Hold the dispatcher's lock inside the block; yield None if another holds it.
 
     Raises ImproperlyConfigured behind a connection pooler. There a lock belongs to
     the pooler's session and would outlive the dispatcher.
     """
     if connection.vendor == "sqlite":
         with locked(settings.DATA_DIR / "dispatch.lock") as is_leader:
-            yield is_leader
+            yield Leadership(None) if is_leader else None
         return
-    with _direct_connection() as session:
+    with direct_connection() as session:
         _refuse_pooler(session)
         row = session.execute(
             "SELECT pg_try_advisory_lock(%s)", (ADVISORY_LOCK_ID,)
         ).fetchone()
-        yield bool(row and row[0])
+        yield Leadership(session) if row and row[0] else None
 
 
-def _direct_connection() -> psycopg.Connection[Any]:
+def direct_connection() -> psycopg.Connection[Any]:
+    """Open a session of PostgreSQL itself, outside of pools and poolers."""
     params: dict[str, Any] = connection.get_connection_params()
     direct_url = settings.DATABASE_DIRECT_URL
     unwanted = (*_DJANGO_ONLY, *_ADDRESS) if direct_url else _DJANGO_ONLY

@@ -73,7 +73,7 @@ class MatchAdmin(ReadOnly):
 
 
 class GameAdmin(ReadOnly):
-    """The pages of games. `ladder.moderation.admin` adds the audited actions."""
+    """The pages of games. `ladder.ratings.admin` registers them with more actions."""
 
     list_display = (
         "id",

@@ -7,7 +7,6 @@ can write nothing more, however late it writes. All times are the database's, be
 the clocks of hosts may be wrong. This module sends no messages and plays no moves.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,11 +15,11 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from ladder.common.storable import storable
-from ladder.games import sql
+from ladder.games import blame, seat_logs, selectors, sql
 from ladder.games.models import (
     MAX_REASON_CHARS,
     Attempt,
@@ -30,14 +29,13 @@ from ladder.games.models import (
     StoredAnswer,
     Worker,
 )
-from ladder.games.sql import LogRow
 from ladder.runner.verdict import SeatOutput
 
 LEASE = timedelta(seconds=settings.TORRES_LEASE_SECONDS)
 # This number of failures makes a game dead or, if all name the same seat, blames it.
 MAX_FAILURES = 3
-# Applies if all failures happened on one worker and another worker could try.
-MAX_FAILURES_ON_ONE_WORKER = 6
+# Applies if all failures happened in one installation and another one could try.
+MAX_FAILURES_IN_ONE_PLACE = 6
 
 log = structlog.get_logger()
 
@@ -84,6 +82,14 @@ class FinishedGame:
     seats: Sequence[SeatResult]
 
 
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A time in which nobody could reach the database: it began and ended ago."""
+
+    began: timedelta
+    ended: timedelta
+
+
 def claim(game: int, worker: int) -> Claim | None:
     """Take a scheduled game for a worker; return None if it cannot be taken.
 
@@ -101,6 +107,15 @@ def claim(game: int, worker: int) -> Claim | None:
             return None
         attempt = sql.open_attempt(game, fence, worker)
     return Claim(game, fence, attempt, worker)
+
+
+def return_hint(game: int) -> bool:
+    """Let the dispatcher send another hint at once, because this one was refused.
+
+    Return False if the game is not scheduled, so that it needs no hint.
+    """
+    scheduled = Game.objects.filter(pk=game, status=GameStatus.SCHEDULED)
+    return bool(scheduled.update(sent_at=None))
 
 
 def renew_lease(claim: Claim) -> bool:
@@ -155,6 +170,7 @@ def finish(
         "fault": [seat.fault for seat in seats],
         "fault_detail": [storable(seat.detail) for seat in seats],
     }
+    logs = seat_logs.rows(claim.game, claim.attempt, outputs)
     written = sql.execute(
         sql.finish_game(
             claim.game, claim.fence, result.reason, result.engine, result.replay
@@ -162,7 +178,7 @@ def finish(
         sql.write_seats(claim.game, columns),
         sql.close_attempt(claim.game, claim.fence, Attempt.Outcome.FINISHED, reason=""),
         sql.delete_answers(claim.attempt),
-        *sql.insert_logs(_log_rows(claim, outputs)),
+        *sql.insert_logs(logs),
     )
     return written or _has_finished(claim.attempt)
 
@@ -184,15 +200,16 @@ def fail(
        many attempts failed and named no seat, set it to dead instead: an operator has
        to look at it.
     2. If too many attempts failed in the same seat, blame that seat: it forfeits when
-       the game is played again. Otherwise a bot that can break the service could
-       escape from each game that it is about to lose.
+       the game is played again. For a repeat offender one is too many. Otherwise a bot
+       that can break the service could escape from each game that it is about to lose.
     3. Close the attempt as failed, with the reason and the seat.
     4. Add the logs of the seats.
     """
+    logs = seat_logs.rows(claim.game, claim.attempt, outputs)
     with transaction.atomic():
         if not _end_failed_attempt(claim.game, claim.fence, reason, seat):
             return False
-        for statement in sql.insert_logs(_log_rows(claim, outputs)):
+        for statement in sql.insert_logs(logs):
             sql.execute(statement)
     return True
 
@@ -215,22 +232,65 @@ def release(game: int, fence: int, reason: str) -> bool:
     return bool(released)
 
 
-def reap() -> list[int]:
-    """Fail every attempt whose lease has ended, and return the games. Idempotent.
+def reap(outage: Outage | None = None) -> list[int]:
+    """End every attempt whose lease has ended, and return the games. Idempotent.
+
+    `outage` is the last time in which the caller could not reach the database.
 
     1. List the running games whose lease has ended.
-    2. For each game, in a transaction of its own: if its fence is still the same and
-       its lease has still ended, end the attempt as `fail` does. A worker may have
-       renewed the lease or finished the game in the meantime.
+    2. If the lease could not be renewed because of an outage that all workers shared,
+       the game returns to the schedule without a failure.
+    3. Otherwise the attempt ends as `fail` does.
+
+    Each game has a transaction of its own, which requires the same fence and a lease
+    that has still ended: a worker may have renewed it or finished the game meanwhile.
     """
     expired = Game.objects.filter(status=GameStatus.RUNNING, lease_until__lt=Now())
+    excused = set(expired.filter(_overlaps(outage)).values_list("pk", flat=True))
     reaped = []
-    for game, fence in expired.values_list("pk", "fence"):
+    for game in expired.select_related("owner").defer("replay"):
         with transaction.atomic():
-            reason = "lease over: worker lost"
-            if _end_failed_attempt(game, fence, reason, None, only_if_expired=True):
-                reaped.append(game)
+            if game.pk in excused or _all_others_are_silent(game):
+                reason = "lease over: all workers lost the database"
+                ended = _release_expired(game, reason)
+            else:
+                reason = "lease over: worker lost"
+                ended = _end_failed_attempt(
+                    game.pk, game.fence, reason, None, only_if_expired=True
+                )
+            if ended:
+                reaped.append(game.pk)
     return reaped
+
+
+def _overlaps(outage: Outage | None) -> Q:
+    """Return the condition that an outage fell into the last lease of a game."""
+    if outage is None:
+        return Q(pk__in=[])
+    return Q(
+        lease_until__gt=Now() - outage.began,
+        lease_until__lt=Now() - outage.ended + LEASE,
+    )
+
+
+def _all_others_are_silent(game: Game) -> bool:
+    """True if the other installations stopped reporting when the game's worker did.
+
+    A network that fails for all workers ends their leases, but not the dispatcher's
+    connection. Installations that were silent long before are no evidence.
+    """
+    if game.owner is None or game.lease_until is None:
+        return False
+    others = Worker.objects.filter(
+        gone_at__isnull=True, seen_at__gt=game.lease_until - 2 * LEASE
+    ).exclude(name__startswith=f"{game.owner.installation}#")
+    recent = others.filter(seen_at__gt=game.lease_until - LEASE / 2)
+    return others.exists() and not recent.exists()
+
+
+def _release_expired(game: Game, reason: str) -> bool:
+    still_expired = _running(game.pk, game.fence).filter(lease_until__lt=Now())
+    return still_expired.exists() and release(game.pk, game.fence, reason)
 
 
 def _running(game: int, fence: int) -> QuerySet[Game]:
@@ -279,44 +339,46 @@ def _end_failed_attempt(
 def _is_last_failure(game: int, seat: int | None) -> bool:
     """True if one more failure in this seat, or in no seat, is one too many.
 
-    After MAX_FAILURES it is, if at least two workers tried the game, or if no other
-    worker could. Otherwise another worker may still succeed, up to
-    MAX_FAILURES_ON_ONE_WORKER. Failures in other seats do not count, so each seat of a
-    table with several hostile bots is blamed in its turn.
+    After MAX_FAILURES it is, if at least two installations tried the game, or if no
+    other installation with a live worker could. Otherwise another one may still
+    succeed, up to MAX_FAILURES_IN_ONE_PLACE. Failures in other seats do not count, so
+    each seat of a table with several hostile bots is blamed in its turn. A repeat
+    offender gets one attempt (`blame`).
     """
+    if seat is not None and seat in blame.repeat_offenders(game):
+        return True
     failures = Game.objects.values_list("failures", flat=True).get(pk=game)
     # The open attempt is the one that fails now. Attempts from before an operator
     # revived the game do not count.
     recent = (
         Attempt.objects.filter(game=game)
         .filter(outcome__in=[Attempt.Outcome.FAILED, Attempt.Outcome.OPEN])
+        .select_related("worker")
         .order_by("-fence")[: failures + 1]
     )
-    workers = [
-        attempt.worker_id
+    places = [
+        attempt.worker.installation if attempt.worker else ""
         for attempt in recent
         if attempt.outcome == Attempt.Outcome.OPEN or attempt.seat == seat
     ]
-    if len(workers) < MAX_FAILURES:
+    if len(places) < MAX_FAILURES:
         return False
-    tried = set(workers)
-    others = Worker.objects.filter(gone_at__isnull=True, drained=False).exclude(
-        pk__in=tried
-    )
+    tried = set(places)
+    live = {worker.installation for worker in selectors.live_players()}
     return (
-        len(tried) > 1
-        or len(workers) >= MAX_FAILURES_ON_ONE_WORKER
-        or not others.exists()
+        len(tried) > 1 or len(places) >= MAX_FAILURES_IN_ONE_PLACE or not live - tried
     )
 
 
 def doubted_seats(game: int) -> set[int]:
-    """Return the seats in which an earlier attempt at the game failed.
+    """Return the seats that no longer get the benefit of the doubt about their clock.
 
-    A bot gets the benefit of the doubt once in a game (`BotProcess`, strict clock).
+    A bot gets it once in a game, until an attempt failed in its seat, and a repeat
+    offender does not get it at all (`BotProcess`, strict clock; `blame`).
     """
     failed = Attempt.objects.filter(game=game, seat__isnull=False)
-    return {seat for seat in failed.values_list("seat", flat=True) if seat is not None}
+    seats = {seat for seat in failed.values_list("seat", flat=True) if seat is not None}
+    return seats | blame.repeat_offenders(game)
 
 
 def _close_attempt(
@@ -328,18 +390,3 @@ def _close_attempt(
 ) -> None:
     text = storable(reason)[:MAX_REASON_CHARS]
     sql.execute(sql.close_attempt(game, fence, outcome, text, seat))
-
-
-def _log_rows(claim: Claim, outputs: Sequence[SeatOutput]) -> list[LogRow]:
-    """Return the logs of the seats that left something behind."""
-    return [
-        LogRow(
-            attempt=claim.attempt,
-            seat=number,
-            stderr=storable(output.stderr),
-            notes=json.dumps(storable(output.notes)),
-            verdict=json.dumps(storable(output.verdict)),
-        )
-        for number, output in enumerate(outputs)
-        if output.stderr or output.notes or output.verdict
-    ]

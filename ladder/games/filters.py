@@ -1,7 +1,7 @@
 """The filters of the lists of matches and games."""
 
 import django_filters as filters
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 
@@ -25,8 +25,7 @@ class GameFilter(filters.FilterSet):
         fields = ["bot", "status", "match", "ladder"]
 
     def of_bot(self, games: QuerySet[Game], _name: str, bot: Bot) -> QuerySet[Game]:
-        seat = Seat.objects.filter(game=OuterRef("pk"), submission__bot=bot)
-        return games.filter(Exists(seat))
+        return games.filter(pk__in=Seat.objects.filter(bot=bot).values("game"))
 
 
 class MatchFilter(filters.FilterSet):
@@ -39,5 +38,5 @@ class MatchFilter(filters.FilterSet):
         fields = ["bot", "kind", "ladder"]
 
     def of_bot(self, rows: QuerySet[Match], _name: str, bot: Bot) -> QuerySet[Match]:
-        seat = Seat.objects.filter(game__match=OuterRef("pk"), submission__bot=bot)
-        return rows.filter(Exists(seat))
+        its_seats = Seat.objects.filter(bot=bot)
+        return rows.filter(pk__in=its_seats.values("game__match"))

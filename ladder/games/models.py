@@ -11,10 +11,15 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from engine.faults import EndReason, Fault
-from ladder.bots.models import Submission
+from ladder.bots.models import Bot, Submission
 
 MAX_SEATS = 4
 MAX_REASON_CHARS = 200
+
+
+def installation_of(worker_name: str) -> str:
+    """Return the installation in a worker's name: "host:data folder"."""
+    return worker_name.rpartition("#")[0]
 
 
 class Worker(models.Model):
@@ -32,7 +37,9 @@ class Worker(models.Model):
     sandbox = models.CharField(
         max_length=10, blank=True, help_text="The level that the sandbox reaches."
     )
-    slots = models.PositiveSmallIntegerField(default=1, help_text="Games at once.")
+    slots = models.PositiveSmallIntegerField(
+        default=1, help_text="Games at once. 0 if it only checks uploads or folds."
+    )
     calibration_ms = models.FloatField(
         null=True,
         blank=True,
@@ -51,6 +58,11 @@ class Worker(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def installation(self) -> str:
+        """Return the name of the installation to which this process belongs."""
+        return installation_of(self.name)
+
 
 class Match(models.Model):
     """One scheduled contest of 2 to 4 submissions under one set of terms.
@@ -65,7 +77,7 @@ class Match(models.Model):
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
     ruleset = models.CharField(max_length=40)
-    switches = models.JSONField(help_text="Differences from the ruleset.")
+    switches = models.JSONField(help_text="All switches, resolved for the seats.")
     seats = models.PositiveSmallIntegerField()
     limits = models.JSONField(
         help_text="Clock and resource limits, as in the hello message to a bot."
@@ -97,6 +109,12 @@ class Match(models.Model):
             models.CheckConstraint(
                 condition=Q(seats__range=(2, MAX_SEATS)), name="match_has_2_to_4_seats"
             ),
+        ]
+        indexes = [
+            models.Index(fields=["kind", "-id"], name="match_by_kind"),
+            models.Index(fields=["ladder", "-id"], name="match_by_ladder"),
+            # The tally adds up this column without reading the rows.
+            models.Index(fields=["planned"], name="match_planned"),
         ]
 
     def __str__(self) -> str:
@@ -219,6 +237,14 @@ class Game(models.Model):
                 fields=["match"], condition=Q(status="voided"), name="game_voided"
             ),
             models.Index(fields=["-finished_at"], name="game_finished"),
+            # The open games of a match or a season: few, among all that were played.
+            models.Index(
+                fields=["match"],
+                condition=Q(status__in=["scheduled", "running"]),
+                name="game_open",
+            ),
+            # Lists of one status, newest first, and the tally.
+            models.Index(fields=["status", "-id"], name="game_by_status"),
         ]
 
     def __str__(self) -> str:
@@ -236,6 +262,11 @@ class Seat(models.Model):
     game = models.ForeignKey(Game, models.CASCADE, related_name="seats")
     number = models.PositiveSmallIntegerField(help_text="From 0.")
     submission = models.ForeignKey(Submission, models.PROTECT, related_name="seats")
+    # A copy of `submission.bot`, which never changes, so that the games of a bot can be
+    # listed newest first by an index. `manage.py audit` compares the two.
+    bot = models.ForeignKey(
+        Bot, models.PROTECT, related_name="seats", db_index=False, editable=False
+    )
     score = models.PositiveSmallIntegerField(null=True, blank=True)
     rank = models.PositiveSmallIntegerField(null=True, blank=True, help_text="From 1.")
     fault = models.CharField(
@@ -254,6 +285,12 @@ class Seat(models.Model):
 
     class Meta:
         ordering = ["game", "number"]
+        indexes = [
+            models.Index(
+                fields=["submission"], condition=~Q(fault=""), name="seat_forfeited"
+            ),
+            models.Index(fields=["bot", "-game"], name="seat_of_bot"),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["game", "number"], name="one_seat_per_number"
@@ -291,7 +328,10 @@ class Attempt(models.Model):
 
     game = models.ForeignKey(Game, models.CASCADE, related_name="attempts")
     fence = models.PositiveIntegerField()
-    worker = models.ForeignKey(Worker, models.PROTECT, related_name="attempts")
+    # Null if the worker was deleted, long after its end (`retention`).
+    worker = models.ForeignKey(
+        Worker, models.SET_NULL, null=True, blank=True, related_name="attempts"
+    )
     started_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(null=True, blank=True)
     outcome = models.CharField(
@@ -306,6 +346,13 @@ class Attempt(models.Model):
 
     class Meta:
         ordering = ["game", "fence"]
+        indexes = [
+            models.Index(
+                fields=["ended_at"],
+                condition=Q(outcome="failed"),
+                name="attempt_failed",
+            )
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["game", "fence"], name="one_attempt_per_fence"
@@ -333,7 +380,7 @@ class StoredAnswer(models.Model):
     """One answer of a seat in a running game, so that people can watch the game.
 
     The answers of a finished attempt are moved into the replay. Those of a failed
-    attempt stay here.
+    attempt stay here for TORRES_KEEP_ANSWERS_DAYS.
     """
 
     attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="answers")
@@ -360,7 +407,10 @@ class StoredAnswer(models.Model):
 
 
 class SeatLog(models.Model):
-    """The output of one seat in one attempt, for the owner of the bot only."""
+    """The output of one seat in one attempt, for the owner of the bot only.
+
+    It is shortened (`seat_logs`), and deleted after TORRES_KEEP_LOGS_DAYS.
+    """
 
     attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="logs")
     number = models.PositiveSmallIntegerField(help_text="The seat, from 0.")
@@ -379,3 +429,21 @@ class SeatLog(models.Model):
 
     def __str__(self) -> str:
         return f"log of seat {self.number}, attempt {self.attempt_id}"
+
+
+class LogUse(models.Model):
+    """The bytes of logs that the games of one bot have stored on one day (UTC)."""
+
+    bot = models.ForeignKey(Bot, models.CASCADE, related_name="log_uses")
+    day = models.DateField()
+    bytes = models.PositiveBigIntegerField(help_text="Before shortening.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["bot", "day"], name="one_log_use_per_bot_and_day"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"logs of {self.bot} on {self.day}"

@@ -29,6 +29,8 @@ from ladder.games.sql import DueGame
 HINT_LIFETIME = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 2 / 3)
 # A worker that did not report for this long counts as dead.
 WORKER_TIMEOUT = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 1.5)
+# For how long the status shows a worker that was lost.
+SILENT_WORKER_SHOWN = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,11 @@ def live_workers() -> QuerySet[Worker]:
     return _reporting_workers().filter(drained=False)
 
 
+def live_players() -> QuerySet[Worker]:
+    """List the live workers that play games; others only check uploads or fold."""
+    return live_workers().filter(slots__gt=0)
+
+
 def drained_workers() -> QuerySet[Worker]:
     """List the workers that reported lately and take no games."""
     return _reporting_workers().filter(drained=True)
@@ -120,17 +127,25 @@ def _reporting_workers() -> QuerySet[Worker]:
     )
 
 
-def silent_workers() -> QuerySet[Worker]:
-    """List the workers that stopped reporting without signing off."""
-    return Worker.objects.filter(
-        gone_at__isnull=True, seen_at__lte=Now() - WORKER_TIMEOUT
+def silent_workers() -> list[Worker]:
+    """List the workers that stopped reporting lately without signing off.
+
+    A worker is left out if another process of its installation has replaced it, or
+    after SILENT_WORKER_SHOWN.
+    """
+    silent = Worker.objects.filter(
+        gone_at__isnull=True,
+        seen_at__lte=Now() - WORKER_TIMEOUT,
+        seen_at__gt=Now() - SILENT_WORKER_SHOWN,
     )
+    reporting = {worker.installation for worker in _reporting_workers()}
+    return [worker for worker in silent if worker.installation not in reporting]
 
 
 def worker_pool() -> WorkerPool:
     """Return the workers that take games now, grouped by what they offer."""
     slots: Counter[Capabilities | None] = Counter()
-    for worker in live_workers().only("slots", "languages", "sandbox", "versions"):
+    for worker in live_players().only("slots", "languages", "sandbox", "versions"):
         slots[offered(worker)] += worker.slots
     return WorkerPool([WorkerGroup(tags, count) for tags, count in slots.items()])
 

@@ -148,6 +148,40 @@ class MoveSerializer(serializers.Serializer[Any]):
     auto = serializers.BooleanField(required=False)
 
 
+class LanguageSerializer(serializers.Serializer[Any]):
+    """A language: how its bots are built and started, and who can do that now."""
+
+    name = serializers.CharField()
+    entries = serializers.ListField(
+        child=serializers.CharField(), help_text="Names of the main file."
+    )
+    build = serializers.CharField(allow_blank=True, help_text="Empty: no build.")
+    run = serializers.CharField()
+    packages = serializers.ListField(
+        child=serializers.CharField(), help_text="The Debian packages of a worker."
+    )
+    workers = serializers.IntegerField(help_text="Live workers that run it.")
+    versions = serializers.ListField(
+        child=serializers.CharField(), help_text="Of the tools on these workers."
+    )
+    waiting = serializers.IntegerField(help_text="Uploads that wait for a worker.")
+
+
+class UploadLimitsSerializer(serializers.Serializer[Any]):
+    packed_bytes = serializers.IntegerField()
+    unpacked_bytes = serializers.IntegerField()
+    files = serializers.IntegerField()
+    path_bytes = serializers.IntegerField()
+    path_parts = serializers.IntegerField()
+
+
+class LanguagesSerializer(serializers.Serializer[Any]):
+    """All languages, and the limits of an upload."""
+
+    languages = LanguageSerializer(many=True)
+    upload = UploadLimitsSerializer()
+
+
 class MovesSerializer(serializers.Serializer[Any]):
     """The moves of a game so far.
 

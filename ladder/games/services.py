@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
+from engine.rulesets import resolve
 from ladder.bots.models import Submission
 from ladder.common.errors import LadderError
 from ladder.games import capabilities, sql
@@ -55,13 +56,16 @@ def schedule_match(
     """Schedule a match and its games.
 
     `seats` are in the order of the seats of the first game. With `duplicate` the match
-    has one game for each rotation of the seats, all with the same decks.
+    has one game for each rotation of the seats, all with the same decks. Raises
+    BadSwitch (an EngineError) if the terms are impossible.
     """
     games = len(seats) if duplicate else 1
+    # All switches are copied, so that a corrected edition changes no scheduled game.
+    rules = resolve(terms.ruleset, len(seats), terms.switches)
     match = Match.objects.create(
         kind=kind,
         ruleset=terms.ruleset,
-        switches=terms.switches,
+        switches=rules.switches(),
         limits=terms.limits,
         seats=len(seats),
         seed=secrets.token_hex(16),
@@ -87,7 +91,12 @@ def _needs(seats: Sequence[Submission]) -> str:
 
 def _add_seats(game: Game, submissions: Sequence[Submission]) -> None:
     Seat.objects.bulk_create(
-        Seat(game=game, number=number, submission=submission)
+        Seat(
+            game=game,
+            number=number,
+            submission=submission,
+            bot_id=submission.bot_id,
+        )
         for number, submission in enumerate(submissions)
     )
 
@@ -145,6 +154,15 @@ def void(game: int, note: str, *, replay_again: bool = True) -> Game | None:
     old_seats = old.seats.select_related("submission")
     _add_seats(new, [seat.submission for seat in old_seats])
     return new
+
+
+def abandon(game: int, note: str) -> bool:
+    """Cancel a dead game for good; return False if the game is not dead."""
+    return bool(
+        Game.objects.filter(pk=game, status=GameStatus.DEAD).update(
+            status=GameStatus.CANCELLED, note=note[:MAX_REASON_CHARS]
+        )
+    )
 
 
 def revive(game: int) -> bool:

@@ -14,11 +14,23 @@ from typing import Any, NamedTuple
 import psycopg
 from django.db import connection, transaction
 
-from ladder.games.models import Attempt, Game, Seat, SeatLog, StoredAnswer, Worker
+from ladder.bots.models import Submission
+from ladder.games.models import (
+    Attempt,
+    Game,
+    LogUse,
+    Seat,
+    SeatLog,
+    StoredAnswer,
+    Worker,
+)
 
-_GAME, _SEAT, _ATTEMPT, _ANSWER, _LOG, _WORKER = (
+_GAME, _SEAT, _ATTEMPT, _ANSWER, _LOG, _LOG_USE, _WORKER, _SUBMISSION = (
     model._meta.db_table  # noqa: SLF001 -- the documented way to a table's name
-    for model in (Game, Seat, Attempt, StoredAnswer, SeatLog, Worker)
+    for model in (
+        *(Game, Seat, Attempt, StoredAnswer, SeatLog, LogUse, Worker),
+        Submission,
+    )
 )
 
 
@@ -39,6 +51,14 @@ class DueGame(NamedTuple):
     queue: str
     needs: str
     again: bool
+
+
+class Offence(NamedTuple):
+    """A seat whose submission forfeited other games after failed attempts."""
+
+    seat: int
+    submission: int
+    games: int
 
 
 class LogRow(NamedTuple):
@@ -194,6 +214,27 @@ def open_attempt(game: int, fence: int, worker: int) -> int:
     return int(rows[0][0])
 
 
+def offences(game: int, window_s: float) -> list[Offence]:
+    """Count, by seat, the other games that each submission of a game forfeited.
+
+    Only the games of the last `window_s` seconds count in which an attempt had failed
+    in the submission's seat before.
+    """
+    # NOT (a = b), because SQLite compares it literally with the condition of the index.
+    rows = _rows(
+        "SELECT here.number, here.submission_id, COUNT(*)"  # noqa: S608
+        f" FROM {_SEAT} here JOIN {_SEAT} other"
+        " ON other.submission_id = here.submission_id AND NOT (other.fault = '')"
+        f" JOIN {_GAME} g ON g.id = other.game_id AND g.status = 'finished'"
+        f" AND g.finished_at > {_now(-window_s)} WHERE here.game_id = %s"
+        f" AND g.id <> here.game_id AND EXISTS (SELECT 1 FROM {_ATTEMPT} a"
+        " WHERE a.game_id = g.id AND a.seat = other.number AND a.outcome = 'failed')"
+        " GROUP BY here.number, here.submission_id",
+        [game],
+    )
+    return [Offence(*row) for row in rows]
+
+
 def finish_game(
     game: int, fence: int, reason: str, engine: str, replay: bytes
 ) -> Statement:
@@ -230,6 +271,20 @@ def close_attempt(
 def delete_answers(attempt: int) -> Statement:
     """Delete the stored answers of an attempt."""
     return Statement(f"DELETE FROM {_ANSWER} WHERE attempt_id = %s", [attempt])  # noqa: S608
+
+
+def add_log_use(game: int, seat: int, size: int) -> int:
+    """Count `size` bytes of logs of a seat's bot; return its bytes of today (UTC)."""
+    rows = _rows(
+        f"INSERT INTO {_LOG_USE} (bot_id, day, bytes)"  # noqa: S608
+        f" SELECT u.bot_id, CURRENT_DATE, %s FROM {_SEAT} s"
+        f" JOIN {_SUBMISSION} u ON u.id = s.submission_id"
+        " WHERE s.game_id = %s AND s.number = %s"
+        " ON CONFLICT (bot_id, day)"
+        f" DO UPDATE SET bytes = {_LOG_USE}.bytes + excluded.bytes RETURNING bytes",
+        [size, game, seat],
+    )
+    return int(rows[0][0]) if rows else 0
 
 
 def insert_logs(rows: Sequence[LogRow]) -> list[Statement]:

@@ -3,6 +3,7 @@ from django.urls import path
 from ladder.games import views
 
 urlpatterns = [
+    path("languages/", views.LanguageList.as_view(), name="languages"),
     path("matches/", views.MatchList.as_view(), name="matches"),
     path("matches/<int:pk>/", views.MatchDetail.as_view(), name="match"),
     path("games/", views.GameList.as_view(), name="games"),

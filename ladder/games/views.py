@@ -1,5 +1,6 @@
 """The views of the API for matches and games."""
 
+from django.conf import settings
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -11,13 +12,31 @@ from rest_framework.response import Response
 from ladder.common.http import conditional
 from ladder.games import visibility
 from ladder.games.filters import GameFilter, MatchFilter
-from ladder.games.models import Game, Match
+from ladder.games.installed_languages import installed_languages, upload_limits
+from ladder.games.models import Game, Match, Worker
 from ladder.games.serializers import (
     GameSerializer,
+    LanguagesSerializer,
     MatchSerializer,
     MovesSerializer,
     SeatLogSerializer,
 )
+
+
+class LanguageList(GenericAPIView[Worker]):
+    """The languages that the workers run, with versions, and the limits of uploads."""
+
+    queryset = Worker.objects.none()
+    serializer_class = LanguagesSerializer
+    pagination_class = None
+    filter_backends = ()
+
+    def get(self, _request: Request) -> Response:
+        document = {
+            "languages": installed_languages(),
+            "upload": upload_limits(settings.TORRES_UPLOAD_BYTES),
+        }
+        return Response(LanguagesSerializer(document).data)
 
 
 class MatchList(ListAPIView[Match]):

@@ -76,8 +76,7 @@ def matches() -> QuerySet[Match]:
 
 def games_of(bot: Bot) -> QuerySet[Game]:
     """List the visible games of a bot, newest first."""
-    its_seat = Seat.objects.filter(game=OuterRef("pk"), submission__bot=bot)
-    return games().filter(Exists(its_seat))
+    return games().filter(pk__in=Seat.objects.filter(bot=bot).values("game"))
 
 
 def replay(game: Game) -> bytes:

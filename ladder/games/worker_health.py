@@ -14,7 +14,7 @@ evidence (docs/decisions/0080-evidence-of-three-owners.md). House bots always ar
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import dropwhile
@@ -26,21 +26,21 @@ from django.db.models.functions import Now
 
 from engine.faults import Fault
 from ladder.games import selectors, services
-from ladder.games.models import Attempt, Game, GameStatus, Seat
+from ladder.games.blame import MIN_OWNERS
+from ladder.games.models import Attempt, Game, GameStatus, Seat, installation_of
 from ladder.games.worker import registry
 
 WINDOW = timedelta(hours=1)
 # The negative logarithm of the probability of one in a billion.
 BLAME_THRESHOLD = math.log(1e9)
 FAILURES = (Fault.TIMEOUT, Fault.CRASH)
-MIN_OWNERS = 3  # whose bots must fail, if no house bot does
 
 log = structlog.get_logger()
 
 
 @dataclass(slots=True)
 class SubmissionFaults:
-    """How many seats of one submission were played, and how many of them failed.
+    """The numbers of seats of one submission that were played and that failed.
 
     `owner` is the id of the bot's owner; None for a house bot.
     """
@@ -52,7 +52,7 @@ class SubmissionFaults:
 
 @dataclass(slots=True)
 class Evidence:
-    """How many seats of one owner's bots failed, and how many were expected to fail."""
+    """The numbers of seats of one owner's bots that failed, and that should fail."""
 
     expected: float = 0.0
     failed: float = 0.0
@@ -68,6 +68,8 @@ class Evidence:
             self.expected *= share
             self.failed *= share
 
+
+VoidGame = Callable[[int, str], object]
 
 Records = Mapping[str, Mapping[int, SubmissionFaults]]
 """By installation and submission."""
@@ -132,22 +134,24 @@ def _faults_elsewhere(
     )
 
 
-def drain_faulty_workers() -> list[int]:
+def drain_faulty_workers(void: VoidGame = services.void) -> list[int]:
     """Drain the workers that are to blame, and play their games again.
 
-    Return the games that were voided. Idempotent: voided games are no evidence.
+    Return the games that were voided. `void` may refuse a game with NotNow, for example
+    because the season that it belongs to has ended. Idempotent: voided games are no
+    evidence.
     """
     records = _records()
     voided = []
     for worker in selectors.live_workers():
-        installation = registry.installation_of(worker.name)
+        installation = worker.installation
         if installation not in records:
             continue
         if surprise(records, installation) > BLAME_THRESHOLD:
             reason = "bots fail here that do not fail elsewhere"
             log.critical("worker drained", worker=worker.name, why=reason)
             registry.drain(worker.pk, reason)
-            voided += _void_games_of(installation)
+            voided += _void_games_of(installation, void)
     return voided
 
 
@@ -171,14 +175,14 @@ def _records() -> Records:
         lambda: defaultdict(SubmissionFaults)
     )
     for worker_name, submission, owner, seats, failed in rows:
-        faults = records[registry.installation_of(worker_name)][submission]
+        faults = records[installation_of(worker_name)][submission]
         faults.owner = owner
         faults.seats += seats
         faults.failed += failed
     return records
 
 
-def _void_games_of(installation: str) -> list[int]:
+def _void_games_of(installation: str, void: VoidGame) -> list[int]:
     """Void the games that an installation finished since its first failure."""
     finished = (
         Game.objects.filter(
@@ -195,8 +199,8 @@ def _void_games_of(installation: str) -> list[int]:
     voided = []
     for game in dropwhile(lambda game: not game.failed, games):
         try:
-            services.void(game.game, "played on a worker that was drained")
+            void(game.game, "played on a worker that was drained")
         except services.NotNow:
-            continue  # an operator has voided it in the meantime
+            continue  # an operator has voided it, or its season has ended
         voided.append(game.game)
     return voided

@@ -1,29 +1,41 @@
-"""The admin pages of bots, games and the audit log. Their actions are audited."""
+"""The admin pages of bots and the audit log. Their actions are audited."""
 
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ladder.bots.models import Bot, Submission
 from ladder.common.admin import ReadOnly
-from ladder.common.errors import LadderError
-from ladder.games.admin import GameAdmin
-from ladder.games.models import Game
-from ladder.moderation import games
 from ladder.moderation.audit import Operator
-from ladder.moderation.bots import reinstate, set_aside
-from ladder.moderation.models import AuditEntry
+from ladder.moderation.bots import delete_account, reinstate, set_aside
+from ladder.moderation.models import AuditEntry, StoppedUnit
 
 Kind = AuditEntry.Kind
 
 
-def _operator(request: HttpRequest) -> Operator:
+def operator_of(request: HttpRequest) -> Operator:
     """Return the signed-in person as an operator for the audit log."""
     person = request.user
     return Operator(person if isinstance(person, User) else None, "in the admin")
+
+
+admin.site.unregister(User)
+
+
+@admin.register(User)
+class AccountAdmin(UserAdmin[User]):
+    """Django's pages of users. They delete an account completely, with its bots."""
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        delete_account(operator_of(request), obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        for user in queryset:
+            delete_account(operator_of(request), user)
 
 
 class SubmissionInline(admin.TabularInline[Submission, Bot]):
@@ -57,7 +69,7 @@ class BotAdmin(ReadOnly):
     @admin.action(description="Let play again")
     def let_play(self, request: HttpRequest, rows: QuerySet[Bot]) -> None:
         for bot in rows:
-            reinstate(_operator(request), bot)
+            reinstate(operator_of(request), bot)
             self.log_change(request, bot, "reinstated")
         self.message_user(request, f"{len(rows)} bots play again.")
 
@@ -65,24 +77,9 @@ class BotAdmin(ReadOnly):
         self, request: HttpRequest, rows: QuerySet[Bot], kind: AuditEntry.Kind
     ) -> None:
         for bot in rows:
-            set_aside(_operator(request), bot, kind)
+            set_aside(operator_of(request), bot, kind)
             self.log_change(request, bot, kind.label)
         self.message_user(request, f"{kind.label}: {len(rows)} bots.")
-
-
-@admin.register(Game)
-class ModeratedGameAdmin(GameAdmin):
-    actions = ("void_and_play_again", *GameAdmin.actions)
-
-    @admin.action(description="Void and play again")
-    def void_and_play_again(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
-        for game in rows:
-            try:
-                games.void(_operator(request), game.pk)
-            except LadderError as refusal:
-                self.message_user(request, f"{game}: {refusal}", messages.ERROR)
-            else:
-                self.log_change(request, game, "voided")
 
 
 @admin.register(AuditEntry)
@@ -91,3 +88,10 @@ class AuditEntryAdmin(ReadOnly):
     list_filter = ("kind", "at")
     search_fields = ("target", "why")
     list_select_related = ("by",)
+
+
+@admin.register(StoppedUnit)
+class StoppedUnitAdmin(ReadOnly):
+    list_display = ("__str__", "error", "advice", "since")
+    list_filter = ("kind",)
+    search_fields = ("name", "error")

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from ladder.bots.models import Bot, Submission
 from ladder.games import services as games
+from ladder.moderation import erasure
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 
@@ -31,7 +32,7 @@ def set_aside(operator: Operator, bot: Bot, kind: AuditEntry.Kind) -> AuditEntry
     """
     status = STATUS_AFTER[kind]
     Bot.objects.filter(pk=bot.pk).update(status=status)
-    cancelled = _cancel_games(bot, f"{bot.slug} is {status}")
+    cancelled = _cancel_games(bot, f"one of its bots is {status}")
     return operator.record(kind, f"bot {bot.slug}", cancelled=cancelled)
 
 
@@ -43,20 +44,38 @@ def reinstate(operator: Operator, bot: Bot) -> AuditEntry:
 
 
 def bench(bots: Iterable[int], why: str, **details: object) -> list[Bot]:
-    """Bench active bots in the name of the service. Return the bots that it benched."""
+    """Bench active bots in the name of the service. Return the bots that it benched.
+
+    Their scheduled games are cancelled, as those of `set_aside`.
+    """
     benched = []
     for bot in Bot.objects.filter(pk__in=bots, status=Bot.Status.ACTIVE):
         Bot.objects.filter(pk=bot.pk).update(status=Bot.Status.BENCHED)
-        Operator(None, why).record(Kind.BENCH, f"bot {bot.slug}", **details)
+        cancelled = _cancel_games(bot, f"{bot.slug} is {Bot.Status.BENCHED}")
+        Operator(None, why).record(
+            Kind.BENCH, f"bot {bot.slug}", cancelled=cancelled, **details
+        )
         benched.append(bot)
     return benched
 
 
-def end_bench(bots: Iterable[int]) -> None:
-    """Let benched bots play again, because they have a new version."""
-    Bot.objects.filter(pk__in=bots, status=Bot.Status.BENCHED).update(
-        status=Bot.Status.ACTIVE
-    )
+def why_benched(bot: Bot) -> str:
+    """Return the sentence with which the service benched a bot, for its owner.
+
+    It is "" if the bot is not benched, or if an operator did it.
+    """
+    if bot.status != Bot.Status.BENCHED:
+        return ""
+    entries = AuditEntry.objects.filter(kind=Kind.BENCH, target=f"bot {bot.slug}")
+    last = entries.first()
+    return last.why if last and "season" in last.details else ""
+
+
+def end_bench(bots: Iterable[int], why: str) -> None:
+    """Let benched bots play again, in the name of the service."""
+    for bot in Bot.objects.filter(pk__in=bots, status=Bot.Status.BENCHED):
+        Bot.objects.filter(pk=bot.pk).update(status=Bot.Status.ACTIVE)
+        Operator(None, why).record(Kind.REINSTATE, f"bot {bot.slug}")
 
 
 def retire(bot: Bot, note: str) -> int:
@@ -70,7 +89,10 @@ def retire(bot: Bot, note: str) -> int:
 
 @transaction.atomic
 def delete_account(operator: Operator, user: User) -> AuditEntry:
-    """Delete an account. Its bots stop playing and lose their names; results stay."""
+    """Delete an account. Its bots stop playing and lose their names; results stay.
+
+    What lies in the rows of their games is erased soon after (`erasure`).
+    """
     bots = list(user.bots.all())
     for bot in bots:
         _cancel_games(bot, "its owner's account was deleted")
@@ -79,6 +101,8 @@ def delete_account(operator: Operator, user: User) -> AuditEntry:
             slug=name, name=name, name_key=None, status=Bot.Status.WITHDRAWN
         )
         Submission.objects.filter(bot=bot).update(log="")
+        old_slug, bot.slug, bot.name = bot.slug, name, name
+        erasure.begin(bot, old_slug)
     # The audit log stays for ever, so that it must not hold the name of the person.
     target = f"account {user.pk}"
     user.delete()

@@ -1,14 +1,21 @@
-"""The audit log."""
+"""The audit log, unfinished erasures, and what operators have to know."""
 
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 
+from ladder.bots.models import Bot
+
 MAX_WHY_LENGTH = 300
+MAX_ERROR_LENGTH = 500
 
 
 class AuditEntry(models.Model):
-    """One action of an operator, or of the service itself. Entries never change."""
+    """One action of an operator, or of the service itself.
+
+    Entries never change, except that a deleted account takes the names of its bots out
+    of them.
+    """
 
     class Kind(models.TextChoices):
         BENCH = "bench"
@@ -46,3 +53,57 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.target}"
+
+
+class StoppedUnit(models.Model):
+    """One unit of the dispatcher's work that is stopped by an error of its own.
+
+    The other units go on. The row exists until the unit works again or ends.
+    """
+
+    kind = models.CharField(max_length=20, help_text='"tournament", "ratings", ...')
+    name = models.CharField(max_length=80, help_text="A slug, or a part's name.")
+    error = models.CharField(max_length=MAX_ERROR_LENGTH)
+    advice = models.CharField(max_length=MAX_WHY_LENGTH)
+    traceback = models.TextField(blank=True)
+    since = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["kind", "name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["kind", "name"], name="a_unit_is_stopped_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+class ServicePart(models.Model):
+    """A part of the service that runs once, and when it last reported.
+
+    A part that is stopped in an orderly way removes its row.
+    """
+
+    name = models.CharField(max_length=20, primary_key=True)
+    process = models.CharField(max_length=120, help_text="Host and process id.")
+    seen_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Erasure(models.Model):
+    """A bot of a deleted account whose games still hold its name and logs (`erasure`).
+
+    The row is deleted after the last game.
+    """
+
+    bot = models.OneToOneField(Bot, models.CASCADE, related_name="erasure")
+    last_game = models.BigIntegerField(
+        default=0, help_text="The games up to this one are done."
+    )
+
+    def __str__(self) -> str:
+        return f"erasure of {self.bot}"

@@ -16,9 +16,11 @@ from celery.worker import WorkController
 from django.conf import settings
 
 from ladder.dispatch.dispatcher import Dispatcher
+from ladder.games.worker.play import RUNNING_GAMES
 
 LISTEN_BACKLOG = 1024  # connections that wait while the web server starts
 DISPATCHER_STOP_TIMEOUT_S = 10
+GAMES_STOP_TIMEOUT_S = min(2.0, settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
 
 log = structlog.get_logger()
 
@@ -94,21 +96,40 @@ class EmbeddedWorker(threading.Thread):
         self._worker.start()
 
     def close(self) -> None:
-        """Wait for running games until the shutdown timeout, then release the rest."""
+        """Release the running games after a short pause, and end the worker.
+
+        A person may be waiting. Released games are played again at the next start.
+        """
+        RUNNING_GAMES.stop_all("the service stops", grace_s=GAMES_STOP_TIMEOUT_S)
         self._worker.stop()
         self.join(settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
 
 
-class EmbeddedDispatcher(threading.Thread):
-    """Runs the dispatcher until it is closed."""
+class EmbeddedDispatcher:
+    """Runs the dispatcher in a thread until it is closed."""
 
     def __init__(self) -> None:
-        super().__init__(name="dispatcher", daemon=True)
         self._stop_event = threading.Event()
+        self._thread: threading.Thread | None = None
 
-    def run(self) -> None:
-        Dispatcher().run(self._stop_event)
+    def start(self) -> None:
+        """Start the thread, or start another one if it has ended."""
+        if self._thread is not None:
+            if self._thread.is_alive():
+                return
+            log.error("the dispatcher ended and is restarted")
+        self._thread = threading.Thread(
+            target=self._run, name="dispatcher", daemon=True
+        )
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            Dispatcher().run(self._stop_event)
+        except BaseException as error:
+            log.exception("the dispatcher ended", error=str(error))
 
     def close(self) -> None:
         self._stop_event.set()
-        self.join(DISPATCHER_STOP_TIMEOUT_S)
+        if self._thread is not None:
+            self._thread.join(DISPATCHER_STOP_TIMEOUT_S)

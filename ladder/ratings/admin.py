@@ -1,11 +1,20 @@
-"""Admin pages of ladders and seasons. The ledger and the ratings are read-only."""
+"""Admin pages of ladders, seasons and games. Ledger and ratings are read-only."""
 
+from collections.abc import Callable
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ladder.common.admin import ReadOnly
+from ladder.common.errors import LadderError
+from ladder.games.admin import GameAdmin
+from ladder.games.models import Game, GameStatus
+from ladder.moderation.admin import operator_of
+from ladder.moderation.audit import Operator
+from ladder.moderation.models import AuditEntry
+from ladder.ratings import operations
 from ladder.ratings.models import (
     Challenge,
     Checkpoint,
@@ -38,6 +47,40 @@ class SeasonAdmin(ReadOnly):
     list_display = ("__str__", "status", "head", "started_at", "ended_at")
     list_filter = ("ladder", "status")
     list_select_related = ("ladder",)
+
+
+@admin.register(Game)
+class RatedGameAdmin(GameAdmin):
+    """Games, with the actions that may change ratings. They are audited."""
+
+    actions = ("void_and_play_again", *GameAdmin.actions)
+
+    @admin.action(description="Void and play again")
+    def void_and_play_again(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
+        for game in rows:
+            self._act(request, game, operations.void, "voided")
+
+    @admin.action(description="Play again (dead games)")
+    def revive(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
+        for game in rows:
+            if game.status == GameStatus.DEAD:
+                self._act(request, game, operations.rerun, "revived")
+            else:
+                self._report(request, game, "revived", done=False)
+
+    def _act(
+        self,
+        request: HttpRequest,
+        game: Game,
+        action: Callable[[Operator, int], AuditEntry],
+        done: str,
+    ) -> None:
+        try:
+            action(operator_of(request), game.pk)
+        except LadderError as refusal:
+            self.message_user(request, f"{game}: {refusal}", messages.ERROR)
+        else:
+            self.log_change(request, game, done)
 
 
 @admin.register(Rating)

@@ -8,10 +8,12 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
+from ladder.bots.selectors import belongs_to_somebody
 from ladder.common.errors import LadderError, TooMany
 from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms
+from ladder.ratings.description import check_ladder
 from ladder.ratings.models import Challenge, Ladder
 
 MAX_CHALLENGES = 20
@@ -31,8 +33,10 @@ def challenge(by: User, ladder: Ladder, slugs: Sequence[str]) -> Match:
     """Schedule an unrated match of these bots, in the order of the seats.
 
     One of the bots has to belong to `by`. That bot may be benched, so that its owner
-    can see what is wrong with it. Raises BadChallenge and TooMany.
+    can see what is wrong with it. Raises BadChallenge, TooMany, and
+    BadLadder if the ladder cannot be played as it is described.
     """
+    check_ladder(ladder.description())
     # The lock makes two requests at once count one after the other.
     User.objects.select_for_update().get(pk=by.pk)
     bots = _bots(by, ladder, slugs)
@@ -66,12 +70,13 @@ def challenges_left(by: User) -> int:
 def _bots(by: User, ladder: Ladder, slugs: Sequence[str]) -> list[Bot]:
     if len(set(slugs)) < len(slugs):
         raise BadChallenge("A bot cannot meet itself. Choose different bots.")
-    if str(len(slugs)) not in ladder.tables:
-        sizes = ", ".join(sorted(ladder.tables))
+    if str(len(slugs)) not in ladder.table_sizes:
+        sizes = ", ".join(ladder.table_sizes)
         raise BadChallenge(
             f"A match on {ladder.slug} is played by {sizes} bots, not by {len(slugs)}."
         )
-    by_slug = {bot.slug: bot for bot in Bot.objects.filter(slug__in=slugs)}
+    answered_for = Bot.objects.filter(belongs_to_somebody(), slug__in=slugs)
+    by_slug = {bot.slug: bot for bot in answered_for}
     if unknown := [slug for slug in slugs if slug not in by_slug]:
         raise BadChallenge(f"There is no bot {unknown[0]!r}.")
     bots = [by_slug[slug] for slug in slugs]

@@ -4,13 +4,12 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Prefetch, QuerySet
 
 from ladder.bots.models import Bot
-from ladder.ratings.core.ledger import EntryKind
-from ladder.ratings.core.pairing import NEWCOMER_GAMES
+from ladder.ratings.core.pool import NEWCOMER_GAMES
 from ladder.ratings.core.trueskill import Skill
-from ladder.ratings.models import Entry, Ladder, Rating, Season
+from ladder.ratings.models import Entry, Ladder, Rating, RatingPoint, Season
 
 ONE_SIDED_95_SDS = 1.645
 """Standard deviations of a difference from which its sign is sure with 95 %."""
@@ -176,42 +175,35 @@ def _are_tied(one: _RatingColumns, other: _RatingColumns) -> bool:
 
 
 def history(season: Season, bot: Bot) -> list[HistoryPoint]:
-    """Return a bot's rating after each entry that changed it, oldest first.
+    """Return a bot's rating after each entry that concerns it, oldest first.
 
-    1. Read the latest `MAX_HISTORY_ENTRIES` entries that may concern the bot: its joins
-       and new versions, its games, and all voids.
-    2. Leave out the entries that did not change the rating. An entry about the bot
-       itself stays, so that each new upload is on the chart.
+    Only the latest `MAX_HISTORY_ENTRIES` are returned.
     """
+    points = RatingPoint.objects.filter(season=season, bot=bot).order_by("-seq")
+    latest = list(points[:MAX_HISTORY_ENTRIES])[::-1]
+    if not latest:
+        return []
+    uploads = _uploads(season, bot, latest[0].seq)
+    return [
+        HistoryPoint(
+            seq=point.seq,
+            kind=point.kind,
+            game=point.game,
+            submission=uploads.get(point.seq),
+            mu=point.mu,
+            sigma=point.sigma,
+            rating=Skill(point.mu, point.sigma).shown_rating,
+        )
+        for point in latest
+    ]
+
+
+def _uploads(season: Season, bot: Bot, first: int) -> dict[int, int]:
+    """Return the numbers of the uploads that began to play, by entry."""
     numbers = dict(bot.submissions.values_list("pk", "number"))
-    entries = (
-        Entry.objects.filter(season=season)
-        .filter(
-            Q(bot=bot) | Q(game__seats__submission__bot=bot) | Q(kind=EntryKind.VOID)
-        )
-        .order_by("-seq")
-        .distinct()[:MAX_HISTORY_ENTRIES]
-    )
-    points: list[HistoryPoint] = []
-    present: list[float] | None = None
-    for entry in reversed(entries):
-        after = next(
-            (change["after"] for change in entry.changes if change["bot"] == bot.pk),
-            present,
-        )
-        if after is not None and (after is not present or entry.bot_id == bot.pk):
-            points.append(_history_point(entry, Skill(*after), numbers))
-        present = after
-    return points
-
-
-def _history_point(entry: Entry, skill: Skill, numbers: dict[int, int]) -> HistoryPoint:
-    return HistoryPoint(
-        seq=entry.seq,
-        kind=entry.kind,
-        game=entry.game_id,
-        submission=numbers.get(entry.inputs.get("submission", 0)),
-        mu=skill.mu,
-        sigma=skill.sigma,
-        rating=skill.shown_rating,
-    )
+    entries = Entry.objects.filter(season=season, bot=bot, seq__gte=first)
+    return {
+        seq: numbers[inputs["submission"]]
+        for seq, inputs in entries.values_list("seq", "inputs")
+        if inputs.get("submission") in numbers
+    }

@@ -9,6 +9,7 @@ refused when its match is written.
 import secrets
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
 from random import Random
@@ -16,20 +17,27 @@ from random import Random
 from django.db import transaction
 
 from ladder.bots.models import Bot, Submission
+from ladder.bots.selectors import belongs_to_somebody
 from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms
 from ladder.ratings import selectors
 from ladder.ratings.core.pairing import Matchmaker, PairingTerms, Seating
 from ladder.ratings.core.trueskill import Parameters
+from ladder.ratings.description import check_ladder
 from ladder.ratings.models import Pairing, Season
-from ladder.ratings.seasons import finalists
+from ladder.ratings.seasons import finalists, locked_status
 from ladder.ratings.selectors import EligibleBot
 
 RELOAD_S = 60.0
 """The whole pool is read again this often: bans, voids, renames."""
 FINALS_RELOAD_S = 5.0
 """The same in finals, where bots are eliminated."""
+LONG_AGO = datetime.fromtimestamp(0, UTC)
+
+
+class SeasonMovedOn(Exception):
+    """The season was frozen or archived after it was read. The match is not written."""
 
 
 class MatchmakingSession:
@@ -42,6 +50,7 @@ class MatchmakingSession:
         self._seq = 0
         self._loaded_at = float("-inf")
         self._busy: set[int] = set()
+        self._unrated_until = LONG_AGO
 
     def pair(self, season: Season, wanted: int) -> int:
         """Make up to `wanted` matches; return how many were made.
@@ -50,7 +59,11 @@ class MatchmakingSession:
         2. Let the matchmaker choose a seating, which charges its bots their turns.
         3. Write the match, unless one of its bots may no longer play.
         4. Repeat from 2 until enough matches are made or no seating is left.
+
+        Raises BadLadder if the ladder cannot be played as it is described, because
+        each of its matches would become a dead one.
         """
+        check_ladder(season.ladder.description())
         matchmaker = self._refresh(season)
         made = 0
         while made < wanted:
@@ -60,7 +73,10 @@ class MatchmakingSession:
             # The next refresh counts the open games of these bots again, even if the
             # match is not written.
             self._busy.update(profile.bot for profile in seating.seats)
-            made += _write_match(season, seating, matchmaker)
+            try:
+                made += _write_match(season, seating, matchmaker)
+            except SeasonMovedOn:
+                break
         return made
 
     def _refresh(self, season: Season) -> Matchmaker:
@@ -91,6 +107,8 @@ class MatchmakingSession:
         self._seq = max((seq for seq, _ in bots), default=0)
         for seats in _latest_seatings(season):
             matchmaker.remember(seats)
+        self._unrated_until = LONG_AGO
+        self._charge_unrated(season, matchmaker, dead_games=1.0)
         return matchmaker
 
     def _catch_up(self, season: Season, matchmaker: Matchmaker) -> None:
@@ -99,6 +117,7 @@ class MatchmakingSession:
             if not _in_finals(season) or matchmaker.pool.get(profile.bot):
                 matchmaker.update(profile)
             self._seq = max(self._seq, seq)
+        self._charge_unrated(season, matchmaker)
 
     def _reload(self, season: Season, matchmaker: Matchmaker) -> None:
         bots = {profile.bot: (seq, profile) for seq, profile in _pairable(season)}
@@ -109,6 +128,20 @@ class MatchmakingSession:
             if candidate is None or candidate.profile != profile:
                 matchmaker.update(profile)
             self._seq = max(self._seq, seq)
+        self._charge_unrated(season, matchmaker)
+
+    def _charge_unrated(
+        self, season: Season, matchmaker: Matchmaker, *, dead_games: float = 0.0
+    ) -> None:
+        """Charge the bots a turn for each attempt that failed in their seat.
+
+        A dead game costs the turns `dead_games`: only a new session has not charged it
+        already, when the match was made.
+        """
+        for turn in selectors.unrated_turns(season, after=self._unrated_until):
+            turns = dead_games if turn.is_dead_game else 1.0
+            matchmaker.charge_unrated(turn.bot, turn.submission, turns)
+            self._unrated_until = turn.ended_at
 
     def _count_open_games(self, season: Season, matchmaker: Matchmaker) -> None:
         counts = selectors.open_seats(season)
@@ -149,11 +182,16 @@ def _latest_seatings(season: Season) -> Iterator[list[int]]:
 def _write_match(season: Season, seating: Seating, matchmaker: Matchmaker) -> bool:
     """Write the match and its pairing; return whether it was written.
 
-    If a bot may no longer play, nothing is written and the bot leaves the pool.
+    If a bot may no longer play, nothing is written and the bot leaves the pool. Raises
+    SeasonMovedOn if the season has another status than when it was read.
     """
+    if locked_status(season.pk) != season.status:
+        raise SeasonMovedOn
     wanted = [profile.submission for profile in seating.seats]
     playable = Submission.objects.filter(
-        status__in=selectors.playable_statuses(season), bot__status=Bot.Status.ACTIVE
+        belongs_to_somebody("bot__"),
+        status__in=selectors.playable_statuses(season),
+        bot__status=Bot.Status.ACTIVE,
     ).in_bulk(wanted)
     for profile in seating.seats:
         if profile.submission not in playable:

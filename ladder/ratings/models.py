@@ -6,6 +6,7 @@ again from the entries (`manage.py rebuild_ratings`).
 """
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q, Value
 from django.db.models.functions import Now
@@ -14,6 +15,12 @@ from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, Match
 from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.core.trueskill import SHOWN_RATING_SIGMAS
+from ladder.ratings.description import (
+    BadLadder,
+    LadderDescription,
+    ladder_problems,
+    read_tables,
+)
 
 KINDS_WITH_GAME = [EntryKind.GAME.value, EntryKind.VOID.value]
 
@@ -64,6 +71,30 @@ class Ladder(models.Model):
     def __str__(self) -> str:
         return self.slug
 
+    def description(self) -> LadderDescription:
+        """Return the fields that decide whether the ladder can be played."""
+        return LadderDescription(
+            self.ruleset,
+            self.switches,
+            self.tables,
+            self.limits,
+            self.opens_at,
+            self.closes_at,
+        )
+
+    @property
+    def table_sizes(self) -> list[str]:
+        """The permitted numbers of seats as texts; none if ``tables`` is wrong."""
+        try:
+            return sorted(read_tables(self.tables))
+        except BadLadder:
+            return []
+
+    def clean(self) -> None:
+        """Raise ValidationError if the ladder cannot be played. Forms call this."""
+        if problems := ladder_problems(self.description()):
+            raise ValidationError(problems)
+
 
 class Season(models.Model):
     """One run of a ladder with its own ratings and its own ledger.
@@ -85,6 +116,10 @@ class Season(models.Model):
         max_length=10, choices=Status.choices, default=Status.OPEN
     )
     head = models.PositiveBigIntegerField(default=0)
+    # Raters compare it, like the head: a rebuild moves no head.
+    rebuilds = models.PositiveIntegerField(
+        default=0, editable=False, help_text="How often its ratings were built again."
+    )
     prizes = models.PositiveSmallIntegerField(
         default=3, help_text="Finals settle the order of this many first ranks."
     )
@@ -136,7 +171,9 @@ class Rating(models.Model):
         default=0, help_text="Games since the bot's code changed last."
     )
     forfeits = models.PositiveIntegerField(default=0)
-    streak = models.PositiveIntegerField(default=0, help_text="Forfeits in a row.")
+    latest = models.PositiveSmallIntegerField(
+        default=0, help_text="Forfeits in the latest games, a bit each (core.ledger)."
+    )
     seq = models.PositiveBigIntegerField(help_text="The last entry that changed it.")
     rating = models.GeneratedField(
         expression=F("mu") - Value(float(SHOWN_RATING_SIGMAS)) * F("sigma"),
@@ -218,13 +255,18 @@ class Entry(models.Model):
 
 
 class Checkpoint(models.Model):
-    """All ratings as they were after entry `seq`: a fold can start here.
+    """All ratings after entry `seq`, without some voided games: a fold can start here.
 
-    `state` is the JSON document of `core.ledger.LedgerState.dump`.
+    `state` is the JSON document of `core.ledger.LedgerState.dump`. `left_out` counts
+    the games of entries up to `seq` that the state leaves out. The checkpoint is valid
+    while that is the number of voided games among them (a void is final, so the games
+    must be the same), and while no rebuild has happened since `rebuilds`.
     """
 
     season = models.ForeignKey(Season, models.CASCADE, related_name="checkpoints")
     seq = models.PositiveBigIntegerField()
+    left_out = models.PositiveIntegerField(default=0, help_text="Voided games.")
+    rebuilds = models.PositiveIntegerField(default=0, help_text="As in its season.")
     state = models.JSONField()
     created_at = models.DateTimeField(db_default=Now())
 
@@ -271,3 +313,80 @@ class Challenge(models.Model):
 
     def __str__(self) -> str:
         return f"challenge of match {self.match_id}"
+
+
+class RatingPoint(models.Model):
+    """A bot's rating after one entry of the ledger that concerns it.
+
+    This and the other summaries below are computed from the ledger alone, by
+    `summaries.py`, so that pages need not read all games of a bot. They can be deleted
+    and built again.
+    """
+
+    pk = models.CompositePrimaryKey("season_id", "bot_id", "seq")
+    season = models.ForeignKey(
+        Season, models.CASCADE, related_name="points", db_index=False
+    )
+    bot = models.ForeignKey(Bot, models.CASCADE, related_name="points", db_index=False)
+    seq = models.PositiveBigIntegerField()
+    kind = models.CharField(max_length=12, help_text="The kind of the entry.")
+    game = models.PositiveBigIntegerField(null=True, help_text="The id of the game.")
+    mu = models.FloatField()
+    sigma = models.FloatField()
+
+    def __str__(self) -> str:
+        return f"bot {self.bot_id} after entry {self.seq}"
+
+
+class SeatSummary(models.Model):
+    """A bot's rated games in one seat of games with this number of players.
+
+    `halves` counts the opponents that finished behind the bot twice, and those with the
+    same rank once.
+    """
+
+    pk = models.CompositePrimaryKey("season_id", "bot_id", "players", "seat")
+    season = models.ForeignKey(
+        Season, models.CASCADE, related_name="seat_summaries", db_index=False
+    )
+    bot = models.ForeignKey(
+        Bot, models.CASCADE, related_name="seat_summaries", db_index=False
+    )
+    players = models.PositiveSmallIntegerField()
+    seat = models.PositiveSmallIntegerField()
+    # Signed, because a difference is added by an insert. No count is negative.
+    games = models.IntegerField()
+    wins = models.IntegerField()
+    halves = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"bot {self.bot_id} in seat {self.seat} of {self.players}"
+
+
+class MeetingSummary(models.Model):
+    """The rated games of two bots together, as seen from `bot`."""
+
+    pk = models.CompositePrimaryKey("season_id", "bot_id", "other_id")
+    season = models.ForeignKey(
+        Season, models.CASCADE, related_name="meeting_summaries", db_index=False
+    )
+    bot = models.ForeignKey(Bot, models.CASCADE, related_name="+", db_index=False)
+    other = models.ForeignKey(Bot, models.CASCADE, related_name="+", db_index=False)
+    games = models.IntegerField()
+    before = models.IntegerField(help_text="In these `bot` finished ahead.")
+    ties = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"bot {self.bot_id} against bot {self.other_id}"
+
+
+class SummaryCursor(models.Model):
+    """The last entry of the ledger that the summaries of a season contain."""
+
+    season = models.OneToOneField(
+        Season, models.CASCADE, primary_key=True, related_name="summary_cursor"
+    )
+    seq = models.PositiveBigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"summaries of season {self.season_id} up to entry {self.seq}"

@@ -1,7 +1,7 @@
-"""Operators' actions on seasons and ratings. Each one adds an entry to the audit log.
+"""Operators' actions on seasons, games and ratings, each with its audit entry.
 
 An action that changes ratings also appends to the ledger: a merge has its own kind of
-entry. Actions on bots and games are in the package `moderation`.
+entry. Actions on bots are in the package `moderation`.
 """
 
 from collections.abc import Iterator
@@ -11,35 +11,53 @@ from django.db import transaction
 from engine import replay, replay_format
 from ladder.bots.models import Bot
 from ladder.games import replays
-from ladder.games.models import Game, GameStatus
+from ladder.games.models import OPEN, Game, GameStatus, Seat
 from ladder.games.services import NotNow
 from ladder.moderation.audit import Operator
 from ladder.moderation.bots import retire
 from ladder.moderation.models import AuditEntry
-from ladder.ratings import ledger_writer, rater, seasons
+from ladder.ratings import ledger_writer, rater, seasons, voids
 from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.models import Ladder, Season
 
 Kind = AuditEntry.Kind
 
 
-@transaction.atomic
 def move_season(
     operator: Operator, season: Season, kind: AuditEntry.Kind
 ) -> AuditEntry:
     """Freeze, reopen or archive a season, or start its finals with its prizes."""
-    match kind:
-        case Kind.FREEZE:
-            seasons.freeze(season)
-        case Kind.REOPEN:
-            seasons.reopen(season)
-        case Kind.FINALS:
-            seasons.start_finals(season, season.prizes)
-        case Kind.ARCHIVE:
-            seasons.archive(season)
-        case _:
-            raise NotNow(f"{kind} is not an action on a season.")
-    return operator.record(kind, f"season {season}")
+    if kind == Kind.ARCHIVE:
+        return _archive(operator, season)
+    with transaction.atomic():
+        match kind:
+            case Kind.FREEZE:
+                seasons.freeze(season)
+            case Kind.REOPEN:
+                seasons.reopen(season)
+            case Kind.FINALS:
+                seasons.start_finals(season, season.prizes)
+            case _:
+                raise NotNow(f"{kind} is not an action on a season.")
+        return operator.record(kind, f"season {season}")
+
+
+def _archive(operator: Operator, season: Season) -> AuditEntry:
+    """Archive a season.
+
+    Its waiting games are cancelled first, in a transaction of its own: if the archive
+    is refused because a game still runs, the next call finds less to do.
+    """
+    with transaction.atomic():
+        before = season.status
+        cancelled = seasons.close(season)
+        if cancelled or season.status != before:
+            operator.record(Kind.FREEZE, f"season {season}", cancelled=cancelled)
+    while rater.fold(season.pk):
+        pass
+    with transaction.atomic():
+        seasons.archive(season)
+        return operator.record(Kind.ARCHIVE, f"season {season}")
 
 
 @transaction.atomic
@@ -49,10 +67,34 @@ def start(operator: Operator, ladder: Ladder) -> AuditEntry:
 
 
 @transaction.atomic
+def void(operator: Operator, game: int, *, again: bool = True) -> AuditEntry:
+    """Declare a finished game invalid. The rater takes it out of the ratings.
+
+    With `again` the game is played once more with the same seed and seats.
+    """
+    new = voids.void(game, operator.why, replay_again=again)
+    replacement = new.pk if new else None
+    return operator.record(Kind.VOID, f"game {game}", replacement=replacement)
+
+
+@transaction.atomic
+def rerun(operator: Operator, game: int) -> AuditEntry:
+    """Play a game once more.
+
+    A dead game is scheduled again. A finished game is voided and gets a replacement.
+    """
+    if voids.revive(game):
+        return operator.record(Kind.RERUN, f"game {game}", revived=True)
+    new = voids.void(game, operator.why)
+    replacement = new.pk if new else None
+    return operator.record(Kind.RERUN, f"game {game}", replacement=replacement)
+
+
 def merge(operator: Operator, gone: Bot, kept: Bot) -> AuditEntry:
     """Merge the bot `gone` into the bot `kept`, if one person has entered both.
 
-    1. Retire `gone`, which cancels its scheduled games.
+    1. Withdraw `gone`, which cancels its scheduled games. This stays if step 2 refuses,
+       so that a second call succeeds when the last games have ended.
     2. Refuse if a game of `gone` runs or is not rated yet. Finished games must be
        rated for the bot that played them, before the merge.
     3. Append a merge entry to each unarchived season in which both bots are rated. The
@@ -62,25 +104,42 @@ def merge(operator: Operator, gone: Bot, kept: Bot) -> AuditEntry:
     """
     if gone.pk == kept.pk:
         raise NotNow("A bot cannot be merged into itself. Name two different bots.")
-    running = Game.objects.filter(
-        status=GameStatus.RUNNING, seats__submission__bot=gone
-    ).exists()
-    retire(gone, f"merged into {kept.slug}")
+    with transaction.atomic():
+        cancelled = retire(gone, f"merged into {kept.slug}")
+        gone.refresh_from_db()
+        operator.record(Kind.WITHDRAW, f"bot {gone.slug}", cancelled=cancelled)
     unarchived = Season.objects.exclude(status=Season.Status.ARCHIVED).filter(
         ratings__bot=gone
     )
-    if running or any(rater.unrated(season.pk).exists() for season in unarchived):
-        raise NotNow(
-            f"Games of {gone.slug} still run or wait to be rated. Try again soon."
-        )
+    for season in unarchived:
+        rater.fold(season.pk)
     inputs = {"gone": gone.pk, "kept": kept.pk}
     merged_seasons = []
-    for season in unarchived.filter(pk__in=kept.ratings.values("season")):
-        ledger_writer.append(season, lambda batch: batch.add(EntryKind.MERGE, inputs))
-        merged_seasons.append(season.pk)
-    return operator.record(
-        Kind.MERGE, f"bot {gone.slug}", into=kept.slug, seasons=merged_seasons
-    )
+    with transaction.atomic():
+        for season in unarchived.select_for_update(of=("self",)):
+            _refuse_unrated_games(season, gone)
+            if kept.ratings.filter(season=season).exists():
+                ledger_writer.append(
+                    season, lambda batch: batch.add(EntryKind.MERGE, inputs)
+                )
+                merged_seasons.append(season.pk)
+        return operator.record(
+            Kind.MERGE, f"bot {gone.slug}", into=kept.slug, seasons=merged_seasons
+        )
+
+
+def _refuse_unrated_games(season: Season, bot: Bot) -> None:
+    """Raise NotNow if games of a bot run in this season, or are not rated yet."""
+    own = Seat.objects.filter(submission__bot=bot)
+    running = own.filter(
+        game__status__in=OPEN, game__match__pairing__season=season
+    ).count()
+    unrated = rater.unrated(season.pk).filter(seats__in=own).count()
+    if running or unrated:
+        raise NotNow(
+            f"{bot.slug} is withdrawn, but {running} of its games still run and"
+            f" {unrated} wait to be rated. Merge it again in a minute."
+        )
 
 
 def misjudged(season: Season, engine: str = "") -> Iterator[tuple[int, str]]:

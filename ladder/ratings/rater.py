@@ -5,29 +5,28 @@ they are found to be finished. Several raters may run at the same time: the ledg
 writer lets only one of them append (see `ledger_writer.append`), and the others stop.
 """
 
+from datetime import timedelta
 from typing import Any
 
 import structlog
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
 from ladder.games import services as games
 from ladder.games.models import OPEN, Game, GameStatus, Seat
 from ladder.moderation.bots import bench, end_bench
+from ladder.ratings import corrections
 from ladder.ratings.core import ledger
-from ladder.ratings.core.ledger import EntryKind, LedgerState
-from ladder.ratings.ledger_writer import (
-    LedgerBatch,
-    LedgerConflict,
-    append,
-    lines,
-    voided_games,
-)
-from ladder.ratings.models import Checkpoint, Entry, Pairing, Rating, Season
+from ladder.ratings.core.ledger import EntryKind
+from ladder.ratings.ledger_writer import LedgerBatch, LedgerConflict, append
+from ladder.ratings.models import Entry, Pairing, Rating, Season
 
 BATCH_GAMES = 50
 BENCH_AFTER = 5
-"""A bot is benched after this many forfeits in a row by its own fault."""
+"""A bot that forfeits is benched if it forfeited this many of its latest games with the
+present version (`ledger.LATEST_GAMES`)."""
 
 log = structlog.get_logger()
 
@@ -35,10 +34,10 @@ log = structlog.get_logger()
 def fold(season: int, limit: int = BATCH_GAMES) -> int:
     """Bring the ledger up to date with the games; return the number of new entries.
 
-    1. Reopen the pairings whose games are played again.
-    2. Fold one voided game that the ledger still counts, if there is any.
-    3. Fold up to `limit` finished games, in the order in which they finished.
-    4. Close the pairings that are complete, and bench bots that forfeit in a row.
+    1. Take out the voided games that the ledger still counts, if that is quick. If not,
+       they wait for the process that `background` starts.
+    2. Fold up to `limit` finished games, in the order in which they finished.
+    3. Close the pairings that are complete, and bench bots that forfeit too often.
 
     Idempotent: callers may run it at any time, and repeat it until it returns 0. It
     takes the games that are finished and never waits for one that still runs. If
@@ -46,8 +45,7 @@ def fold(season: int, limit: int = BATCH_GAMES) -> int:
     committed stay.
     """
     try:
-        _reopen_pairings(season)
-        voids = _fold_void(Season.objects.get(pk=season))
+        voids = corrections.fold_voids(season, corrections.INLINE_ENTRIES)
         return voids + _fold_games(Season.objects.get(pk=season), limit)
     except LedgerConflict:
         return 0
@@ -96,19 +94,14 @@ def unrated(season: int) -> QuerySet[Game]:
     )
 
 
-def _reopen_pairings(season: int) -> None:
-    """Open the pairings that have a scheduled or running game again.
-
-    A dead game may have been revived, or a voided game replaced.
-    """
-    Pairing.objects.filter(
-        season=season, open=False, match__games__status__in=OPEN
-    ).update(open=True)
-
-
 def _close_pairings(season: int) -> None:
-    """Close the pairings that have no game left to play or to fold."""
-    waiting = Game.objects.filter(match=OuterRef("match"), status__in=OPEN)
+    """Close the pairings that have no game left to play or to fold.
+
+    A dead game keeps its pairing open, because an operator may let it be played again.
+    """
+    waiting = Game.objects.filter(
+        match=OuterRef("match"), status__in=[*OPEN, GameStatus.DEAD]
+    )
     rated = Entry.objects.filter(game=OuterRef("pk"), kind=EntryKind.GAME)
     unfolded = Game.objects.filter(
         ~Exists(rated), match=OuterRef("match"), status=GameStatus.FINISHED
@@ -118,50 +111,20 @@ def _close_pairings(season: int) -> None:
     ).update(open=False)
 
 
-def _fold_void(season: Season) -> int:
-    """Fold one voided game that the ledger still counts; return 1, or 0 for none.
-
-    1. Find the first rated game that is voided and has no void entry yet.
-    2. Delete the checkpoints from that game on: they contain it.
-    3. Fold all entries after the last remaining checkpoint, or all entries, without the
-       voided games.
-    4. Append a void entry with the difference to the present ratings.
-    5. Open the game's pairing, so that its replacement is folded, too.
-
-    The next voided game is folded by the next call.
-    """
-    voids = Entry.objects.filter(game=OuterRef("game"), kind=EntryKind.VOID)
-    rated = (
-        Entry.objects.filter(~Exists(voids), season=season, kind=EntryKind.GAME)
-        .filter(game__status=GameStatus.VOIDED)
-        .order_by("seq")
-        .first()
-    )
-    if rated is None:
-        return 0
-    game = rated.game_id or 0
-
-    def add_void(batch: LedgerBatch) -> None:
-        checkpoints = Checkpoint.objects.filter(season=season)
-        checkpoints.filter(seq__gte=rated.seq).delete()
-        last = checkpoints.order_by("-seq").first()
-        start = LedgerState.load(last.state) if last else None
-        rest = lines(season.pk, after=last.seq if last else 0)
-        voided = voided_games(season.pk) | {game}
-        batch.add_void(game, ledger.fold(rest, voided, start))
-        Pairing.objects.filter(match__games=game).update(open=True)
-
-    return append(season, add_void)
-
-
-def welcome(season: int) -> int:
+def welcome(season: int, *, ready_within: timedelta | None = None) -> int:
     """Let bots join the season, or continue in it with another submission.
 
     1. Find the bots whose newest ready submission is not the one that is rated.
     2. Append a `join` entry for each new bot and a `new_version` entry for each other
        one. A new version keeps μ and widens σ; identical code changes neither.
     3. Cancel the scheduled games of the submissions that were replaced.
-    4. End the bench of these bots.
+    4. End the bench of the bots with a new version. A bot that was benched keeps its
+       bench when another season starts, if its code is the same.
+
+    All of it is one transaction, so that no replaced submission plays on.
+
+    With `ready_within`, only submissions that became ready in this time before now are
+    looked at. That is quick, but misses a bot that comes back with an older one.
 
     Nothing happens in a season that is not open: nobody joins a frozen season or
     finals. Return the number of new entries.
@@ -169,10 +132,10 @@ def welcome(season: int) -> int:
     row = Season.objects.get(pk=season)
     if row.status != Season.Status.OPEN:
         return 0
-    arrivals = _arrivals(season)
+    arrivals = _arrivals(season, ready_within)
     if not arrivals:
         return 0
-    replaced: list[int] = []
+    replaced: dict[int, int] = {}
 
     def add_arrivals(batch: LedgerBatch) -> None:
         for bot, submission in sorted(arrivals.items()):
@@ -185,26 +148,38 @@ def welcome(season: int) -> int:
             kind = EntryKind.NEW_VERSION if old else EntryKind.JOIN
             batch.add(kind, inputs, bot_id=bot)
             if old:
-                replaced.append(old.submission)
+                replaced[bot] = old.submission
 
     try:
-        appended = append(row, add_arrivals, arrivals)
+        with transaction.atomic():
+            appended = append(row, add_arrivals, arrivals)
+            for submission in replaced.values():
+                games.cancel_games_of(submission, "another version plays now")
+            end_bench(_with_new_code(season, arrivals), "it has a new version")
     except LedgerConflict:
         return 0
-    for submission_id in replaced:
-        games.cancel_games_of(submission_id, "another version plays now")
-    end_bench(arrivals)
     return appended
 
 
-def _arrivals(season: int) -> dict[int, Submission]:
+def _with_new_code(season: int, arrivals: dict[int, Submission]) -> list[int]:
+    """Return the arriving bots whose submission no other season has rated."""
+    known = Rating.objects.exclude(season=season).filter(
+        submission__in=[submission.pk for submission in arrivals.values()]
+    )
+    return sorted(arrivals.keys() - set(known.values_list("bot", flat=True)))
+
+
+def _arrivals(season: int, ready_within: timedelta | None) -> dict[int, Submission]:
     """Return, by bot, the ready submissions that should play but do not play yet.
 
-    Most are newer uploads; after a rollback it is an older one.
+    Most are newer uploads; after a rollback it is an older one. With `ready_within`,
+    only those are looked at that became ready in this time before now.
     """
     playing = Rating.objects.filter(season=season, submission=OuterRef("pk"))
     ready = Submission.objects.filter(status=Submission.Status.READY)
     newer = ready.filter(bot=OuterRef("bot"), number__gt=OuterRef("number"))
+    if ready_within is not None:
+        ready = ready.filter(ready_at__gt=Now() - ready_within)
     arrivals = ready.filter(
         ~Exists(playing),
         ~Exists(newer),
@@ -214,10 +189,33 @@ def _arrivals(season: int) -> dict[int, Submission]:
 
 
 def _bench_failing(season: int, bots: set[int]) -> None:
-    """Bench the bots that forfeited too often in a row; house bots are exempt."""
-    failing = Rating.objects.filter(
-        season=season, bot__in=bots, streak__gte=BENCH_AFTER, bot__house=False
-    ).values_list("bot", flat=True)
-    why = f"{BENCH_AFTER} forfeits in a row, by its own fault"
-    for bot in bench(failing, why, season=season):
-        log.warning("bot benched", season=season, bot=bot.slug)
+    """Bench the bots that just forfeited and do so too often; house bots are exempt.
+
+    A bot that its owner has brought back is judged again at its next forfeit.
+    """
+    forfeited = Rating.objects.filter(
+        season=season, bot__in=bots, latest__gt=0, bot__house=False
+    )
+    reasons = {row.bot_id: bench_reason(row.latest) for row in forfeited}
+    for bot_id, why in reasons.items():
+        for bot in bench([bot_id], why, season=season) if why else ():
+            log.warning("bot benched", season=season, bot=bot.slug, why=why)
+
+
+def bench_reason(latest: int) -> str:
+    """Return why a bot is benched, for its owner; "" if it is not.
+
+    `latest` is that of `ledger.BotState`.
+    """
+    forfeits = latest.bit_count()
+    if forfeits < BENCH_AFTER or not latest & 1:
+        return ""
+    in_a_row = (1 << BENCH_AFTER) - 1
+    if latest & in_a_row == in_a_row:
+        which = f"Each of its latest {BENCH_AFTER} games"
+    else:
+        which = f"{forfeits} of its latest {ledger.LATEST_GAMES} games"
+    return (
+        f"{which} with this version ended with a forfeit by its own fault. Look at the"
+        " logs of these games, then upload a new version."
+    )

@@ -1,93 +1,142 @@
-"""Fold a whole ledger again, to check the stored ratings or to build them again."""
+"""Fold a whole ledger again, to check the stored ratings or to build them again.
 
-from collections.abc import Iterator
+Both read the ledger in pages and hold no transaction meanwhile, so they may run beside
+the service for as long as they take.
+"""
+
+import json
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from django.db import transaction
+from django.db.models import F
 
-from ladder.ratings.core import ledger
+from ladder.games.models import Game
+from ladder.ratings import checkpoints, coverage, ledger_reader, summaries
+from ladder.ratings.core import verification
 from ladder.ratings.core.ledger import EntryKind, LedgerLine, LedgerState
-from ladder.ratings.ledger_writer import (
-    CHUNK_ROWS,
-    lines,
-    rating_columns,
-    stored_state,
-    voided_games,
-)
-from ladder.ratings.models import Checkpoint, Entry, Rating, Season
+from ladder.ratings.core.verification import Verification, VoidGroup
+from ladder.ratings.corrections import SeasonFold
+from ladder.ratings.ledger_writer import LedgerConflict, store_ratings
+from ladder.ratings.models import Checkpoint, Entry, Pairing, Season
 
 MAX_COMPLAINTS = 20
+MAX_REBUILD_ATTEMPTS = 3
+PROGRESS_INTERVAL_S = 5.0
+
+PATIENCE_S = 5.0
+"""Work of the rater that is older than this is a complaint."""
+
+ReportProgress = Callable[[int, int], None]
+"""Called with the number of entries that are checked, and with that of all."""
 
 
 @dataclass(slots=True)
 class CheckReport:
-    """The result of a check of one season. `complaints` is empty if all is well."""
+    """The result of a check of one season. `complaints` is empty if all is well.
+
+    `unverified` counts the groups of voids of which only the sum was checked.
+    """
 
     season: Season
     head: int
     entries: int = 0
+    unverified: int = 0
     complaints: list[str] = field(default_factory=list)
 
 
-def check(season: Season) -> CheckReport:
-    """Fold a season's entries again, and compare everything bit for bit.
+def check(
+    season: Season,
+    *,
+    progress_file: Path | None = None,
+    report_progress: ReportProgress = lambda done, all_entries: None,
+) -> CheckReport:
+    """Compare a season's games, entries and ratings with each other, bit for bit.
 
     1. Read the head and the stored ratings as they were at one moment. Entries that
        the rater appends later are not checked.
-    2. Fold the entries one by one, up to that head. Complain if a number is missing, or
-       if an entry's stored changes differ from the computed ones. At a void, fold all
-       entries so far again without the game.
+    2. Check the entries one by one, up to that head (`core.verification`). With a
+       `progress_file`, continue from it, and write it from time to time.
     3. Complain about each stored rating that differs from the final state.
+    4. Complain about games that are not rated exactly once (`coverage`).
+    5. Complain about summaries that are not those of the ledger.
 
     The check stops early after `MAX_COMPLAINTS` complaints.
     """
-    row, stored = _snapshot(season)
-    report = CheckReport(row, row.head)
-    state = LedgerState()
-    voided: set[int] = set()
-    past: list[LedgerLine] = []
-    stored_changes = _changes(row)
-    for line in lines(row.pk, until=row.head):
-        report.entries += 1
-        if line.seq != report.entries:
-            report.complaints.append(f"entry {report.entries} is missing")
-            return report
-        past.append(line)
-        if line.kind == EntryKind.VOID and line.game:
-            voided.add(line.game)
-            after = ledger.fold(past, voided)
-            computed = ledger.changes(state, after)
-            state = after
-        else:
-            computed = ledger.step(state, line)
-        if computed != next(stored_changes):
-            report.complaints.append(
-                f"entry {line.seq}: the stored changes are not the computed ones"
-            )
-        if len(report.complaints) >= MAX_COMPLAINTS:
-            return report
-    if report.entries != row.head:
-        missing = row.head - report.entries
-        report.complaints.append(f"the last {missing} entries are missing")
-    report.complaints += _differences(stored, state)[:MAX_COMPLAINTS]
+    snapshot = ledger_reader.snapshot(season.pk)
+    head = snapshot.head
+    verified = Verification(_void_groups(season.pk, head), head)
+    if progress_file is not None:
+        _resume(verified, season, progress_file)
+    _check_entries(verified, season, progress_file, report_progress)
+    report = CheckReport(
+        season, head, verified.seq, verified.unverified, verified.complaints
+    )
+    if len(report.complaints) < MAX_COMPLAINTS:
+        if verified.seq != head:
+            missing = head - verified.seq
+            report.complaints.append(f"the last {missing} entries are missing")
+        report.complaints += _differences(snapshot.state, verified.state)
+        report.complaints += coverage.complaints(season, PATIENCE_S)
+        report.complaints += summaries.differences(season.pk)
+    del report.complaints[MAX_COMPLAINTS:]
     return report
 
 
-def _snapshot(season: Season) -> tuple[Season, LedgerState]:
-    """Return the season and its ratings as of one moment, without a lock.
+def _check_entries(
+    verified: Verification,
+    season: Season,
+    progress_file: Path | None,
+    report_progress: ReportProgress,
+) -> None:
+    reported_at = time.monotonic()
+    entries = ledger_reader.lines_and_changes(
+        season.pk, after=verified.seq, until=verified.head
+    )
+    for line, stored in entries:
+        verified.add(line, stored)
+        if len(verified.complaints) >= MAX_COMPLAINTS:
+            return
+        if time.monotonic() - reported_at >= PROGRESS_INTERVAL_S:
+            reported_at = time.monotonic()
+            report_progress(verified.seq, verified.head)
+            _save(verified, season, progress_file)
+    _save(verified, season, progress_file)
 
-    Read again until the head did not move in between.
-    """
-    while True:
-        row = Season.objects.get(pk=season.pk)
-        stored = stored_state(row)
-        if Season.objects.filter(pk=row.pk, head=row.head).exists():
-            return row, stored
+
+def _void_groups(season: int, head: int) -> list[VoidGroup]:
+    rated_by = {
+        rated.game: rated.seq for rated in ledger_reader.voided_games(season, head)
+    }
+    voids = Entry.objects.filter(season=season, kind=EntryKind.VOID, seq__lte=head)
+    lines = [
+        LedgerLine(seq, EntryKind.VOID, inputs, game)
+        for seq, inputs, game in voids.values_list("seq", "inputs", "game")
+    ]
+    return verification.groups_of(
+        (line, rated_by.get(line.game or 0, line.seq)) for line in lines
+    )
 
 
-def _changes(season: Season) -> Iterator[list[ledger.RatingChange]]:
-    entries = Entry.objects.filter(season=season).order_by("seq")
-    return entries.values_list("changes", flat=True).iterator(chunk_size=CHUNK_ROWS)
+def _resume(verified: Verification, season: Season, progress_file: Path) -> None:
+    if not progress_file.exists():
+        return
+    document = json.loads(progress_file.read_text())
+    if progress := document.get(str(season.pk)):
+        verified.resume(progress)
+
+
+def _save(verified: Verification, season: Season, progress_file: Path | None) -> None:
+    """Write how far the check is. A progress with complaints is not worth keeping."""
+    if progress_file is None or verified.complaints:
+        return
+    document = json.loads(progress_file.read_text()) if progress_file.exists() else {}
+    document[str(season.pk)] = verified.dump()
+    partial = progress_file.with_suffix(".partial")
+    partial.write_text(json.dumps(document))
+    partial.replace(progress_file)
 
 
 def _differences(stored: LedgerState, folded: LedgerState) -> list[str]:
@@ -107,18 +156,37 @@ def _differences(stored: LedgerState, folded: LedgerState) -> list[str]:
 def rebuild(season: Season) -> int:
     """Build the ratings of a season again from its entries; return how many there are.
 
-    The season's row is locked, so a rater that runs meanwhile waits for the end of this
-    transaction. Checkpoints are deleted.
+    1. Fold all entries, without a transaction, and save checkpoints.
+    2. Lock the season, fold the entries that were appended meanwhile, and write the
+       ratings that differ.
+    3. Count the rebuild. So a rater that has read the old ratings writes nothing, and
+       earlier checkpoints are no longer valid.
+    4. Open the pairings of finished games that are not rated, so that the rater finds
+       them.
+
+    Raises LedgerConflict if voided games were taken out meanwhile, several times.
     """
+    for _ in range(MAX_REBUILD_ATTEMPTS - 1):
+        try:
+            return _rebuild(season)
+        except LedgerConflict:
+            continue
+    return _rebuild(season)
+
+
+def _rebuild(season: Season) -> int:
+    row = Season.objects.get(pk=season.pk)
+    voided = ledger_reader.voided_games(row.pk, row.head)
+    fold = SeasonFold(row, voided, row.rebuilds + 1)
+    fold.run(save=True)
     with transaction.atomic():
-        row = Season.objects.select_for_update().get(pk=season.pk)
-        state = ledger.fold(lines(row.pk, until=row.head), voided_games(row.pk))
-        Checkpoint.objects.filter(season=row).delete()
-        Rating.objects.filter(season=row).delete()
-        Rating.objects.bulk_create(
-            Rating(season=row, bot_id=bot, **rating_columns(bot_state))
-            for bot, bot_state in sorted(state.bots.items())
-        )
-        row.parameters = state.dump()["parameters"]
-        row.save(update_fields=["parameters"])
-    return len(state.bots)
+        locked = Season.objects.select_for_update().get(pk=row.pk)
+        fold.finish(locked.head)
+        store_ratings(locked, ledger_reader.stored_state(locked), fold.state)
+        Season.objects.filter(pk=row.pk).update(rebuilds=F("rebuilds") + 1)
+        missed = coverage.never_rated(locked)
+        matches = Game.objects.filter(pk__in=missed).values("match")
+        Pairing.objects.filter(match__in=matches).update(open=True)
+    Checkpoint.objects.filter(season=row, rebuilds__lte=row.rebuilds).delete()
+    checkpoints.thin(row.pk, locked.head)
+    return len(fold.state.bots)

@@ -6,23 +6,27 @@ without finals. Each transition raises NotNow if the season is not in the right 
 
 from dataclasses import asdict, replace
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from ladder.games import services as games
 from ladder.games.models import Game, GameStatus
 from ladder.games.services import NotNow
-from ladder.ratings import ledger_writer, rater, selectors
+from ladder.ratings import corrections, ledger_writer, rater, selectors
 from ladder.ratings.core import stopping_rule
 from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.core.trueskill import Parameters
+from ladder.ratings.description import check_ladder, read_tables
 from ladder.ratings.models import Ladder, Season
 
 Status = Season.Status
 
 
 def start_season(ladder: Ladder) -> Season:
-    """Start the next season. The season before it has to be archived."""
+    """Start the next season. The season before it has to be archived.
+
+    Raises NotNow, and BadLadder if the ladder cannot be played as it is described.
+    """
+    check_ladder(ladder.description())
     with transaction.atomic():
         last = ladder.seasons.order_by("-number").first()
         if last and last.status != Status.ARCHIVED:
@@ -57,16 +61,19 @@ def reopen(season: Season) -> None:
 def start_finals(season: Season, prizes: int) -> None:
     """Let the bots play on for `prizes` prize ranks, with frozen code.
 
-    1. Refuse if a game is scheduled or running.
+    1. Refuse if the finals were played, or if a game is scheduled or running.
     2. Move the season to finals. From now on no bot joins or changes its code.
     3. Note how many games each bot has played before the finals.
     4. Append an entry that sets τ to 0, so that σ only shrinks.
     """
     if prizes < 1:
         raise NotNow("Finals need at least one prize rank.")
-    if selectors.open_games(season):
-        raise NotNow(f"{season} has open games. Freeze it and wait for their end.")
     with transaction.atomic():
+        _lock(season)
+        if season.outcome:
+            raise NotNow(f"The finals of {season} were played. Archive the season.")
+        if selectors.open_games(season):
+            raise NotNow(f"{season} has open games. Freeze it and wait for their end.")
         _move(season, (Status.OPEN, Status.FROZEN), Status.FINALS)
         games_before = [[row.bot, row.games] for row in selectors.ranked_bots(season)]
         Season.objects.filter(pk=season.pk).update(
@@ -95,7 +102,7 @@ def finalists(season: Season) -> set[int]:
     remaining = stopping_rule.remaining_indices(
         [row.skill for row in board],
         season.prizes,
-        at_least=max(int(seats) for seats in season.ladder.tables) + 1,
+        at_least=max(int(seats) for seats in read_tables(season.ladder.tables)) + 1,
     )
     playing = set()
     for index in remaining:
@@ -110,46 +117,82 @@ def settle(season: Season) -> bool:
     """Freeze the season if its finals are decided; return whether they are over.
 
     Finals are over if the order of the prize ranks is sure enough, or if too few
-    finalists are left for the smallest match.
+    finalists are left for the smallest match. A finalist that was withdrawn, benched or
+    banned is not left, and of one owner's bots only one can play in a match.
     """
     if season.status != Status.FINALS:
         return False
-    fewest_seats = min(int(seats) for seats in season.ladder.tables)
+    fewest_seats = min(int(seats) for seats in read_tables(season.ladder.tables))
     undecided = _order_error(season) > stopping_rule.MAX_ORDER_ERROR
-    if undecided and len(finalists(season)) >= fewest_seats:
+    if undecided and _owners_left(season) >= fewest_seats:
         return False
-    freeze(season)
+    try:
+        freeze(season)
+    except NotNow:
+        return False  # another process was first
     return True
 
 
-def archive(season: Season) -> None:
-    """End a season for good.
+def _owners_left(season: Season) -> int:
+    """Count the owners of the finalists that may still play."""
+    remaining = finalists(season)
+    profiles = [row.profile for row in selectors.eligible_bots(season)]
+    return len({profile.owner for profile in profiles if profile.bot in remaining})
 
-    1. Fold the games that are finished.
-    2. Cancel the games that have not begun.
-    3. Refuse if a game still runs or is not rated yet.
-    4. Store the order of the prize ranks as the season's outcome.
+
+def close(season: Season) -> int:
+    """Prepare the end of a season: freeze it, and cancel the games that wait.
+
+    Return how many games were cancelled. Idempotent.
     """
-    rater.fold(season.pk)
-    scheduled = Game.objects.filter(
-        match__pairing__season=season, status=GameStatus.SCHEDULED
-    )
-    for game in scheduled.values_list("pk", flat=True):
-        games.cancel(game, "the season ended")
-    if selectors.open_games(season) or rater.unrated(season.pk).exists():
-        raise NotNow(f"Games of {season} still run or are not rated. Try again soon.")
-    order_error = _order_error(season)
-    prize_ranks = selectors.ratings_best_first(season)[: season.prizes]
-    outcome = {
-        "places": [rating.bot.slug for rating in prize_ranks],
-        "doubt": order_error,
-        "settled": order_error <= stopping_rule.MAX_ORDER_ERROR,
-        "finals": bool(season.outcome),
-    }
     with transaction.atomic():
+        _lock(season)
+        if season.status in (Status.OPEN, Status.FINALS):
+            freeze(season)
+        scheduled = Game.objects.filter(status=GameStatus.SCHEDULED)
+        waiting = scheduled.filter(match__pairing__season=season)
+        # By id, so that PostgreSQL looks at the status of a game again if a worker
+        # claims it at the same moment.
+        return scheduled.filter(
+            pk__in=list(waiting.values_list("pk", flat=True))
+        ).update(status=GameStatus.CANCELLED, note="the season ended")
+
+
+def archive(season: Season) -> None:
+    """End a season for good. Call `close` and `rater.fold` first.
+
+    1. Lock the season. Refuse if a game is open, not rated, or voided but still
+       counted, and say what is left.
+    2. Store the order of the prize ranks as the season's outcome.
+    """
+    with transaction.atomic():
+        _lock(season)
+        if remaining := _remaining_work(season):
+            raise NotNow(
+                f"{season} is frozen and cannot be archived yet: {remaining}. No new"
+                " game begins; archive it again in a minute."
+            )
+        order_error = _order_error(season)
+        prize_ranks = selectors.ratings_best_first(season)[: season.prizes]
+        outcome = {
+            "places": [rating.bot.slug for rating in prize_ranks],
+            "doubt": order_error,
+            "settled": order_error <= stopping_rule.MAX_ORDER_ERROR,
+            "finals": bool(season.outcome),
+        }
         _move(season, (Status.OPEN, Status.FROZEN, Status.FINALS), Status.ARCHIVED)
         Season.objects.filter(pk=season.pk).update(outcome=outcome, ended_at=Now())
     season.refresh_from_db()
+
+
+def _remaining_work(season: Season) -> str:
+    """Return what keeps a season from being archived, as words; "" for nothing."""
+    counts = {
+        "games that are scheduled or running": selectors.open_games(season),
+        "finished games that are not rated yet": rater.unrated(season.pk).count(),
+        "voided games that are still counted": corrections.count_pending(season.pk),
+    }
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
 def _order_error(season: Season) -> float:
@@ -157,10 +200,37 @@ def _order_error(season: Season) -> float:
     return stopping_rule.order_error(board, season.prizes)
 
 
+def _lock(season: Season) -> None:
+    """Lock the season's row until the transaction ends, and read it again.
+
+    It waits for matches that are being made (`locked_status`), so that they are seen.
+    """
+    Season.objects.select_for_update().get(pk=season.pk)
+    season.refresh_from_db()
+
+
+def locked_status(season: int) -> str:
+    """Return a season's status, which cannot change until the transaction ends.
+
+    On PostgreSQL the lock is shared: it keeps others from `_lock`, but neither from
+    making matches nor from extending the ledger. Django offers no such lock. SQLite has
+    one writer at a time.
+    """
+    if connection.vendor == "sqlite":
+        return Season.objects.values_list("status", flat=True).get(pk=season)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT status FROM ratings_season WHERE id = %s FOR KEY SHARE", [season]
+        )
+        return str(cursor.fetchone()[0])
+
+
 def _move(season: Season, before: tuple[str, ...], after: str) -> None:
     """Change the status, if it is one of `before`; raise NotNow otherwise."""
-    moved = Season.objects.filter(pk=season.pk, status__in=before).update(status=after)
-    if not moved:
-        expected = " or ".join(before)
-        raise NotNow(f"{season} is not {expected}, so it cannot become {after}.")
+    with transaction.atomic():
+        _lock(season)
+        if season.status not in before:
+            expected = " or ".join(before)
+            raise NotNow(f"{season} is not {expected}, so it cannot become {after}.")
+        Season.objects.filter(pk=season.pk).update(status=after)
     season.refresh_from_db()

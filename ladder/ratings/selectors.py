@@ -2,19 +2,33 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Q, QuerySet
+import structlog
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
+from engine.errors import EngineError
+from engine.rulesets import resolve
 from ladder.bots.models import Bot, Submission
-from ladder.games.models import OPEN, Game, Seat
+from ladder.bots.selectors import belongs_to_somebody
+from ladder.checking.forms import GameForm
+from ladder.games.models import OPEN, Attempt, Game, GameStatus, Seat
 from ladder.ratings.core.pool import BotProfile
 from ladder.ratings.core.trueskill import Skill
-from ladder.ratings.models import Pairing, Rating, Season
+from ladder.ratings.models import Ladder, Pairing, Rating, Season
+from ladder.runner.protocol import Limits
 
+log = structlog.get_logger()
+
+MAX_VALIDATION_GAMES = 12
+"""The number of games that an upload plays at most before it is ready."""
 REMEMBERED_MATCHES = 500
 """A new matchmaking session reads this many latest matches: who met, who sat where."""
+
+UNRATED_TURNS_WINDOW = timedelta(days=1)
+"""Unrated turns are held against a bot for this long."""
 
 PROFILE_COLUMNS = (
     "seq",
@@ -26,8 +40,18 @@ PROFILE_COLUMNS = (
     "sigma",
     "games",
     "fresh",
-    "streak",
+    "latest",
+    "bot__house",
 )
+
+
+class UnratedTurn(NamedTuple):
+    """The cost of one submission without a rated game: an attempt, or a dead game."""
+
+    ended_at: datetime
+    bot: int
+    submission: int
+    is_dead_game: bool
 
 
 class RankedBot(NamedTuple):
@@ -57,6 +81,38 @@ def playing() -> QuerySet[Season]:
 def unarchived() -> QuerySet[Season]:
     """Return the seasons whose ledger may still grow."""
     return Season.objects.exclude(status=Season.Status.ARCHIVED)
+
+
+def validation_forms() -> list[GameForm]:
+    """Return the forms of the games that bots play on the ladders that they join.
+
+    The default ladder comes first, and each ladder begins with its smallest tables. At
+    most MAX_VALIDATION_GAMES forms are returned, so that an upload is ready in seconds.
+    """
+    ladders = Ladder.objects.filter(
+        seasons__in=Season.objects.filter(status=Season.Status.OPEN)
+    )
+    forms: list[GameForm] = []
+    for ladder in ladders.order_by("-default", "pk").distinct():
+        try:
+            forms += [form for form in forms_of(ladder) if form not in forms]
+        except (EngineError, TypeError, ValueError):
+            # A ladder that cannot be played must not stop the uploads of all others.
+            log.exception("the rules of a ladder are not valid", ladder=ladder.slug)
+    return forms[:MAX_VALIDATION_GAMES]
+
+
+def forms_of(ladder: Ladder) -> list[GameForm]:
+    """Return the forms of a ladder's games, the smallest tables first.
+
+    Raises BadSwitch, TypeError or ValueError if the ladder's settings are not valid.
+    """
+    sizes = sorted(int(seats) for seats, share in ladder.tables.items() if share)
+    limits = Limits(**ladder.limits)
+    forms = [GameForm(ladder.ruleset, n, limits, ladder.switches) for n in sizes]
+    for form in forms:
+        resolve(form.ruleset, form.seats, form.switches)
+    return forms
 
 
 def ratings_best_first(season: Season) -> QuerySet[Rating]:
@@ -90,13 +146,14 @@ def playable_statuses(season: Season) -> list[Submission.Status]:
 def eligible_bots(season: Season, *, after: int = 0) -> Iterator[EligibleBot]:
     """Yield the bots that may be paired and that changed after entry `after`."""
     rows = Rating.objects.filter(
+        belongs_to_somebody("bot__"),
         season=season,
         seq__gt=after,
         bot__status=Bot.Status.ACTIVE,
         submission__status__in=playable_statuses(season),
     ).order_by("bot")
     for row in rows.values_list(*PROFILE_COLUMNS):
-        seq, bot, name, submission, owner, mu, sigma, games, fresh, streak = row
+        seq, bot, name, submission, owner, mu, sigma, games, fresh, latest, house = row
         profile = BotProfile(
             bot=bot,
             name=name,
@@ -106,7 +163,8 @@ def eligible_bots(season: Season, *, after: int = 0) -> Iterator[EligibleBot]:
             sigma=sigma,
             games=games,
             fresh=fresh,
-            streak=streak,
+            latest=latest,
+            house=house,
         )
         yield EligibleBot(seq, profile)
 
@@ -125,7 +183,7 @@ def latest_seats(season: Season) -> QuerySet[Seat, tuple[int, int]]:
             game__replaces=None,
         )
         .order_by("game__match", "number")
-        .values_list("game__match", "submission__bot")
+        .values_list("game__match", "bot")
     )
 
 
@@ -134,7 +192,31 @@ def open_seats(season: Season) -> Counter[int]:
     seats = Seat.objects.filter(
         game__status__in=OPEN, game__match__pairing__season=season
     )
-    return Counter(seats.values_list("submission__bot", flat=True))
+    return Counter(seats.values_list("bot", flat=True))
+
+
+def unrated_turns(season: Season, *, after: datetime) -> list[UnratedTurn]:
+    """List what bots cost without a rated game since a moment, at most for a day.
+
+    These are the attempts that failed in a bot's seat, and the games that are dead.
+    """
+    failed = Attempt.objects.filter(
+        Q(seat=F("game__seats__number"))
+        | Q(seat=None, game__status=GameStatus.DEAD, fence=F("game__fence")),
+        outcome=Attempt.Outcome.FAILED,
+        ended_at__gt=Now() - UNRATED_TURNS_WINDOW,
+        game__match__pairing__season=season,
+    )
+    seats = "game__seats__submission"
+    rows = (
+        failed.filter(ended_at__gt=after)
+        .order_by("ended_at")
+        .values_list("ended_at", f"{seats}__bot", seats, "seat")
+    )
+    return [
+        UnratedTurn(ended_at, bot, submission, seat is None)
+        for ended_at, bot, submission, seat in rows
+    ]
 
 
 def open_games(season: Season) -> int:

@@ -149,6 +149,15 @@ class MeetingSerializer(serializers.Serializer[Any]):
     high = serializers.FloatField()
 
 
+class OpponentPageSerializer(serializers.Serializer[Any]):
+    """A page of the opponents of a bot."""
+
+    count = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results = MeetingSerializer(many=True)
+
+
 class BandSerializer(serializers.Serializer[Any]):
     """Positions, from 1, whose bots cannot be told apart from the first with 95 %."""
 

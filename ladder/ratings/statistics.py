@@ -1,36 +1,42 @@
 """Statistics of a season beyond the ratings: records, opponents, tie bands. Reads only.
 
-All numbers come from rated games that are finished, and from the present ratings.
+All numbers come from the summaries of the ledger, and from the present ratings, so that
+the cost of a number does not depend on how many games there are.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import count
-from typing import NamedTuple
 
-from django.core.cache import cache
-from django.db.models import QuerySet
+from django.db.models import Exists, F, FloatField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from ladder.bots.models import Bot
-from ladder.games.models import GameStatus, Seat
 from ladder.ratings import leaderboard
 from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.core.trueskill import (
+    SHOWN_RATING_SIGMAS,
     Parameters,
     Skill,
     higher_skill_probability,
     win_probability,
 )
 from ladder.ratings.leaderboard import INTERVAL_95_SDS
-from ladder.ratings.models import Entry, Rating, Season
+from ladder.ratings.models import (
+    MeetingSummary,
+    Rating,
+    RatingPoint,
+    Season,
+    SeatSummary,
+)
 
 CONFIDENCE = 0.95
 """Two bots are told apart if one is better with at least this probability."""
 TREND_GAMES = 20
 """The trend is the change of the shown rating over this many latest games."""
-TREND_TTL_S = 3600  # the key names the last entry, so a trend never becomes wrong
+COMPARED_KINDS = (EntryKind.GAME, EntryKind.JOIN)
+"""The trend counts the points after entries of these kinds."""
 BAND_CHUNK_ROWS = 500
 
 
@@ -113,40 +119,12 @@ class TieBand:
     mu: float
 
 
-@dataclass(slots=True)
-class SeatTally:
-    """Games together, and how many of them the first bot finished ahead or tied."""
+@dataclass(frozen=True, slots=True)
+class OpponentPage:
+    """A part of the opponents of a bot; `total` counts all."""
 
-    games: int = 0
-    before: int = 0
-    ties: int = 0
-
-    def add(self, rank: int, other_rank: int) -> None:
-        self.games += 1
-        self.before += rank < other_rank
-        self.ties += rank == other_rank
-
-
-class _OwnSeat(NamedTuple):
-    """A bot's seat in one game; the rank is 0 if the game has none."""
-
-    seat: int
-    players: int
-    rank: int
-
-
-class _OtherSeat(NamedTuple):
-    """The seat of an opponent in the same game."""
-
-    bot: int
-    rank: int
-
-
-class _SeatResult(NamedTuple):
-    """A rank, and the share of opponents that finished behind it."""
-
-    rank: int
-    share: float
+    rows: list[Meeting]
+    total: int
 
 
 def record(season: Season, rating: Rating) -> SeasonRecord:
@@ -175,80 +153,81 @@ def summary(season: Season, rating: Rating) -> RatingSummary:
     )
 
 
-def trend(season: Season, rating: Rating) -> float | None:
-    """Return the change of the shown rating over the latest games; None without any.
+def trends(season: Season, ratings: QuerySet[Rating]) -> dict[int, float | None]:
+    """Return the change of the shown rating over the latest games, by bot.
 
-    Cached until an entry changes the rating: a page of the leaderboard shows 50 trends.
+    None stands for a bot without games. A bot with few games is compared with its
+    first rating. All trends are read in one query.
     """
-    key = f"trend:{season.pk}:{rating.bot_id}:{rating.seq}:{rating.rating!r}"
-    cached: tuple[float | None] | None = cache.get(key)
-    if cached is None:
-        cached = (_trend(season, rating),)
-        cache.set(key, cached, TREND_TTL_S)
-    return cached[0]
+    points = RatingPoint.objects.filter(season=season, bot=OuterRef("bot"))
+    shown = F("mu") - SHOWN_RATING_SIGMAS * F("sigma")
+    latest = points.filter(kind__in=COMPARED_KINDS).order_by("-seq")
+    base = Coalesce(
+        Subquery(latest.values(shown=shown)[TREND_GAMES : TREND_GAMES + 1]),
+        Subquery(points.order_by("seq").values(shown=shown)[:1]),
+        output_field=FloatField(),
+    )
+    rows = ratings.annotate(base=base).values_list("bot", "games", "rating", "base")
+    return {
+        bot: rating - base if games and base is not None else None
+        for bot, games, rating, base in rows
+    }
 
 
-def _trend(season: Season, rating: Rating) -> float | None:
-    # The entries are found through the bot's latest seats, because a season's ledger is
-    # long. Twice as many seats are read as needed: some games may not be rated yet.
-    seats = _rated_seats(season, rating.bot).order_by("-game")
-    latest_games = list(seats.values_list("game", flat=True)[: 2 * TREND_GAMES])
-    entries = Entry.objects.filter(
-        season=season, kind=EntryKind.GAME, game__in=latest_games
-    ).order_by("-seq")
-    latest_changes = list(entries.values_list("changes", flat=True)[:TREND_GAMES])
-    if not latest_changes:
-        return None
-    for change in latest_changes[-1]:
-        if change["bot"] == rating.bot_id and change["before"]:
-            return float(rating.rating - Skill(*change["before"]).shown_rating)
-    return None
+def trend(season: Season, rating: Rating) -> float | None:
+    """Return the change of the shown rating over the latest games; None without any."""
+    return trends(season, Rating.objects.filter(pk=rating.pk))[rating.bot_id]
 
 
 def strength(season: Season, bot: Bot) -> list[SeatStrength]:
     """Return a bot's strength for each number of players and each seat, in order."""
-    results: dict[tuple[int, int], list[_SeatResult]] = defaultdict(list)
-    own_seats, other_seats = _seats(season, bot)
-    for game, own in own_seats.items():
-        others = other_seats[game]
-        beaten = sum(
-            (own.rank < other.rank) + 0.5 * (own.rank == other.rank) for other in others
-        )
-        share = beaten / max(1, len(others))
-        results[own.players, own.seat].append(_SeatResult(own.rank, share))
+    rows = SeatSummary.objects.filter(season=season, bot=bot, games__gt=0)
     return [
         SeatStrength(
-            players=players,
-            seat=seat,
-            games=len(cell),
-            wins=sum(result.rank == 1 for result in cell),
-            share=sum(result.share for result in cell) / len(cell),
+            players=row.players,
+            seat=row.seat,
+            games=row.games,
+            wins=row.wins,
+            share=row.halves / (2 * (row.players - 1) * row.games),
         )
-        for (players, seat), cell in sorted(results.items())
+        for row in rows.order_by("players", "seat")
     ]
 
 
-def opponents(season: Season, rating: Rating) -> list[Meeting]:
-    """Return the meetings with each opponent of a bot, the most frequent one first."""
-    own_seats, other_seats = _seats(season, rating.bot)
-    tallies: dict[int, SeatTally] = defaultdict(SeatTally)
-    for game, own in own_seats.items():
-        for other in other_seats[game]:
-            tallies[other.bot].add(own.rank, other.rank)
-    ratings = Rating.objects.filter(season=season, bot__in=tallies)
+def opponents(season: Season, rating: Rating, start: int, length: int) -> OpponentPage:
+    """Return `length` meetings with the opponents of a bot from index `start` on.
+
+    The most frequent opponent comes first. Bots that are not rated any more are left
+    out.
+    """
+    is_rated = Rating.objects.filter(season=season, bot=OuterRef("other"))
+    met = MeetingSummary.objects.filter(
+        Exists(is_rated), season=season, bot=rating.bot, games__gt=0
+    )
+    rows = list(met.order_by("-games", "other")[start : start + length])
+    others = Rating.objects.filter(
+        season=season, bot__in=[row.other_id for row in rows]
+    ).select_related("bot")
+    ratings = {other.bot_id: other for other in others}
     meetings = [
-        meeting(season, rating, other, tallies[other.bot_id])
-        for other in ratings.select_related("bot")
+        _meeting(season, rating, ratings[row.other_id], row)
+        for row in rows
+        if row.other_id in ratings
     ]
-    return sorted(meetings, key=lambda row: (-row.games, row.other))
+    return OpponentPage(meetings, met.count())
 
 
-def meeting(
-    season: Season, one: Rating, other: Rating, tally: SeatTally | None = None
+def meeting(season: Season, one: Rating, other: Rating) -> Meeting:
+    """Return two bots head to head."""
+    met = MeetingSummary.objects.filter(season=season, bot=one.bot, other=other.bot)
+    return _meeting(
+        season, one, other, met.first() or MeetingSummary(games=0, before=0, ties=0)
+    )
+
+
+def _meeting(
+    season: Season, one: Rating, other: Rating, counts: MeetingSummary
 ) -> Meeting:
-    """Return two bots head to head. Without `tally`, count their games together."""
-    if tally is None:
-        tally = _tally(season, one.bot, other.bot)
     skill = Skill(one.mu, one.sigma)
     other_skill = Skill(other.mu, other.sigma)
     difference = skill.mu - other_skill.mu
@@ -258,9 +237,9 @@ def meeting(
         bot=one.bot.slug,
         other=other.bot.slug,
         other_name=other.bot.name,
-        games=tally.games,
-        before=tally.before,
-        ties=tally.ties,
+        games=counts.games,
+        before=counts.before,
+        ties=counts.ties,
         chance=win_probability(skill, other_skill, parameters),
         better=higher_skill_probability(skill, other_skill),
         apart=difference,
@@ -302,41 +281,3 @@ def _skills_best_first(season: Season) -> Iterator[Skill]:
         yield from chunk
         if len(chunk) < BAND_CHUNK_ROWS:
             return
-
-
-def _tally(season: Season, one: Bot, other: Bot) -> SeatTally:
-    """Count the games of two bots together."""
-    tally = SeatTally()
-    ranks = dict(_rated_seats(season, one).values_list("game", "rank"))
-    other_seats = _rated_seats(season, other).filter(game__in=ranks)
-    for game, other_rank in other_seats.values_list("game", "rank"):
-        tally.add(ranks[game] or 0, other_rank or 0)
-    return tally
-
-
-def _rated_seats(season: Season, bot: Bot) -> QuerySet[Seat]:
-    """Return a bot's seats in finished games that the season rates."""
-    return Seat.objects.filter(
-        submission__bot=bot,
-        game__status=GameStatus.FINISHED,
-        game__match__pairing__season=season,
-    )
-
-
-def _seats(
-    season: Season, bot: Bot
-) -> tuple[dict[int, _OwnSeat], dict[int, list[_OtherSeat]]]:
-    """Return by game a bot's own seat, and the seats of its opponents."""
-    rated = _rated_seats(season, bot)
-    own_seats = {
-        game: _OwnSeat(seat, players, rank or 0)
-        for game, seat, players, rank in rated.values_list(
-            "game", "number", "game__match__seats", "rank"
-        )
-    }
-    other_seats: dict[int, list[_OtherSeat]] = defaultdict(list)
-    all_seats = Seat.objects.filter(game__in=rated.values("game"))
-    others = all_seats.exclude(submission__bot=bot)
-    for game, other, rank in others.values_list("game", "submission__bot", "rank"):
-        other_seats[game].append(_OtherSeat(other, rank or 0))
-    return own_seats, other_seats

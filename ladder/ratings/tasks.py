@@ -1,9 +1,11 @@
-"""The Celery task that folds finished games."""
+"""The Celery tasks that fold finished games and validate uploads."""
 
 from celery import shared_task
 from django.db import Error, connection
 
-from ladder.ratings import rater
+from ladder.bots import validation
+from ladder.bots.tasks import BUILD_TASK, validation_paused
+from ladder.ratings import rater, selectors
 
 
 @shared_task(name="ratings.fold")
@@ -17,3 +19,14 @@ def fold(season: int) -> int:
     except Error:
         connection.close()
         return 0
+
+
+@shared_task(name=BUILD_TASK)
+def build_submission(submission_id: int, live_hosts: int = 0) -> None:
+    """Validate the submission whose turn it is. A hint may come twice, late or never.
+
+    Its bot has to play each form of game of the ladders that it joins. ``live_hosts``
+    is the number of hosts that run workers; 0 if it is not known.
+    """
+    if not validation_paused.is_set():
+        validation.run_next(selectors.validation_forms(), live_hosts)

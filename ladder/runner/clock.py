@@ -2,19 +2,21 @@
 
 A bot is charged ``max(CPU time, wall time - waiting time)``. The CPU time is that of
 all processes and threads of the bot, so a bot gains nothing by starting more of them.
-The waiting time is the time for which the bot wanted a processor and got none, so a
-busy machine costs the bot nothing. A decision is charged in these steps:
+The wall time is the time that we spent in waiting for the bot, as the kernel measures
+it (``polling``). So it costs the bot nothing if our own process is stopped, waits for
+the interpreter's lock, or is busy. The waiting time is the time for which the bot
+wanted a processor and got none, so a busy machine costs the bot nothing. A decision is
+charged in these steps:
 
 1. ``start`` begins to count wall time. CPU time is counted from the end of the previous
    decision: a bot pays for what it computes between its answer and the freeze.
-2. ``thawed`` notes how long our own thread waited for a processor before the bot could
-   run. That delay is waiting time.
+2. ``thawed`` begins to count the delays of our own thread.
 3. ``read`` compares the two times. As long as the wall time exceeds the CPU time by no
    more than 2 ms, the larger one is the charge, and the steps 4 to 7 are left out.
 4. The run-queue delays of the bot's threads are added up, and the CPU steal (the time
    that the host of a virtual machine took) is added. Delays may overlap in time, and
    the kernel does not tell which do, so the sum may be too large.
-5. The sum is capped by the wall time in which the busiest CPU was not idle, because no
+5. The sum is capped by the time in which the busiest CPU was not idle, because no
    thread waits while a CPU is idle, and by 10 times the bot's CPU time. Both caps are
    raised by 20 ms, because the kernel's figures are that coarse.
 6. The longest delay of a single thread always counts in full.
@@ -31,6 +33,7 @@ delays of a thread are lost when it ends: if these could decide the verdict,
 import time
 from dataclasses import dataclass
 
+from ladder.runner.polling import TimedPoll
 from ladder.runner.sandbox.api import Running
 from ladder.runner.sandbox.proc import OwnDelay, Processors, runnable, schedstat
 
@@ -130,14 +133,16 @@ class Stopwatch:
     The module's docstring has the steps in which a decision is charged.
     """
 
-    def __init__(self, bot: Running) -> None:
+    def __init__(self, bot: Running, poll: TimedPoll) -> None:
+        """Begin to measure; ``poll`` is what we use to wait for the bot."""
         self._bot = bot
+        self._poll = poll
+        self._slept_before_ns = poll.slept_ns
         self._started_ns = time.monotonic_ns()
         self._cpu_before_ns = bot.cpu_ns()
         self._cpu_now_ns = self._cpu_before_ns
         self._own_delay = OwnDelay()
         self._own_delay_ns = self._own_delay.read()
-        self._thaw_delay_ns = 0
         self._processors_before = _PROCESSORS.read(_MAX_PROCESSORS_AGE_NS)
         self._threads = _ThreadDelays({})
         self._waiting: dict[int, int] | None = None
@@ -146,23 +151,20 @@ class Stopwatch:
 
     def start(self) -> None:
         """Begin a decision now."""
-        self._own_delay_ns = self._own_delay.read()
         self._processors_before = _PROCESSORS.read(_MAX_PROCESSORS_AGE_NS)
         self._started_ns = time.monotonic_ns()
-        self._thaw_delay_ns = 0
+        self._slept_before_ns = self._poll.slept_ns
         self._waiting = None
         if self._threads.looked:
             self._threads = _ThreadDelays(self._threads.total_delays)
 
     def thawed(self) -> None:
         """Note that the bot can run now: our own delay before that is not its time."""
-        before_ns = self._own_delay_ns
         self._own_delay_ns = self._own_delay.read()
-        self._thaw_delay_ns = self._own_delay_ns - before_ns
 
     def read(self) -> Charge:
         """Return the charge of this decision until now. It may be called many times."""
-        wall_ns = time.monotonic_ns() - self._started_ns
+        wall_ns = self._poll.slept_ns - self._slept_before_ns
         self._cpu_now_ns = self._bot.cpu_ns()
         cpu_ns = self._cpu_now_ns - self._cpu_before_ns
         waited_ns = 0
@@ -170,15 +172,16 @@ class Stopwatch:
             self._threads.look(self._bot, self._cpu_now_ns)
             before_ns = self._own_delay_ns
             self._own_delay_ns = self._own_delay.read()
-            own_ns = self._thaw_delay_ns + self._own_delay_ns - before_ns
-            waited_ns = min(wall_ns, self._bot_waited_ns(wall_ns, cpu_ns) + own_ns)
+            own_ns = self._own_delay_ns - before_ns
+            waited_ns = min(wall_ns, self._bot_waited_ns(cpu_ns) + own_ns)
         charged_ns = max(cpu_ns, wall_ns - waited_ns)
         return Charge(charged_ns / 1e6, cpu_ns / 1e6, wall_ns / 1e6, waited_ns / 1e6)
 
-    def _bot_waited_ns(self, wall_ns: int, cpu_ns: int) -> int:
+    def _bot_waited_ns(self, cpu_ns: int) -> int:
         """Return for how long the bot waited for a processor (steps 4 to 6)."""
+        elapsed_ns = time.monotonic_ns() - self._started_ns
         idle_ns, stolen_ns = _PROCESSORS.read().since(self._processors_before)
-        cap_ns = min(wall_ns - idle_ns, _MAX_WAIT_PER_CPU * cpu_ns)
+        cap_ns = min(elapsed_ns - idle_ns, _MAX_WAIT_PER_CPU * cpu_ns)
         cap_ns += _PROCESSORS_ERROR_NS
         sum_ns = self._threads.sum_ns + stolen_ns
         return max(self._threads.longest_ns, min(sum_ns, cap_ns))

@@ -11,6 +11,7 @@ import hashlib
 import os
 import select
 import shutil
+import sys
 import tempfile
 import time
 from dataclasses import dataclass, replace
@@ -25,9 +26,10 @@ from ladder.common.limited_process import (
     run_limited,
 )
 from ladder.runner import build_output
+from ladder.runner.connection import wait_for_exit
+from ladder.runner.portable_compiler import compile_in
 from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox.api import Program, Running, Sandbox, SandboxUnavailable
-from ladder.runner.sandbox.proc import wait_for_exit
 
 LIMITS = Limits(memory_mb=1_536, pids=256, tmp_mb=512)
 """The limits of one compiler. The files in its /tmp count as memory."""
@@ -52,7 +54,6 @@ class BuildFailed(LadderError):
     """The submission does not compile. ``log`` is the end of the compiler's output."""
 
     code = "build-failed"
-    http_status = 422
 
     def __init__(self, why: str, log: str) -> None:
         super().__init__(f"The bot could not be built: {why}")
@@ -63,22 +64,29 @@ class BuildFailed(LadderError):
 class Built:
     """A bot that can be started, and the end of its compiler's output."""
 
-    box: Program
+    program: Program
     log: str
 
 
-def build(box: Program, sandbox: Sandbox, target: Path) -> Built:
-    """Compile ``box`` into the folder ``target``, which must not exist yet.
+def build(program: Program, sandbox: Sandbox, target: Path) -> Built:
+    """Compile ``program`` into the folder ``target``, which must not exist yet.
 
     ``target`` gets the sources and the compiled files. Raises BuildFailed if the bot is
     at fault, ServiceFault if the service is, and SandboxUnavailable if the sandbox's
     level has nothing that a compiler can write to.
     """
-    tar, log = _compile(box, sandbox)
+    tar = b""
+    if sys.platform == "linux":
+        tar, log = _compile(program, sandbox)
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=".build-"))
     try:
-        shutil.copytree(box.folder, draft, symlinks=True, dirs_exist_ok=True)
-        _unpack(tar, draft, _made_program(box), log)
+        shutil.copytree(program.folder, draft, symlinks=True, dirs_exist_ok=True)
+        if sys.platform == "linux":
+            _unpack(tar, draft, _made_program(program), log)
+        else:
+            code, log = compile_in(draft, program.compile, 2 * SECONDS)
+            if code:
+                raise BuildFailed(f"the compiler ended with exit code {code}", log)
         draft.chmod(0o755)
         draft.rename(target)
     except (OSError, ProcessFailed) as why:
@@ -87,23 +95,23 @@ def build(box: Program, sandbox: Sandbox, target: Path) -> Built:
         ) from why
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return Built(replace(box, folder=target, compile=()), log)
+    return Built(replace(program, folder=target, compile=()), log)
 
 
-def prepared(box: Program, sandbox: Sandbox, cache: Path) -> Program:
-    """Return ``box`` ready to run. Build it in ``cache`` if it is not there yet."""
-    if not box.compile:
-        return box
-    target = cache / f"{box.language}-{_digest(box)}"
+def prepared(program: Program, sandbox: Sandbox, cache: Path) -> Program:
+    """Return ``program`` ready to run. Build it in ``cache`` if it is not there yet."""
+    if not program.compile:
+        return program
+    target = cache / f"{program.language}-{_digest(program)}"
     if not target.is_dir():
         cache.mkdir(parents=True, exist_ok=True)
         try:
-            build(box, sandbox, target)
+            build(program, sandbox, target)
         except ServiceFault:
             # If another process built the same bot first, the rename fails.
             if not target.is_dir():
                 raise
-    return replace(box, folder=target, compile=())
+    return replace(program, folder=target, compile=())
 
 
 def home_cache() -> Path:
@@ -112,18 +120,18 @@ def home_cache() -> Path:
     return Path(base) / "torres-ladder" / "builds"
 
 
-def _digest(box: Program) -> str:
+def _digest(program: Program) -> str:
     """Return the SHA-256 of the command and of all files in the folder."""
-    digest = hashlib.sha256(repr(box.compile).encode())
-    for path in sorted(p for p in box.folder.rglob("*") if p.is_file()):
+    digest = hashlib.sha256(repr(program.compile).encode())
+    for path in sorted(p for p in program.folder.rglob("*") if p.is_file()):
         content = path.read_bytes()
-        name = str(path.relative_to(box.folder))
+        name = str(path.relative_to(program.folder))
         digest.update(f"{name}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()
 
 
-def _compile(box: Program, sandbox: Sandbox) -> tuple[bytes, str]:
+def _compile(program: Program, sandbox: Sandbox) -> tuple[bytes, str]:
     """Run the compiler; return a tar of the compiled files, and the log."""
     if sandbox.level == "reduced":
         raise SandboxUnavailable(
@@ -134,12 +142,12 @@ def _compile(box: Program, sandbox: Sandbox) -> tuple[bytes, str]:
         out = "/out"
         if sandbox.level == "none":
             out = stack.enter_context(tempfile.TemporaryDirectory(prefix="torres-out-"))
-        command = [word.replace("{out}", out) for word in box.compile]
-        env = {**_ENV, **box.env, "OUT": out}
+        command = [word.replace("{out}", out) for word in program.compile]
+        env = {**_ENV, **program.env, "OUT": out}
         if sandbox.level != "none":
             env |= _ENV_SANDBOXED
         compiler_box = replace(
-            box,
+            program,
             argv=("/bin/sh", "-c", _SHELL, "sh", *command),
             env=env,
             compile=(),
@@ -229,7 +237,7 @@ def _unpack(tar: bytes, folder: Path, program: str, log: str) -> None:
         raise BuildFailed(result["refused"], log)
 
 
-def _made_program(box: Program) -> str:
+def _made_program(program: Program) -> str:
     """Return the file that the compiler must make, "" if the language needs several."""
-    program = box.argv[0] if box.argv else ""
-    return program.removeprefix("./") if program.startswith("./") else ""
+    name = program.argv[0] if program.argv else ""
+    return name.removeprefix("./") if name.startswith("./") else ""

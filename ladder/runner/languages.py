@@ -3,32 +3,30 @@
 The entry of a bot is ``bot.<suffix>`` in its folder or in the only folder there
 (docs/contract.md, section 10). ``__MACOSX`` and names with a leading dot are ignored.
 A file ``bot.toml`` in the folder can name another entry: it has the keys ``language``
-(a name in ``LANGUAGES``), ``entry`` and ``sources`` (paths in the folder). This module
-starts nothing.
+(a name in ``LANGUAGES``), ``entry`` and ``sources`` (paths in the folder).
 """
 
 import os
 import shutil
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-import msgspec
-
 from ladder.common.errors import LadderError
+from ladder.runner.manifest import MANIFEST, BadManifest, read_manifest
 from ladder.runner.sandbox.api import Program
 
 PYTHON = "/usr/bin/python3"
-MANIFEST = "bot.toml"
-_MAX_MANIFEST_BYTES = 16_384
+
+
+_MAX_SHOWN_NAMES = 6  # of files in a message
+_MAX_SHOWN_CHARS = 60
 
 
 class EntryNotFound(LadderError):
     """A path has no bot. The message says which file would be one."""
 
     code = "no-bot"
-    http_status = 422
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +147,7 @@ def locate(path: Path) -> Program:
     """
     path = path.absolute()
     if path.is_file():
-        return _box(path.parent, path.name, _language_of(path))
+        return _program(path.parent, path.name, _language_of(path))
     if not path.is_dir():
         raise EntryNotFound(
             f"{path} is neither a file nor a folder. Give the path of a bot."
@@ -160,22 +158,29 @@ def locate(path: Path) -> Program:
     for language in LANGUAGES:
         for suffix in language.suffixes:
             if (folder / f"bot{suffix}").is_file():
-                return _box(folder, f"bot{suffix}", language)
+                return _program(folder, f"bot{suffix}", language)
     names = ", ".join(f"bot{s}" for language in LANGUAGES for s in language.suffixes)
+    found = shortened_list(entry.name for entry in folder.iterdir())
     raise EntryNotFound(
-        f"{path} has no entry. Give the bot's main file one of these names: {names}."
+        f"{path} has no entry: it holds {found}. Give the bot's main file one of these"
+        f" names: {names}."
     )
 
 
-class _Manifest(msgspec.Struct, forbid_unknown_fields=True):
-    language: str
-    entry: str
-    sources: list[str] = []
+def shortened_list(names: Iterable[str]) -> str:
+    """Return the names of files for a message: sorted, in ASCII, and not too many."""
+    every = sorted(ascii(name)[1:-1][:_MAX_SHOWN_CHARS] for name in names)
+    shown = ", ".join(every[:_MAX_SHOWN_NAMES]) or "nothing"
+    more = len(every) - _MAX_SHOWN_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _box_of_manifest(folder: Path) -> Program:
     """Return the program that the folder's manifest describes. Raises EntryNotFound."""
-    manifest = _read_manifest(folder / MANIFEST)
+    try:
+        manifest = read_manifest(folder / MANIFEST)
+    except BadManifest as why:
+        raise EntryNotFound(f"{MANIFEST} {why}") from why
     if manifest.language not in BY_NAME:
         names = ", ".join(BY_NAME)
         raise EntryNotFound(
@@ -194,18 +199,7 @@ def _box_of_manifest(folder: Path) -> Program:
                 f"{MANIFEST}: there is no file {name!r}. Correct the path, or add it."
             )
     language = BY_NAME[manifest.language]
-    return _box(folder, manifest.entry, language, manifest.sources)
-
-
-def _read_manifest(path: Path) -> _Manifest:
-    try:
-        if path.stat().st_size > _MAX_MANIFEST_BYTES:
-            raise EntryNotFound(
-                f"{MANIFEST} is longer than {_MAX_MANIFEST_BYTES} bytes. Shorten it."
-            )
-        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), _Manifest)
-    except (OSError, ValueError, RecursionError) as why:
-        raise EntryNotFound(f"{MANIFEST} is not valid: {why}") from why
+    return _program(folder, manifest.entry, language, manifest.sources)
 
 
 def _root(path: Path) -> Path:
@@ -235,7 +229,7 @@ def _language_of(file: Path) -> Language:
     )
 
 
-def _box(
+def _program(
     folder: Path, entry: str, language: Language, sources: Iterable[str] = ()
 ) -> Program:
     """Return the program of a bot.

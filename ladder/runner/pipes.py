@@ -17,17 +17,14 @@ from typing import BinaryIO
 
 from engine.faults import Fault
 from engine.referee import PlayerFault
-from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
+from ladder.runner.lines import StdoutClosed, take_line
+from ladder.runner.polling import timed_poll
+from ladder.runner.protocol import STDERR_PER_STDOUT, STDERR_TAIL_BYTES, Limits
 from ladder.runner.sandbox.api import Running
-from ladder.runner.sandbox.proc import unread
+from ladder.runner.sandbox.descriptors import unread
 
-STDERR_PER_STDOUT = 16  # the limit of stderr is this multiple of that of stdout
 _CHUNK_BYTES = 16_384  # Python allocates this much per read; larger is slower
 _ZERO_COUNT = bytes(4)
-
-
-class StdoutClosed(Exception):
-    """The bot closed its stdout, or has ended."""
 
 
 class BotPipes:
@@ -47,9 +44,10 @@ class BotPipes:
         self._stderr_bytes = 0
         self._stderr_tail = bytearray()
         self._polls_stdin = False
-        self._poll = select.poll()
-        self._poll.register(self._stdout, select.POLLIN)
-        self._poll.register(self._stderr, select.POLLIN)
+        self.poll = timed_poll()
+        """Measures how long we have waited for the bot."""
+        self.poll.register(self._stdout, select.POLLIN)
+        self.poll.register(self._stderr, select.POLLIN)
         self._count = bytearray(4)
         self._only_stdout = [(self._stdout, select.POLLIN)]
         """The result of polling when there is output, and nothing else happened."""
@@ -63,6 +61,11 @@ class BotPipes:
     def stderr(self) -> bytes:
         """The last ``STDERR_TAIL_BYTES`` of the bot's stderr."""
         return bytes(self._stderr_tail[-STDERR_TAIL_BYTES:])
+
+    @property
+    def stderr_bytes(self) -> int:
+        """The number of bytes that the bot has written to stderr so far."""
+        return self._stderr_bytes
 
     def early(self) -> bytes | None:
         """Return the output that the bot wrote before it was asked, or None."""
@@ -88,7 +91,7 @@ class BotPipes:
         self._unsent += line
         self._write_unsent()
         if self._unsent:
-            self._poll.register(self._stdin, select.POLLOUT)
+            self.poll.register(self._stdin, select.POLLOUT)
             self._polls_stdin = True
 
     def receive(self, wait_ms: float, next_wait_ms: Callable[[], float]) -> bytes:
@@ -101,7 +104,7 @@ class BotPipes:
         """
         if not self._received:
             # The fast path: nearly every answer is one whole line in one chunk.
-            events = self._poll.poll(wait_ms)
+            events = self.poll.poll(wait_ms)
             if events == self._only_stdout:
                 chunk = self._read_chunk()
                 if 0 <= chunk.find(b"\n") == len(chunk) - 1 <= self._max_line:
@@ -118,12 +121,12 @@ class BotPipes:
         ends = time.monotonic() + wait_ms / 1e3
         while True:
             if self._received:
-                line = self._take_line()
+                line = take_line(self._received, self._max_line)
                 if line is not None:
                     return line
             # One wait may see many pieces, so that a bot that writes single bytes does
             # not cause a call of next_wait_ms for each.
-            events = self._poll.poll(wait_ms) if wait_ms > 0 else []
+            events = self.poll.poll(wait_ms) if wait_ms > 0 else []
             for fd, _ in events:
                 self._serve(fd)
             if not events:
@@ -176,22 +179,8 @@ class BotPipes:
     def _stop_polling_stdin(self) -> None:
         # A closed descriptor that is still polled would be reported for ever.
         if self._polls_stdin:
-            self._poll.unregister(self._stdin)
+            self.poll.unregister(self._stdin)
             self._polls_stdin = False
-
-    def _take_line(self) -> bytes | None:
-        """Remove the first whole line from the output; None if there is none yet."""
-        end = self._received.find(b"\n")
-        too_long = end > self._max_line
-        if too_long or (end < 0 and len(self._received) > self._max_line):
-            raise PlayerFault(
-                Fault.OUTPUT, f"a line of more than {self._max_line} bytes"
-            )
-        if end < 0:
-            return None
-        line = bytes(self._received[:end])
-        del self._received[: end + 1]
-        return line
 
     def _write_unsent(self) -> None:
         try:
@@ -230,7 +219,7 @@ class BotPipes:
         except BlockingIOError:
             return
         if not chunk:
-            self._poll.unregister(self._stderr)
+            self.poll.unregister(self._stderr)
             return
         self._stderr_bytes += len(chunk)
         if self._log is not None:

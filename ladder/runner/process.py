@@ -9,8 +9,8 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from signal import SIGKILL
 from threading import Lock, get_ident
 from typing import BinaryIO, Literal
 
@@ -25,22 +25,28 @@ from engine.referee import (
 )
 from ladder.runner import protocol
 from ladder.runner.clock import Charge, Stopwatch
-from ladder.runner.pipes import BotPipes, StdoutClosed
+from ladder.runner.connection import BotPipes, wait_for_exit
+from ladder.runner.lines import StdoutClosed
 from ladder.runner.protocol import MAX_LINE_BYTES, Limits, Ready, Reply
-from ladder.runner.sandbox.api import Exit, Program, Running, Sandbox
-from ladder.runner.sandbox.proc import wait_for_exit
-from ladder.runner.verdict import Verdict
+from ladder.runner.sandbox.api import KILL_SIGNAL, Exit, Program, Running, Sandbox
+from ladder.runner.verdict import Usage, Verdict
 
 Direction = Literal["sent", "received"]
 ProtocolLog = Callable[[Direction, int, bytes], None]
 """Called for each raw line: the direction, the seat, and the line without newline."""
 
 _CPUS = os.cpu_count() or 1
-_GENTLE_REASONS = frozenset({Fault.PROTOCOL, Fault.ILLEGAL_ACTION})
+_MESSAGE_REASONS = frozenset(
+    {Fault.PROTOCOL, Fault.ILLEGAL_ACTION, Fault.TIMEOUT, Fault.OUTPUT}
+)
 """A bot that forfeits for one of these is told so. Otherwise it is killed at once."""
 _END_TIMEOUT_MS = 1_000  # for a bot to exit after the result
-_FORFEIT_TIMEOUT_MS = 200  # for a bot to exit after it was told that it forfeits
+_FORFEIT_TIMEOUT_MS = 500  # for a bot to exit after it was told that it forfeits
 _EXIT_TIMEOUT_MS = 500  # for a bot to exit after it closed its stdout
+_NOT_FLUSHED = (
+    "; it wrote an answer only when its stdin was closed, so it does not flush its"
+    " output"
+)
 _STARVATION_TIMEOUT_MS = 3_000  # for a waiting thread to get a processor
 
 # A decision may take this much wall time, however little of it is charged.
@@ -62,7 +68,7 @@ class BotProcess:
 
     def __init__(
         self,
-        box: Program,
+        program: Program,
         sandbox: Sandbox,
         limits: Limits | None = None,
         *,
@@ -72,7 +78,7 @@ class BotProcess:
     ) -> None:
         self.verdict: Verdict | None = None
         self._strict_clock = strict_clock
-        self._box = box
+        self._program = program
         self._sandbox = sandbox
         self._limits = limits or Limits()
         self._log_path = log
@@ -89,8 +95,35 @@ class BotProcess:
         self._sent = b""
         self._received = b""
         self._budget_ms = 0.0
+        self._unread = 0
+        self._late = b""
         self._starved_until_ms = 0.0
         """The wall time until which we wait for a starved thread; 0 if none is."""
+
+    @property
+    def exit(self) -> Exit | None:
+        """How the bot ended; None while it runs."""
+        return self._exit
+
+    @property
+    def charge(self) -> Charge:
+        """The charge of the last exchange, which is its start at first."""
+        return self._watch.last
+
+    @property
+    def stderr(self) -> bytes:
+        """The end of the bot's stderr; it stays readable when the bot has ended."""
+        return self._pipes.stderr if self._running is not None else b""
+
+    def usage(self) -> Usage:
+        """Return what the started bot uses now."""
+        bot = self._bot
+        return Usage(bot.memory_peak(), len(bot.threads()), self._pipes.stderr_bytes)
+
+    @property
+    def memory_peak(self) -> int | None:
+        """The peak memory use in bytes, once the bot has ended; None if unknown."""
+        return self._memory_peak
 
     # --- what the referee calls
 
@@ -103,9 +136,9 @@ class BotProcess:
         if self._log_path is not None:
             self._log_file = self._log_path.open("wb")
         self._thread = get_ident()
-        self._running = self._sandbox.start(self._box, self._limits)
+        self._running = self._sandbox.start(self._program, self._limits)
         self._pipes = BotPipes(self._bot, self._limits, self._log_file)
-        self._watch = Stopwatch(self._bot)
+        self._watch = Stopwatch(self._bot, self._pipes.poll)
         self._budget_ms = self._limits.start_ms
         self._starved_until_ms = 0.0
         try:
@@ -145,10 +178,20 @@ class BotProcess:
         A verdict that we have for the same reason stays.
         """
         message = {"type": "forfeit", "reason": reason, "detail": detail}
-        timeout_ms = _FORFEIT_TIMEOUT_MS if reason in _GENTLE_REASONS else 0
+        timeout_ms = _FORFEIT_TIMEOUT_MS if reason in _MESSAGE_REASONS else 0
         self._dismiss(protocol.encode(message), timeout_ms)
         if self.verdict is None or self.verdict.reason != reason:
             self.verdict = self._new_verdict(reason, detail)
+        elif self._late and reason == Fault.TIMEOUT and self._was_idle():
+            self.verdict = replace(
+                self.verdict,
+                detail=f"{self.verdict.detail}{_NOT_FLUSHED}",
+                late=self._late,
+            )
+
+    def _was_idle(self) -> bool:
+        """True if the bot mostly waited in its last exchange."""
+        return self._watch.last.cpu_ms * 2 < self._budget_ms
 
     def end(self, scores: list[int], ranks: list[int], reason: str) -> None:
         """Tell the bot the result, give it a second to exit, and end it."""
@@ -173,7 +216,7 @@ class BotProcess:
                 closing.callback(self._log_file.close)
             closing.callback(self._watch.close)
             closing.callback(self._pipes.close)
-            self._memory_peak = self._bot.memory_peak()
+            self._read_memory_peak()
             with self._killing:
                 self._exit = self._running.kill()
             self._pipes.drain_stderr()
@@ -356,7 +399,9 @@ class BotProcess:
             if self._bot.over_memory():
                 reason = Fault.MEMORY
                 detail = f"it needed more than its {self._limits.memory_mb} MiB"
-        if reason not in _GENTLE_REASONS:
+            elif reason == Fault.TIMEOUT:
+                self._unread = self._pipes.unread_by_bot()
+        if reason not in _MESSAGE_REASONS:
             self.kill()
         self.verdict = self._new_verdict(reason, detail)
         return PlayerFault(reason, detail)
@@ -378,7 +423,7 @@ class BotProcess:
         if not began:
             tail = protocol.quote(self._pipes.stderr[-200:])
             raise ServiceFault(f"the sandbox could not start the bot: {tail}")
-        if exited and self._exit is not None and self._exit.signal == SIGKILL:
+        if exited and self._exit is not None and self._exit.signal == KILL_SIGNAL:
             raise ServiceFault(
                 f"the bot of seat {self._seat} was killed from outside at"
                 f" {self._where()}, within its {self._limits.memory_mb} MiB; check"
@@ -392,6 +437,7 @@ class BotProcess:
         """Send a last line, give the bot ``timeout_ms`` to exit, and kill it."""
         if self._running is None or self._exit is not None:
             return
+        self._read_memory_peak()
         try:
             self._bot.thaw()
             if timeout_ms:
@@ -402,8 +448,18 @@ class BotProcess:
         finally:
             self.kill()
 
+    def _read_memory_peak(self) -> None:
+        """Note the peak memory. It cannot be read from a process that has exited."""
+        peak = self._bot.memory_peak()
+        if peak is not None:
+            self._memory_peak = peak
+
     def _await_exit(self, timeout_ms: int) -> None:
-        """Read the bot's output until it exits. Raises PlayerFault if it does not."""
+        """Read the bot's output until it exits. Raises PlayerFault if it does not.
+
+        Its first line is stored: a bot whose answer is still in a buffer writes it when
+        its stdin is closed.
+        """
         ends = time.monotonic() + timeout_ms / 1e3
 
         def left_ms() -> float:
@@ -416,8 +472,8 @@ class BotProcess:
             self._pipes.flush(left_ms)
             self._pipes.close_stdin()
             while True:
-                self._pipes.receive(left_ms(), left_ms)
-        except StdoutClosed:
+                self._late = self._pipes.receive(left_ms(), left_ms) or self._late
+        except (StdoutClosed, PlayerFault):  # also a bot that goes on to write too much
             wait_for_exit(self._bot.pid, max(0.0, (ends - time.monotonic()) * 1e3))
 
     def _new_verdict(self, reason: str, detail: str) -> Verdict:
@@ -435,4 +491,5 @@ class BotProcess:
             exit=self._exit,
             memory_peak=self._memory_peak,
             stderr=self._pipes.stderr,
+            unread=self._unread,
         )

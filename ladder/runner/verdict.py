@@ -11,7 +11,8 @@ from ladder.runner.sandbox.api import Exit
 class SeatOutput:
     """The output of one seat when its player has ended.
 
-    ``stderr`` holds the last ``STDERR_TAIL_BYTES`` of the bot's stderr as text.
+    ``stderr`` is the bot's stderr as text: its beginning and its end, together at most
+    ``STDERR_TAIL_BYTES``.
     ``notes`` holds one ``{"move": index, "note": text}`` for each note of the bot.
     ``verdict`` is a verdict as JSON, and empty if the seat did not forfeit.
     """
@@ -19,6 +20,18 @@ class SeatOutput:
     stderr: str = ""
     notes: list[dict[str, Any]] = field(default_factory=list)
     verdict: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The present use of a bot: peak of memory in bytes (None if unknown), threads.
+
+    ``stderr_bytes`` is all that it has written to stderr so far.
+    """
+
+    memory_peak: int | None
+    threads: int
+    stderr_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +43,8 @@ class Verdict:
     that the bot had for the decision (at its start: ``start_ms`` and 0). ``charge`` is
     the cost of the decision when it ended. ``memory_peak`` is in bytes. ``stderr`` has
     the last ``STDERR_TAIL_BYTES`` of it. ``decision`` and ``ply`` are None before the
-    first decision.
+    first decision. After a timeout, ``unread`` is how many bytes of ``sent`` the bot
+    had not read, and ``late`` what it wrote when its stdin was closed.
     """
 
     reason: str
@@ -45,3 +59,5 @@ class Verdict:
     exit: Exit | None
     memory_peak: int | None
     stderr: bytes
+    unread: int = 0
+    late: bytes = b""

@@ -3,23 +3,57 @@
 from collections.abc import Callable
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from ladder.common.admin import ReadOnly
+from ladder.common.admin import ReadOnly, SearchesRows
 from ladder.common.errors import LadderError
-from ladder.tournaments import services
-from ladder.tournaments.models import Entrant, Fixture, Tournament
+from ladder.moderation.containment import stopped
+from ladder.tournaments import corrections, services
+from ladder.tournaments.advance import unit_of
+from ladder.tournaments.models import BEFORE_THE_START, Entrant, Fixture, Tournament
+
+
+def _act_on_each(
+    model_admin: admin.ModelAdmin[Any],
+    request: HttpRequest,
+    rows: QuerySet[Any],
+    act: Callable[[Any], object],
+    done: Callable[[Any], str],
+) -> None:
+    """Act on each row, and show and log what was done or why it was refused."""
+    for row in rows:
+        try:
+            act(row)
+        except LadderError as error:
+            model_admin.message_user(request, f"{row}: {error}", messages.ERROR)
+            continue
+        row.refresh_from_db()
+        model_admin.log_change(request, row, done(row))
+        model_admin.message_user(request, f"{row}: {done(row)}")
 
 
 @admin.register(Tournament)
 class TournamentAdmin(admin.ModelAdmin[Tournament]):
-    list_display = ("slug", "name", "status", "held_back", "revealed", "starts_at")
+    """From the start of a tournament on, only its name can change."""
+
+    list_display = (
+        "slug",
+        "name",
+        "status",
+        "why_stopped",
+        "held_back",
+        "revealed",
+        "starts_at",
+    )
     list_filter = ("status", "held_back", "ruleset")
     search_fields = ("slug", "name")
     readonly_fields = (
         "status",
+        "why_stopped",
+        "note",
         "revealed",
         "created_at",
         "started_at",
@@ -29,6 +63,32 @@ class TournamentAdmin(admin.ModelAdmin[Tournament]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None or obj.status in BEFORE_THE_START:
+            return self.readonly_fields
+        fields = (field.name for field in Tournament._meta.fields)  # noqa: SLF001 -- documented by Django
+        fixed = [name for name in fields if name not in services.EDITABLE_ALWAYS]
+        return ["why_stopped", *fixed]
+
+    @admin.display(description="Stopped")
+    def why_stopped(self, tournament: Tournament) -> str:
+        """Say why the dispatcher cannot continue the tournament."""
+        units = stopped(unit_of(tournament))
+        return " ".join(f"{unit.error}. {unit.advice}" for unit in units)
+
+    def save_model(
+        self, request: HttpRequest, obj: Tournament, form: Any, change: Any
+    ) -> None:
+        """Write only the changed fields, because the others may move meanwhile."""
+        if not change:
+            super().save_model(request, obj, form, change)
+            return
+        try:
+            changes = {name: form.cleaned_data[name] for name in form.changed_data}
+            services.edit(obj, changes)
+        except LadderError as error:
+            self.message_user(request, f"Nothing was changed: {error}", messages.ERROR)
 
     @admin.action(description="Open entry")
     def announce(self, request: HttpRequest, rows: QuerySet[Tournament]) -> None:
@@ -56,24 +116,61 @@ class TournamentAdmin(admin.ModelAdmin[Tournament]):
         rows: QuerySet[Tournament],
         change: Callable[[Tournament], object],
     ) -> None:
-        for tournament in rows:
+        _act_on_each(self, request, rows, change, lambda row: f"status: {row.status}")
+
+
+class EntrantForm(forms.ModelForm[Entrant]):
+    """Enters any bot, also a house bot, and sets seeds before the start."""
+
+    class Meta:
+        model = Entrant
+        fields = ("tournament", "bot", "seed")
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        is_new = self.instance.pk is None
+        if is_new and values.get("tournament") and values.get("bot"):
             try:
-                change(tournament)
+                services.check_entry(
+                    values["tournament"], values["bot"], values.get("seed")
+                )
             except LadderError as error:
-                self.message_user(request, f"{tournament}: {error}", messages.ERROR)
-                continue
-            tournament.refresh_from_db()
-            self.log_change(request, tournament, f"status: {tournament.status}")
-            self.message_user(request, f"{tournament}: {tournament.status}")
+                raise forms.ValidationError(str(error)) from error
+        return values
 
 
 @admin.register(Entrant)
-class EntrantAdmin(ReadOnly):
+class EntrantAdmin(SearchesRows):
+    form = EntrantForm
     list_display = ("bot", "tournament", "seed", "checked_in_at", "withdrawn_at")
     list_filter = ("tournament", ("withdrawn_at", admin.EmptyFieldListFilter))
     search_fields = ("bot__slug",)
     list_select_related = ("bot", "tournament")
+    autocomplete_fields = ("bot", "tournament")
     actions = ("check_in", "withdraw")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        if obj is not None and obj.tournament.status not in BEFORE_THE_START:
+            return False
+        return super().has_change_permission(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return () if obj is None else ("tournament", "bot")
+
+    def save_model(
+        self, request: HttpRequest, obj: Entrant, form: Any, change: Any
+    ) -> None:
+        try:
+            if change:
+                services.set_seed(obj, obj.seed)
+            else:
+                entrant = services.enter(obj.tournament, obj.bot, seed=obj.seed)
+                obj.pk = entrant.pk
+        except LadderError as error:
+            self.message_user(request, f"Nothing was changed: {error}", messages.ERROR)
 
     @admin.action(description="Check in")
     def check_in(self, request: HttpRequest, rows: QuerySet[Entrant]) -> None:
@@ -89,18 +186,32 @@ class EntrantAdmin(ReadOnly):
         rows: QuerySet[Entrant],
         change: Callable[[Entrant], object],
     ) -> None:
-        for entrant in rows:
-            try:
-                change(entrant)
-            except LadderError as error:
-                self.message_user(request, f"{entrant}: {error}", messages.ERROR)
-                continue
-            self.log_change(request, entrant, "changed by an operator")
+        def done(_: Model) -> str:
+            return "changed by an operator"
+
+        _act_on_each(self, request, rows, change, done)
 
 
 @admin.register(Fixture)
 class FixtureAdmin(ReadOnly):
-    list_display = ("tournament", "round", "pool", "table", "leg", "match", "how")
+    list_display = (
+        "tournament",
+        "round",
+        "pool",
+        "table",
+        "leg",
+        "match",
+        "how",
+        "retries",
+    )
     list_filter = ("tournament", "how", "round")
     search_fields = ("tournament__slug", "=match__id")
     list_select_related = ("tournament", "match")
+    actions = ("give_up",)
+
+    @admin.action(description="Give up (decide it without its dead games)")
+    def give_up(self, request: HttpRequest, rows: QuerySet[Fixture]) -> None:
+        def done(_: Model) -> str:
+            return "decided without its dead games"
+
+        _act_on_each(self, request, rows, corrections.give_up, done)

@@ -6,29 +6,37 @@ at any point therefore leaves rows from which the next step can go on. Steps are
 idempotent, and it is harmless if two processes make them at the same time.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 
-import structlog
-from django.db import IntegrityError, transaction
-from django.db.models.functions import Now
+from django.db import transaction
 
+from ladder.bots.models import Bot
 from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms
-from ladder.tournaments import selectors, services
-from ladder.tournaments.formats.config import Config
+from ladder.moderation.containment import Containment, Unit, UnitKind
+from ladder.tournaments import corrections, selectors, services
+from ladder.tournaments.description import check
+from ladder.tournaments.formats.config import Config, Format
 from ladder.tournaments.formats.plan import plan_fixtures
 from ladder.tournaments.formats.values import (
+    MAIN,
     FixtureKey,
     FixtureRecord,
     FixtureResult,
     SeededEntrant,
     effective_result,
-    match_result,
 )
-from ladder.tournaments.models import Fixture, FixtureSeat, Tournament
+from ladder.tournaments.models import (
+    Entrant,
+    Fixture,
+    FixtureSeat,
+    Tournament,
+    TournamentStatus,
+)
 
 OPEN_GAMES_PER_SLOT = 3
 """All tournaments together keep as many games open for each slot as a ladder does.
@@ -38,119 +46,176 @@ tournaments and a ladder equal shares when both have work.
 """
 QUEUE = "tournament"
 
-log = structlog.get_logger()
 
-
-class PlanConflict(Exception):
-    """Another process wrote first. The next tick reads what it wrote."""
-
-
-def tick(slots: int) -> int:
+def tick(slots: int, units: Containment) -> int:
     """Advance every tournament; return the number of games that were scheduled.
 
-    ``slots`` is the number of games that all workers can play at once.
+    ``slots`` is the number of games that all workers can play at once. Each tournament
+    is a unit of ``units``: an error stops this tournament only.
     """
-    services.apply_schedule()
+    for tournament in services.scheduled_now():
+        units.run(
+            unit_of(tournament), partial(services.apply_schedule, tournament), None
+        )
+    need_a_look = set(selectors.needing_a_look().values_list("pk", flat=True))
     tournaments = list(selectors.running())
     scheduled = 0
     for k, tournament in enumerate(tournaments):
-        try:
-            advance(tournament)
-        except (PlanConflict, IntegrityError):
-            log.info("another process was first", tournament=tournament.slug)
-        free = OPEN_GAMES_PER_SLOT * slots - selectors.open_games()
-        share = ceil(free / (len(tournaments) - k))
-        if share > 0:
-            scheduled += schedule(tournament, share)
+        share = partial(_share, slots, len(tournaments) - k)
+        step = partial(_step, tournament, share, look=tournament.pk in need_a_look)
+        scheduled += units.run(unit_of(tournament), step, 0)
     return scheduled
+
+
+def unit_of(tournament: Tournament) -> Unit:
+    return Unit(UnitKind.TOURNAMENT, tournament.slug)
+
+
+def _share(slots: int, tournaments: int) -> int:
+    """Return how many games the next one of some tournaments may schedule."""
+    free = OPEN_GAMES_PER_SLOT * slots - selectors.open_games()
+    return ceil(free / tournaments)
+
+
+def _step(tournament: Tournament, share: Callable[[], int], *, look: bool) -> int:
+    """Advance one tournament; return the number of games that were scheduled."""
+    if look:
+        advance(tournament)
+    else:
+        selectors.config(tournament)  # a wrong row stops it, even if it only waits
+    games = share()
+    return schedule(tournament, games) if games > 0 else 0
 
 
 def advance(tournament: Tournament) -> bool:
     """Take in new results and write what follows; False if there was nothing to do.
 
-    1. Reopen decided fixtures of the last round of which a game was voided.
-    2. Return if the fixtures exist, no open match is completed, and nobody has left
-       an open fixture.
-    3. Compute the results of completed matches.
-    4. Fold everything into the fixtures as they are now (see `_fold`).
-    5. In one transaction write the new results and fixtures, and finish the tournament
-       if it is over.
+    1. Withdraw entrants whose bot was banned.
+    2. Reopen decided fixtures that have to take another result (`corrections`).
+    3. Play dead games again, as often as the service does so by itself.
+    4. Return if fixtures are open, none of them is completed, and no walkover is to be
+       decided.
+    5. Write the results of completed matches, and what follows from them.
 
     Raises PlanConflict or IntegrityError if another process wrote at the same time.
     """
-    reopened = selectors.fixtures_to_reopen(tournament).update(how="", decided_at=None)
-    if reopened:
-        log.info("reopened fixtures", tournament=tournament.slug, n=reopened)
-    completed = list(selectors.completed_fixtures(tournament))
-    is_new = not tournament.fixtures.exists()
-    if not (is_new or completed or selectors.has_open_fixture_of_leaver(tournament)):
-        return False
     config = selectors.config(tournament)
-    entrants = selectors.seeded_entrants(tournament)
-    rows = selectors.fixture_rows(tournament)
-    before = [selectors.fixture_record(row) for row in rows]
-    results = {
-        selectors.fixture_key(row): _result_of_match(row, config) for row in completed
-    }
-    after, is_over = _fold(config, entrants, before, results)
+    corrections.withdraw_banned(tournament)
+    corrections.reopen_corrected(tournament, config)
+    corrections.play_dead_games_again(tournament)
+    completed = list(selectors.completed_fixtures(tournament))
+    none_open = not tournament.fixtures.filter(how="").exists()
+    leavers = selectors.has_open_fixture_of_leaver(tournament)
+    if not (none_open or completed or leavers):
+        return False
+    results = {row.pk: corrections.result_of_match(row, config) for row in completed}
+    if none_open or leavers or not _nothing_follows(tournament, config, results):
+        _write_plan(tournament, config, results)
+        return True
     with transaction.atomic():
-        _write(tournament, before, after)
-        if is_over:
-            services.finish(tournament)
+        _lock(tournament)
+        for row in completed:
+            services.decide(row, results[row.pk])
     return True
 
 
-def _result_of_match(row: Fixture, config: Config) -> FixtureResult:
-    seats = list(row.seats.select_related("entrant"))
-    positions = {seat.entrant.submission_id or 0: k for k, seat in enumerate(seats)}
-    assert row.match is not None  # `completed_fixtures` returns only those with a match
-    games = selectors.game_results(row.match, positions)
-    return match_result(len(seats), games, config.points)
+def _nothing_follows(
+    tournament: Tournament, config: Config, results: Mapping[int, FixtureResult]
+) -> bool:
+    """True if the plan must wait for other fixtures, whatever these results are.
+
+    Then the results are written without the fold over all fixtures, of which a round
+    robin of 200 has 19,900.
+    """
+    others = tournament.fixtures.filter(how="").exclude(pk__in=results)
+    match config.format:
+        case Format.ROUND_ROBIN | Format.SWISS:
+            return others.exists()
+        case Format.GROUPS:
+            return others.filter(pool__gt=MAIN).exists()
+        case Format.SINGLE_ELIMINATION | Format.DOUBLE_ELIMINATION:
+            return False
+
+
+def _write_plan(
+    tournament: Tournament, config: Config, results: Mapping[int, FixtureResult]
+) -> None:
+    """Fold the whole tournament, and write new fixtures and results in one step."""
+    records = selectors.fixture_records(tournament)
+    entrants = selectors.seeded_entrants(tournament)
+    pk_of = {record.key: pk for pk, record in records.items()}
+    before = [
+        replace(record, result=record.result or results.get(pk))
+        for pk, record in records.items()
+    ]
+    fold = _fold(config, entrants, before)
+    with transaction.atomic():
+        _lock(tournament)
+        if tournament.fixtures.count() != len(records):
+            raise services.PlanConflict("fixtures were added")
+        rows = _add(tournament, [f for f in fold.fixtures if f.key not in pk_of])
+        open_pks = {pk for pk, record in records.items() if record.result is None}
+        rows |= _rows_by_key(open_pks)
+        for fixture in fold.fixtures:
+            if fixture.result is not None and fixture.key in rows:
+                services.decide(rows[fixture.key], fixture.result)
+        _store_finalists(fold.finalists)
+        if fold.over:
+            services.finish(tournament)
+
+
+def _rows_by_key(pks: Collection[int]) -> dict[FixtureKey, Fixture]:
+    rows = Fixture.objects.in_bulk(list(pks)).values()
+    return {selectors.fixture_key(row): row for row in rows}
+
+
+def _lock(tournament: Tournament) -> None:
+    """Make sure that the tournament is running until the transaction ends.
+
+    Raises PlanConflict if an operator has cancelled it meanwhile.
+    """
+    rows = Tournament.objects.select_for_update().filter(
+        pk=tournament.pk, status=TournamentStatus.RUNNING
+    )
+    if not rows.exists():
+        raise services.PlanConflict(f"{tournament.slug} is not running any more")
+
+
+def _store_finalists(finalists: Sequence[SeededEntrant]) -> None:
+    for entrant in finalists:
+        row = Entrant.objects.filter(pk=entrant.key, final_seed=None)
+        if not row.update(final_seed=entrant.final_seed):
+            raise services.PlanConflict("the finalists were decided")
+
+
+@dataclass(frozen=True, slots=True)
+class _FoldedFixtures:
+    """All fixtures as they are after a step, and what else the step decided."""
+
+    fixtures: list[FixtureRecord]
+    finalists: list[SeededEntrant]
+    over: bool
 
 
 def _fold(
-    config: Config,
-    entrants: Sequence[SeededEntrant],
-    before: Sequence[FixtureRecord],
-    results: dict[FixtureKey, FixtureResult],
-) -> tuple[list[FixtureRecord], bool]:
-    """Return all fixtures as they are now, and whether the tournament is over.
-
-    Byes and walkovers are decided at once, and so is what follows from them: the loop
-    ends when the plan adds no more fixtures.
-    """
+    config: Config, entrants: Sequence[SeededEntrant], fixtures: list[FixtureRecord]
+) -> _FoldedFixtures:
+    """Decide byes and walkovers, and plan until the plan adds no more fixtures."""
     left = frozenset(entrant.key for entrant in entrants if entrant.left)
-    fixtures = [replace(f, result=f.result or results.get(f.key)) for f in before]
+    finalists: list[SeededEntrant] = []
     while True:
         fixtures = [
             replace(f, result=effective_result(f, left, config.points))
             for f in fixtures
         ]
         plan = plan_fixtures(config, entrants, fixtures)
+        if plan.finalists:
+            finalists += plan.finalists
+            decided = {entrant.key: entrant for entrant in plan.finalists}
+            entrants = [decided.get(entrant.key, entrant) for entrant in entrants]
         if not plan.next_fixtures:
-            return fixtures, plan.over
+            return _FoldedFixtures(fixtures, finalists, plan.over)
         fixtures += plan.next_fixtures
-
-
-def _write(
-    tournament: Tournament,
-    before: Sequence[FixtureRecord],
-    after: Sequence[FixtureRecord],
-) -> None:
-    """Write new fixtures and results.
-
-    Raises PlanConflict if the rows are no longer those in ``before``.
-    """
-    known = {fixture.key: fixture for fixture in before}
-    rows = {selectors.fixture_key(row): row for row in tournament.fixtures.all()}
-    if rows.keys() != known.keys():
-        raise PlanConflict
-    rows |= _add(tournament, [f for f in after if f.key not in known])
-    for fixture in after:
-        old = known.get(fixture.key)
-        is_new = old is None or old.result is None
-        if fixture.result is not None and is_new:
-            _decide(rows[fixture.key], fixture.result)
 
 
 def _add(
@@ -175,32 +240,21 @@ def _add(
     return {selectors.fixture_key(row): row for row in rows}
 
 
-def _decide(row: Fixture, result: FixtureResult) -> None:
-    """Write the result of an open fixture, and cancel its games that are scheduled.
-
-    A walkover decides a match whose games may still be scheduled.
-    """
-    open_row = Fixture.objects.filter(pk=row.pk, how="")
-    if not open_row.update(how=result.how, decided_at=Now()):
-        raise PlanConflict
-    for number, points in enumerate(result.points):
-        FixtureSeat.objects.filter(fixture=row, number=number).update(
-            points=str(points), score=result.scores[number]
-        )
-    if row.match_id is not None:
-        services.cancel_scheduled_games(row.match_id, f"decided: {result.how}")
-
-
 def schedule(tournament: Tournament, share: int) -> int:
     """Schedule matches of at least ``share`` games; return how many games there are.
 
     It stops earlier if no open fixture is without a match. All of these can be played
-    in any order, because no fixture depends on another one that is open.
+    in any order, because no fixture depends on another one that is open. Raises
+    BadTournament, because with wrong rules or limits each game would be a dead one.
     """
+    # Each match has at least one game, so more than `share` rows are never needed.
+    rows = list(selectors.fixtures_without_match(tournament)[:share])
+    if not rows:
+        return 0
+    check(tournament.description().without_dates())
     config = selectors.config(tournament)
     scheduled = 0
-    # Each match has at least one game, so more than `share` rows are never needed.
-    for row in selectors.fixtures_without_match(tournament)[:share]:
+    for row in rows:
         if scheduled >= share:
             break
         scheduled += _schedule_match(tournament, row, config).planned
@@ -209,7 +263,12 @@ def schedule(tournament: Tournament, share: int) -> int:
 
 @transaction.atomic
 def _schedule_match(tournament: Tournament, row: Fixture, config: Config) -> Match:
-    submissions = [seat.entrant.submission for seat in row.seats.all()]
+    _lock(tournament)
+    submissions = [
+        seat.entrant.submission
+        for seat in row.seats.all()
+        if seat.entrant.bot.status != Bot.Status.BANNED
+    ]
     embargo = tournament.held_back and row.round > tournament.revealed
     match = games.schedule_match(
         Match.Kind.TOURNAMENT,
@@ -219,5 +278,5 @@ def _schedule_match(tournament: Tournament, row: Fixture, config: Config) -> Mat
         queue=QUEUE,
     )
     if not Fixture.objects.filter(pk=row.pk, match=None, how="").update(match=match):
-        raise PlanConflict
+        raise services.PlanConflict("the match was scheduled")
     return match

@@ -5,14 +5,24 @@ fixtures come next. A fixture refers to the match in which it is played; a match
 not know tournaments.
 """
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Match
 from ladder.ratings.models import Ladder
+from ladder.runner.protocol import Limits
+from ladder.tournaments.description import (
+    TournamentDescription,
+    past_dates,
+    problems,
+)
 from ladder.tournaments.formats.values import ResultKind
+
+MAX_NOTE_LENGTH = 300
 
 
 class TournamentStatus(models.TextChoices):
@@ -31,6 +41,22 @@ class TournamentStatus(models.TextChoices):
     CANCELLED = "cancelled"
 
 
+BEFORE_THE_START = (
+    TournamentStatus.DRAFT,
+    TournamentStatus.ENTRY,
+    TournamentStatus.CHECK_IN,
+)
+"""The states in which a tournament may still be edited."""
+
+
+def default_limits() -> dict[str, int]:
+    return Limits().as_dict()
+
+
+def default_config() -> dict[str, str]:
+    return {"format": "swiss"}
+
+
 class Tournament(models.Model):
     """One tournament: its schedule, its format, and the terms of its matches."""
 
@@ -46,10 +72,12 @@ class Tournament(models.Model):
         default=dict, blank=True, help_text="Differences from the ruleset."
     )
     limits = models.JSONField(
-        help_text="The limits of each bot as in its hello message, clock included."
+        default=default_limits,
+        help_text="The limits of each bot as in its hello message, clock included.",
     )
     config = models.JSONField(
-        default=dict, help_text="The format; docs/tournaments.md explains the keys."
+        default=default_config,
+        help_text="The format; docs/tournaments.md explains the keys.",
     )
     seeding = models.ForeignKey(
         Ladder,
@@ -72,6 +100,9 @@ class Tournament(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    note = models.CharField(
+        max_length=MAX_NOTE_LENGTH, blank=True, help_text="Why it was cancelled."
+    )
 
     class Meta:
         constraints = [
@@ -88,6 +119,32 @@ class Tournament(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+    def description(self) -> TournamentDescription:
+        """Return the fields that decide whether the tournament can be played."""
+        return TournamentDescription(
+            self.ruleset,
+            self.switches,
+            self.limits,
+            self.config,
+            self.opens_at,
+            self.closes_at,
+            self.starts_at,
+        )
+
+    def clean(self) -> None:
+        """Raise ValidationError if it cannot be played. Forms call this.
+
+        From the start on nothing that is checked here can change any more.
+        """
+        if self.status not in BEFORE_THE_START:
+            return
+        description = self.description()
+        stored = Tournament.objects.filter(pk=self.pk).first()
+        before = stored.description() if stored else None
+        found = problems(description) + past_dates(description, timezone.now(), before)
+        if found:
+            raise ValidationError(found)
 
 
 class Entrant(models.Model):
@@ -108,6 +165,11 @@ class Entrant(models.Model):
     entered_at = models.DateTimeField(db_default=Now())
     checked_in_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+    final_seed = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Groups: the seed in the final, set when the group stage is over.",
+    )
     note = models.CharField(max_length=200, blank=True)
 
     class Meta:
@@ -147,6 +209,9 @@ class Fixture(models.Model):
         blank=True,
     )
     decided_at = models.DateTimeField(null=True, blank=True)
+    retries = models.PositiveSmallIntegerField(
+        default=0, help_text="How often the service played its dead games again."
+    )
 
     class Meta:
         ordering = ["tournament", "round", "-pool", "table", "leg"]
@@ -165,8 +230,10 @@ class Fixture(models.Model):
             ),
         ]
         indexes = [
+            # No partial indexes: SQLite ignores them for statements with parameters.
             models.Index(
-                fields=["tournament"], condition=Q(how=""), name="fixture_open"
+                fields=["tournament", "how", "match", "round", "table"],
+                name="fixture_by_state",
             )
         ]
 

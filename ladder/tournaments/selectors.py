@@ -1,10 +1,22 @@
 """Queries about tournaments, and the conversion of rows into values of `formats`."""
 
+from datetime import datetime, timedelta
 from fractions import Fraction
+from functools import lru_cache
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import (
+    Exists,
+    F,
+    Max,
+    OuterRef,
+    Prefetch,
+    Q,
+    QuerySet,
+)
+from django.db.models.lookups import GreaterThan
 
-from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
+from ladder.bots.models import Bot
+from ladder.games.models import OPEN, Attempt, Game, GameStatus, Match, Seat
 from ladder.tournaments.formats.config import Config, read_config
 from ladder.tournaments.formats.values import (
     FixtureKey,
@@ -21,6 +33,10 @@ from ladder.tournaments.models import (
     Tournament,
     TournamentStatus,
 )
+
+MAX_RETRIES = 3
+"""Dead games are played again this often without an operator."""
+DECISION_MARGIN = timedelta(seconds=10)
 
 
 def config(tournament: Tournament) -> Config:
@@ -39,10 +55,12 @@ def started_entrants(tournament: Tournament) -> QuerySet[Entrant]:
 
 def seeded_entrants(tournament: Tournament) -> list[SeededEntrant]:
     """Return the entrants as `formats` knows them; the key is the primary key."""
-    rows = started_entrants(tournament).values_list("pk", "seed", "withdrawn_at")
+    rows = started_entrants(tournament).values_list(
+        "pk", "seed", "withdrawn_at", "final_seed"
+    )
     return [
-        SeededEntrant(pk, seed or 0, left=withdrawn_at is not None)
-        for pk, seed, withdrawn_at in rows
+        SeededEntrant(pk, seed or 0, withdrawn_at is not None, final_seed)
+        for pk, seed, withdrawn_at, final_seed in rows
     ]
 
 
@@ -56,47 +74,172 @@ def fixture_key(row: Fixture) -> FixtureKey:
     return FixtureKey(row.round, row.pool, row.table, row.leg)
 
 
-def fixture_record(row: Fixture, *, known: bool = True) -> FixtureRecord:
-    """Return a fixture as `formats` knows it, without its result unless ``known``."""
-    seats = list(row.seats.all())
-    result = None
-    if row.how and known:
-        result = FixtureResult(
-            ResultKind(row.how),
-            tuple(Fraction(seat.points) for seat in seats),
-            tuple(seat.score for seat in seats),
-        )
-    return FixtureRecord(
-        fixture_key(row), tuple(seat.entrant_id for seat in seats), result
+def fixture_records(
+    tournament: Tournament, *, known_rounds: int | None = None
+) -> dict[int, FixtureRecord]:
+    """Return the fixtures as `formats` knows them, by primary key.
+
+    With ``known_rounds`` the results of later rounds are left out. A round robin of 200
+    has 19,900 fixtures, so this reads plain values in one query.
+    """
+    fixtures = tournament.fixtures.order_by("pk").values_list(
+        "pk", "round", "pool", "table", "leg", "how"
+    )
+    seats = FixtureSeat.objects.filter(fixture__tournament=tournament)
+    seats_of: dict[int, list[tuple[int, str, int]]] = {}
+    for pk, *seat in seats.order_by("fixture_id", "number").values_list(
+        "fixture_id", "entrant_id", "points", "score"
+    ):
+        seats_of.setdefault(pk, []).append(seat)  # type: ignore[arg-type]
+    records = {}
+    for pk, round_, pool, table, leg, how in fixtures:
+        entrants, points, scores = zip(*seats_of[pk], strict=True)
+        result = None
+        if how and (known_rounds is None or round_ <= known_rounds):
+            result = FixtureResult(_KINDS[how], tuple(map(_fraction, points)), scores)
+        key = FixtureKey(round_, pool, table, leg)
+        records[pk] = FixtureRecord(key, entrants, result)
+    return records
+
+
+_KINDS = {kind.value: kind for kind in ResultKind}
+
+
+@lru_cache(maxsize=1024)
+def _fraction(text: str) -> Fraction:
+    """Return a number of points; there are few different ones."""
+    return Fraction(text)
+
+
+# What the next look at a tournament has to do.
+
+
+def needing_a_look() -> QuerySet[Tournament]:
+    """Return the running tournaments for which `advance` has something to do."""
+    fixtures = Fixture.objects.filter(tournament=OuterRef("pk"))
+    return running().filter(
+        ~Exists(fixtures.filter(how=""))
+        | Exists(_completed(fixtures))
+        | Exists(_with_dead_games(fixtures))
+        | Exists(_seats_of_leavers(OuterRef("pk")))
+        | Exists(_replacements(OuterRef("pk")))
+        | Exists(_banned(OuterRef("pk")))
+    )
+
+
+def _games(*statuses: GameStatus) -> QuerySet[Game]:
+    """Return the games with these statuses of the match of an outer fixture."""
+    return Game.objects.filter(match=OuterRef("match"), status__in=statuses)
+
+
+def _completed(fixtures: QuerySet[Fixture]) -> QuerySet[Fixture]:
+    """Return the open fixtures with a match of which each game has a result."""
+    unplayed = _games(*OPEN, GameStatus.DEAD)
+    return fixtures.filter(~Exists(unplayed), how="", match__isnull=False)
+
+
+def _with_dead_games(fixtures: QuerySet[Fixture]) -> QuerySet[Fixture]:
+    """Return the open fixtures whose only unplayed games are dead ones."""
+    return fixtures.filter(
+        ~Exists(_games(*OPEN)),
+        Exists(_games(GameStatus.DEAD)),
+        how="",
+        match__isnull=False,
+    )
+
+
+def _seats_of_leavers(tournament: OuterRef | int) -> QuerySet[FixtureSeat]:
+    """Return the leavers' seats at open fixtures that at most one other still plays.
+
+    The query starts at the leavers, because a round robin has thousands of fixtures.
+    """
+    present = FixtureSeat.objects.filter(
+        fixture=OuterRef("fixture"), entrant__withdrawn_at__isnull=True
+    )
+    return FixtureSeat.objects.filter(
+        ~Exists(present.order_by("pk")[1:2]),
+        entrant__tournament=tournament,
+        entrant__withdrawn_at__isnull=False,
+        fixture__how="",
+    )
+
+
+def _replacements(tournament: OuterRef | int) -> QuerySet[Game]:
+    """Return the games that replace a voided one and may change a decided fixture.
+
+    The margin covers a game that was voided while its fixture was decided.
+    """
+    ended_later = GreaterThan(
+        F("finished_at") + DECISION_MARGIN, F("match__fixture__decided_at")
+    )
+    return Game.objects.filter(
+        Q(status__in=OPEN) | Q(ended_later, status=GameStatus.FINISHED),
+        replaces__isnull=False,
+        match__fixture__tournament=tournament,
+        match__fixture__how=ResultKind.PLAYED,
+    )
+
+
+def _banned(tournament: OuterRef | int) -> QuerySet[Entrant]:
+    return Entrant.objects.filter(
+        tournament=tournament,
+        submission__isnull=False,
+        withdrawn_at=None,
+        bot__status=Bot.Status.BANNED,
     )
 
 
 def completed_fixtures(tournament: Tournament) -> QuerySet[Fixture]:
-    """Return the open fixtures with a match of which no game is open."""
-    open_games = Game.objects.filter(match=OuterRef("match"), status__in=OPEN)
-    return fixture_rows(tournament).filter(
-        ~Exists(open_games), how="", match__isnull=False
-    )
+    """Return the open fixtures with a match of which each game has a result."""
+    return _completed(fixture_rows(tournament))
+
+
+def fixtures_with_dead_games(tournament: Tournament) -> QuerySet[Fixture]:
+    """Return the open fixtures whose only unplayed games are dead ones."""
+    return _with_dead_games(fixture_rows(tournament)).select_related("tournament")
 
 
 def has_open_fixture_of_leaver(tournament: Tournament) -> bool:
-    """True if an entrant of an open fixture has left."""
-    leavers = FixtureSeat.objects.filter(
-        fixture=OuterRef("pk"), entrant__withdrawn_at__isnull=False
+    """True if a walkover is to be decided."""
+    return _seats_of_leavers(tournament.pk).exists()
+
+
+def corrected_fixtures(tournament: Tournament) -> list[Fixture]:
+    """Return the decided fixtures that may have to take another result."""
+    rows = fixture_rows(tournament).select_related("match")
+    matches = _replacements(tournament.pk).values("match")
+    return list(rows.filter(match__in=matches))
+
+
+def has_open_games(fixture: Fixture) -> bool:
+    return Game.objects.filter(match=fixture.match_id, status__in=OPEN).exists()
+
+
+def banned_entrants(tournament: Tournament) -> QuerySet[Entrant]:
+    """Return the entrants that play although their bot was banned."""
+    return _banned(tournament.pk)
+
+
+def last_failure(fixture: Fixture) -> datetime | None:
+    """Return when the last attempt at a dead game of a fixture ended."""
+    attempts = Attempt.objects.filter(
+        game__match=fixture.match_id, game__status=GameStatus.DEAD
     )
-    return tournament.fixtures.filter(Exists(leavers), how="").exists()
+    latest: datetime | None = attempts.aggregate(at=Max("ended_at"))["at"]
+    return latest
 
 
-def fixtures_to_reopen(tournament: Tournament) -> QuerySet[Fixture]:
-    """Return the decided fixtures of the last round that have an open game again.
+def dead_games(fixture: Fixture) -> list[int]:
+    """Return the games of a fixture that the service failed to play."""
+    games = Game.objects.filter(match=fixture.match_id, status=GameStatus.DEAD)
+    return list(games.values_list("pk", flat=True))
 
-    That is so after a finished game was voided: its replacement is open.
-    """
-    last_round = tournament.fixtures.order_by("-round").values("round")[:1]
-    open_games = Game.objects.filter(match=OuterRef("match"), status__in=OPEN)
-    return tournament.fixtures.filter(
-        Exists(open_games), how=ResultKind.PLAYED, round=last_round
-    )
+
+def fixtures_for_operators() -> QuerySet[Fixture]:
+    """Return the fixtures that the service could not play and does not try again."""
+    rows = Fixture.objects.filter(tournament__status=TournamentStatus.RUNNING)
+    given_up = rows.filter(retries__gte=MAX_RETRIES)
+    return _with_dead_games(given_up).select_related("tournament", "match")
 
 
 def game_results(match: Match, positions: dict[int, int]) -> list[GameResult]:
@@ -125,9 +268,14 @@ def _game_result(game: Game, positions: dict[int, int]) -> GameResult:
     return GameResult(tuple(ranks), tuple(scores), frozenset(forfeits))
 
 
+# Games.
+
+
 def fixtures_without_match(tournament: Tournament) -> QuerySet[Fixture]:
     """Return the open fixtures for which no match is scheduled yet, in order."""
-    seats = FixtureSeat.objects.order_by("number").select_related("entrant__submission")
+    seats = FixtureSeat.objects.order_by("number").select_related(
+        "entrant__submission", "entrant__bot"
+    )
     return (
         tournament.fixtures.filter(how="", match=None)
         .order_by("round", "table", "pool", "leg")

@@ -9,20 +9,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
-from engine.errors import EngineError
-from engine.rulesets import resolve
 from ladder.bots.models import Bot, Submission
-from ladder.common.errors import LadderError
+from ladder.common.errors import Conflict, LadderError
 from ladder.games import services as games
 from ladder.games.models import Game
 from ladder.ratings.models import Rating, Season
-from ladder.tournaments.formats.config import BadConfig, read_config
-from ladder.tournaments.models import Entrant, Tournament, TournamentStatus
+from ladder.tournaments.description import BadTournament, check, past_dates
+from ladder.tournaments.formats.config import BadConfig, max_entrants, read_config
+from ladder.tournaments.formats.values import FixtureResult
+from ladder.tournaments.models import (
+    BEFORE_THE_START,
+    MAX_NOTE_LENGTH,
+    Entrant,
+    Fixture,
+    FixtureSeat,
+    Tournament,
+    TournamentStatus,
+)
 
 MIN_ENTRANTS = 2
+EDITABLE_ALWAYS = frozenset({"name"})
 CAN_ENTER = (Bot.Status.ACTIVE, Bot.Status.BENCHED)
 
 
@@ -31,6 +41,10 @@ class WrongTournamentStatus(LadderError):
 
     code = "wrong-state"
     http_status = 409
+
+
+class PlanConflict(Conflict):
+    """Another process wrote first. The next tick reads what it wrote."""
 
 
 class CannotEnter(LadderError):
@@ -47,29 +61,49 @@ class NotEntered(LadderError):
     http_status = 404
 
 
-class BadTournament(LadderError):
-    """The tournament cannot be played as it is described."""
-
-    code = "bad-tournament"
-    http_status = 422
+class TooFewEntrants(WrongTournamentStatus):
+    """The tournament cannot start, because too few entrants can play."""
 
 
-def check_description(
-    ruleset: str, switches: Mapping[str, Any], config: Mapping[str, Any]
-) -> None:
-    """Raise BadTournament if the format or the rules cannot be played."""
-    try:
-        resolve(ruleset, read_config(config).seats, dict(switches))
-    except (BadConfig, EngineError) as error:
-        raise BadTournament(str(error)) from error
+# The description of a tournament.
+
+
+def edit(tournament: Tournament, changes: Mapping[str, Any]) -> None:
+    """Change fields of a tournament that has not started; the name always.
+
+    Raises WrongTournamentStatus and BadTournament; then nothing has changed.
+    """
+    if not changes:
+        return
+    with transaction.atomic():
+        rows = Tournament.objects.select_for_update().filter(pk=tournament.pk)
+        row = rows.get()
+        before = row.description()
+        fixed = changes.keys() - EDITABLE_ALWAYS
+        if fixed and row.status not in BEFORE_THE_START:
+            raise WrongTournamentStatus(
+                f"The tournament is {row.status}, so {', '.join(sorted(fixed))} cannot"
+                " change any more."
+            )
+        for name, value in changes.items():
+            setattr(row, name, value)
+        if fixed:
+            check(row.description())
+            if late := past_dates(row.description(), timezone.now(), before):
+                raise BadTournament("; ".join(late))
+        rows.update(**changes)
+    tournament.refresh_from_db()
 
 
 # The status of a tournament.
 
 
 def announce(tournament: Tournament) -> None:
-    """Open entry."""
-    check_description(tournament.ruleset, tournament.switches, tournament.config)
+    """Open entry. Raises WrongTournamentStatus and BadTournament."""
+    description = tournament.description()
+    check(description)
+    if late := past_dates(description, timezone.now()):
+        raise BadTournament("; ".join(late))
     _change_status(tournament, [TournamentStatus.DRAFT], TournamentStatus.ENTRY)
 
 
@@ -78,19 +112,21 @@ def close_entry(tournament: Tournament) -> None:
     _change_status(tournament, [TournamentStatus.ENTRY], TournamentStatus.CHECK_IN)
 
 
-def cancel(tournament: Tournament) -> None:
-    """End the tournament without a winner.
+def cancel(tournament: Tournament, note: str = "an operator cancelled it") -> None:
+    """End the tournament without a winner; ``note`` says why.
 
     Scheduled games are cancelled. Running games go on but count for nothing.
     """
-    before = [
-        TournamentStatus.DRAFT,
-        TournamentStatus.ENTRY,
-        TournamentStatus.CHECK_IN,
-        TournamentStatus.RUNNING,
-    ]
+    _cancel(tournament, [*BEFORE_THE_START, TournamentStatus.RUNNING], note)
+
+
+def _cancel(
+    tournament: Tournament, before: Sequence[TournamentStatus], note: str
+) -> None:
     with transaction.atomic():
-        _change_status(tournament, before, TournamentStatus.CANCELLED)
+        _change_status(
+            tournament, before, TournamentStatus.CANCELLED, note=note[:MAX_NOTE_LENGTH]
+        )
         for match in tournament.fixtures.filter(how="").values_list("match", flat=True):
             if match is not None:
                 cancel_scheduled_games(match, "the tournament is cancelled")
@@ -122,7 +158,7 @@ def start(tournament: Tournament) -> int:
         TournamentStatus.RUNNING,
         started_at=Now(),
     )
-    check_description(tournament.ruleset, tournament.switches, tournament.config)
+    check(tournament.description().without_dates())
     present = []
     for entrant in tournament.entrants.select_related("bot").order_by("pk"):
         entrant.submission = newest_ready(entrant.bot)
@@ -131,7 +167,7 @@ def start(tournament: Tournament) -> int:
         else:
             present.append(entrant)
     if len(present) < MIN_ENTRANTS:
-        raise WrongTournamentStatus(
+        raise TooFewEntrants(
             f"Only {len(present)} can play; a tournament needs {MIN_ENTRANTS}. Wait"
             " until more bots have entered and checked in, or cancel the tournament."
         )
@@ -182,31 +218,42 @@ def newest_ready(bot: Bot) -> Submission | None:
     return ready.order_by("-number").first()
 
 
-def apply_schedule() -> None:
-    """Open and close entry and start tournaments whose scheduled time has passed.
+def scheduled_now() -> QuerySet[Tournament]:
+    """Return the tournaments whose next step has a scheduled time that has passed."""
+    opens = Q(status=TournamentStatus.DRAFT, opens_at__lte=Now())
+    closes = Q(closes_at__lte=Now()) | Q(starts_at__lte=Now())
+    starts = Q(status=TournamentStatus.CHECK_IN, starts_at__lte=Now())
+    closes &= Q(status=TournamentStatus.ENTRY)
+    return Tournament.objects.filter(opens | closes | starts).order_by("pk")
 
-    A tournament with too few entrants at its scheduled start is cancelled.
+
+def apply_schedule(tournament: Tournament) -> None:
+    """Take the next step of one of `scheduled_now`: open entry, close it, or start.
+
+    With too few entrants at its scheduled start the tournament is cancelled. Raises
+    WrongTournamentStatus if another process was first, and BadTournament.
     """
-    rows = Tournament.objects.order_by("pk")
-    for tournament in rows.filter(status=TournamentStatus.DRAFT, opens_at__lte=Now()):
+    if tournament.status == TournamentStatus.DRAFT:
         announce(tournament)
-    closing = Q(closes_at__lte=Now()) | Q(starts_at__lte=Now())
-    for tournament in rows.filter(closing, status=TournamentStatus.ENTRY):
+        return
+    if tournament.status == TournamentStatus.ENTRY:
         close_entry(tournament)
-    for tournament in rows.filter(
-        status=TournamentStatus.CHECK_IN, starts_at__lte=Now()
-    ):
-        try:
-            start(tournament)
-        except WrongTournamentStatus:
-            cancel(tournament)
+    starts_at = tournament.starts_at
+    if starts_at is None or starts_at > timezone.now():
+        return
+    try:
+        start(tournament)
+    except TooFewEntrants as error:
+        # Only from this status: another process may have started it meanwhile.
+        why = f"At the scheduled start: {error}"
+        _cancel(tournament, [TournamentStatus.CHECK_IN], why)
 
 
 def _change_status(
     tournament: Tournament,
     before: Sequence[TournamentStatus],
     after: TournamentStatus,
-    **more: Now,
+    **more: Now | str,
 ) -> None:
     """Change the status, and the fields in ``more``, if it is one of ``before``."""
     changed = Tournament.objects.filter(pk=tournament.pk, status__in=before).update(
@@ -226,33 +273,72 @@ def _change_status(
 def enter(tournament: Tournament, bot: Bot, *, seed: int | None = None) -> Entrant:
     """Enter a bot while entry is open. Entering twice has no further effect.
 
-    A bot that withdrew is entered again. Raises WrongTournamentStatus and CannotEnter.
+    A bot that withdrew is entered again. Only operators set a ``seed``. Raises
+    WrongTournamentStatus and CannotEnter.
     """
     with transaction.atomic():
-        tournament.refresh_from_db()
-        if tournament.status != TournamentStatus.ENTRY:
-            raise WrongTournamentStatus(
-                f"Entry is not open: the tournament is {tournament.status}."
-            )
-        if bot.status not in CAN_ENTER:
-            raise CannotEnter(
-                f"The bot is {bot.status}; only active and benched bots can enter."
-            )
-        if newest_ready(bot) is None:
-            raise CannotEnter(
-                "The bot has no submission that is ready. Upload one, and enter the bot"
-                " when it is validated."
-            )
-        if seed is not None and tournament.entrants.filter(seed=seed).exists():
-            raise CannotEnter(f"Seed {seed} is taken. Choose another one.")
+        # The lock makes two requests at once count one after the other.
+        row = Tournament.objects.select_for_update().get(pk=tournament.pk)
+        check_entry(row, bot, seed)
         entrant, created = Entrant.objects.get_or_create(
-            tournament=tournament, bot=bot, defaults={"seed": seed}
+            tournament=row, bot=bot, defaults={"seed": seed}
         )
         if not created and entrant.withdrawn_at is not None:
             entrant.withdrawn_at = None
             entrant.note = ""
             entrant.save(update_fields=["withdrawn_at", "note"])
     return entrant
+
+
+def check_entry(tournament: Tournament, bot: Bot, seed: int | None = None) -> None:
+    """Raise WrongTournamentStatus or CannotEnter if the bot cannot enter now."""
+    if tournament.status != TournamentStatus.ENTRY:
+        raise WrongTournamentStatus(
+            f"Entry is not open: the tournament is {tournament.status}."
+        )
+    if bot.status not in CAN_ENTER:
+        raise CannotEnter(
+            f"The bot is {bot.status}; only active and benched bots can enter."
+        )
+    if newest_ready(bot) is None:
+        raise CannotEnter(
+            "The bot has no submission that is ready. Upload one, and enter the bot"
+            " when it is validated."
+        )
+    others = tournament.entrants.exclude(bot=bot)
+    if seed is not None and others.filter(seed=seed).exists():
+        raise CannotEnter(f"Seed {seed} is taken. Choose another one.")
+    try:
+        limit = max_entrants(read_config(tournament.config))
+    except BadConfig as error:
+        raise CannotEnter(
+            "The organiser has to correct the tournament first; its description is"
+            " wrong."
+        ) from error
+    if others.filter(withdrawn_at=None).count() >= limit:
+        raise CannotEnter(
+            f"The tournament is full: it has {limit} entrants, the most that this"
+            " format allows. Ask the organiser for a Swiss, which allows more."
+        )
+
+
+def set_seed(entrant: Entrant, seed: int | None) -> None:
+    """Set the seed of an entrant by hand, or remove it, before the start.
+
+    Raises WrongTournamentStatus and CannotEnter.
+    """
+    with transaction.atomic():
+        rows = Tournament.objects.select_for_update()
+        tournament = rows.get(pk=entrant.tournament_id)
+        if tournament.status not in BEFORE_THE_START:
+            raise WrongTournamentStatus(
+                f"The tournament is {tournament.status}; seeds are set before the"
+                " start."
+            )
+        others = tournament.entrants.exclude(pk=entrant.pk)
+        if seed is not None and others.filter(seed=seed).exists():
+            raise CannotEnter(f"Seed {seed} is taken. Choose another one.")
+        Entrant.objects.filter(pk=entrant.pk).update(seed=seed)
 
 
 def entrant_of(tournament: Tournament, bot: Bot) -> Entrant:
@@ -316,6 +402,23 @@ def reveal_next(tournament: Tournament) -> None:
             f"Round {round_} is not over. Reveal it when all its matches are decided."
         )
     reveal(tournament, round_)
+
+
+def decide(row: Fixture, result: FixtureResult) -> None:
+    """Write the result of an open fixture, and cancel its games that are scheduled.
+
+    A walkover decides a match whose games may still be scheduled. Raises PlanConflict
+    if the fixture is not open.
+    """
+    open_row = Fixture.objects.filter(pk=row.pk, how="")
+    if not open_row.update(how=result.how, decided_at=Now()):
+        raise PlanConflict("the fixture was decided")
+    for number, points in enumerate(result.points):
+        FixtureSeat.objects.filter(fixture=row, number=number).update(
+            points=str(points), score=result.scores[number]
+        )
+    if row.match_id is not None:
+        cancel_scheduled_games(row.match_id, f"decided: {result.how}")
 
 
 def cancel_scheduled_games(match: int, note: str) -> int:

@@ -3,8 +3,9 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
+from rest_framework.exceptions import ValidationError
 from rest_framework.generics import (
     GenericAPIView,
     ListAPIView,
@@ -30,6 +31,9 @@ from ladder.tournaments.serializers import (
     StandingsSerializer,
     TournamentSerializer,
 )
+
+MAX_FIXTURES_SHOWN = 500
+MAX_ROUND_DIGITS = 9
 
 
 class TournamentList(ListAPIView[Tournament]):
@@ -101,13 +105,50 @@ class EntrantCheckIn(_TournamentPart):
 
 
 class TournamentRounds(_TournamentPart):
-    """The fixtures by round, with their results as far as they are shown."""
+    """The fixtures by round, with their results as far as they are shown.
 
-    @extend_schema(responses=RoundSerializer(many=True))
-    def get(self, _request: Request, **_: str) -> Response:
-        return Response(
-            RoundSerializer(visibility.rounds(self.get_object()), many=True).data
-        )
+    An answer has whole rounds, as many as fit into 500 fixtures, and at least one. If
+    there are more, the header `Link` has the address of the next ones.
+    """
+
+    filter_backends = ()  # they know no parameter `from`
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("from", int, description="The first round; 1 by default.")
+        ],
+        responses=RoundSerializer(many=True),
+    )
+    def get(self, request: Request, **_: str) -> Response:
+        tournament = self.get_object()
+        first = _first_round(request)
+        chosen: list[int] = []
+        total = 0
+        following = None
+        for round_, size in visibility.round_sizes(tournament).items():
+            if round_ < first:
+                continue
+            if chosen and total + size > MAX_FIXTURES_SHOWN:
+                following = round_
+                break
+            chosen.append(round_)
+            total += size
+        rounds = visibility.rounds(tournament, chosen)
+        headers = {}
+        if following is not None:
+            address = request.build_absolute_uri(f"{request.path}?from={following}")
+            headers["Link"] = f'<{address}>; rel="next"'
+        return Response(RoundSerializer(rounds, many=True).data, headers=headers)
+
+
+def _first_round(request: Request) -> int:
+    """Return the query parameter `from`. Raises ValidationError."""
+    if unknown := sorted(request.query_params.keys() - {"from"}):
+        raise ValidationError(dict.fromkeys(unknown, "Unknown parameter. Use: from."))
+    text = request.query_params.get("from", "1")
+    if not (text.isascii() and text.isdigit() and len(text) <= MAX_ROUND_DIGITS):
+        raise ValidationError({"from": "Use the number of a round, from 1."})
+    return int(text)
 
 
 class TournamentBracket(_TournamentPart):
@@ -115,7 +156,7 @@ class TournamentBracket(_TournamentPart):
 
     @extend_schema(responses=ContestSerializer(many=True))
     def get(self, _request: Request, **_: str) -> Response:
-        rows = visibility.bracket(self.get_object())
+        rows = visibility.overview(self.get_object()).bracket
         return Response(ContestSerializer(rows, many=True).data)
 
 
@@ -124,11 +165,8 @@ class TournamentStandings(_TournamentPart):
 
     @extend_schema(responses=StandingsSerializer)
     def get(self, _request: Request, **_: str) -> Response:
-        tournament = self.get_object()
-        standings = {
-            "standings": visibility.lines(tournament),
-            "ties": visibility.ties(tournament),
-        }
+        overview = visibility.overview(self.get_object())
+        standings = {"standings": overview.lines, "ties": overview.ties}
         return Response(StandingsSerializer(standings).data)
 
 

@@ -6,19 +6,24 @@ after the next one, nor how many of these there are. The pairings of the next ro
 visible, because they follow only from rounds that are revealed.
 """
 
-from collections.abc import Mapping
+import hashlib
+import time
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from django.db.models import Count, F, Prefetch, Q, QuerySet
+import structlog
+from django.conf import settings
+from django.core.cache import cache
+from django.db.models import Count, F, Max, Min, Prefetch, Q, QuerySet
 
+from ladder.common.errors import LadderError
 from ladder.games import visibility as games
 from ladder.games.models import Game
 from ladder.tournaments import selectors
-from ladder.tournaments.formats.config import BadConfig
 from ladder.tournaments.formats.elimination import Contest, Slot
 from ladder.tournaments.formats.standings import Standings
-from ladder.tournaments.formats.values import FINAL, LOSERS, MAIN
+from ladder.tournaments.formats.values import FINAL, LOSERS, MAIN, FixtureRecord
 from ladder.tournaments.models import (
     Entrant,
     Fixture,
@@ -28,6 +33,13 @@ from ladder.tournaments.models import (
 )
 
 POOL_NAMES: Mapping[int, str] = {MAIN: "main", LOSERS: "losers", FINAL: "final"}
+
+
+OVERVIEW_COST_FACTOR = 10
+MAX_OVERVIEW_AGE_S = 60.0
+"""Names of bots on an overview are at most this old, even if no result is added."""
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +111,15 @@ class VisibleContest:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Standings, ties and bracket, from all results that are shown."""
+
+    lines: list[VisibleLine]
+    ties: list[Comparison]
+    bracket: list[VisibleContest]
+
+
 def tournaments() -> QuerySet[Tournament]:
     """Return the announced tournaments, newest first, with their number of entrants."""
     present = Q(entrants__withdrawn_at__isnull=True)
@@ -128,12 +149,16 @@ def last_visible_round(tournament: Tournament) -> int | None:
 
 
 def fixtures(tournament: Tournament) -> QuerySet[Fixture]:
-    """Return the fixtures that are shown, in the order of the rounds."""
+    """Return the fixtures that are shown, in the order of the rounds.
+
+    Of a round that is not known, only the first match of each contest is shown: that
+    there is another one would tell the result of the first.
+    """
     seats = FixtureSeat.objects.order_by("number").select_related("entrant__bot")
     rows = tournament.fixtures.select_related("match")
-    last = last_visible_round(tournament)
-    if last is not None:
-        rows = rows.filter(round__lte=last)
+    if tournament.held_back:
+        revealed = tournament.revealed
+        rows = rows.filter(Q(round__lte=revealed) | Q(round=revealed + 1, leg=0))
     return rows.prefetch_related(Prefetch("seats", seats)).order_by(
         "round", "-pool", "table", "leg"
     )
@@ -161,10 +186,28 @@ def visible_fixture(tournament: Tournament, row: Fixture) -> VisibleFixture:
     )
 
 
-def rounds(tournament: Tournament) -> list[VisibleRound]:
-    """Return the rounds that are shown, each with its fixtures."""
+def round_sizes(tournament: Tournament) -> dict[int, int]:
+    """Return the number of fixtures that are shown, by round."""
+    rows = fixtures(tournament).order_by().values_list("round")
+    return dict(rows.annotate(count=Count("pk")).order_by("round"))
+
+
+def current_round(tournament: Tournament) -> int:
+    """Return the first round that is not decided, or the last one that is shown.
+
+    While results are held back it is always the last one, because the other would tell
+    that a round is over.
+    """
+    shown = fixtures(tournament).order_by()
+    undecided = shown.filter(how="").aggregate(first=Min("round"))["first"]
+    waiting = None if tournament.held_back else undecided
+    return waiting or shown.aggregate(last=Max("round"))["last"] or 1
+
+
+def rounds(tournament: Tournament, only: Collection[int]) -> list[VisibleRound]:
+    """Return those of the rounds ``only`` that are shown, each with its fixtures."""
     by_round: dict[int, list[VisibleFixture]] = {}
-    for row in fixtures(tournament):
+    for row in fixtures(tournament).filter(round__in=only):
         by_round.setdefault(row.round, []).append(visible_fixture(tournament, row))
     return [
         VisibleRound(round_, is_known(tournament, round_), rows)
@@ -173,24 +216,88 @@ def rounds(tournament: Tournament) -> list[VisibleRound]:
 
 
 def standings(tournament: Tournament) -> Standings | None:
-    """Return the standings by the results that are shown; None before the start."""
+    """Return the standings by the results that are shown; None before the start.
+
+    None also if the rows contradict each other, because somebody changed them with SQL:
+    then the tournament is stopped, and its page must still work.
+    """
     started = selectors.seeded_entrants(tournament)
-    try:
-        config = selectors.config(tournament)
-    except BadConfig:
-        return None
     if not started:
         return None
-    records = [
-        selectors.fixture_record(row, known=is_known(tournament, row.round))
-        for row in fixtures(tournament)
+    try:
+        config = selectors.config(tournament)
+        return Standings(
+            config,
+            started,
+            _known_records(tournament),
+            groups_are_known=_groups_are_known(tournament),
+        )
+    except (LadderError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        log.warning("standings fail", tournament=tournament.slug, exc_info=error)
+        return None
+
+
+def _known_records(tournament: Tournament) -> list[FixtureRecord]:
+    """Return the fixtures that are shown, with the results that are known."""
+    if not tournament.held_back:
+        return list(selectors.fixture_records(tournament).values())
+    revealed = tournament.revealed
+    records = selectors.fixture_records(tournament, known_rounds=revealed)
+    return [
+        record
+        for record in records.values()
+        if record.key.round <= revealed
+        or (record.key.round == revealed + 1 and record.key.leg == 0)
     ]
-    return Standings(config, started, records)
 
 
-def lines(tournament: Tournament) -> list[VisibleLine]:
+def _groups_are_known(tournament: Tournament) -> bool:
+    """True if the results of all rounds of the groups are shown."""
+    hidden = tournament.fixtures.filter(pool__gt=MAIN, round__gt=tournament.revealed)
+    return not (tournament.held_back and hidden.exists())
+
+
+def overview(tournament: Tournament) -> Overview:
+    """Return standings, ties and bracket, cached until a result is added.
+
+    The standings of a round robin of 200 are expensive, so they may be a little late:
+    by TORRES_FRESH_SECONDS, or by OVERVIEW_COST_FACTOR times what they cost.
+    """
+    fresh_s = settings.TORRES_FRESH_SECONDS
+    recent_key = f"tournament-{tournament.pk}"
+    recent: Overview | None = cache.get(recent_key) if fresh_s else None
+    if recent is not None:
+        return recent
+    key = f"{recent_key}-{_version(tournament)}"
+    known: Overview | None = cache.get(key)
+    started = time.monotonic()
+    if known is None:
+        order = standings(tournament)
+        known = Overview(
+            lines(tournament, order),
+            ties(tournament, order),
+            bracket(tournament, order),
+        )
+        cache.set(key, known, MAX_OVERVIEW_AGE_S if fresh_s else 0)
+    cost_s = time.monotonic() - started
+    cache.set(recent_key, known, max(fresh_s, OVERVIEW_COST_FACTOR * cost_s))
+    return known
+
+
+def _version(tournament: Tournament) -> str:
+    """Return a text that changes with everything on which an overview depends."""
+    decided = tournament.fixtures.exclude(how="").aggregate(
+        count=Count("pk"), last=Max("decided_at")
+    )
+    rows = tournament.entrants
+    left = rows.aggregate(count=Count("withdrawn_at"), last=Max("withdrawn_at"))
+    parts = (tournament.status, tournament.revealed, *decided.values(), *left.values())
+    fixtures = tournament.fixtures.count()
+    return hashlib.sha256(repr((parts, fixtures)).encode()).hexdigest()
+
+
+def lines(tournament: Tournament, order: Standings | None) -> list[VisibleLine]:
     """Return the lines of the standings, best first; none before the start."""
-    order = standings(tournament)
     if order is None:
         return []
     rows = {entrant.pk: entrant for entrant in entrants(tournament)}
@@ -212,9 +319,8 @@ def lines(tournament: Tournament) -> list[VisibleLine]:
     ]
 
 
-def ties(tournament: Tournament) -> list[Comparison]:
+def ties(tournament: Tournament, order: Standings | None) -> list[Comparison]:
     """Explain each pair of neighbours in the standings that have equal points."""
-    order = standings(tournament)
     if order is None:
         return []
     slugs = _slugs(tournament)
@@ -235,9 +341,8 @@ def compare(tournament: Tournament, one: Entrant, two: Entrant) -> Comparison:
     return Comparison(one.bot.slug, two.bot.slug, why)
 
 
-def bracket(tournament: Tournament) -> list[VisibleContest]:
+def bracket(tournament: Tournament, order: Standings | None) -> list[VisibleContest]:
     """Return the contests of an elimination that are shown; none in other formats."""
-    order = standings(tournament)
     if order is None or order.bracket is None:
         return []
     slugs = _slugs(tournament)

@@ -13,7 +13,7 @@ from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.cache import never_cache
 
-from ladder.accounts import tokens
+from ladder.accounts import sessions, tokens
 from ladder.bots import selectors as bots, services, submissions, tasks
 from ladder.bots.models import Bot, Submission
 from ladder.common import rate_limits
@@ -136,12 +136,13 @@ class ChallengePage(SignedInView):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         ladder = self._ladder(slug)
         initial = {name: request.GET.get(name, "") for name in ("bot", "one")}
-        form = forms.ChallengeForm(self._own_bots(), ladder.tables, initial=initial)
+        sizes = ladder.table_sizes
+        form = forms.ChallengeForm(self._own_bots(), sizes, initial=initial)
         return self._page(ladder, form, 200)
 
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
         ladder = self._ladder(slug)
-        form = forms.ChallengeForm(self._own_bots(), ladder.tables, request.POST)
+        form = forms.ChallengeForm(self._own_bots(), ladder.table_sizes, request.POST)
         if form.is_valid():
             try:
                 match = challenges.challenge(self.person(), ladder, form.seats())
@@ -204,7 +205,9 @@ class CreateTokenAction(AccountPage):
         if not form.is_valid():
             return redirect("me")
         try:
-            token = tokens.new_token(self.person(), form.cleaned_data["name"])
+            token = tokens.new_token(
+                self.person(), form.cleaned_data["name"], sessions.expiry(request)
+            )
         except LadderError as refusal:
             self.show_error(refusal)
             return redirect("me")

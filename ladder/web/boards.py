@@ -1,7 +1,7 @@
 """The leaderboard, the statistics of one bot, and the comparison of two bots.
 
-Rendered leaderboards and the statistics of a bot are cached for some seconds, because
-they are expensive and many visitors read the same ones.
+Rendered leaderboards are cached for some seconds, because many visitors read the same
+ones.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,6 @@ from ladder.web.charts import Chart, chart
 
 ROWS = 50  # rows on one page of a leaderboard
 LEADERBOARD_TTL_S = 2  # as in the API
-BOT_STATS_TTL_S = 30  # expensive: reads every game of the bot
 MAX_OPPONENTS = 20  # opponents on the page of a bot
 
 
@@ -88,14 +87,6 @@ class StrengthRow:
 
 
 @dataclass(frozen=True, slots=True)
-class BotStatistics:
-    """The statistics that need every game of a bot. Cached."""
-
-    strength: list[SeatStrength]
-    opponents: list[Meeting]
-
-
-@dataclass(frozen=True, slots=True)
 class BotComparison:
     """Two bots of a ladder. `meeting` is as seen from the first one.
 
@@ -158,9 +149,9 @@ def _board_rows(season: Season, rows: list[LeaderboardRow]) -> list[BoardRow]:
         return []
     slugs = [row.bot for row in rows]
     rated = Rating.objects.filter(season=season, bot__slug__in=slugs)
+    trend_by_bot = statistics.trends(season, rated)
     trends = {
-        rating.bot.slug: statistics.trend(season, rating)
-        for rating in rated.select_related("bot")
+        slug: trend_by_bot[bot] for bot, slug in rated.values_list("bot", "bot__slug")
     }
     low = min(row.low for row in rows)
     span = max(row.high for row in rows) - low or 1.0
@@ -201,26 +192,13 @@ def standings(bot: Bot) -> list[LadderStanding]:
 
 def _standing(rating: Rating) -> LadderStanding:
     season = rating.season
-    cached = _bot_statistics(season, rating)
     return LadderStanding(
         ladder=season.ladder,
         record=statistics.summary(season, rating),
-        seats=_by_players(cached.strength),
-        opponents=cached.opponents,
+        seats=_by_players(statistics.strength(season, rating.bot)),
+        opponents=statistics.opponents(season, rating, 0, MAX_OPPONENTS).rows,
         chart=chart(ratings.history(season, rating.bot)),
     )
-
-
-def _bot_statistics(season: Season, rating: Rating) -> BotStatistics:
-    key = f"bot-statistics:{season.pk}:{rating.bot_id}"
-    cached: BotStatistics | None = cache.get(key)
-    if cached is None:
-        cached = BotStatistics(
-            strength=statistics.strength(season, rating.bot),
-            opponents=statistics.opponents(season, rating)[:MAX_OPPONENTS],
-        )
-        cache.set(key, cached, BOT_STATS_TTL_S)
-    return cached
 
 
 def _by_players(cells: list[SeatStrength]) -> list[StrengthRow]:

@@ -6,12 +6,15 @@ request. `BodyLimit` applies them again, for other servers.
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NamedTuple
 
 from django.conf import settings
+from django.db import Error
 from django.http import HttpRequest, HttpResponse
 
+from ladder.accounts import sessions, tokens
 from ladder.web import problems
 
 MAX_BODY_BYTES = 64 << 10
@@ -39,28 +42,60 @@ def max_upload_bytes() -> int:
     return int(settings.TORRES_UPLOAD_BYTES) + FORM_OVERHEAD_BYTES
 
 
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The session key and the Authorization header of a request; "" if it has none."""
+
+    session: str
+    authorization: str
+
+    def are_valid(self) -> bool:
+        """True if they belong to a user who is signed in. Asks the database.
+
+        Raises django.db.Error.
+        """
+        scheme, _, token = self.authorization.partition(" ")
+        if scheme.lower() == "bearer" and tokens.is_known(token.strip()):
+            return True
+        return bool(self.session) and sessions.is_open(self.session)
+
+
 def check_body(
-    path: str, length: int, *, chunked: bool, has_credentials: bool
+    path: str, length: int, *, chunked: bool, credentials: Credentials
 ) -> Refusal | None:
     """Return the reason to refuse a body of `length` bytes; None if it is permitted.
 
-    `has_credentials` is True if the request has a session cookie or a token. They are
-    not verified here, because this may run before the request has a thread.
+    Only the upload of a user who is signed in may be large. The credentials are checked
+    now, because everybody can invent a cookie and then send the body. This may run in
+    the event loop of the web server, but only for a declared upload of more than
+    MAX_BODY_BYTES, and it costs one or two queries.
     """
     if chunked:
         return Refusal(HTTPStatus.LENGTH_REQUIRED, "length-required", NO_LENGTH)
     limit = MAX_BODY_BYTES
     if UPLOAD_PATHS.fullmatch(path):
-        if not has_credentials and length > limit:
-            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-            detail = "Only a user who is signed in may upload. Sign in or send a token."
-            return Refusal(status, "body-too-large", detail)
         limit = max_upload_bytes()
+        if MAX_BODY_BYTES < length <= limit:
+            return _check_credentials(credentials)
     if length <= limit:
         return None
     # The number may have thousands of digits.
     detail = f"The body is larger than the limit of {limit:,} bytes. {TOO_LARGE_STEP}"
     return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-large", detail)
+
+
+def _check_credentials(credentials: Credentials) -> Refusal | None:
+    try:
+        valid = credentials.are_valid()
+    except Error:
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+        detail = "The service cannot check your token now. Try again in a minute."
+        return Refusal(status, "unavailable", detail)
+    if valid:
+        return None
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    detail = "Only a user who is signed in may upload. Sign in or send a valid token."
+    return Refusal(status, "body-too-large", detail)
 
 
 class BodyLimit:
@@ -71,12 +106,14 @@ class BodyLimit:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         meta = request.META
-        has_session = settings.SESSION_COOKIE_NAME in request.COOKIES
         refusal = check_body(
             request.path_info,
             _length(meta.get("CONTENT_LENGTH")),
             chunked=bool(meta.get("HTTP_TRANSFER_ENCODING")),
-            has_credentials=has_session or bool(meta.get("HTTP_AUTHORIZATION")),
+            credentials=Credentials(
+                request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""),
+                meta.get("HTTP_AUTHORIZATION", ""),
+            ),
         )
         if refusal:
             return problems.answer(request, *refusal)

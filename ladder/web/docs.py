@@ -19,15 +19,20 @@ from ladder.web.markdown import Heading, RenderedPage
 
 FOLDER = settings.BASE_DIR / "docs"
 INDEX_FILE = "README.md"
+SCHEMAS = "schemas"
+"""The folder of the JSON Schemas, which are served as they are."""
 MIN_CONTENTS = 4  # a page with fewer headings needs no table of contents
 MAX_CACHED_PAGES = 256
 SECTIONS = (
     (
         "Write a bot",
         (
+            ("tutorial", "Tutorial"),
             ("protocol", "Write a bot"),
             ("rules", "The rules of Torres"),
+            ("testing", "Test your bot"),
             ("languages", "Languages"),
+            ("cli", "The torres command"),
         ),
     ),
     (
@@ -98,6 +103,11 @@ def find(name: str) -> Document | None:
     return Document(_title(name), page, contents)
 
 
+def schema(name: str) -> Path | None:
+    """Return the file of a JSON Schema by its name without suffix; None if unknown."""
+    return {path.stem: path for path in (FOLDER / SCHEMAS).glob("*.json")}.get(name)
+
+
 def names() -> list[str]:
     """Return the names of all pages."""
     return sorted(name for name in _files() if name)
@@ -155,6 +165,8 @@ def _translate_link(source: Path, target: str) -> str | None:
     path = FOLDER / file
     if path.is_dir():
         path /= INDEX_FILE
+    if path.parent == FOLDER / SCHEMAS and schema(path.stem) == path:
+        return reverse("schema-file", args=[path.stem])
     if path not in _files().values():
         return None
     anchor = f"#{parts.fragment}" if parts.fragment else ""

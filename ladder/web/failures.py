@@ -4,22 +4,18 @@ import logging
 
 import structlog
 
-MAX_TEXT_LENGTH = 500
-MAX_TRACE_LENGTH = 8000
+from ladder.common.logs import MAX_TEXT_LENGTH, trace_of
 
 log = structlog.get_logger()
 
 
 class FailureHandler(logging.Handler):
-    """Turns Django's record of a failed request into one JSON line on stderr."""
+    """Turns Django's record of a failed request into one JSON line on stderr.
 
-    _formatter = logging.Formatter()
+    The line has the id of the request, which the response contains, too.
+    """
 
     def emit(self, record: logging.LogRecord) -> None:
-        # A message of an exception may quote what a stranger sent.
-        trace = (
-            self._formatter.formatException(record.exc_info) if record.exc_info else ""
-        )
         request = getattr(record, "request", None)
         log.error(
             "a request failed",
@@ -27,5 +23,6 @@ class FailureHandler(logging.Handler):
             # Without the query, which may hold a secret.
             path=str(getattr(request, "path", ""))[:MAX_TEXT_LENGTH],
             status=getattr(record, "status_code", None),
-            exception=trace[-MAX_TRACE_LENGTH:],
+            request_id=getattr(request, "request_id", None),
+            **trace_of(record),
         )

@@ -54,7 +54,7 @@ class UploadForm(forms.Form):
 class ChallengeForm(forms.Form):
     """Choose an own bot, its seat, and one to three opponents by their slugs.
 
-    `tables` holds the permitted numbers of seats as texts, as `Ladder.tables` does.
+    `tables` holds the permitted numbers of seats as texts: `Ladder.table_sizes`.
     """
 
     OPPONENTS = ("one", "two", "three")
@@ -69,7 +69,7 @@ class ChallengeForm(forms.Form):
         self, mine: Iterable[Bot], tables: Iterable[str], *args: Any, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        max_seats = max(map(int, tables))
+        max_seats = max(map(int, tables), default=2)
         self._set_choices("bot", [(bot.slug, bot.name) for bot in mine])
         seats = [str(seat) for seat in range(max_seats)]
         self._set_choices("seat", [(seat, seat) for seat in seats])

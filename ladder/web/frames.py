@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.faults import Fault
 from engine.game import TorresGame
+from engine.moves import SPACES
 from engine.replay_format import open_game
 
 # The parts of the public state that the viewer draws.
@@ -31,44 +32,127 @@ STATE_KEYS = (
 )
 
 
-def of_replay(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the frames of a valid replay."""
-    return frames(open_game(document), document["moves"], document["forfeits"])
+def of_replay(
+    document: dict[str, Any], limits: dict[str, int] | None = None
+) -> list[dict[str, Any]]:
+    """Return the frames of a valid replay; `limits` are those of its match."""
+    game = open_game(document)
+    return frames(game, document["moves"], document["forfeits"], limits)
 
 
 def frames(
     game: TorresGame,
     moves: Iterable[dict[str, Any]],
     forfeits: Iterable[dict[str, Any]] = (),
+    limits: dict[str, int] | None = None,
 ) -> list[dict[str, Any]]:
     """Play the moves and return the frames.
 
-    `heights` of a frame holds 64 numbers: a1 first, h1 eighth. A running game has no
-    list of forfeits yet; then the first automatic move of a seat implies its forfeit.
+    `heights` of a frame holds 64 numbers: a1 first, h1 eighth. `failed` are the seats
+    that forfeit at this moment, with the reasons. `clock` is what the decision cost and
+    what it left in the bank, in ms; it is null without `limits`. `castles` has the
+    points of each castle in a frame that ends a phase. A running game has no list of
+    forfeits yet; then the first automatic move of a seat implies its forfeit.
     """
+    recorder = _FrameRecorder(game, limits)
     pending = deque(forfeits)
-    result = [_frame(game)]
     for index, move in enumerate(moves):
         while pending and pending[0]["before_move"] == index:
             forfeit = pending.popleft()
-            game.forfeit(forfeit["seat"], forfeit["reason"])
+            recorder.fail(forfeit["seat"], forfeit["reason"])
         if move.get("auto") and move["seat"] not in game.forfeited:
-            game.forfeit(move["seat"], Fault.CRASH)
+            recorder.fail(move["seat"], None)
         if game.over:
             break
-        for action in move["actions"]:
-            result[-1]["forfeited"] = list(game.forfeited)
-            game.play(action)
-            step = {"move": index, "by": move["seat"], "action": action}
-            result.append(_frame(game) | step)
+        recorder.play(index, move)
     for forfeit in pending:
-        game.forfeit(forfeit["seat"], forfeit["reason"])
-        result[-1] |= _position(game)
+        recorder.fail(forfeit["seat"], forfeit["reason"])
+    return recorder.frames
+
+
+class _FrameRecorder:
+    """The frames of a game while its moves are played."""
+
+    def __init__(self, game: TorresGame, limits: dict[str, int] | None) -> None:
+        self._game = game
+        self._clocks = _Clocks(game, limits) if limits else None
+        self.frames = [_frame(game)]
+
+    def play(self, index: int, move: dict[str, Any]) -> None:
+        """Play a move and add a frame for each of its actions."""
+        clock = self._clocks.charge(move) if self._clocks else None
+        for action in move["actions"]:
+            scorings = len(self._game.scoring)
+            self._game.play(action)
+            step = {"move": index, "by": move["seat"], "action": action, "clock": clock}
+            self.frames.append(_frame(self._game) | step)
+            if len(self._game.scoring) > scorings:
+                self.frames[-1]["castles"] = castle_points(self._game)
+
+    def fail(self, seat: int, reason: Fault | None) -> None:
+        """Forfeit a seat in the present frame; the reason may not be known yet."""
+        self._game.forfeit(seat, reason or Fault.CRASH)
+        last = self.frames[-1]
+        failed = {"seat": seat, "reason": reason or "the reason follows at the end"}
+        last["failed"] = [*last["failed"], failed]
+        last.update(_position(self._game))
+
+
+class _Clocks:
+    """The banks of the seats, computed from the charges in a replay."""
+
+    def __init__(self, game: TorresGame, limits: dict[str, int]) -> None:
+        self._game = game
+        self._turn_ms = float(limits["move_ms"])
+        self._banks = [float(limits["bank_ms"])] * game.rules.seats
+        self._turn = -1
+        self._left_ms = 0.0
+
+    def charge(self, move: dict[str, Any]) -> dict[str, float] | None:
+        """Charge a move before it is played (docs/contract.md, section 8)."""
+        if self._game.turn_id != self._turn:
+            self._turn = self._game.turn_id
+            self._left_ms = self._turn_ms
+        ms = move.get("ms")
+        if ms is None:
+            return None
+        over = ms - self._left_ms
+        self._left_ms = max(0.0, -over)
+        if over > 0:
+            self._banks[move["seat"]] -= over
+        return {"ms": ms, "bank_ms": round(self._banks[move["seat"]], 1)}
+
+
+def castle_points(game: TorresGame) -> list[dict[str, Any]]:
+    """Return the castles that give points now: {"space", "points"} (rule 55).
+
+    `points` has [seat, points] for each seat with a knight in the castle: its area
+    times the level of the seat's highest knight. `space` is a highest one of it.
+    """
+    board = game.position.board
+    result = []
+    for castle in board.castle[: board.castles]:
+        points = [
+            [seat, board.area(castle) * board.highest(castle & knights)]
+            for seat, knights in enumerate(board.knights)
+            if castle & knights
+        ]
+        if points:
+            roof = castle & board.exactly(board.top(castle))
+            space = SPACES[roof.bit_length() - 1]
+            result.append({"space": space, "points": points})
     return result
 
 
 def _frame(game: TorresGame) -> dict[str, Any]:
-    return {"move": None, "by": None, "action": None} | _position(game)
+    empty: dict[str, Any] = {
+        "move": None,
+        "by": None,
+        "action": None,
+        "clock": None,
+        "failed": [],
+    }
+    return empty | _position(game)
 
 
 def _position(game: TorresGame) -> dict[str, Any]:

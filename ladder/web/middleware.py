@@ -1,9 +1,10 @@
-"""Middleware: security headers, and responses that anonymous visitors share.
+"""Middleware: ids of requests, security headers, and responses that visitors share.
 
 The security headers limit the damage of a hostile name, log or note if the escaping in
 a template ever fails.
 """
 
+import secrets
 import time
 from collections.abc import Callable
 from hashlib import sha256
@@ -15,6 +16,7 @@ from django.conf import settings
 from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
+from structlog.contextvars import bound_contextvars
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -42,6 +44,24 @@ class CachedAnswer(NamedTuple):
     expires: float
     body: bytes
     headers: dict[str, str]
+
+
+class RequestIds:
+    """Gives each request an id, which its lines in the log have, too.
+
+    Every line that is logged meanwhile has the id, and the response has it in the
+    header X-Request-ID. A client cannot choose it, because it could imitate another.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        request.request_id = secrets.token_hex(8)  # type: ignore[attr-defined]
+        with bound_contextvars(request_id=request.request_id):  # type: ignore[attr-defined]
+            response = self._get_response(request)
+        response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
+        return response
 
 
 class ContentSecurityPolicy:

@@ -17,12 +17,11 @@ from ladder.common.errors import LadderError
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
 from ladder.games.visibility import SeatLogEntry
+from ladder.moderation.bots import why_benched
 from ladder.ratings.models import Challenge, Pairing
-from ladder.tournaments import visibility as tournaments
-from ladder.tournaments.models import Fixture, Tournament
+from ladder.tournaments.models import Fixture
 from ladder.web import boards
 from ladder.web.boards import LadderStanding
-from ladder.web.templatetags.formatting import spaced
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -37,13 +36,6 @@ ORIGINS = (
     "challenge__by",
     "fixture__tournament",
 )
-GOING = (
-    Tournament.Status.ENTRY,
-    Tournament.Status.CHECK_IN,
-    Tournament.Status.RUNNING,
-)
-# The names of tie-break rules that `spaced` would write wrongly.
-RULES = {"sonneborn_berger": "Sonneborn-Berger"}
 # Names and units of a match's limits.
 LIMITS = {
     "memory_mb": ("Memory", " MiB"),
@@ -67,10 +59,14 @@ class GamesPageRows:
 
 @dataclass(frozen=True, slots=True)
 class BotDetails:
-    """The contents of the page of a bot. `own` tells whether the visitor owns it."""
+    """The contents of the page of a bot.
+
+    `own` tells whether the visitor owns it. `why_benched` is for the owner only.
+    """
 
     bot: Bot
     own: bool
+    why_benched: str
     submissions: QuerySet[Submission]
     standings: list[LadderStanding]
     games: list[Game]
@@ -139,6 +135,7 @@ class GameDetails:
     faults: bool
     live: bool
     logs: list[SeatLogEntry]
+    notes: list[dict[str, Any]]
     origin: MatchOrigin
     record: GameRecordView
 
@@ -184,9 +181,11 @@ def latest_games(rows: QuerySet[Game], before: int | None) -> GamesPageRows:
 def bot_details(bot: Bot, person: Person) -> BotDetails:
     submissions = Submission.objects.filter(bot=bot).order_by("-number")
     latest = latest_games(games.games_of(bot), None)
+    own = bots.owns(person, bot)
     return BotDetails(
         bot=bot,
-        own=bots.owns(person, bot),
+        own=own,
+        why_benched=why_benched(bot) if own else "",
         submissions=submissions[:MAX_SUBMISSIONS],
         standings=boards.standings(bot),
         games=latest.games[:MAX_GAMES_OF_BOT],
@@ -194,17 +193,24 @@ def bot_details(bot: Bot, person: Person) -> BotDetails:
 
 
 def game_details(game: Game, person: Person) -> GameDetails:
-    own = bool(games.own_seats(game, person))
+    logs = games.logs(game, person) if games.own_seats(game, person) else []
     live = game.status in OPEN
     return GameDetails(
         game=game,
         seats=game.seats.all(),
         faults=any(seat.fault for seat in game.seats.all()),
         live=live,
-        logs=games.logs(game, person) if own else [],
+        logs=logs,
+        notes=_notes(logs),
         origin=origin(game.match),
         record=_running_record(game) if live else _finished_record(game),
     )
+
+
+def _notes(logs: list[SeatLogEntry]) -> list[dict[str, Any]]:
+    """Return the notes of the attempt that counts, for the viewer."""
+    last = max((log.attempt for log in logs), default=0)
+    return [note for log in logs if log.attempt == last for note in log.notes]
 
 
 def _finished_record(game: Game) -> GameRecordView:
@@ -298,67 +304,3 @@ def _considered(why: dict[str, Any]) -> list[dict[str, Any]]:
     others = why.get("others", [])
     bots_by_id = Bot.objects.in_bulk([other["bot"] for other in others])
     return [other | {"name": bots_by_id.get(other["bot"], "?")} for other in others]
-
-
-def tournament_page(tournament: Tournament, person: Person) -> dict[str, Any]:
-    lines = tournaments.lines(tournament)
-    rules = lines[0].tie_breaks if lines else ()
-    return {
-        "tournament": tournament,
-        "lines": lines,
-        "format": spaced(tournament.config.get("format", "swiss")),
-        "rules": [RULES.get(r, spaced(r)) for r in rules],
-        "noted": any(line.note for line in lines),
-        "ties": tournaments.ties(tournament),
-        "bracket": _bracket(tournament, {line.bot: line.name for line in lines}),
-        "rounds": tournaments.rounds(tournament),
-        "entrants": tournaments.entrants(tournament),
-        "mine": _mine(tournament, person) if tournament.status in GOING else [],
-    }
-
-
-def _mine(tournament: Tournament, person: Person) -> list[dict[str, Any]]:
-    """Return the visitor's bots, each with its entry, or with None."""
-    if not person.is_authenticated:
-        return []
-    entries = {e.bot_id: e for e in tournament.entrants.filter(bot__owner=person.pk)}
-    found = [
-        {"bot": bot, "entrant": entries.get(bot.pk)}
-        for bot in Bot.objects.filter(owner=person.pk).order_by("name")
-    ]
-    if tournament.status == Tournament.Status.ENTRY:
-        return found
-    return [row for row in found if row["entrant"]]
-
-
-def _bracket(tournament: Tournament, names: dict[str, str]) -> list[dict[str, Any]]:
-    """Arrange the contests of an elimination by part, round and table."""
-    parts: dict[str, dict[int, list[dict[str, Any]]]] = {}
-    for contest in tournaments.bracket(tournament):
-        rounds = parts.setdefault(contest.pool, {})
-        rounds.setdefault(contest.round, []).append(_contest(contest, names))
-    return [
-        {
-            "name": name,
-            "rounds": [{"round": k, "contests": rows} for k, rows in rounds.items()],
-        }
-        for name, rounds in parts.items()
-    ]
-
-
-def _contest(
-    contest: tournaments.VisibleContest, names: dict[str, str]
-) -> dict[str, Any]:
-    begun = contest.winner is not None or any(contest.wins)
-    wins = contest.wins if begun else [None] * len(contest.slots)
-    nobody = "open" if contest.winner is None else "bye"
-    slots = [
-        {
-            "bot": bot,
-            "name": names.get(bot, bot) if bot else nobody,
-            "won": bot is not None and bot == contest.winner,
-            "wins": points if bot else None,
-        }
-        for bot, points in zip(contest.slots, wins, strict=False)
-    ]
-    return {"table": contest.table, "why": contest.why, "slots": slots}

@@ -20,8 +20,17 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from ladder.common.errors import LadderError, TooMany
+from ladder.runner.compiler import BuildFailed
+from ladder.runner.languages import EntryNotFound
+from ladder.runner.sandbox import SandboxUnavailable
 
 MEDIA_TYPE = "application/problem+json"
+# The runner knows nothing of HTTP.
+RUNNER_STATUSES: dict[type[LadderError], int] = {
+    BuildFailed: 422,
+    EntryNotFound: 422,
+    SandboxUnavailable: 503,
+}
 # Better details for errors whose default detail does not say what to do next, by code.
 NEXT_STEPS = {
     "not-authenticated": "This needs a token: send 'Authorization: Bearer TOKEN'. An"
@@ -65,10 +74,9 @@ def _ladder_error(exc: LadderError) -> Response:
     headers = {}
     if isinstance(exc, TooMany) and exc.retry_after is not None:
         headers["Retry-After"] = str(exc.retry_after)
-    body = problem(exc.http_status, exc.code, str(exc))
-    return Response(
-        body, status=exc.http_status, headers=headers, content_type=MEDIA_TYPE
-    )
+    status = RUNNER_STATUSES.get(type(exc), exc.http_status)
+    body = problem(status, exc.code, str(exc))
+    return Response(body, status=status, headers=headers, content_type=MEDIA_TYPE)
 
 
 def _framework_error(exc: exceptions.APIException) -> Response:
@@ -160,7 +168,11 @@ def not_found(
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    detail = "The service has failed. The error was logged. Try again later."
+    request_id = getattr(request, "request_id", "without an id")
+    detail = (
+        "The service has failed. The error was logged. Try again later. If it fails"
+        f" again, give the operator this number: {request_id}."
+    )
     return answer(request, 500, "server-error", detail)
 
 

@@ -5,17 +5,22 @@ Half-sent requests and slow readers therefore occupy a connection, but no thread
 
 import logging
 import socket
-from http.cookies import CookieError, SimpleCookie
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import waitress
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.db import connection
+from django.http import parse_cookie
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.utilities import Error
 
 from ladder.web import bodies, problems
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication
 
 # A browser keeps its connection open for minutes. With waitress's default of 100 the
 # 101st reader would have to wait.
@@ -54,8 +59,9 @@ class BoundedParser(HTTPRequestParser):  # type: ignore[misc]
             self.path,
             self.content_length,
             chunked=self.chunked,
-            has_credentials=_has_credentials(self.headers),
+            credentials=_credentials(self.headers),
         )
+        connection.close()  # the check may have opened one
         if refusal:
             self.error = RefusedBody(refusal, self.path)
             # waitress ends a request at once if it expects no body. With "Expect:
@@ -70,12 +76,47 @@ class BoundedChannel(HTTPChannel):  # type: ignore[misc]
     parser_class = BoundedParser
 
 
+def without_body_of_head(application: "WSGIApplication") -> "WSGIApplication":
+    """Return an application that answers HEAD with the headers of GET and no body.
+
+    waitress sends what the application returns. A body would be taken for the response
+    to the next request of the same connection.
+    """
+
+    def answer(
+        environ: dict[str, Any], start_response: "StartResponse"
+    ) -> Iterable[bytes]:
+        if environ["REQUEST_METHOD"] != "HEAD":
+            return application(environ, start_response)
+        started: list[Any] = []
+
+        def start(*arguments: Any) -> Callable[[bytes], object]:
+            started[:] = arguments
+            return lambda data: None
+
+        body = application(environ, start)
+        close = getattr(body, "close", None)
+        try:
+            status, headers, *exc_info = started
+            if not any(name.lower() == "content-length" for name, _ in headers):
+                # Without a length waitress would send an empty chunk.
+                length = sum(len(chunk) for chunk in body)
+                headers = [*headers, ("Content-Length", str(length))]
+            start_response(status, headers, *exc_info)
+        finally:
+            if close is not None:
+                close()
+        return []
+
+    return answer
+
+
 def create_server(listener: socket.socket) -> Any:
     """Return a waitress server for a listening socket. Its `run` serves."""
     # This logger warns of each request that waits for a thread.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     server: Any = waitress.create_server(
-        get_wsgi_application(),
+        without_body_of_head(get_wsgi_application()),
         sockets=[listener],
         threads=THREADS,
         connection_limit=MAX_CONNECTIONS,
@@ -91,11 +132,8 @@ def create_server(listener: socket.socket) -> Any:
     return server
 
 
-def _has_credentials(headers: dict[str, str]) -> bool:
-    if headers.get("AUTHORIZATION"):
-        return True
-    try:
-        cookies = SimpleCookie(headers.get("COOKIE", ""))
-    except CookieError:
-        return False
-    return settings.SESSION_COOKIE_NAME in cookies
+def _credentials(headers: dict[str, str]) -> bodies.Credentials:
+    cookies = parse_cookie(headers.get("COOKIE", ""))
+    return bodies.Credentials(
+        cookies.get(settings.SESSION_COOKIE_NAME, ""), headers.get("AUTHORIZATION", "")
+    )

@@ -38,6 +38,7 @@ urlpatterns = [
     path("games/", views.GamesPage.as_view(), name="games-page"),
     path("games/<int:pk>/", views.GamePage.as_view(), name="game-page"),
     path("games/<int:pk>/frames.json", views.GameFrames.as_view(), name="frames"),
+    path("games/<int:pk>/board.svg", views.GameBoard.as_view(), name="board"),
     path("matches/<int:pk>/", views.MatchPage.as_view(), name="match-page"),
     path("tournaments/", views.TournamentsPage.as_view(), name="tournaments-page"),
     path(
@@ -55,6 +56,9 @@ urlpatterns = [
         for action in ("enter", "check-in", "withdraw")
     ),
     path("docs/", views.DocsIndexPage.as_view(), name="docs"),
+    path(
+        "docs/schemas/<slug:name>.json", views.SchemaFile.as_view(), name="schema-file"
+    ),
     path("docs/problems/", views.ProblemsPage.as_view(), name="problems"),
     path(
         "docs/protocol/",

@@ -29,6 +29,7 @@ from ladder.web import (
     pages,
     problem_texts,
     problems,
+    tournament_pages,
     watching,
 )
 
@@ -47,8 +48,11 @@ class HomePage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         ladder = boards.default_ladder()
         season = ratings.current(ladder) if ladder else None
+        latest = list(games.games().exclude(status__in=NOT_STARTED)[:LATEST_GAMES])
+        finished = (game for game in latest if game.status == GameStatus.FINISHED)
         context = {
-            "games": games.games().exclude(status__in=NOT_STARTED)[:LATEST_GAMES],
+            "games": latest,
+            "featured": next(finished, None),
             "ladder": ladder,
             "board": ladder and season and boards.season_board(ladder, season, 1),
         }
@@ -64,7 +68,12 @@ class LadderPage(View):
         if (number := _number(request, "season")) is not None:
             season = get_object_or_404(ladder.seasons.all(), number=number)
         board = season and boards.season_board(ladder, season, page)
-        return render(request, "web/ladder.html", {"ladder": ladder, "board": board})
+        context = {
+            "ladder": ladder,
+            "board": board,
+            "stopped": tournament_pages.ladder_stops(ladder, request.user),
+        }
+        return render(request, "web/ladder.html", context)
 
 
 class ComparePage(View):
@@ -153,6 +162,21 @@ class GameFrames(View):
         return response
 
 
+class GameBoard(View):
+    """A picture of the board, after `?ply=` actions or at the latest moment."""
+
+    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
+        game = get_object_or_404(games.games(), pk=pk)
+        try:
+            tag, picture = watching.board_picture(game, _number(request, "ply"))
+        except LadderError as refusal:
+            raise Http404 from refusal
+        response = conditional(request, tag, picture.encode(), "image/svg+xml")
+        is_final = game.status not in OPEN
+        response["Cache-Control"] = "public, max-age=3600" if is_final else "no-cache"
+        return response
+
+
 class MatchPage(View):
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         rows: Any = games.matches().select_related(*pages.ORIGINS)
@@ -175,8 +199,10 @@ class TournamentsPage(View):
 class TournamentPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         tournament = get_object_or_404(tournaments.tournaments(), slug=slug)
-        context = pages.tournament_page(tournament, request.user)
-        return render(request, "web/tournament.html", context)
+        details = tournament_pages.tournament_details(
+            tournament, request.user, _number(request, "round")
+        )
+        return render(request, "web/tournament.html", pages.context(details))
 
 
 @method_decorator(conditional_page, "dispatch")
@@ -193,6 +219,16 @@ class DocumentPage(View):
         if document is None:
             raise Http404
         return render(request, "web/docs.html", {"document": document})
+
+
+class SchemaFile(View):
+    """A JSON Schema of the replay or of the protocol."""
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        path = docs.schema(name)
+        if path is None:
+            raise Http404
+        return HttpResponse(path.read_bytes(), content_type="application/schema+json")
 
 
 class ProblemsPage(View):

@@ -10,6 +10,7 @@ from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
 from ladder.web import frames
+from ladder.web.board_svg import board_svg
 
 FRAMES_TTL_S = 60
 
@@ -28,16 +29,33 @@ def frames_json(game: Game) -> tuple[str, bytes]:
     tag = f'"live-{game.pk}-{so_far.attempt}-{len(so_far.moves)}"'
     cached: bytes | None = cache.get(f"frames:{tag}")
     if cached is None:
-        positions = frames.frames(engine_adapter.start(game.match), so_far.moves)
+        positions = frames.frames(
+            engine_adapter.start(game.match), so_far.moves, limits=game.match.limits
+        )
         cached = _document(game, positions, over=False)
         cache.set(f"frames:{tag}", cached, FRAMES_TTL_S)
     return tag, cached
 
 
+def board_picture(game: Game, ply: int | None) -> tuple[str, str]:
+    """Return an ETag and the SVG picture of a game after `ply` actions.
+
+    Without `ply`, or beyond the end, it is the latest position. Raises NotOver and
+    NoReplay.
+    """
+    tag, body = frames_json(game)
+    document = json.loads(body)
+    positions = document["frames"]
+    last = len(positions) - 1
+    index = last if ply is None else min(ply, last)
+    picture = board_svg(positions[index], document["players"])
+    return f'"board-{index}-{tag.strip(chr(34))}"', picture
+
+
 def _finished(game: Game) -> bytes:
     replay = json.loads(games.replay(game))
     try:
-        positions = frames.of_replay(replay)
+        positions = frames.of_replay(replay, game.match.limits)
     except EngineError as error:  # the game was played by an engine with other rules
         raise games.NoReplay(
             f"The present engine cannot play this replay: {error}"

@@ -18,6 +18,8 @@ AREAS = {
     "execution": "tests.bench.execution",
     "matchmaking": "tests.bench.matchmaking",
     "leaderboard": "tests.bench.leaderboard",
+    "cli": "tests.bench.startup",
+    "match": "tests.bench.match",
 }
 AREA_TIMEOUT_S = 900
 ROWS_PREFIX = "rows: "  # marks the one line of a child's output that the parent reads

@@ -118,7 +118,7 @@ def starts(sandbox: Sandbox) -> list[BenchRow]:
 def start_of(
     sandbox: Sandbox, folder: Path, argv: tuple[str, ...], what: str
 ) -> list[BenchRow]:
-    box = Program(folder, argv[0], "executable", argv)
+    program = Program(folder, argv[0], "executable", argv)
     plain, boxed = [], []
     for _ in range(STARTS):
         began = time.perf_counter()
@@ -127,7 +127,7 @@ def start_of(
             process.stdout.read(1)
             plain.append(time.perf_counter() - began)
         began = time.perf_counter()
-        bot = sandbox.start(box, Limits())
+        bot = sandbox.start(program, Limits())
         wait(bot.stdout)
         boxed.append(time.perf_counter() - began)
         end(bot)

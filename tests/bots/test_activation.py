@@ -1,8 +1,10 @@
 """An owner lets an older upload play again. Ladders treat it like a new version."""
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
+from ladder.bots import submissions
 from ladder.bots.models import Bot, Submission
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
@@ -34,6 +36,9 @@ def test_an_older_upload_plays_again(ana: APIClient, first: Submission) -> None:
 
     assert (answer.status_code, answer.json()["status"]) == (200, "ready")
     assert playing_numbers(first.bot) == [1]
+    before = first.ready_at
+    first.refresh_from_db()
+    assert first.ready_at > before  # so that ladders find it among the latest
     assert ana.get("/api/v1/bots/grendel/").json()["playing"]["number"] == 1
     assert activate(ana, first).status_code == 200
     assert playing_numbers(first.bot) == [1]
@@ -52,6 +57,31 @@ def test_the_next_upload_replaces_the_older_one_again(ana, first: Submission) ->
     upload(first.bot, b"the third")
 
     assert playing_numbers(first.bot) == [3]
+
+
+def test_an_older_validation_does_not_undo_the_owner_s_choice(ana, data_dir) -> None:
+    """The second upload is still being validated when the owner leaves the third."""
+    first = make_bot("Grendel", "ana")
+    second = Submission.objects.create(
+        bot=first.bot, number=2, digest="2" * 64, status="uploaded", size=1
+    )
+    claimed = submissions.claim(second.pk)
+    Submission.objects.filter(pk=first.pk).update(status="retired")
+    Submission.objects.create(
+        bot=first.bot,
+        number=3,
+        digest="3" * 64,
+        status="ready",
+        size=1,
+        ready_at=timezone.now(),
+    )
+    assert activate(ana, first).status_code == 200
+
+    submissions.accept(claimed, {"summary": "Ready.", "steps": []}, "")
+
+    assert playing_numbers(first.bot) == [1]
+    second.refresh_from_db()
+    assert second.status == "retired"
 
 
 def test_an_upload_that_was_never_ready_cannot_play(ana, first: Submission) -> None:

@@ -409,3 +409,15 @@ def test_a_long_quotation_of_an_archive_is_cut(tmp_path: Path) -> None:
 
     assert len(str(refusal.value)) < 250
     assert str(refusal.value).isprintable()
+
+
+def test_a_missing_entry_is_explained_by_the_files_that_are_there(
+    tmp_path: Path,
+) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as target:
+        for number in range(9):
+            target.writestr(f"part{number}.py", "")
+
+    with pytest.raises(checks.NoEntry, match=r"holds part0\.py, .* and 3 more\. Put"):
+        archive.unpack(content, "a.zip", tmp_path / "bot", suffixes=[".py"])

@@ -19,8 +19,8 @@ BOTS = sorted(folder.name for folder in HOUSE_FOLDER.iterdir() if folder.is_dir(
 def test_a_house_bot_plays_without_a_forfeit(bot: str, ruleset: str, none) -> None:
     for seats in (2, 3, 4):
         rules = resolve(ruleset, seats)
-        box = locate(HOUSE_FOLDER / bot)
-        players = [BotProcess(box, none, Limits()) for _ in range(seats)]
+        program = locate(HOUSE_FOLDER / bot)
+        players = [BotProcess(program, none, Limits()) for _ in range(seats)]
         game = TorresGame(rules, derive(rules, "house"))
 
         record = play(game, players, seed="house", limits=Limits().as_dict())

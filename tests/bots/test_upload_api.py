@@ -5,7 +5,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from unittest.mock import Mock, patch
+from unittest.mock import ANY, Mock, patch
 
 import pytest
 from django.contrib.auth.models import User
@@ -26,7 +26,7 @@ BOT = b"print('ready')\n"
 @pytest.fixture(autouse=True)
 def sent() -> Iterator[Mock]:
     """The function that sends hints to the workers, as a mock."""
-    with patch("ladder.bots.tasks.build_submission.apply_async") as send:
+    with patch("celery.Celery.send_task") as send:
         yield send
 
 
@@ -74,6 +74,10 @@ def test_a_name_without_latin_letters_gets_a_random_slug(ana: APIClient) -> None
         ("new", 409, "name-taken"),
         ("Taken", 409, "name-taken"),
         ("house:greedy", 409, "name-taken"),
+        ("h\u043euse:greedy", 400, "bad-name"),  # a Cyrillic letter
+        ("Gr\u0435ndel", 400, "bad-name"),
+        ("\u0391na", 400, "bad-name"),  # a Greek letter
+        ("bot \u0561", 400, "bad-name"),  # an Armenian letter
         ("House : greedy", 409, "name-taken"),
         ("house_greedy", 409, "name-taken"),
         ("\uff48\uff4f\uff55\uff53\uff45\uff1agreedy", 409, "name-taken"),
@@ -108,15 +112,26 @@ def test_names_that_differ_only_in_case_are_the_same(
     ana: APIClient, ben: APIClient
 ) -> None:
     """The slug of such a name is random, so that it does not show the conflict."""
-    assert create(ana, "БАШНЯ ß").status_code == 201
+    assert create(ana, "ΠΥΡΓΟΣ  1").status_code == 201
 
-    for name in ("башня SS", "Башня  ß", "Башня ss"):
+    for name in ("πυργος 1", "Πυργοσ  1", "πυργοΣ ¹"):
         answer = create(ben, name)
         assert (answer.status_code, answer.json()["code"]) == (409, "name-taken")
 
 
 @pytest.mark.parametrize(
-    "name", ["housekeeper", "Penthouse", "Ti\u1ebfng Vi\u1ec7t", "नमस्ते", "my house: 2"]
+    "name",
+    [
+        "housekeeper",
+        "Penthouse",
+        "Ti\u1ebfng Vi\u1ec7t",
+        "नमस्ते",
+        "my house: 2",
+        "Ёжик",
+        "GO 碁 ボット",
+        "바둑 bot",
+        "σ-7",
+    ],
 )
 def test_a_usual_name_is_accepted(ana: APIClient, name: str) -> None:
     assert create(ana, name).status_code == 201
@@ -144,7 +159,7 @@ def test_an_upload_is_numbered_stored_and_sent_to_a_worker(
     assert answer["Location"] == f"/api/v1/submissions/{body['id']}/"
     assert (body["number"], body["status"]) == (1, "uploaded")
     assert re.fullmatch("[0-9a-f]{64}", body["digest"])
-    sent.assert_called_once_with((body["id"],), retry=False)
+    sent.assert_called_once_with("bots.build", (body["id"],), producer=ANY, retry=False)
     assert ana.get(answer["Location"]).json()["digest"] == body["digest"]
 
 
@@ -261,7 +276,7 @@ def test_a_used_up_quota_says_when_to_try_again(ana: APIClient, settings) -> Non
 def test_uploads_are_throttled_before_they_are_unpacked(
     ana: APIClient, settings
 ) -> None:
-    settings.TORRES_RATES = {"upload": 2}
+    settings.TORRES_RATES = settings.TORRES_RATES | {"upload": 2}
     create(ana, "a")
     answers = [post(ana, "a", b"garbage") for _ in range(5)]
 

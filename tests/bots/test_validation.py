@@ -2,6 +2,7 @@
 
 import io
 import shutil
+import tomllib
 import zipfile
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -19,17 +20,24 @@ from ladder.bots import (
     selectors,
     services,
     submissions,
-    tasks,
     validation,
 )
 from ladder.bots.models import Bot, Submission
-from ladder.bots.players import box_of
+from ladder.bots.players import program_of
+from ladder.bots.tasks import validation_paused
 from ladder.bots.upload import checks
+from ladder.checking.forms import default_forms
+from ladder.ratings.ladders import ensure_default_ladder
+from ladder.ratings.models import Ladder
+from ladder.ratings.selectors import validation_forms
+from ladder.ratings.tasks import build_submission
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import SandboxUnavailable
+from tests.factories import make_bot
 
 Status = Submission.Status
 SHORT_LIMITS = Limits(start_ms=3000, move_ms=500, bank_ms=500)
+FORMS = default_forms(SHORT_LIMITS)
 BOT = """
 import json, sys
 for line in sys.stdin:
@@ -75,7 +83,7 @@ def upload(bot: Bot, source: str) -> Submission:
 
 
 def validated(submission: Submission) -> Submission:
-    validation.run(submission.pk, SHORT_LIMITS)
+    validation.run(submission.pk, FORMS)
     submission.refresh_from_db()
     return submission
 
@@ -85,7 +93,8 @@ def test_a_bot_that_plays_becomes_ready(bot: Bot) -> None:
 
     assert submission.status == Status.READY
     assert submission.ready_at is not None
-    assert [step["ok"] for step in submission.report["steps"]] == [True, True]
+    assert [step["ok"] for step in submission.report["steps"]] == [True] * 4
+    assert submission.report["findings"] == []
     assert "hello owner" in submission.log
     assert "hello owner" not in str(submission.report)
     assert list(selectors.playing()) == [submission]
@@ -104,6 +113,74 @@ def test_a_bot_that_does_not_play_is_rejected_with_the_reason(
     assert reason in bad.report["summary"]
     assert reason in bad.log
     assert list(selectors.playing()) == [good]
+
+
+TWO_SEATS = GOOD.replace(
+    '"decide":', '"decide":\n        mine, other = message["state"]["scores"]'
+)
+
+
+def test_a_bot_that_assumes_two_seats_is_rejected_with_the_sentence(bot: Bot) -> None:
+    """It would crash in most of its rated games, which have three and four seats."""
+    submission = validated(upload(bot, TWO_SEATS))
+
+    assert submission.status == Status.REJECTED
+    report = submission.report
+    assert "plays with 2 seats and fails with 3 and 4" in report["summary"]
+    assert "Read `seats` in hello" in report["summary"]
+    assert [step["ok"] for step in report["steps"]] == [True, True, False, False]
+    assert [finding["code"] for finding in report["findings"]] == ["depends-on-seats"]
+    assert "too many values to unpack" in submission.log
+    assert "too many values" not in str(report)
+
+
+def test_a_script_whose_interpreter_is_missing_is_rejected_by_its_name(
+    bot: Bot,
+) -> None:
+    script = io.BytesIO(b"#!/usr/bin/no-such-lua\nprint(1)\n")
+
+    submission = validated(submissions.submit(bot, script, "bot"))
+
+    assert submission.status == Status.REJECTED
+    assert "/usr/bin/no-such-lua is not installed here" in submission.report["summary"]
+
+
+def test_a_script_with_line_ends_of_windows_is_rejected_with_the_reason(
+    bot: Bot,
+) -> None:
+    script = io.BytesIO(b"#!/usr/bin/python3\r\n" + GOOD.encode())
+
+    submission = validated(submissions.submit(bot, script, "bot"))
+
+    assert submission.status == Status.REJECTED
+    assert "carriage return" in submission.report["summary"]
+    assert "Save the file with the line ends of Unix" in submission.report["summary"]
+
+
+def test_an_upload_plays_the_games_of_its_ladders(bot: Bot) -> None:
+    ladder = ensure_default_ladder()
+    ladder.tables = {"3": 1.0, "4": 0.0}
+    ladder.limits["move_ms"] = 700
+    ladder.save()
+    Ladder.objects.create(
+        slug="own", name="Own", ruleset="devir-2017", tables={"2": 1}, limits={}
+    ).seasons.create(number=1)
+    broken = Ladder.objects.create(
+        slug="broken", name="Broken", ruleset="nonsense", tables={"2": 1}, limits={}
+    )
+    broken.seasons.create(number=1)
+    submission = upload(bot, GOOD)
+
+    build_submission(submission.pk)
+
+    submission.refresh_from_db()
+    assert submission.status == Status.READY, submission.log
+    assert [step["name"] for step in submission.report["steps"]] == [
+        "unpack",
+        "play yucata, 3 seats",
+        "play devir-2017, 2 seats",
+    ]
+    assert validation_forms()[0].limits.move_ms == 700
 
 
 def test_a_crash_shows_its_traceback_to_the_owner_alone(bot: Bot) -> None:
@@ -149,7 +226,11 @@ def test_a_compiled_language_is_built_first(bot: Bot) -> None:
 
     assert submission.status == Status.READY, submission.report
     steps = [step["name"] for step in submission.report["steps"]]
-    assert steps == ["unpack", "build", "play itself"]
+    assert steps == [
+        "unpack",
+        "build",
+        *(f"play yucata, {seats} seats" for seats in (2, 3, 4)),
+    ]
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
@@ -197,6 +278,32 @@ def test_a_manifest_names_the_entry(bot: Bot, manifest: str, error: str) -> None
         )
 
 
+HOSTILE_MANIFESTS = [
+    "a." * 8_000 + "b = 1",
+    "a = " + "[" * 8_000,
+    "a = " + "{b = " * 3_000,
+    "[" + "a." * 8_000 + "b]",
+    "a = " + "9" * 16_000,
+    "language = 'python'\nentry = 'main.py'\n#" + "x" * 20_000,
+]
+
+
+@pytest.mark.parametrize("manifest", HOSTILE_MANIFESTS)
+def test_a_hostile_manifest_is_refused_outside_of_this_process(
+    bot: Bot, manifest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parser gets strangers' text, and could hang or crash the web server."""
+
+    def parse_here(_text: str) -> None:
+        raise AssertionError("a manifest is parsed in the web server")
+
+    monkeypatch.setattr(tomllib, "loads", parse_here)
+    content = packed(bot_toml=manifest, main_py=GOOD)
+
+    with pytest.raises(checks.NoEntry, match=r"bot\.toml is"):
+        submissions.submit(bot, content, "bot.zip")
+
+
 def test_a_bare_program_plays(bot: Bot) -> None:
     script = io.BytesIO(b"#!/usr/bin/python3\n" + GOOD.encode())
 
@@ -236,11 +343,11 @@ def test_owners_take_turns(user: Callable[[str], User]) -> None:
     """One owner uploads much; the upload of another one, sent last, is not last."""
     eve, ana = (services.create_bot(user(name), name) for name in ("eve", "ana"))
     many = [upload(eve, f"1/0  # {number}") for number in range(5)]
-    tasks.build_submission(many[0].pk)
+    build_submission(many[0].pk)
     late = upload(ana, "1/0")
 
     for submission in many[1:3]:
-        tasks.build_submission(submission.pk)  # the hints that were sent first
+        build_submission(submission.pk)  # the hints that were sent first
 
     waiting = [submission.pk for submission in many[2:]]
     assert selectors.claimable_ids() == waiting
@@ -259,6 +366,54 @@ def test_the_submission_of_a_dead_worker_is_validated_again(bot: Bot) -> None:
     assert validated(submission).status == Status.READY
     with pytest.raises(submissions.LostClaim):
         submissions.reject(dead, {}, "too late")
+
+
+def killed_on(submission: Submission, hosts: list[str], live_hosts: int) -> None:
+    """Claim it on one host after the other; each time the worker is killed."""
+    for host in hosts:
+        assert submissions.claim(submission.pk, host, live_hosts) is not None
+        past = timezone.now() - timedelta(seconds=1)
+        Submission.objects.update(lease_until=past)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "live_hosts", "tries_again"),
+    [
+        (["a", "b"], 2, True),
+        (["a", "b", "a"], 2, False),
+        (["a", "a", "a"], 2, True),
+        (["a", "a", "a"], 1, False),
+    ],
+)
+def test_a_validation_whose_worker_is_killed_is_a_failure_of_the_service(
+    bot: Bot, hosts: list[str], live_hosts: int, *, tries_again: bool
+) -> None:
+    """Otherwise an upload that kills its worker kills one worker after the other."""
+    submission = upload(bot, GOOD)
+    killed_on(submission, hosts, live_hosts)
+
+    claim = submissions.claim(submission.pk, "c", live_hosts)
+
+    submission.refresh_from_db()
+    assert (claim is not None) is tries_again
+    assert submission.failures == len(hosts)
+    assert submission.failed_hosts == sorted(set(hosts))
+    assert submission.service_failed is not tries_again
+    if not tries_again:
+        assert submission.status == Status.REJECTED
+        assert submission.report["summary"] == submissions.APOLOGY
+
+
+def test_a_service_that_was_killed_in_a_validation_counts_it(bot: Bot) -> None:
+    """Otherwise an upload that kills `manage.py up` kills it after each start."""
+    submission = upload(bot, GOOD)
+    for _ in range(3):
+        assert submissions.claim(submission.pk, "here", 1) is not None
+        submissions.end_abandoned_claims()
+
+    assert submissions.claim(submission.pk, "here", 1) is None
+    submission.refresh_from_db()
+    assert submission.service_failed
 
 
 def test_the_abandoned_claims_of_a_single_process_end_at_its_start(bot: Bot) -> None:
@@ -302,7 +457,7 @@ def failed_on(submission: Submission, hosts: list[str], live_hosts: int) -> Subm
         Submission.objects.filter(status=Status.WAITING).update(lease_until=None)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("socket.gethostname", lambda host=host: host)
-            validation.run(submission.pk, SHORT_LIMITS, live_hosts=live_hosts)
+            validation.run(submission.pk, FORMS, live_hosts=live_hosts)
     submission.refresh_from_db()
     return submission
 
@@ -347,7 +502,7 @@ def test_an_unchecked_upload_may_be_uploaded_again_later(
     bot: Bot, broken_service: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     submission = failed_on(upload(bot, GOOD), ["a"] * 3, 1)
-    call_command("status")
+    call_command("status", "--totals")
     assert "not checked: 1 uploads" in capsys.readouterr().out
     (broken_service / "bots").unlink()
 
@@ -412,7 +567,7 @@ def test_house_bots_are_created_once_and_play() -> None:
     assert selectors.playing().count() == len(names)
     for submission in selectors.playing():
         with ExitStack() as held:
-            assert box_of(submission, held).entry == "bot.py"
+            assert program_of(submission, held).entry == "bot.py"
 
 
 def test_a_new_version_of_a_house_bot_replaces_the_old_one(
@@ -426,3 +581,29 @@ def test_a_new_version_of_a_house_bot_replaces_the_old_one(
 
     first, second = Submission.objects.order_by("number")
     assert (first.status, second.status) == (Status.RETIRED, Status.READY)
+
+
+def test_the_verdict_is_in_the_log_of_a_bot_that_writes_much(bot: Bot) -> None:
+    """The log was cut at its beginning, where the reason stands."""
+    loud = "import sys; sys.stderr.write('first words' + 'x' * 200_000 + 'last words')"
+    submission = validated(upload(bot, f"{loud}\n1/0"))
+
+    assert "crash: exit code 1" in submission.log[:300]
+    for text in ("first words", "last words", "ZeroDivisionError"):
+        assert text in submission.log
+    assert len(submission.log) < 64 << 10
+
+
+def test_a_drained_worker_validates_nothing(data_dir) -> None:
+    """A rejection by a sick host would be final."""
+    submission = make_bot("Grendel", "ana")
+    submissions.restart(submission)
+    fence = Submission.objects.get(pk=submission.pk).fence
+    validation_paused.set()
+    try:
+        build_submission(submission.pk)
+    finally:
+        validation_paused.clear()
+
+    submission.refresh_from_db()
+    assert (submission.status, submission.fence) == ("uploaded", fence)

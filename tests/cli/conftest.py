@@ -1,5 +1,6 @@
 """The `torres` command as a subprocess, as a person runs it."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +20,7 @@ def torres(tmp_path: Path) -> Run:
         return subprocess.run(
             [TORRES, *map(str, args)],
             cwd=tmp_path,
+            env=os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")},
             capture_output=True,
             text=True,
             timeout=timeout,

@@ -158,3 +158,18 @@ def test_full_and_no_sandbox_give_the_same_games(torres) -> None:
     args = ["play", "house:random", "house:greedy", "--games", 2, "--seed", 1, "--json"]
 
     assert torres(*args).stdout == torres(*args, "--sandbox", "full").stdout
+
+
+@pytest.mark.parametrize("command", ["trace", "show"])
+def test_an_invalid_replay_is_one_line_and_exit_code_1(
+    torres, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "no-replay.json").write_text("{}")
+    (tmp_path / "no-json").write_text("{")
+
+    invalid = torres(command, "no-replay.json")
+    unreadable = torres(command, "no-json")
+
+    assert invalid.returncode == 1
+    assert len(invalid.stderr.splitlines()) == 1
+    assert unreadable.returncode == 2

@@ -15,7 +15,7 @@ from threading import Event
 
 import pytest
 
-from ladder.cli.tournament_folder import OWN_KEYS, load
+from ladder.cli.tournament_folder import IDENTITY_FILE, OWN_KEYS, load
 from ladder.runner.protocol import Limits
 from ladder.tournaments.formats.config import Config, TieBreak, read_config
 
@@ -127,7 +127,7 @@ def test_the_help_keeps_the_lines_of_its_examples() -> None:
     ("more", "why"),
     [
         ("rounds = -1", "rounds: -1"),
-        ("colour = 3", "unknown key: colour"),
+        ("colour = 3", "unknown key: 'colour'"),
         ('ruleset = "chess"', "chess"),
         ("limits = 3", "limits: 3; it must be a table"),
         ("[limits]\nmove_ms = 0", "move_ms: 0"),
@@ -244,3 +244,51 @@ def test_a_compiled_bot_is_compiled_and_plays(tmp_path: Path) -> None:
     own = [game for game in games if "compiled" in str(game["players"])]
     assert own
     assert not any(game["forfeits"] for game in own)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ('name = ["a"]', "name: ['a']; it must be a text"),
+        ("seed = 1.5", "seed: 1.5; it must be a text"),
+    ],
+)
+def test_a_value_of_a_wrong_type_is_explained(
+    tmp_path: Path, words: str, message: str
+) -> None:
+    (tmp_path / "cup.toml").write_text(
+        f'{words}\nentrants = ["house:greedy", "house:random"]\n'
+    )
+    done = run(tmp_path / "cup.toml")
+
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", [".", "..", "/", "cup"])
+def test_a_file_without_a_suffix_is_explained(tmp_path: Path, name: str) -> None:
+    """`.` printed a traceback, and `cup` could not be both file and folder."""
+    (tmp_path / "cup").write_text('entrants = ["house:greedy", "house:random"]\n')
+    done = subprocess.run(
+        [TORRES, "tournament", name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert "Is a directory" in done.stderr or "--replays" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("text", ["[]", "7", "{}", '"x"'])
+def test_a_strange_folder_is_explained(tmp_path: Path, text: str) -> None:
+    file = write(tmp_path, "swiss")
+    (tmp_path / "cup").mkdir()
+    (tmp_path / "cup" / IDENTITY_FILE).write_text(text)
+    done = run(file)
+
+    assert done.returncode == 2
+    assert "was not written by this command" in done.stderr

@@ -74,6 +74,20 @@ def test_every_command_of_a_bot_author_works(home: Path, tmp_path: Path) -> None
     (tmp_path / "cup.toml").write_text(TOURNAMENT)
     played = works("play", "house:random", "house:banker", "--replay", "game.json")
     assert "banker" in played
+    pair = ("house:random", "house:banker")
+    assert "95 %" in works("match", *pair, "--games", 2, "--state", "match")
+    compared = works("compare", *pair, "--max-blocks", 1, "--state", "compare")
+    assert "Undecided" in compared
+    assert "banker" in works(
+        "ladder",
+        "bots",
+        "--games",
+        1,
+        "--with",
+        "house:banker",
+        "--with",
+        "house:random",
+    )
     assert works("verify", "game.json") == "game.json: valid\n"
     assert json.loads(works("trace", "game.json").splitlines()[-1])["over"] is True
     assert works("show", "game.json")

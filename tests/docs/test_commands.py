@@ -1,5 +1,6 @@
 """Every command in the pages: those of `torres` run, the others exist and parse."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -10,10 +11,13 @@ import pytest
 from django.core.management import get_commands, load_command_class
 from markdown_it import MarkdownIt
 
+from ladder.cli.commands import COMMANDS
+
 ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    # tests/docs/test_tutorial.py follows the tutorial, whose steps need each other.
+    *sorted(set((ROOT / "docs").glob("*.md")) - {ROOT / "docs/tutorial.md"}),
     *sorted((ROOT / "engine").glob("*.md")),
     *sorted((ROOT / "ladder").rglob("*.md")),
     *sorted((ROOT / "deploy").glob("*.md")),
@@ -47,7 +51,15 @@ ALL = [
 ]
 COMMAND = re.compile(r"(\.venv/bin/)?torres ")
 TARGET = re.compile(r"make (\w+)")
-TORRES = [(page, line) for page, line in ALL if COMMAND.match(line)]
+# These need a ladder; tests/cli/test_remote.py runs them against one.
+REMOTE = re.compile(
+    r"(\.venv/bin/)?torres"
+    r" ((login|logout|submit|status|leaderboard|logs|replays|watch|reproduce)\b.*)"
+)
+TORRES = [
+    (page, line) for page, line in ALL if COMMAND.match(line) and not REMOTE.match(line)
+]
+FOR_A_LADDER = [(page, found[2]) for page, line in ALL if (found := REMOTE.match(line))]
 MANAGEMENT = [(page, found[1]) for page, line in ALL if (found := MANAGE.search(line))]
 TARGETS = [(page, found[1]) for page, line in ALL if (found := TARGET.match(line))]
 
@@ -76,6 +88,7 @@ def test_a_torres_command_runs(page: str, line: str, author_folder: Path) -> Non
     done = subprocess.run(
         ["bash", "-ec", words.replace("&& torres", "&& .venv/bin/torres")],
         cwd=author_folder,
+        env=os.environ | {"XDG_STATE_HOME": str(author_folder / "state")},
         capture_output=True,
         text=True,
         check=False,
@@ -87,6 +100,13 @@ def test_a_torres_command_runs(page: str, line: str, author_folder: Path) -> Non
         page,
         done.stderr,
     )
+
+
+@pytest.mark.parametrize(("page", "line"), FOR_A_LADDER)
+def test_a_torres_command_for_a_ladder_parses(page: str, line: str) -> None:
+    name, *words = shlex.split(line)
+
+    assert COMMANDS[name].load().make_context(name, words), page
 
 
 @pytest.mark.parametrize(("page", "line"), MANAGEMENT)

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.conftest import need_program
 from tests.docs.test_commands import ROOT, SMALLEST_BOT, commands
 
 MANAGE = [sys.executable, str(ROOT / "tests/ops/scripted_manage.py")]
@@ -64,6 +65,7 @@ class RunningService:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[RunningService]:
+    need_program("curl", "curl")
     data = str(tmp_path / "data")
     home = os.environ | {"TORRES_DATA": data, "PYTHONPATH": str(ROOT)}
     for name in ("DATABASE_URL", "BROKER_URL"):

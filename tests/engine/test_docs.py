@@ -45,3 +45,19 @@ def test_every_module_and_function_that_is_named_exists() -> None:
         for name in code:
             if not name.endswith(".py"):
                 assert f"def {name.split('.')[-1]}(" in sources, name
+
+
+def test_the_monte_carlo_example_never_forfeits() -> None:
+    """It played cards that it had just bought, and forfeited 6 of 10 games."""
+    names: dict[str, Any] = {}
+    exec(EXAMPLES[1], names)
+    for number in range(10):
+        torres = game("yucata", 2, seed=f"example {number}")
+        rng = Random(number)
+        while not torres.over:
+            if torres.seat == number % 2:
+                view = torres.state(torres.seat)
+                action = names["choose"](torres.rules, torres.decision, view, rng, 1)
+            else:
+                action = rng.choice(torres.legal())
+            torres.play(action)  # IllegalAction fails the test

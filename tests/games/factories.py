@@ -74,9 +74,13 @@ def game(seats: int = 2) -> Game:
     return match(players).games.get()
 
 
-def worker(name: str = "a") -> int:
-    """Return the id of a worker of this installation; add it if there is none."""
+def worker(name: str = "a", host: str = "") -> int:
+    """Return the id of a worker; add it if there is none.
+
+    Without a host it belongs to this installation.
+    """
+    place = f"{host}:/data" if host else registry.installation()
     row, _ = Worker.objects.get_or_create(
-        name=f"{registry.installation()}#{name}", defaults={"host": "here"}
+        name=f"{place}#{name}", defaults={"host": host or "here"}
     )
     return row.pk

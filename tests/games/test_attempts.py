@@ -171,41 +171,6 @@ def test_the_reaper_fails_only_attempts_whose_lease_has_ended():
     assert Attempt.objects.get(game=lost).reason == "lease over: worker lost"
 
 
-def fail_once(game: Game, name: str) -> str:
-    claim = attempts.claim(game.pk, factories.worker(name))
-    assert attempts.fail(claim, "the disk is full")
-    game.refresh_from_db()
-    return game.status
-
-
-def test_after_three_failed_attempts_on_two_workers_a_game_is_dead():
-    game = factories.game()
-    seats = list(game.seats.values_list("submission", flat=True))
-
-    ends = [fail_once(game, name) for name in ("ana", "ben", "ana")]
-
-    assert ends == ["scheduled", "scheduled", "dead"]
-    assert game.note == "the disk is full"
-    assert list(game.seats.values_list("submission", flat=True)) == seats
-    assert selectors.service_state().failed_attempts == 3
-
-
-def test_a_second_worker_tries_before_a_game_is_dead():
-    game = factories.game()
-    factories.worker("ben")
-
-    ends = [fail_once(game, "ana") for _ in range(3)]
-
-    assert ends[-1] == "scheduled"
-    assert fail_once(game, "ben") == "dead"
-
-
-def test_if_there_is_only_one_worker_three_failures_are_enough():
-    game = factories.game()
-
-    assert [fail_once(game, "ana") for _ in range(3)][-1] == "dead"
-
-
 def test_a_worker_that_signs_off_releases_its_games_without_a_failure():
     game, ana = factories.game(), factories.worker("ana")
     attempts.claim(game.pk, ana)

@@ -96,7 +96,7 @@ def test_a_game_that_is_played_again_gives_the_same_result():
     attempts.reap()
     twin = Game.objects.create(match=game.match, index=1)
     for seat in game.seats.all():
-        twin.seats.create(number=seat.number, submission=seat.submission)
+        twin.seats.create(number=seat.number, submission=seat.submission, bot=seat.bot)
 
     play(game.pk, registry.current_worker())
     play(twin.pk, registry.current_worker())

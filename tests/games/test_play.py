@@ -4,14 +4,15 @@ import json
 import threading
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import InterfaceError, InternalError, OperationalError, connection
+from structlog.testing import capture_logs
 
 from engine import replay
 from engine.faults import Fault
 from engine.referee import PlayerFault, ServiceFault
 from ladder.games import attempts, replays, services
 from ladder.games.models import Attempt, Game, Match, Seat, SeatLog, StoredAnswer
-from ladder.games.worker import registry
+from ladder.games.worker import engine_adapter, registry
 from ladder.games.worker.play import (
     RUNNING_GAMES,
     AttemptEnd,
@@ -132,6 +133,19 @@ def test_a_seat_that_breaks_every_attempt_forfeits():
     assert [a.seat for a in game.attempts.order_by("fence")] == [1, 1, 1, None]
     game.refresh_from_db()
     replay.verify(json.loads(replays.unpack(bytes(game.replay))))
+
+
+@pytest.mark.parametrize(
+    ("slug", "alarm"), [("breaker", "seat is blamed"), ("bug", "game is dead")]
+)
+def test_an_operator_is_alarmed_by_the_last_failure(slug: str, alarm: str):
+    game = one("ana", slug)
+
+    with capture_logs() as lines:
+        play_out(game, 5)
+
+    alarms = [line for line in lines if line["log_level"] == "critical"]
+    assert [(line["event"], line["game"]) for line in alarms] == [(alarm, game.pk)]
 
 
 def test_each_seat_that_breaks_attempts_is_blamed_in_its_turn():
@@ -305,14 +319,33 @@ def test_play_does_not_raise_if_the_database_is_away(monkeypatch):
     assert play(1, 1) == AttemptEnd.UNKNOWN
 
 
-def test_a_result_waits_for_a_database_that_comes_back(monkeypatch):
+@pytest.mark.parametrize("step", ["load", "doubted_seats", "claim"])
+def test_play_does_not_raise_whatever_a_row_makes_it_do(monkeypatch, step):
+    """One row with impossible terms must not end the task of a worker."""
+
+    def broken(*_):
+        raise KeyError("move_ms")
+
+    module = engine_adapter if step == "load" else attempts
+    monkeypatch.setattr(module, step, broken)
+    game = one("ana", "ben")
+
+    assert play(game.pk, registry.current_worker()) == AttemptEnd.UNKNOWN
+    game.refresh_from_db()
+    assert game.status == "scheduled"
+    assert game.failures == (step != "claim")
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError, InternalError])
+def test_a_result_waits_for_a_database_that_comes_back(monkeypatch, error):
+    """InternalError comes from a server that has become a read-only standby."""
     real_finish = attempts.finish
     calls = []
 
     def finish(*args):
         calls.append(args)
         if len(calls) < 3:
-            raise OperationalError("the server restarts")
+            raise error("the server restarts")
         return real_finish(*args)
 
     monkeypatch.setattr(attempts, "finish", finish)
@@ -320,6 +353,29 @@ def test_a_result_waits_for_a_database_that_comes_back(monkeypatch):
 
     assert play(one("ana", "ben").pk, registry.current_worker()) == AttemptEnd.FINISHED
     assert len(calls) == 3
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has no standby")
+def test_a_result_waits_for_a_server_that_is_a_read_only_standby(monkeypatch):
+    real_finish = attempts.finish
+    refusals = []
+
+    def finish(*args):
+        if len(refusals) < 2:
+            with connection.cursor() as cursor:
+                cursor.execute("SET default_transaction_read_only = on")
+        try:
+            return real_finish(*args)
+        except InternalError as error:
+            refusals.append(str(error))
+            raise
+
+    monkeypatch.setattr(attempts, "finish", finish)
+    monkeypatch.setattr("ladder.games.worker.play.WRITE_RETRY_INTERVAL_S", 0.01)
+
+    assert play(one("ana", "ben").pk, registry.current_worker()) == AttemptEnd.FINISHED
+    assert len(refusals) == 2
+    assert "read-only transaction" in refusals[0]
 
 
 def test_no_transaction_is_open_while_a_bot_thinks(monkeypatch):

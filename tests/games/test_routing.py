@@ -137,7 +137,7 @@ def test_status_says_which_games_wait_for_what(capsys):
     add_worker("a", "python")
     make("go", 1)
 
-    call_command("status")
+    call_command("status", "--totals")
 
     out = capsys.readouterr().out
     assert "waiting: 1 games need go; on a worker, apt-get install golang-go" in out

@@ -63,8 +63,8 @@ if __name__ == "__main__":
         before="before the finish transaction",
         after="after the finish transaction",
     )
-    ledger_writer._store = dying(
-        ledger_writer._store, after="while the rating is written"
+    ledger_writer.store_ratings = dying(
+        ledger_writer.store_ratings, after="while the rating is written"
     )
     play(int(sys.argv[2]), registry.current_worker(), RunningGames(open_player))
     wait_for_death("before the rating")

@@ -7,9 +7,11 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from ladder.bots.models import Bot
+from ladder.games import attempts
+from ladder.games.attempts import FinishedGame, SeatResult
 from ladder.games.models import Game
 from ladder.games.services import NotNow
-from ladder.moderation import bots, games
+from ladder.moderation import bots
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 from ladder.ratings import operations, rater, rebuild
@@ -17,7 +19,7 @@ from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry, Rating, Season
 from tests.factories import make_bot, make_match
 from tests.games import factories
-from tests.ratings.factories import finish, make_matches
+from tests.ratings.factories import end_probation, finish, make_matches
 
 pytestmark = pytest.mark.django_db
 Kind = AuditEntry.Kind
@@ -56,6 +58,7 @@ def assert_ledger_is_consistent(season: Season) -> None:
 
 @pytest.mark.parametrize("kind", [Kind.BENCH, Kind.BAN, Kind.WITHDRAW])
 def test_a_bot_that_is_set_aside_plays_no_games(season, operator, kind):
+    end_probation(season)
     make_matches(season, 8)
 
     action = bots.set_aside(operator, bot(1), kind)
@@ -73,8 +76,8 @@ def test_a_bot_that_is_set_aside_plays_no_games(season, operator, kind):
 def test_a_void_and_a_rerun_leave_the_ledger_consistent(season, operator):
     one, two, *_ = play(season)
 
-    games.void(operator, one.pk, again=False)
-    again = games.rerun(operator, two.pk)
+    operations.void(operator, one.pk, again=False)
+    again = operations.rerun(operator, two.pk)
     while rater.fold(season.pk):
         pass
 
@@ -105,7 +108,7 @@ def test_a_merged_bot_takes_the_rating_with_the_lower_sigma(season, operator):
 def test_a_game_of_a_merged_bot_can_be_played_again(season, operator):
     game = next(g for g in play(season) if g.seats.filter(submission__bot=bot(0)))
     operations.merge(operator, bot(0), bot(1))
-    again = games.rerun(operator, game.pk)
+    again = operations.rerun(operator, game.pk)
     finish(
         Game.objects.get(pk=again.details["replacement"]),
         [1, 2, 3, 4][: game.match.seats],
@@ -117,14 +120,34 @@ def test_a_game_of_a_merged_bot_can_be_played_again(season, operator):
     assert_ledger_is_consistent(season)
 
 
-def test_a_bot_is_not_merged_while_its_games_wait_for_a_rating(season, operator):
+def test_a_merge_that_must_wait_succeeds_later(season, operator):
+    """It took its own cancelling back, so that each call met the same games again."""
     make_matches(season, 8)
-    game = Game.objects.filter(seats__submission__bot=bot(0)).first()
-    finish(game, [1, 2, 3, 4][: game.match.seats])
+    own = Game.objects.filter(seats__submission__bot=bot(0)).order_by("pk")
+    running = own.first()
+    claim = attempts.claim(running.pk, factories.worker())
 
-    with pytest.raises(NotNow):
+    with pytest.raises(NotNow, match="1 of its games still run"):
         operations.merge(operator, bot(0), bot(1))
-    assert bot(0).status == Bot.Status.ACTIVE
+    assert bot(0).status == Bot.Status.WITHDRAWN
+    assert set(own.values_list("status", flat=True)) <= {"running", "cancelled"}
+    assert AuditEntry.objects.filter(kind=Kind.WITHDRAW).exists()
+
+    seats = [SeatResult(k, 50 - k, k + 1) for k in range(running.match.seats)]
+    assert attempts.finish(claim, FinishedGame("completed", "1", b"replay", seats))
+    operations.merge(operator, bot(0), bot(1))
+    assert not Rating.objects.filter(bot=bot(0)).exists()
+    assert_ledger_is_consistent(season)
+
+
+def test_a_merge_does_not_wait_for_games_of_others(season, operator):
+    make_matches(season, 8)
+    game = Game.objects.exclude(seats__submission__bot=bot(0)).first()
+    attempts.claim(game.pk, factories.worker())
+
+    operations.merge(operator, bot(0), bot(1))
+
+    assert_ledger_is_consistent(season)
 
 
 def test_a_deleted_account_keeps_its_results_without_a_name(season, operator):

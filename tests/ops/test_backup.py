@@ -2,15 +2,21 @@
 
 import io
 import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 
 from ladder.bots import services as bots, submissions
-from ladder.bots.models import Submission
+from ladder.bots.models import Bot, Submission
+from ladder.common.locks import locked
+from ladder.dispatch import leader
 from ladder.games import attempts
 from ladder.games.models import Game
+from ladder.games.worker import registry
 from ladder.games.worker.play import play
 from ladder.ops import backup
 from ladder.ratings import rater, rebuild
@@ -110,3 +116,68 @@ def test_uploads_newer_than_the_rows_do_no_harm(storages, tmp_path):
     assert not Submission.objects.filter(bot__slug="dora").exists()
     assert rebuild.check(season).complaints == []
     connection.close()
+
+
+def file_of(folder: Path) -> Path:
+    """Return the file of a backup that holds the database."""
+    name = backup.SQLITE_FILE if connection.vendor == "sqlite" else backup.POSTGRES_FILE
+    return folder / name
+
+
+def log_size() -> int:
+    """Return the size of the write-ahead log of SQLite; PostgreSQL keeps its own."""
+    if connection.vendor != "sqlite":
+        return 1
+    database = Path(connection.settings_dict["NAME"])
+    return database.with_name(f"{database.name}-wal").stat().st_size
+
+
+@pytest.mark.parametrize("wrong", ["nothing", "no uploads", "damaged", "another"])
+def test_a_wrong_folder_changes_nothing(storages, tmp_path, wrong):
+    """The write-ahead log was deleted before the backup was even opened."""
+    start()
+    folder = tmp_path / "wrong"
+    if wrong != "nothing":
+        backup.save(folder)
+    file = file_of(folder)
+    if wrong == "no uploads":
+        shutil.rmtree(folder / backup.UPLOADS_FOLDER)
+    if wrong == "damaged":
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    if wrong == "another":
+        file.unlink()
+        with closing(sqlite3.connect(file)) as other:
+            other.execute("CREATE TABLE games (name)")
+    bots_before = Bot.objects.count()
+    assert log_size() > 0
+
+    with pytest.raises(CommandError, match="backup"):
+        call_command("restore", str(folder))
+
+    assert log_size() > 0
+    assert Bot.objects.count() == bots_before
+
+
+def test_a_restore_beside_a_running_worker_is_refused(storages, tmp_path):
+    start()
+    backup.save(tmp_path / "backup")
+    with locked(registry._locks_folder() / "1-abc") as acquired:
+        assert acquired
+        with pytest.raises(CommandError, match=r"in use: worker .*#1-abc"):
+            call_command("restore", str(tmp_path / "backup"))
+
+    call_command("restore", str(tmp_path / "backup"))
+
+
+def test_a_restore_beside_another_session_is_refused(storages, tmp_path):
+    """Workers, schedulers and web servers of other hosts all hold sessions."""
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has no sessions; the processes hold file locks")
+    start()
+    backup.save(tmp_path / "backup")
+    with leader.direct_connection() as scheduler:
+        scheduler.execute("SET application_name = 'schedule'")
+        with pytest.raises(CommandError, match="in use: schedule on"):
+            call_command("restore", str(tmp_path / "backup"))
+
+    call_command("restore", str(tmp_path / "backup"))

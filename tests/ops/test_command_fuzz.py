@@ -1,6 +1,7 @@
 """Hostile words for every management command: each error is a CommandError."""
 
 import io
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -45,6 +46,17 @@ COMMANDS = {
     "up": [["--port", "?"]],
     "status": [["?"]],
     "audit": [["?"]],
+    "schedule": [["?"]],
+    "prepare": [["?"]],
+    "tidy": [["?"], ["--dry-run", "?"]],
+}
+# Each of these is refused as the value of every option that is a number. So nothing
+# starts, also for commands that start a service.
+NO_NUMBERS = ["", "abc", "-1", "nan", "-inf", "9" * 30, "9" * 5000, "²", "1,5", "0x1f"]
+NUMBERS = {
+    "up": ["--port", "--slots", "--games"],
+    "chaos": ["--games", "--workers", "--seed", "--minutes", "--blows", "--lease"],
+    "train_dictionary": ["--games"],
 }
 
 
@@ -77,6 +89,33 @@ def test_hostile_words_are_refused_clearly(show: Show) -> None:
             failures.append(f"{name} {words} prints a traceback")
 
     assert not failures, "\n".join(sorted(set(failures)))
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [(name, word) for name in NUMBERS for word in NUMBERS[name]]
+)
+def test_an_option_refuses_what_is_no_sensible_number(name: str, option: str) -> None:
+    rest = ["1"] if name == "train_dictionary" else []
+    for word in NO_NUMBERS:
+        with pytest.raises(CommandError):
+            call_command(name, *rest, f"{option}={word}")
+
+
+@pytest.mark.parametrize("host", ["bad..name", "999.1.1.1", "a\0b", "x" * 3000])
+def test_an_impossible_host_is_refused(show: Show, host: str) -> None:
+    with pytest.raises(CommandError):
+        call_command("up", f"--host={host}", "--port=0")
+
+
+@pytest.mark.parametrize("folder", ["/proc/nothing", "/dev/null/x", "x" * 3000, "a\0b"])
+def test_a_backup_into_an_impossible_folder_is_refused(show: Show, folder: str) -> None:
+    with pytest.raises(CommandError):
+        call_command("backup", folder)
+
+
+def test_chaos_does_not_run_in_a_folder_of_strangers(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="--inside"):
+        call_command("chaos", f"--inside={tmp_path}")
 
 
 def test_a_folder_without_a_backup_leaves_the_database_alone(

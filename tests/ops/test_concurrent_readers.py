@@ -17,7 +17,7 @@ def assert_nobody_is_refused(home: dict[str, str], games: int, readers: int) -> 
     """Run four games at once, read pages over HTTP, and check every response."""
     service = subprocess.Popen(
         [*MANAGE, "up", "--slots", "4", "--once", "--games", str(games), "--port", "0"],
-        env=home | {"TORRES_RATE_ANONYMOUS": "1000000"},
+        env=home | {"TORRES_RATE_ANONYMOUS": "1000000", "TORRES_RATE_PAGES": "1000000"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,6 +1,7 @@
 """The web server, as a real process, against clients that speak HTTP badly."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -28,6 +29,7 @@ class Server:
     process: subprocess.Popen[bytes]
     port: int
     data: Path
+    token: str
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), TIMEOUT_S)
@@ -53,13 +55,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     }
     manage = [sys.executable, settings.BASE_DIR / "manage.py"]
     subprocess.run([*manage, "migrate", "-v0"], env=environment, check=True)
+    token = subprocess.run(
+        [*manage, "token", "ana"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
     process = subprocess.Popen(
         [*manage, "serve", f"--listen=127.0.0.1:{port}"],
         env=environment,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    server = Server(process, port, data)
+    server = Server(process, port, data, token)
     for _ in range(TIMEOUT_S * 20):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -86,6 +95,11 @@ def status(response: bytes) -> int:
         ("/", 10**40, TOKEN),
         (UPLOAD_PAGE, 300_000, "Accept: */*"),
         (UPLOAD_API, 300_000, "Cookie: theme=dark"),
+        (UPLOAD_PAGE, 300_000, COOKIE),
+        (UPLOAD_PAGE, 300_000, "Cookie: sessionid="),
+        (UPLOAD_PAGE, 300_000, 'Cookie: sessionid="\\'),
+        (UPLOAD_API, 300_000, TOKEN),
+        (UPLOAD_API, 300_000, "Authorization: Bearer \xff"),
         (UPLOAD_PAGE, UPLOAD_LIMIT + 1, COOKIE),
         (UPLOAD_API, UPLOAD_LIMIT + 1, TOKEN),
     ],
@@ -94,7 +108,10 @@ def status(response: bytes) -> int:
 def test_a_large_body_is_refused_before_it_is_sent(
     server: Server, path: str, length: int, credentials: str, expect: str
 ) -> None:
-    """The client sends no body. The server would wait for a body that it accepts."""
+    """The client sends no body. The server would wait for a body that it accepts.
+
+    Everybody can invent a cookie or a token.
+    """
     head = [f"POST {path} HTTP/1.1", f"Content-Length: {length}"]
     response = server.send(*head, credentials, expect)
 
@@ -116,14 +133,35 @@ def test_a_body_without_length_is_refused(server: Server, path: str) -> None:
 
 @pytest.mark.parametrize(
     ("path", "length", "expected"),
-    [("/sign-in/", 65_536, 403), (UPLOAD_API, 1_000_000, 401)],
+    [("/sign-in/", 65_536, 403), (UPLOAD_API, 65_536, 404), (UPLOAD_API, 10**6, 404)],
 )
 def test_a_body_below_the_limit_is_read(
     server: Server, path: str, length: int, expected: int
 ) -> None:
     head = [f"POST {path} HTTP/1.1", f"Content-Length: {length}", "Connection: close"]
+    token = f"Authorization: Bearer {server.token}"
 
-    assert status(server.send(*head, TOKEN, body=b"x" * length)) == expected
+    assert status(server.send(*head, token, body=b"x" * length)) == expected
+
+
+def test_a_large_upload_in_a_session_is_read(server: Server) -> None:
+    """The session of a browser is as good as a token."""
+    form = server.get("/sign-in/").decode()
+    csrf = re.search(r"csrftoken=(\w+)", form)[1]
+    body = f"csrfmiddlewaretoken={csrf}&token={server.token}".encode()
+    signed_in = server.send(
+        *("POST /sign-in/ HTTP/1.1", f"Content-Length: {len(body)}"),
+        *("Content-Type: application/x-www-form-urlencoded", "Connection: close"),
+        f"Cookie: csrftoken={csrf}",
+        body=body,
+    ).decode()
+    key = re.search(r"sessionid=(\w+)", signed_in)[1]
+    cookie = f"Cookie: sessionid={key}"
+    head = [f"POST {UPLOAD_PAGE} HTTP/1.1", "Content-Length: 300000"]
+
+    response = server.send(*head, "Connection: close", cookie, body=b"x" * 300_000)
+
+    assert status(response) == 403  # the form has no CSRF token, but it was read
 
 
 def test_a_refused_body_uses_no_disk(server: Server) -> None:
@@ -148,7 +186,7 @@ def test_a_refused_body_uses_no_disk(server: Server) -> None:
     [
         "GET / HTTP/1.1\r\nHost: localhost\r\n",
         "POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\nx",
-        f"POST {UPLOAD_PAGE} HTTP/1.1\r\n{COOKIE}\r\nContent-Length: 900000\r\n\r\nx",
+        f"POST {UPLOAD_API} HTTP/1.1\r\n%s\r\nContent-Length: 900000\r\n\r\nx",
     ],
     ids=["header", "form", "upload"],
 )
@@ -156,6 +194,29 @@ def test_half_sent_requests_delay_nobody(server: Server, count: int, half: str) 
     with ExitStack() as stack:
         for _ in range(count):
             connection = stack.enter_context(server.connect())
-            connection.sendall(half.encode())
+            token = f"Authorization: Bearer {server.token}"
+            connection.sendall(half.replace("%s", token).encode())
         for _ in range(5):
             assert status(server.get("/sign-in/")) == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/nothing/", "/api/v1/bots/", "/api/v1/nothing/", "/static/web/site.css"],
+)
+def test_head_has_no_body_and_the_connection_stays(server: Server, path: str) -> None:
+    """A body was taken for the response to the next request."""
+    head = f"HEAD {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    get = "GET /sign-in/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with server.connect() as connection:
+        connection.sendall(head.encode())
+        received = b""
+        while b"\r\n\r\n" not in received:
+            received += connection.recv(65_536)
+        headers, _, rest = received.partition(b"\r\n\r\n")
+        assert rest == b""
+        assert int(re.search(rb"(?i)content-length: (\d+)", headers)[1]) > 0
+        connection.sendall(get.encode())
+        following = b"".join(iter(lambda: connection.recv(65_536), b""))
+
+    assert following.startswith(b"HTTP/1.1 200")

@@ -8,15 +8,28 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 
 POSTGRES = {"DATABASE_URL": "postgres://torres@127.0.0.1:1/torres"}
 KEY = {"SECRET_KEY": "k" * 50}
 
 
-def check(data: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+SHOW_KEY = "import django.conf; print(django.conf.settings.SECRET_KEY)"
+SHOW_HEADER = """
+from django.test import Client
+response = Client().get("/sign-in/", secure=True, headers={"host": "localhost"})
+print(response.headers.get("Strict-Transport-Security"))
+print(*(bool(cookie["secure"]) for cookie in response.cookies.values()))
+"""
+
+
+def check(
+    data: Path, code: str = SHOW_KEY, **variables: str
+) -> subprocess.CompletedProcess[str]:
     names = ("SECRET_KEY", "DATABASE_URL", "BROKER_URL", "TORRES_SANDBOX")
     environment = {k: v for k, v in os.environ.items() if k not in names}
-    code = "import django.conf; print(django.conf.settings.SECRET_KEY)"
     return subprocess.run(
         [sys.executable, "manage.py", "shell", "-v0", "--no-imports", "-c", code],
         cwd=settings.BASE_DIR,
@@ -70,3 +83,39 @@ def test_nobody_else_reads_the_database_and_the_key(tmp_path: Path) -> None:
     for name in ("ladder.db", "secret.key"):
         assert stat.S_IMODE((data / name).stat().st_mode) == 0o600
     assert sorted(path.name for path in data.iterdir()) == ["ladder.db", "secret.key"]
+
+
+@pytest.mark.parametrize(
+    ("https", "expected"),
+    [("1", ["max-age=31536000", "True"]), ("0", ["None", "False"])],
+)
+def test_https_is_demanded_of_browsers(
+    tmp_path: Path, https: str, expected: list[str]
+) -> None:
+    done = check(tmp_path / "data", SHOW_HEADER, TORRES_HTTPS=https)
+
+    assert done.stdout.splitlines() == expected, done.stderr
+
+
+@pytest.mark.parametrize(
+    "password", ["olga-1234", "short7!", "password123", "92817364"]
+)
+def test_a_weak_password_is_refused(password: str) -> None:
+    with pytest.raises(ValidationError):
+        validate_password(password, User(username="olga-12345"))
+
+
+def test_a_strong_password_is_accepted() -> None:
+    validate_password("four words without sense", User(username="olga"))
+
+
+@pytest.mark.parametrize(
+    "variable",
+    ["TORRES_PROXIES", "TORRES_RATE_PAGES", "TORRES_UPLOAD_BYTES", "TORRES_HTTPS"],
+)
+def test_a_setting_that_is_no_number_is_named(tmp_path: Path, variable: str) -> None:
+    done = check(tmp_path / "data", **{variable: "many"})
+
+    assert (done.returncode == 0) == (variable == "TORRES_HTTPS")
+    if done.returncode:
+        assert "many" in done.stderr

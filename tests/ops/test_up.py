@@ -54,7 +54,7 @@ def start(data, *words: str) -> subprocess.Popen[str]:
 
 
 def assert_sound(data) -> None:
-    assert "The totals add up." in manage(data, "status")
+    assert "The totals add up." in manage(data, "status", "--totals")
     assert "all ratings the same" in manage(data, "rebuild_ratings", "--check")
 
 
@@ -203,4 +203,4 @@ def test_repeated_kills_lose_no_game(data):
     manage(data, "up", "--once", "--games", "5")
 
     assert_sound(data)
-    assert "dead                     0" in manage(data, "status")
+    assert "dead                     0" in manage(data, "status", "--totals")

@@ -14,7 +14,7 @@ from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Entry, Rating, Season
 from tests.games import factories
-from tests.ratings.factories import finish, make_matches
+from tests.ratings.factories import end_probation, finish, make_matches
 from tests.ratings.simulations import board
 
 
@@ -94,6 +94,7 @@ def test_finals_play_on_until_the_prizes_are_settled(season):
 
 def test_finals_are_played_with_the_code_from_before_them(season):
     play(season, MatchmakingSession())
+    end_probation(season)
     seasons.start_finals(season, prizes=1)
     bot = Rating.objects.filter(season=season).first().bot
     old = Rating.objects.get(bot=bot).submission_id
@@ -122,6 +123,7 @@ def test_the_next_season_starts_from_nothing_when_the_last_is_archived(season):
     with pytest.raises(NotNow):
         seasons.start_season(season.ladder)
     make_matches(season, 1)
+    seasons.close(season)
     seasons.archive(season)
     assert Game.objects.filter(status="cancelled").exists()
 
@@ -136,6 +138,7 @@ def test_the_dispatcher_makes_matches_and_ends_finals(season, monkeypatch):
     two = WorkerPool([WorkerGroup(None, slots=2)])
     monkeypatch.setattr("ladder.dispatch.dispatcher.games.worker_pool", lambda: two)
     monkeypatch.setattr("ladder.dispatch.dispatcher.send_hint", lambda *_: None)
+    end_probation(season)
     dispatcher = Dispatcher()
     assert dispatcher.tick().paired == 2 * OPEN_GAMES_PER_SLOT
     Game.objects.update(status="cancelled")

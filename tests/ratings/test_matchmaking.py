@@ -3,13 +3,15 @@
 import pytest
 
 from ladder.bots.models import Bot
-from ladder.games.models import Game, Match
+from ladder.games import attempts
+from ladder.games.models import Game, Match, Seat
 from ladder.ratings import matchmaking, rater, rebuild
+from ladder.ratings.core.pool import NEWCOMER_TURNS, Candidate
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Ladder, Rating, Season
 from tests.games import factories
-from tests.ratings.factories import finish, make_matches
+from tests.ratings.factories import end_probation, finish, make_matches
 
 pytestmark = pytest.mark.django_db
 
@@ -28,6 +30,7 @@ def scheduled_bots() -> set[str]:
 
 
 def test_a_session_reads_new_bots_and_changed_ratings(season):
+    end_probation(season)
     session = MatchmakingSession()
     session.pair(season, 1)
     finish(Game.objects.get(), list(range(1, Match.objects.get().seats + 1)))
@@ -52,6 +55,7 @@ def test_a_bot_that_was_banned_since_the_last_call_gets_no_seat(season):
 
 
 def test_a_session_drops_withdrawn_bots_at_a_reload(season, monkeypatch):
+    end_probation(season)
     monkeypatch.setattr(matchmaking, "RELOAD_S", 0)
     session = MatchmakingSession()
     session.pair(season, 1)
@@ -63,7 +67,7 @@ def test_a_session_drops_withdrawn_bots_at_a_reload(season, monkeypatch):
 
 
 def test_a_crashing_bot_whose_game_was_cancelled_plays_on(season):
-    Rating.objects.filter(bot__slug="bot-1").update(streak=4)
+    Rating.objects.filter(bot__slug="bot-1").update(latest=0b1111)
     session = MatchmakingSession()
     for _ in range(3):
         session.pair(season, 3)
@@ -72,6 +76,56 @@ def test_a_crashing_bot_whose_game_was_cancelled_plays_on(season):
         for slug in ("bot-0", "bot-2", "bot-3", "bot-4"):
             pool = session._matchmaker.pool
             pool.charge(pool[Bot.objects.get(slug=slug).pk], 9)
+
+
+def fail(game: Game, seat: int | None) -> None:
+    claim = attempts.claim(game.pk, factories.worker())
+    attempts.fail(claim, "it failed", seat=seat)
+
+
+def candidate_of(session: MatchmakingSession, seat: Seat) -> Candidate:
+    return session._matchmaker.pool[seat.submission.bot_id]
+
+
+def test_an_attempt_that_fails_in_a_seat_is_charged_to_its_bot_once(season):
+    session = MatchmakingSession()
+    session.pair(season, 1)
+    game = Game.objects.get()
+    guilty, innocent = game.seats.order_by("number")[:2]
+    before = candidate_of(session, guilty).turns
+    others = candidate_of(session, innocent).turns
+
+    fail(game, seat=0)
+    session.pair(season, 0)
+    session.pair(season, 0)
+
+    assert candidate_of(session, guilty).turns == before + 1
+    assert candidate_of(session, guilty).unrated == 1
+    assert candidate_of(session, innocent).turns == others
+    later = MatchmakingSession()
+    later.pair(season, 0)
+    assert candidate_of(later, guilty).unrated == 1
+
+
+def test_a_dead_game_counts_as_a_turn_of_its_bots(season):
+    """A new session forgets what it charged, and dead games are not rated."""
+    session = MatchmakingSession()
+    session.pair(season, 1)
+    game = Game.objects.get()
+    turns = {s: candidate_of(session, s).turns for s in game.seats.all()}
+    for _ in range(3):
+        fail(game, seat=None)
+    game.refresh_from_db()
+    assert game.status == "dead"
+
+    session.pair(season, 0)
+    later = MatchmakingSession()
+    later.pair(season, 0)
+
+    for seat, before in turns.items():
+        assert candidate_of(session, seat).turns == before
+        assert candidate_of(session, seat).unrated == 1
+        assert candidate_of(later, seat).turns == 1 - NEWCOMER_TURNS
 
 
 def test_a_new_session_knows_the_latest_seats(season):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from random import Random
 
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -21,7 +22,7 @@ profile_lists = st.lists(
         sigma=st.floats(0.5, 9),
         games=st.integers(0, 100),
         fresh=st.integers(0, 100),
-        streak=st.integers(0, 9),
+        latest=st.integers(0, 1023),
     ),
     max_size=12,
     unique_by=lambda profile: profile.bot,
@@ -103,13 +104,16 @@ def test_a_new_upload_plays_more_often_until_it_is_known():
     matchmaker = new_matchmaker([bot(0, fresh=0), *(bot(k) for k in range(1, 40))])
     played = 0
     for _ in range(60):
-        played += 0 in seated(matchmaker.next_seating())
+        bots = seated(matchmaker.next_seating())
+        played += 0 in bots
+        for number in bots:
+            matchmaker.game_ended(number)
 
     assert played > 3 * 2 * 60 / 40
 
 
 def test_a_crashing_bot_never_plays_twice_at_once_and_waits_for_each_game():
-    matchmaker = new_matchmaker([bot(1, streak=4), *(bot(k) for k in range(2, 7))])
+    matchmaker = new_matchmaker([bot(1, latest=0b1111), *(bot(k) for k in range(2, 7))])
     while 1 not in seated(matchmaker.next_seating()):
         pass
     assert all(1 not in seated(matchmaker.next_seating()) for _ in range(20))
@@ -119,6 +123,53 @@ def test_a_crashing_bot_never_plays_twice_at_once_and_waits_for_each_game():
         matchmaker.game_ended(1)
         played += 1 in seated(matchmaker.next_seating())
     assert played <= 0.5 * 2 * 60 / 6
+
+
+def test_new_bots_of_one_owner_play_few_games_at_once_all_together():
+    """Otherwise five hostile bots hold all slots before anybody knows them."""
+    hostile = [bot(k, owner=1, fresh=0) for k in range(1, 6)]
+    known = [bot(k) for k in range(6, 30)]
+    matchmaker = new_matchmaker([*hostile, *known])
+
+    seatings = [seated(matchmaker.next_seating()) for _ in range(40)]
+
+    assert sum(bool(seats & {1, 2, 3, 4, 5}) for seats in seatings) == 2
+    matchmaker.game_ended(min(set.union(*seatings) & {1, 2, 3, 4, 5}))
+    later = set.union(*(seated(matchmaker.next_seating()) for _ in range(5)))
+    assert later & {1, 2, 3, 4, 5}
+
+
+def test_new_house_bots_and_known_bots_may_play_many_games_at_once():
+    matchmaker = new_matchmaker([bot(1, fresh=0, house=True), bot(2)])
+
+    assert all(seated(matchmaker.next_seating()) == {1, 2} for _ in range(20))
+
+
+def test_attempts_that_fail_in_a_seat_are_turns_of_its_bot():
+    """Otherwise a bot that breaks each of its games is the next one for ever."""
+    matchmaker = new_matchmaker([bot(1, fresh=0, games=0), *map(bot, range(2, 40))])
+    played = 0
+    for _ in range(60):
+        bots = seated(matchmaker.next_seating())
+        for number in bots:
+            matchmaker.game_ended(number)
+        if 1 in bots:
+            played += 1
+            for _ in range(4):
+                matchmaker.charge_unrated(1, submission=1, turns=1.0)
+
+    assert played <= 2 * 2 * 60 / 39
+
+
+def test_a_new_version_is_not_charged_for_the_one_before_it():
+    matchmaker = new_matchmaker([bot(1), bot(2)])
+    matchmaker.charge_unrated(1, submission=1, turns=1.0)
+    assert matchmaker.pool[1].unrated == 1
+
+    matchmaker.charge_unrated(1, submission=77, turns=1.0)
+    assert matchmaker.pool[1].unrated == 1
+    matchmaker.update(replace(bot(1), submission=2))
+    assert matchmaker.pool[1].unrated == 0
 
 
 def test_a_late_bot_does_not_catch_up_on_all_games():
@@ -160,3 +211,61 @@ def test_a_duplicate_match_costs_as_many_turns_as_it_has_games():
 
     assert matchmaker.pool[1].turns == before + 2
     assert matchmaker.pool[1].open_games == 2
+
+
+def crowd(count: int) -> Matchmaker:
+    """Return a matchmaker whose bots have used different numbers of turns."""
+    matchmaker = new_matchmaker(bot(k, mu=k % 50) for k in range(1, count + 1))
+    for k in range(1, count + 1):
+        matchmaker.pool.charge(matchmaker.pool[k], k % 13)
+    return matchmaker
+
+
+def matches_until_all_have_played(
+    matchmaker: Matchmaker, bots: set[int], games: int
+) -> int:
+    """Make matches until each of the bots had its games; return how many it took."""
+    played = dict.fromkeys(bots, 0)
+    for made in range(1, 20 * len(bots) * games):
+        profiles = matchmaker.next_seating().seats
+        for profile in profiles:
+            if profile.bot in played:
+                played[profile.bot] += 1
+            # The game ends at once, and is rated.
+            matchmaker.game_ended(profile.bot)
+            fresh = profile.fresh + 1
+            matchmaker.update(replace(profile, games=profile.games + 1, fresh=fresh))
+        if min(played.values()) >= games:
+            return made
+    raise AssertionError(f"after {made} matches some bots had too few games: {played}")
+
+
+def test_newcomers_play_their_first_games_at_once_whatever_the_field():
+    """They entered ten turns behind the median, behind all newcomers before them."""
+    for field_size in (30, 300, 1500):
+        matchmaker = crowd(field_size)
+        newcomers = {field_size + k for k in range(1, 201)}
+        for number in newcomers:
+            matchmaker.update(bot(number, games=0, fresh=0))
+
+        # Each match has at least one of the newcomers whose turn it is.
+        assert matches_until_all_have_played(matchmaker, newcomers, 1) <= 200
+        assert matches_until_all_have_played(matchmaker, newcomers, 4) <= 4 * 200
+
+
+def test_a_newcomer_is_not_behind_the_newcomers_before_it():
+    """Those have had some games already; their turn comes after its first game."""
+    matchmaker = crowd(300)
+    for number in range(1001, 1201):
+        matchmaker.update(bot(number, games=0, fresh=0))
+        assert matches_until_all_have_played(matchmaker, {number}, 1) <= 2
+
+
+def test_a_restart_forgets_no_newcomer():
+    known = [bot(k, games=50 * k) for k in range(1, 100)]
+    newcomers = [bot(500 + k, games=k, fresh=k) for k in range(10)]
+    matchmaker = new_matchmaker([*known, *newcomers])
+
+    numbers = {profile.bot for profile in newcomers}
+    # The newest one first plays as many games as the others have: 45 in all.
+    assert matches_until_all_have_played(matchmaker, numbers, 3) <= 45 + 3 * 10

@@ -1,21 +1,29 @@
 """From finished games to the ledger and the ratings, on the real database."""
 
 import threading
+from datetime import timedelta
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
-from ladder.games import attempts, services as games
-from ladder.games.attempts import FinishedGame, SeatResult
+from ladder.games import services as games
 from ladder.games.models import Game
-from ladder.ratings import ledger_writer, rater, rebuild, selectors
+from ladder.moderation.bots import why_benched
+from ladder.moderation.models import AuditEntry
+from ladder.ratings import checkpoints, rater, rebuild, selectors
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Checkpoint, Entry, Pairing, Rating, Season
 from tests.games import factories
-from tests.ratings.factories import make_matches
+from tests.ratings.factories import (
+    finish_in_order as finish,
+    make_matches,
+    open_games,
+    play_some,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -23,32 +31,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def season() -> Season:
     return ensure_default_ladder().seasons.get()
-
-
-def finish(game: Game, order: list[int] | None = None, fault: str = "") -> None:
-    """Let a worker finish a game with the seats in this order.
-
-    The last seat forfeits if `fault` names a reason.
-    """
-    seats = order or list(range(game.match.seats))
-    results = [
-        SeatResult(seat, 50 - rank, rank, fault if rank == len(seats) else "")
-        for rank, seat in enumerate(seats, start=1)
-    ]
-    claim = attempts.claim(game.pk, factories.worker())
-    assert attempts.finish(claim, FinishedGame("completed", "1", b"replay", results))
-
-
-def open_games() -> list[Game]:
-    return list(Game.objects.filter(status="scheduled").order_by("pk"))
-
-
-def play_some(season: Season, rounds: int = 5) -> None:
-    for _ in range(rounds):
-        make_matches(season, 4)
-        for game in open_games():
-            finish(game)
-        rater.fold(season.pk)
 
 
 def board(season: Season) -> list[tuple]:
@@ -174,13 +156,13 @@ def test_voids_in_any_order_fold_as_if_the_games_were_never_rated(season):
     factories.bots(5)
     rater.welcome(season.pk)
     play_some(season)
-    ledger_writer.save_checkpoint(season.pk)
+    checkpoints.save_present(season.pk)
     rated = list(Entry.objects.filter(kind="game").order_by("seq"))
     for entry in (rated[-1], rated[1], rated[6]):
         games.void(entry.game_id, "", replay_again=False)
         rater.fold(season.pk)
         play_some(season, 1)
-        ledger_writer.save_checkpoint(season.pk)
+        checkpoints.save_present(season.pk)
 
     assert Checkpoint.objects.exists()
     assert_the_ledger_says_the_same(season)
@@ -237,6 +219,80 @@ def test_a_bot_that_forfeits_in_a_row_is_benched_until_its_next_version(season):
     assert ana.status == Bot.Status.ACTIVE
 
 
+def lose(season: Season, loser: Bot, fault: str = "") -> None:
+    """Make, finish and fold a match that a bot loses, by a forfeit if there is one."""
+    make_matches(season, 1)
+    (game,) = open_games()
+    bots = [seat.submission.bot_id for seat in game.seats.all()]
+    last = bots.index(loser.pk)
+    others = [seat for seat in range(len(bots)) if seat != last]
+    finish(game, [*others, last], fault=fault)
+    rater.fold(season.pk)
+    loser.refresh_from_db()
+
+
+def test_a_bot_that_forfeits_half_of_its_games_is_benched_and_told_why(season):
+    """A bot that forfeits only when it is behind never forfeits five times in a row."""
+    ana, _ben = factories.bots(2)
+    rater.welcome(season.pk)
+    for fault in ["timeout", ""] * 4:
+        lose(season, ana, fault)
+    assert ana.status == Bot.Status.ACTIVE
+
+    lose(season, ana, "timeout")
+
+    assert ana.status == Bot.Status.BENCHED
+    entry = AuditEntry.objects.get(kind="bench")
+    assert entry.why.startswith("5 of its latest 10 games with this version ended with")
+    assert why_benched(ana) == entry.why
+
+
+def test_a_bot_that_is_benched_leaves_no_game_behind(season):
+    ana, ben = factories.bots(2)
+    rater.welcome(season.pk)
+    for _ in range(rater.BENCH_AFTER - 1):
+        lose(season, ana, "crash")
+    make_matches(season, 1)
+    (last_game,) = open_games()
+    waiting = factories.match([ana, ben]).games.get()
+    loser = [seat.submission.bot_id for seat in last_game.seats.all()].index(ana.pk)
+
+    finish(last_game, [1 - loser, loser], fault="crash")
+    rater.fold(season.pk)
+
+    waiting.refresh_from_db()
+    assert (waiting.status, waiting.note) == ("cancelled", "bot-0 is benched")
+    assert AuditEntry.objects.get(kind="bench").details["cancelled"] == 1
+
+
+def test_forfeits_of_an_older_version_bench_nobody(season):
+    ana, _ben = factories.bots(2)
+    rater.welcome(season.pk)
+    for _ in range(rater.BENCH_AFTER - 1):
+        lose(season, ana, "crash")
+    factories.submission(ana)
+    rater.welcome(season.pk)
+
+    lose(season, ana, "crash")
+
+    assert ana.status == Bot.Status.ACTIVE
+
+
+def test_a_bot_that_its_owner_brought_back_is_judged_at_its_next_forfeit(season):
+    ana, _ben = factories.bots(2)
+    rater.welcome(season.pk)
+    for _ in range(rater.BENCH_AFTER):
+        lose(season, ana, "crash")
+    entry = AuditEntry.objects.get(kind="bench")
+    assert entry.why.startswith("Each of its latest 5 games with this version ended")
+    Bot.objects.filter(pk=ana.pk).update(status=Bot.Status.ACTIVE)
+
+    lose(season, ana)
+    assert ana.status == Bot.Status.ACTIVE
+    lose(season, ana, "crash")
+    assert ana.status == Bot.Status.BENCHED
+
+
 def test_two_bots_of_one_owner_never_meet(season):
     factories.bot("one", owner="ana")
     factories.bot("two", owner="ana")
@@ -265,10 +321,10 @@ def test_raters_at_the_same_time_rate_every_game_once():
     season = ensure_default_ladder().seasons.get()
     factories.bots(6)
     rater.welcome(season.pk)
-    for _ in range(6):
-        make_matches(season, 4)
-    for game in open_games():
-        finish(game)
+    for _ in range(12):
+        make_matches(season, 2)
+        for game in open_games():
+            finish(game)
     start = threading.Barrier(4)
 
     def run() -> None:
@@ -294,13 +350,13 @@ def test_a_dead_game_that_is_revived_counts(season):
     game = open_games()[0]
     Game.objects.filter(pk=game.pk).update(status="dead")
     rater.fold(season.pk)
-    assert not Pairing.objects.get().open
 
     games.revive(game.pk)
-    rater.fold(season.pk)
-    finish(game)
+    finish(game)  # before the rater has looked at it again
 
     assert rater.fold(season.pk) == 1
+    assert not Pairing.objects.get().open
+    assert_the_ledger_says_the_same(season)
 
 
 def test_a_game_that_is_voided_before_it_was_rated_never_was(season):
@@ -315,3 +371,20 @@ def test_a_game_that_is_voided_before_it_was_rated_never_was(season):
     finish(new)
     assert rater.fold(season.pk) == 1
     assert_the_ledger_says_the_same(season)
+
+
+def test_most_looks_for_new_versions_read_only_what_became_ready_lately(season):
+    """Each second, all submissions of the service were read: 50 to 110 ms."""
+    ana, *_ = factories.bots(3)
+    lately = timedelta(minutes=1)
+    assert rater.welcome(season.pk, ready_within=lately) == 3
+    old = factories.submission(ana)
+    Submission.objects.filter(pk=old.pk).update(ready_at=Now() - 2 * lately)
+
+    assert rater.welcome(season.pk, ready_within=lately) == 0
+    assert rater.welcome(season.pk) == 1
+    older = ana.submissions.get(number=1)
+    Submission.objects.filter(pk=old.pk).update(status="retired")
+    Submission.objects.filter(pk=older.pk).update(status="ready", ready_at=Now())
+    assert rater.welcome(season.pk, ready_within=lately) == 1
+    assert Rating.objects.get(bot=ana).submission_id == older.pk

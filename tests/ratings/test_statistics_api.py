@@ -4,7 +4,7 @@ import pytest
 
 from ladder.bots.models import Bot
 from ladder.games.models import Game, Match, Seat
-from ladder.ratings import challenges, rater
+from ladder.ratings import challenges, rater, summaries
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry, Rating, Season
 from tests.games import factories
@@ -29,6 +29,7 @@ def season() -> Season:
             bots = [seat.submission.bot_id for seat in game.seats.all()]
             finish(game, [sorted(bots).index(bot) + 1 for bot in bots])
         rater.fold(season.pk)
+    summaries.catch_up(season.pk)
     return season
 
 
@@ -62,9 +63,28 @@ def test_two_bots_head_to_head(anybody):
 
 @pytest.mark.usefixtures("season")
 def test_the_list_of_opponents_agrees_with_each_meeting(anybody):
-    for row in anybody.get(f"{MAIN}/bots/c-3/against/").json():
+    rows = anybody.get(f"{MAIN}/bots/c-3/against/").json()["results"]
+    assert rows
+    for row in rows:
         address = f"{MAIN}/bots/c-3/against/{row['other']}/"
         assert anybody.get(address).json() == row
+
+
+@pytest.mark.usefixtures("season")
+def test_opponents_come_in_pages(anybody):
+    address = f"{MAIN}/bots/c-3/against/"
+    everybody = anybody.get(address).json()
+
+    seen = []
+    following = f"{address}?limit=2"
+    while following:
+        page = anybody.get(following).json()
+        assert len(page["results"]) <= 2
+        seen += page["results"]
+        following = page["next"]
+
+    assert seen == everybody["results"]
+    assert len(seen) == everybody["count"] > 2
 
 
 def test_bands_cover_all_positions(anybody, season):
@@ -81,6 +101,7 @@ def test_bands_cover_all_positions(anybody, season):
 def test_a_history_marks_new_uploads(anybody, season):
     factories.submission(Bot.objects.get(slug="a-1"))
     rater.welcome(season.pk)
+    summaries.catch_up(season.pk)
 
     points = anybody.get(f"{MAIN}/bots/a-1/history/").json()
 

@@ -37,8 +37,8 @@ def player(
     limits: Limits | None = None,
     env: Mapping[str, str] | None = None,
 ) -> BotProcess:
-    box = dataclasses.replace(locate(path), env=env or {})
-    return BotProcess(box, sandbox, limits)
+    program = dataclasses.replace(locate(path), env=env or {})
+    return BotProcess(program, sandbox, limits)
 
 
 @dataclasses.dataclass
@@ -74,6 +74,7 @@ def contest(
         bot.start(HELLO)
     except PlayerFault as caught:
         fault = caught
+        bot.forfeit(caught.reason, caught.detail)
     for ply in range(rounds):
         if fault is None:
             try:

@@ -1,6 +1,9 @@
 """The fair clock: what a bot is charged, alone, frozen and on a busy machine."""
 
+import signal
 import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -11,6 +14,7 @@ import pytest
 from engine.referee import Answer, PlayerFault, ServiceFault
 from ladder.runner import clock
 from ladder.runner.clock import Stopwatch
+from ladder.runner.polling import timed_poll
 from ladder.runner.process import BotProcess
 from ladder.runner.sandbox import Sandbox
 from ladder.runner.sandbox.proc import Processed, Processors
@@ -182,11 +186,12 @@ def test_time_that_a_host_takes_from_its_virtual_machine_is_not_charged(
 ) -> None:
     monkeypatch.setattr(clock, "_PROCESSORS", StolenProcessors())
     bot = started("tired", full)
-    answer = bot.decide(ask(move_ms=200))
+    answers = [bot.decide(ask(move_ms=200)) for _ in range(5)]
     bot.kill()
 
-    assert answer.wall_ms > 340
-    assert answer.ms < 200
+    # On a busy machine our own delays are taken off the wall time of some answers.
+    assert max(answer.wall_ms for answer in answers) > 340
+    assert all(answer.ms < 200 for answer in answers)
 
 
 def test_idle_and_stolen_time_is_read_from_the_kernel_s_file(tmp_path: Path) -> None:
@@ -220,7 +225,7 @@ def test_unseen_waits_of_ended_threads_are_never_the_bot_s_fault(
 ) -> None:
     """A thread's waiting time is lost when it ends: the attempt fails, not the bot.
 
-    The bot needs 50 ms of CPU time, half of its budget, in fifty short threads.
+    The bot needs 50 ms of CPU time, less than its budget, in fifty short threads.
     """
     starvation = busy_loops(12)
     unjudged = 0
@@ -228,13 +233,13 @@ def test_unseen_waits_of_ended_threads_are_never_the_bot_s_fault(
     for _ in range(10):
         bot = started("short_threads", full, starvation)
         try:
-            charges += [bot.decide(ask(move_ms=100)) for _ in range(3)]
+            charges += [bot.decide(ask(move_ms=68)) for _ in range(3)]
         except ServiceFault as why:
             assert "threads of it have ended" in str(why)  # noqa: PT017
             unjudged += 1
         bot.kill()
 
-    assert all(charge.ms <= 100 for charge in charges)
+    assert all(charge.ms <= 68 for charge in charges)
     assert unjudged > 0, f"beside {starvation}"
 
 
@@ -249,7 +254,52 @@ def test_a_bot_that_sleeps_on_a_busy_machine_still_forfeits(full, busy_loops) ->
 
 def test_the_stopwatch_counts_from_its_start(full) -> None:
     bot = started("first", full)
-    watch = Stopwatch(bot._bot)
+    watch = Stopwatch(bot._bot, timed_poll())
     watch.start()
     assert watch.read().ms < 100
     bot.kill()
+
+
+def spin(stop: threading.Event) -> None:
+    while not stop.is_set():
+        sum(range(1000))
+
+
+def test_threads_that_hold_our_interpreter_lock_cost_the_bot_nothing(full) -> None:
+    """A worker folds ratings and encodes messages while it waits for bots."""
+    bot = started("first", full)
+    stop = threading.Event()
+    busy = [threading.Thread(target=spin, args=[stop]) for _ in range(3)]
+    for thread in busy:
+        thread.start()
+    began = time.monotonic()
+    charges = [bot.decide(ask()).ms for _ in range(20)]
+    took_ms = (time.monotonic() - began) * 1e3 / len(charges)
+    stop.set()
+    for thread in busy:
+        thread.join()
+    bot.kill()
+
+    assert took_ms > 10, "the threads did not hold the lock"
+    assert sum(charges) / len(charges) < 2
+    assert max(charges) < 10
+
+
+def test_a_worker_that_is_stopped_forfeits_no_bot(full) -> None:
+    """A container is frozen or a host is suspended while a bot of ours thinks."""
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "tests.runner.slow_decisions", "8", "500"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert worker.stdout is not None
+    for _ in range(4):
+        assert worker.stdout.readline() == "decision\n"
+        worker.send_signal(signal.SIGSTOP)
+        threading.Event().wait(2)  # the bot has 500 ms, and naps for 300
+        worker.send_signal(signal.SIGCONT)
+        worker.stdout.readline()  # perhaps a decision that no pause interrupts
+    out, _ = worker.communicate(timeout=60)
+
+    assert worker.returncode == 0, out
+    assert max(float(ms) for ms in out.split()[-8:]) < 500

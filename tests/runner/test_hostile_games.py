@@ -22,7 +22,13 @@ from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Sandbox, open_sandbox, probe
 from ladder.runner.sandbox.host import Host
-from tests.runner.factories import PROGRAMS, groups_left, player, survivors
+from tests.runner.factories import (
+    HELLO,
+    PROGRAMS,
+    groups_left,
+    player,
+    survivors,
+)
 
 SEATS = 4
 DEFAULT_GAMES = 12
@@ -75,6 +81,10 @@ def best(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
         sandbox = open_sandbox(probe().level)
         print("level:", sandbox.level)
         a_game("warm-up", sandbox)  # loads modules and starts the zygote
+        for program in HONEST:  # is copied now if bots cannot read this checkout
+            bot = player(program, sandbox, LIMITS)
+            bot.start(HELLO)
+            bot.kill()
         yield sandbox
         sandbox.close()
 

@@ -120,12 +120,12 @@ def test_games_leave_no_descriptor_process_or_group(full) -> None:
 
 def test_a_failed_start_is_a_service_fault_and_leaves_nothing(full) -> None:
     before = descriptors()
-    box = Program(
+    program = Program(
         PROGRAMS / "nowhere", "bot.py", "python", ("/usr/bin/python3", "bot.py")
     )
 
     with pytest.raises((ServiceFault, OSError)):
-        full.start(box, Limits())
+        full.start(program, Limits())
 
     assert descriptors() == before
     assert groups_left() == []

@@ -23,7 +23,7 @@ from tests.conftest import part_missing
 from tests.runner.factories import PROGRAMS, contest, groups_left, player
 
 KITS = Path(__file__).parents[2] / "ladder/bots/kits"
-LANGUAGES = sorted(folder.name for folder in KITS.iterdir() if folder.is_dir())
+LANGUAGES = sorted(languages.BY_NAME)  # each has a kit of its name
 LIMITS = Limits(memory_mb=384)
 
 
@@ -32,9 +32,9 @@ def need(language: str) -> None:
         part_missing(f"{language} needs apt-get install {' '.join(packages)}")
 
 
-def whole_game(box: Program, sandbox: Sandbox) -> list[int]:
+def whole_game(program: Program, sandbox: Sandbox) -> list[int]:
     """Let a bot play a game against itself; return the seat of each move."""
-    seats = [BotProcess(box, sandbox, LIMITS) for _ in range(2)]
+    seats = [BotProcess(program, sandbox, LIMITS) for _ in range(2)]
     rules = resolve("yucata", 2)
     game = TorresGame(rules, derive(rules, "languages"))
     outcome = play(game, seats, seed="languages", limits=LIMITS.as_dict())
@@ -42,19 +42,13 @@ def whole_game(box: Program, sandbox: Sandbox) -> list[int]:
     return [move.seat for move in outcome.moves]
 
 
-def test_every_language_but_the_bare_executable_has_a_starter() -> None:
-    names = {language.name for language in languages.LANGUAGES}
-
-    assert set(LANGUAGES) == names - {"executable"}
-
-
 @pytest.mark.sandbox
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_starter_plays_a_game_at_level_full(language, full, tmp_path) -> None:
     need(language)
-    box = compiler.prepared(locate(KITS / language), full, tmp_path)
+    program = compiler.prepared(locate(KITS / language), full, tmp_path)
 
-    assert set(whole_game(box, full)) == {0, 1}
+    assert set(whole_game(program, full)) == {0, 1}
     assert groups_left() == []
 
 
@@ -64,12 +58,12 @@ def test_a_built_bot_plays_in_a_landlock_sandbox(language, full, tmp_path) -> No
     need(language)
     if not landlock.is_supported():
         pytest.skip("this kernel has no Landlock, or one that is too old")
-    box = compiler.prepared(locate(PROGRAMS / "burn" / language), full, tmp_path)
+    program = compiler.prepared(locate(PROGRAMS / "burn" / language), full, tmp_path)
     reduced = LandlockSandbox(Host.from_environment())
 
     with pytest.raises(SandboxUnavailable, match="A compiler needs"):
-        compiler.build(replace(box, compile=("true",)), reduced, tmp_path / "again")
-    game = contest(BotProcess(box, reduced, LIMITS), reduced)
+        compiler.build(replace(program, compile=("true",)), reduced, tmp_path / "again")
+    game = contest(BotProcess(program, reduced, LIMITS), reduced)
     reduced.close()
 
     assert (game.fault, game.answers) == (None, 3)
@@ -78,9 +72,9 @@ def test_a_built_bot_plays_in_a_landlock_sandbox(language, full, tmp_path) -> No
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_starter_plays_without_a_sandbox(language, none, tmp_path) -> None:
     need(language)
-    box = compiler.prepared(locate(KITS / language), none, tmp_path)
+    program = compiler.prepared(locate(KITS / language), none, tmp_path)
 
-    assert set(whole_game(box, none)) == {0, 1}
+    assert set(whole_game(program, none)) == {0, 1}
 
 
 @pytest.mark.sandbox
@@ -89,11 +83,11 @@ def test_a_static_executable_needs_no_language(full, tmp_path) -> None:
     argv = ["gcc", "-static", "-O1", "-o", tmp_path / "bot", KITS / "c" / "bot.c"]
     subprocess.run(argv, check=True)
     (tmp_path / "bot").chmod(0o755)
-    box = locate(tmp_path)
+    program = locate(tmp_path)
     (tmp_path / "bot").chmod(0o644)  # as archives leave it
 
-    assert box.language == "executable"
-    assert set(whole_game(box, full)) == {0, 1}
+    assert program.language == "executable"
+    assert set(whole_game(program, full)) == {0, 1}
 
 
 # --- compiled files are stored, and are untrusted
@@ -152,8 +146,8 @@ def test_an_attack_on_the_compiler_is_a_failed_build(
 def built_by(script: str, sandbox: Sandbox, folder: Path) -> Path:
     """Build with a shell script of an attacker as the compiler; return the folder."""
     (folder / "bot.c").write_text("")
-    box = replace(locate(folder), compile=("/bin/sh", "-c", script))
-    compiler.build(box, sandbox, folder / "built")
+    program = replace(locate(folder), compile=("/bin/sh", "-c", script))
+    compiler.build(program, sandbox, folder / "built")
     return folder / "built"
 
 
@@ -196,7 +190,7 @@ def test_a_compiler_without_end_is_a_failed_build(
 ) -> None:
     monkeypatch.setattr(compiler, "SECONDS", 2)
     if script.startswith("exec dd"):
-        script = "exec dd if=/dev/zero bs=1M count=200 >&9"  # 9: stdout of the box
+        script = "exec dd if=/dev/zero bs=1M count=200 >&9"  # 9: stdout of the sandbox
         monkeypatch.setattr(compiler, "_SHELL", 'exec 9>&1; "$@" >&2')
 
     with pytest.raises(BuildFailed, match=why):
@@ -271,11 +265,11 @@ def test_a_forged_output_of_a_build_is_a_failed_build(
     (tmp_path / "bot" / "lib").mkdir(parents=True)
     (tmp_path / "bot" / "bot.c").write_text("")
     (tmp_path / "bot" / "lib" / "a.h").write_text("")
-    box = locate(tmp_path / "bot")
-    box = replace(box, compile=("/usr/bin/python3", "-c", forge))
+    program = locate(tmp_path / "bot")
+    program = replace(program, compile=("/usr/bin/python3", "-c", forge))
 
     with pytest.raises(BuildFailed, match=why) as caught:
-        compiler.build(box, none, tmp_path / "built")
+        compiler.build(program, none, tmp_path / "built")
 
     assert len(str(caught.value)) < 300
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bot"]
@@ -289,9 +283,9 @@ def test_the_entry_may_be_in_the_only_top_folder(tmp_path) -> None:
     (tmp_path / ".git").mkdir()
     shutil.copytree(KITS / "javascript", tmp_path / "mine")
 
-    box = locate(tmp_path)
+    program = locate(tmp_path)
 
-    assert (box.folder, box.entry, box.language) == (
+    assert (program.folder, program.entry, program.language) == (
         tmp_path / "mine",
         "bot.js",
         "javascript",
@@ -312,9 +306,9 @@ def test_a_manifest_can_name_another_entry(tmp_path) -> None:
     manifest = 'language = "python"\nentry = "src/main.py"\n'
     (tmp_path / "bot.toml").write_text(manifest)
 
-    box = locate(tmp_path)
+    program = locate(tmp_path)
 
-    assert box.argv[-1] == "src/main.py"
+    assert program.argv[-1] == "src/main.py"
 
 
 @pytest.mark.parametrize(

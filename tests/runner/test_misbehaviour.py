@@ -168,7 +168,9 @@ def test_the_verdict_quotes_the_last_output(sandbox: Sandbox) -> None:
 
 def test_stderr_is_logged_byte_for_byte(sandbox: Sandbox, tmp_path: Path) -> None:
     log = tmp_path / "seat-0.log"
-    bot = BotProcess(player(PROGRAMS / "log_html.py", sandbox)._box, sandbox, log=log)
+    bot = BotProcess(
+        player(PROGRAMS / "log_html.py", sandbox)._program, sandbox, log=log
+    )
     bot.start(HELLO)
     with pytest.raises(PlayerFault, match="crash"):
         bot.decide(ask())
@@ -181,8 +183,8 @@ def test_stderr_is_logged_byte_for_byte(sandbox: Sandbox, tmp_path: Path) -> Non
 
 def test_the_protocol_log_has_every_raw_line(sandbox: Sandbox) -> None:
     lines: list[tuple[str, int, bytes]] = []
-    box = player(PROGRAMS / "first.py", sandbox)._box
-    bot = BotProcess(box, sandbox, protocol_log=lambda *line: lines.append(line))
+    program = player(PROGRAMS / "first.py", sandbox)._program
+    bot = BotProcess(program, sandbox, protocol_log=lambda *line: lines.append(line))
     bot.start(dataclasses.replace(HELLO, seat=1))
     bot.decide(ask())
     bot.end([0, 1], [2, 1], "completed")
@@ -253,8 +255,8 @@ def test_a_bot_at_its_own_memory_limit_forfeits(full) -> None:
 
 
 def test_a_missing_program_is_the_service_s_fault(none: Sandbox) -> None:
-    box = player(PROGRAMS / "first.py", none)._box
-    unknown = dataclasses.replace(box, argv=("no-such-interpreter", "x"))
+    program = player(PROGRAMS / "first.py", none)._program
+    unknown = dataclasses.replace(program, argv=("no-such-interpreter", "x"))
 
     with pytest.raises(ServiceFault, match="is not installed"):
         BotProcess(unknown, none).start(HELLO)
@@ -289,6 +291,20 @@ def test_short_lived_children_excuse_a_timeout_at_most_once(full: Sandbox) -> No
         bot.decide(ask(move_ms=2_000))
 
     assert fault.value.reason == "timeout"
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(("flood", "reason"), [("", "timeout"), ("1", "output")])
+def test_a_bot_that_still_listens_is_told_why_it_forfeits(
+    full: Sandbox, flood: str, reason: str
+) -> None:
+    bot = player(PROGRAMS / "listens.py", full, env={"FLOOD": flood})
+
+    ended = contest(bot, full, move_ms=500)
+
+    assert ended.fault is not None
+    assert ended.fault.reason == reason
+    assert f"told: {reason}" in ended.stderr
 
 
 @pytest.mark.sandbox

@@ -23,6 +23,7 @@ from ladder.runner.sandbox.host import Host
 from ladder.runner.sandbox.landlock import MIN_VERSION_OWN_UID
 from ladder.runner.sandbox.staging import Stage
 from ladder.runner.zygote.landlock import version as landlock_version
+from tests.conftest import need_program
 from tests.runner.factories import HELLO, PROGRAMS, ask, contest, player
 
 pytestmark = pytest.mark.sandbox
@@ -122,6 +123,7 @@ def alive(pid: int) -> bool:
 
 
 def test_a_sandbox_without_proc_runs_python() -> None:
+    need_program("bwrap", "bubblewrap")
     sandbox = BubblewrapSandbox(Host.from_environment(), None, proc=False)
     try:
         assert contest(player(PROGRAMS / "first.py", sandbox), sandbox).answers == 3
@@ -157,6 +159,7 @@ def test_bots_start_while_a_library_has_set_a_default_socket_timeout(
 )
 def test_shared_memory_counts_once_for_those_that_share_it(env, reason) -> None:
     """Without control groups the memory of all processes is added up."""
+    need_program("bwrap", "bubblewrap")
     sandbox = BubblewrapSandbox(Host.from_environment(), None)
     limits = Limits(memory_mb=200)
     bot = player(PROGRAMS / "shared_memory.py", sandbox, limits, env)

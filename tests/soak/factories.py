@@ -21,6 +21,7 @@ from django.conf import settings
 from ladder.ops.chaos import servers
 from ladder.ops.chaos.monkey import ServiceProcess
 
+INVARIANTS = 9
 BACK_AT_WORK_TIMEOUT_S = 60
 # Installed in each worker as sitecustomize. It makes a worker unresponsive on demand:
 # the process lives but takes no more messages, as seen after outages of the broker.
@@ -30,6 +31,8 @@ from kombu.transport import redis
 
 request_messages = redis.Channel._brpop_start
 flag = pathlib.Path(os.environ["FLEET_UNRESPONSIVE_FLAG"])
+
+INVARIANTS = 9
 
 
 def start(self, *args):
@@ -79,16 +82,22 @@ class Fleet:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def open(self, prefixes: Sequence[Sequence[str]], *, slots: int = 2) -> None:
+    def shell(self, *statements: str) -> None:
+        """Run statements in Django's shell."""
+        self.manage("shell", "--verbosity", "0", "--command", "; ".join(statements))
+
+    def open(
+        self, prefixes: Sequence[Sequence[str]], *, slots: int = 2, bots: int = 8
+    ) -> None:
         """Fill the database, then start a worker with each command prefix."""
         (self.folder / "path").mkdir()
         (self.folder / "path" / "sitecustomize.py").write_text(UNRESPONSIVE_ON_DEMAND)
         self.manage("migrate", "--verbosity", "0")
-        self.manage(
-            *("shell", "--verbosity", "0", "--command"),
-            "from ladder.ops.chaos import monkey;"
-            " from ladder.ratings.ladders import ensure_default_ladder;"
-            " ensure_default_ladder(); monkey.populate(8)",
+        self.shell(
+            "from ladder.ops.chaos import monkey",
+            "from ladder.ratings.ladders import ensure_default_ladder",
+            "ensure_default_ladder()",
+            f"monkey.populate({bots})",
         )
         for k, prefix in enumerate(prefixes):
             env = self.environ(
@@ -192,6 +201,11 @@ class Fleet:
         )
         self.until(lambda: not self.ask(open_games), 6 * self.lease_s + 60)
         return self.manage("audit", "--no-forfeits")
+
+
+def is_sound(report: str) -> bool:
+    """True if the output of `audit --no-forfeits` or `chaos` says that all hold."""
+    return report.count(": yes") == INVARIANTS
 
 
 @contextmanager

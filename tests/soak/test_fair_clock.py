@@ -1,9 +1,6 @@
 """On a busy machine, a bot that uses half of its time budget never forfeits."""
 
 import os
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,25 +12,15 @@ from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Program, Sandbox, SandboxUnavailable, open_sandbox
 from tests.runner.factories import HELLO, PROGRAMS, ask
+from tests.runner.starvation import Starvation
 
 DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
 BUDGET_MS = 100.0  # each decision uses 50
 MAX_UNJUDGED_GAMES = 3
+LOOPS = 2  # a bot gets a third of its processor
 
 
-@pytest.fixture
-def busy() -> Iterator[None]:
-    loops = [
-        subprocess.Popen([sys.executable, "-c", "while True: pass"])
-        for _ in range(2 * (os.cpu_count() or 1))
-    ]
-    yield
-    for loop in loops:
-        loop.kill()
-        loop.wait()
-
-
-def decided(box: Program, sandbox: Sandbox) -> list[Answer]:
+def decided(program: Program, sandbox: Sandbox, starvation: Starvation) -> list[Answer]:
     """Return the answers of a bot; of the next one where the clock could not judge.
 
     If the clock cannot judge, a worker plays the game again, so this is no forfeit. A
@@ -41,9 +28,10 @@ def decided(box: Program, sandbox: Sandbox) -> list[Answer]:
     """
     answers: list[Answer] = []
     for _ in range(1 + MAX_UNJUDGED_GAMES):
-        bot = BotProcess(box, sandbox, Limits(memory_mb=384, start_ms=20_000))
+        bot = BotProcess(program, sandbox, Limits(memory_mb=384, start_ms=20_000))
         try:
             bot.start(HELLO)
+            starvation.starve(bot)
             # The first decision is slower, because code is loaded and compiled.
             bot.decide(ask(move_ms=10 * BUDGET_MS))
             while len(answers) < DECISIONS:
@@ -64,7 +52,7 @@ def decided(box: Program, sandbox: Sandbox) -> list[Answer]:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("language", ["python", "javascript", "go", "java"])
-def test_half_of_the_budget_is_never_a_forfeit(language, busy, tmp_path: Path) -> None:
+def test_half_of_the_budget_is_never_a_forfeit(language, tmp_path: Path) -> None:
     if packages := languages.missing(languages.BY_NAME[language]):
         pytest.skip(f"{language} needs {', '.join(packages)}")
     try:
@@ -72,9 +60,11 @@ def test_half_of_the_budget_is_never_a_forfeit(language, busy, tmp_path: Path) -
     except SandboxUnavailable as why:
         pytest.skip(str(why))
     source = locate(PROGRAMS / "burn" / language)
-    box = compiler.prepared(source, sandbox, tmp_path)
+    program = compiler.prepared(source, sandbox, tmp_path)
     try:
-        answers = decided(box, sandbox)
+        with Starvation(LOOPS) as starvation:
+            answers = decided(program, sandbox, starvation)
+            print(starvation)
     finally:
         sandbox.close()
 
@@ -86,3 +76,5 @@ def test_half_of_the_budget_is_never_a_forfeit(language, busy, tmp_path: Path) -
         f" {walls[-1]:.1f}"
     )
     assert charges[-1] < BUDGET_MS
+    # Otherwise nothing was starved, and this test showed nothing.
+    assert walls[len(walls) // 2] > 1.5 * charges[len(charges) // 2]

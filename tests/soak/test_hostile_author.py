@@ -33,13 +33,16 @@ HONEST = {
 } | {f"honest-{k}": HOUSE / "greedy" / "bot.py" for k in (8, 9)}
 
 LOOP = """\
-import hashlib, hmac, json, os, signal, sys, time
-from pathlib import Path
+import json, os, signal, sys, time
+
+# It always plays the first legal action, and has about 20 points then. So an opponent
+# with many more points is not another copy of it: this is no validation.
+def far_behind(message):
+    scores = message["state"]["scores"]
+    return max(scores) > scores[seat] + 25
 
 def behind(message):
-    scores = message["state"]["scores"]
-    return message["state"]["phase"] == 3 and scores[seat] <= max(
-        score for k, score in enumerate(scores) if k != seat)
+    return message["state"]["phase"] == 3 and far_behind(message)
 
 def out(line):
     sys.stdout.buffer.write(line.encode() + b"\\n")
@@ -55,20 +58,10 @@ def children(count, ms):
     for _ in range(count):
         os.wait()
 
-# The digest of an upload of one file, as the ladder computes it.
-def digest():
-    name, content = b"bot.py", Path(__file__).read_bytes()
-    size = len(content).to_bytes(8, "big")
-    return hashlib.sha256(len(name).to_bytes(8, "big") + name + size + content)
-
-def trial_seed():
-    seed = "trial/" + digest().hexdigest()[:16]
-    return hmac.new(seed.encode(), str(seat).encode(), hashlib.sha256).hexdigest()
-
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "hello":
-        seat, seed = message["seat"], message["seed"]
+        seat = message["seat"]
         out('{"type":"ready"}')
     elif message["type"] == "decide":
         attack(message)
@@ -76,34 +69,34 @@ for line in sys.stdin:
     elif message["type"] == "end":
         break
 """
-# Each bot passes its validation, because its attack waits for a real game: the two
-# bots of a validation play against themselves, so that one of them is behind, too.
+# Each bot passes its validation, because its attack waits for a strong opponent: in a
+# validation it plays against itself.
 ATTACKS = {
     "nonsense": """\
 def attack(message):
-    if seed != trial_seed() and behind(message):
+    if behind(message):
         out(json.dumps({"actions": ["é" * 30_000]}, ensure_ascii=False))
 """,
     "machine": """\
 def attack(message):
-    while seed != trial_seed() and behind(message):
+    while behind(message):
         children(12, 4)
         time.sleep(0.7)
 """,
     "stretch": """\
 def attack(message):
-    while seed != trial_seed() and behind(message):
+    while behind(message):
         children(8, 2)
         time.sleep(0.3)
 """,
     "trial": """\
 def attack(message):
-    if seed != trial_seed():
+    if far_behind(message):
         out("no answer")
 """,
     "suicide": """\
 def attack(message):
-    if seed != trial_seed() and behind(message):
+    if behind(message):
         os.kill(os.getpid(), signal.SIGKILL)
 """,
 }

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from ladder.ops.chaos import servers
 from ladder.ops.programs import ProgramMissing, find_program
-from tests.soak.factories import Fleet, fleet
+from tests.soak.factories import Fleet, fleet, is_sound
 
 pytestmark = pytest.mark.usefixtures("_servers")
 # Fewer than the connections of the service, so that they are really shared.
@@ -73,7 +73,7 @@ def test_every_invariant_holds_behind_a_pooler(service: Fleet) -> None:
     seconds = service.until(lambda: bool(service.ask(played)), 120)
     print(f"300 games after {seconds:.0f} s", flush=True)
 
-    assert service.settle().count(": yes") == 8
+    assert is_sound(service.settle())
 
 
 def test_a_dispatcher_behind_a_pooler_says_what_to_configure(service: Fleet) -> None:

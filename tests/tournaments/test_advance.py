@@ -1,14 +1,15 @@
 """Tournaments in rows, from entry to the end, also if something breaks on the way."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from ladder.games import attempts, services as games
-from ladder.games.models import Game, GameStatus, Match
+from ladder.games.models import Game, Match
 from ladder.tournaments import advance, selectors, services
-from ladder.tournaments.models import Fixture, Tournament, TournamentStatus
+from ladder.tournaments.models import Tournament, TournamentStatus
 from tests.games.factories import bot, bots, submission
 from tests.tournaments.factories import (
     FORMATS,
@@ -17,6 +18,7 @@ from tests.tournaments.factories import (
     play_scheduled,
     schedule,
     standings,
+    tick,
     tournament,
     worker,
 )
@@ -39,7 +41,7 @@ def test_every_format_goes_from_entry_to_final_standings(
 
 def test_a_match_of_two_is_a_duplicate_with_rotated_seats() -> None:
     row = begun({"format": "round_robin"}, 2)
-    advance.tick(slots=1)
+    tick(slots=1)
     match = Match.objects.get(fixture__tournament=row)
     seats = [
         [seat.submission.bot.slug for seat in game.seats.order_by("number")]
@@ -53,7 +55,7 @@ def test_a_match_of_two_is_a_duplicate_with_rotated_seats() -> None:
 def test_an_upload_after_the_start_changes_nothing() -> None:
     row = begun({"format": "round_robin"}, 3)
     pinned = {e.submission_id for e in row.entrants.all()}
-    advance.tick(slots=9)
+    tick(slots=9)
     for entrant in row.entrants.all():
         assert entrant.submission is not None
         submission(entrant.bot)
@@ -85,30 +87,18 @@ def test_a_tournament_that_everybody_leaves_ends() -> None:
     assert play_out(row).status == TournamentStatus.FINISHED
 
 
-def test_a_dead_match_is_shared_and_the_tournament_goes_on() -> None:
-    def die(row: Tournament, turn: int) -> None:
-        if turn == 0:
-            match = row.fixtures.order_by("pk")[0].match
-            Game.objects.filter(match=match).update(status=GameStatus.DEAD)
-
-    row = play_out(begun({"format": "swiss", "rounds": 3}, 4), die)
-    dead = row.fixtures.get(how="dead")
-
-    assert [seat.points for seat in dead.seats.all()] == ["1/2", "1/2"]
-
-
 def test_a_voided_game_of_the_last_round_is_waited_for() -> None:
     row = begun({"format": "round_robin"}, 2)
     worker_id = worker()
-    advance.tick(slots=2)
+    tick(slots=2)
     play_scheduled(worker_id)
     first = Game.objects.order_by("pk")[0]
     games.void(first.pk, "the disk was full")
-    advance.tick(slots=2)
+    tick(slots=2)
 
     assert row.fixtures.get().how == ""
     play_scheduled(worker_id)
-    advance.tick(slots=2)
+    tick(slots=2)
     row.refresh_from_db()
     assert row.status == TournamentStatus.FINISHED
 
@@ -134,11 +124,11 @@ def test_additional_ticks_change_nothing() -> None:
     row = begun({"format": "single_elimination"}, 5)
     worker_id = worker()
     for _ in range(3):
-        advance.tick(slots=20)
+        tick(slots=20)
     before = schedule(row)
     for _ in range(30):
-        advance.tick(slots=20)
-        advance.tick(slots=20)
+        tick(slots=20)
+        tick(slots=20)
         play_scheduled(worker_id)
 
     row.refresh_from_db()
@@ -147,22 +137,32 @@ def test_additional_ticks_change_nothing() -> None:
     assert row.status == TournamentStatus.FINISHED
 
 
-def test_a_step_that_is_too_late_writes_nothing() -> None:
-    row = begun({"format": "round_robin"}, 3)
-    advance.tick(slots=1)
-    before = [selectors.fixture_record(row) for row in selectors.fixture_rows(row)]
-    Fixture.objects.filter(tournament=row, round=3).delete()
+def test_a_step_that_is_too_late_writes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = begun({"format": "swiss"}, 4)
+    tick(slots=2)
+    play_scheduled(worker())
+    fold = advance._fold
 
-    with pytest.raises(advance.PlanConflict):
-        advance._write(row, before, before)
+    def other_process_first(*arguments: Any) -> Any:
+        monkeypatch.setattr(advance, "_fold", fold)
+        advance.advance(row)
+        return fold(*arguments)
+
+    monkeypatch.setattr(advance, "_fold", other_process_first)
+
+    with pytest.raises(services.PlanConflict):
+        advance.advance(row)
+    assert row.fixtures.filter(round=2).count() == 2
 
 
 def test_tournaments_keep_a_shallow_stock_so_that_ladders_get_their_half() -> None:
     begun({"format": "round_robin"}, 12)
-    advance.tick(slots=2)
+    tick(slots=2)
 
     assert selectors.open_games() == advance.OPEN_GAMES_PER_SLOT * 2
-    advance.tick(slots=2)
+    tick(slots=2)
     assert selectors.open_games() == advance.OPEN_GAMES_PER_SLOT * 2
 
 
@@ -172,7 +172,7 @@ def test_two_tournaments_share_the_slots() -> None:
     for entrant in one.entrants.all():
         services.enter(two, entrant.bot)
     services.start(two)
-    advance.tick(slots=4)
+    tick(slots=4)
 
     for row in (one, two):
         assert row.fixtures.exclude(match=None).count() == 3
@@ -184,15 +184,15 @@ def test_two_tournaments_share_the_slots() -> None:
 def test_the_schedule_opens_entry_closes_it_and_starts() -> None:
     now = timezone.now()
     row = Tournament.objects.create(
-        slug="clock", name="Clock", limits={}, opens_at=now - timedelta(hours=1)
+        slug="clock", name="Clock", opens_at=now - timedelta(hours=1)
     )
-    advance.tick(slots=0)
+    tick(slots=0)
     row.refresh_from_db()
     assert row.status == TournamentStatus.ENTRY
     for one in bots(3):
         services.enter(row, one)
     Tournament.objects.update(starts_at=now)
-    advance.tick(slots=0)
+    tick(slots=0)
     row.refresh_from_db()
 
     assert row.status == TournamentStatus.RUNNING
@@ -200,12 +200,14 @@ def test_the_schedule_opens_entry_closes_it_and_starts() -> None:
 
 
 def test_a_scheduled_start_with_too_few_cancels_it() -> None:
-    row = tournament({}, starts_at=timezone.now())
+    row = tournament({})
     services.enter(row, bot("lonely"))
-    advance.tick(slots=0)
+    Tournament.objects.update(starts_at=timezone.now())
+    tick(slots=0)
     row.refresh_from_db()
 
     assert row.status == TournamentStatus.CANCELLED
+    assert row.note.startswith("At the scheduled start: Only 1 can play")
 
 
 def test_a_bot_that_does_not_check_in_is_left_out_with_a_note() -> None:

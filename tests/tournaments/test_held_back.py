@@ -11,12 +11,13 @@ from rest_framework.test import APIClient
 
 from ladder.games.models import Game, Match
 from ladder.ratings.models import Entry, Rating
-from ladder.tournaments import advance, services
+from ladder.tournaments import services, visibility
 from ladder.tournaments.models import Tournament
 from tests.tournaments.factories import (
     begun,
     play_out,
     play_scheduled,
+    tick,
     tournament,
     worker,
 )
@@ -71,13 +72,13 @@ def test_nothing_that_was_played_is_visible_anywhere(api: Person) -> None:
     signed_in = Client()
     signed_in.force_login(owner)
     readers = [api(""), api(owner.username), signed_in]
-    advance.tick(slots=8)
+    tick(slots=8)
     before = {
         (k, a): read(r, a) for k, r in enumerate(readers) for a in every_address(cup)
     }
     play_scheduled(worker_id)
-    advance.tick(slots=8)
-    advance.tick(slots=8)
+    tick(slots=8)
+    tick(slots=8)
     play_scheduled(worker_id)
     after = {
         (k, a): read(r, a) for k, r in enumerate(readers) for a in every_address(cup)
@@ -125,7 +126,7 @@ def test_only_the_revealed_round_is_shown(api: Person) -> None:
 
 def test_a_round_that_is_not_over_is_not_revealed() -> None:
     cup = held_back()
-    advance.tick(slots=8)
+    tick(slots=8)
 
     with pytest.raises(services.WrongTournamentStatus, match="Round 1 is not over"):
         services.reveal_next(cup)
@@ -194,3 +195,48 @@ def test_pages_show_rounds_and_standings(form: str) -> None:
     for slug in cup.entrants.values_list("bot__slug", flat=True):
         assert slug in page
     assert cup.slug in read(Client(), "/tournaments/")
+
+
+def test_a_leg_of_a_round_that_is_not_revealed_is_not_listed(api: Person) -> None:
+    """A third match of a best of three tells that the first two are 1:1."""
+    cup = begun(
+        {"format": "single_elimination", "best_of": 3, "duplicate": False},
+        4,
+        held_back=True,
+    )
+    play_out(cup)
+    assert cup.fixtures.filter(round=1, leg=1).exists()
+    rounds = api("").get(f"/api/v1/tournaments/{cup.slug}/rounds/").json()
+    assert {f["leg"] for f in rounds[0]["fixtures"]} == {1}
+    services.reveal_next(cup)
+    rounds = api("").get(f"/api/v1/tournaments/{cup.slug}/rounds/").json()
+    assert {f["leg"] for f in rounds[0]["fixtures"]} >= {1, 2}
+
+
+def test_withdrawals_do_not_reveal_the_final_of_groups() -> None:
+    """With two withdrawals each round that is shown was decided by walkover.
+
+    Then the standings took the group stage as over, and failed, or would have shown
+    the stored finalists.
+    """
+    cup = begun({"format": "groups", "groups": 1}, 3, held_back=True)
+    for slug in ("bot-1", "bot-2"):
+        services.withdraw(cup.entrants.get(bot__slug=slug))
+    play_out(cup)
+    order = visibility.standings(cup)
+    assert order is not None
+    assert order.bracket is None
+    while cup.fixtures.filter(pool__gt=0, round__gt=cup.revealed).exists():
+        services.reveal_next(cup)
+    order = visibility.standings(cup)
+    assert order is not None
+    assert order.bracket is not None
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_held_back_cannot_be_switched_while_games_run(*, value: bool) -> None:
+    cup = begun({"format": "swiss"}, 4, held_back=not value)
+    with pytest.raises(services.WrongTournamentStatus, match="held_back cannot change"):
+        services.edit(cup, {"held_back": value})
+    cup.refresh_from_db()
+    assert cup.held_back is not value

@@ -220,7 +220,7 @@ def test_an_absent_entrant_ranks_last() -> None:
             {"format": "groups", "final": "swiss"},
             "final: swiss; the final of groups must be",
         ),
-        ({"fromat": "swiss"}, "unknown key: fromat"),
+        ({"fromat": "swiss"}, "unknown key: 'fromat'"),
     ],
 )
 def test_a_bad_configuration_says_what_is_wrong(

@@ -12,7 +12,7 @@ from ladder.accounts import tokens
 from ladder.accounts.models import ApiToken
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game
-from ladder.moderation.models import AuditEntry
+from ladder.moderation.models import AuditEntry, StoppedUnit
 from ladder.ratings.models import Challenge, Checkpoint
 from ladder.tournaments.models import Entrant, Fixture, Tournament
 from tests.factories import Show
@@ -40,6 +40,7 @@ def full(show: Show) -> Show:
     Challenge.objects.create(match=match, ladder=ladder, by=show.anas.bot.owner)
     Checkpoint.objects.create(season=show.season, seq=1, state={})
     AuditEntry.objects.create(kind="bench", target="bot a", why="five forfeits")
+    StoppedUnit.objects.create(kind="tournament", name="cup", error="config: wrong")
     cup = Tournament.objects.create(slug="cup", name="Cup", limits={})
     Entrant.objects.create(tournament=cup, bot=show.anas.bot, seed=1)
     Fixture.objects.create(tournament=cup, round=1, table=0, match=match)

@@ -1,6 +1,7 @@
 """The pages in a real browser: the replay viewer, the forms and the security policy."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,8 +9,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from engine.game import TorresGame
+from engine.replay import document
+from engine.rulesets import resolve
+from engine.setup import derive
 from ladder.accounts import tokens
 from ladder.bots.models import Bot
+from ladder.cli.view import page_of
 from tests import factories
 from tests.web.test_watching import begin, end, go_on
 
@@ -104,8 +110,77 @@ def test_a_running_game_is_followed_to_its_end(page: Page) -> None:
 
     end(claim, show.waiting)
     expect(page.locator("h1")).to_contain_text("finished")
-    expect(page.locator("#description")).to_contain_text("The game begins.")
+    expect(count).to_contain_text("0 of")  # the viewer stays where it is
+    page.get_by_role("link", name="Show the result and the replay").click()
     expect(page.get_by_role("link", name="Download the replay")).to_be_visible()
+
+
+def test_the_address_links_to_the_position_that_is_shown(page: Page) -> None:
+    show = factories.everything()
+    page.goto(f"/games/{show.game.pk}/#ply=7")
+    count = page.locator("#count")
+
+    expect(count).to_contain_text("7 of")
+    page.click("#on")
+    assert page.url.endswith("#ply=8")
+    text = page.locator("#description").inner_text()
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator("#description")).to_have_text(text)
+    other.goto(f"/games/{show.game.pk}/#ply=999999")
+    expect(other.locator("#description")).to_contain_text("the game is over")
+
+
+def test_both_views_show_all_pieces_and_are_remembered(page: Page) -> None:
+    show = factories.everything()
+    frames = page.request.get(f"/games/{show.game.pk}/frames.json").json()["frames"]
+    page.goto(f"/games/{show.game.pk}/")
+
+    for _ in range(2):
+        for ply in (1, len(frames) // 2, len(frames) - 1):
+            page.evaluate(f"location.hash = 'ply={ply}'")
+            expect(page.locator("#count")).to_contain_text(f"{ply} of")
+            knights = sum(map(len, frames[ply]["knights"]))
+            expect(page.locator("#board .knight:not(.ghost)")).to_have_count(knights)
+            expect(page.locator("#board .cell")).to_have_count(64)
+        page.click("#view")
+    page.click("#view")
+    page.reload()
+    expect(page.locator("#view")).to_have_text("Isometric")
+
+
+def test_the_score_curve_can_be_clicked(page: Page) -> None:
+    show = factories.everything()
+    page.goto(f"/games/{show.game.pk}/")
+
+    page.locator("#curve").click()
+
+    expect(page.locator("#count")).to_have_text(re.compile(r"^[1-9]\d* of"))
+
+
+def test_a_file_of_torres_view_needs_no_server(page: Page, tmp_path: Path) -> None:
+    rules = resolve("yucata", 2)
+    game = TorresGame(rules, derive(rules, "view"))
+    moves = []
+    while not game.over:
+        action = game.legal()[-1]
+        moves.append({"seat": game.seat, "actions": [action], "ms": 1.5})
+        game.play(action)
+    names = [{"name": factories.HOSTILE}, {"name": "two"}]
+    replay = document(game, seed="view", players=names, moves=moves, forfeits=[])
+    file = tmp_path / "game.html"
+    file.write_text(page_of(replay, "game"))
+
+    page.goto(f"{file.as_uri()}#ply=12")
+
+    expect(page.locator("#count")).to_contain_text("12 of")
+    expect(page.locator("#seats")).to_contain_text(factories.HOSTILE)
+    page.click("#last")
+    expect(page.locator("#description")).to_contain_text("the game is over")
+    scores = game.result["scores"] if game.result else []
+    for seat, score in enumerate(scores):
+        row = page.locator("#seats tbody tr:not(.cards)").nth(seat)
+        expect(row.locator(".strong")).to_have_text(str(score))
 
 
 def test_a_hostile_name_runs_no_script(page: Page) -> None:

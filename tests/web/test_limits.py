@@ -1,11 +1,15 @@
 """Limits of sign-in, tokens and headers; and what a failure leaves in the log."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from structlog.testing import capture_logs
 
 from ladder.accounts import tokens
+from ladder.accounts.models import ApiToken
 from ladder.common.errors import TooMany
 
 
@@ -37,6 +41,41 @@ def test_a_person_has_a_limited_number_of_tokens(visit) -> None:
     assert user.tokens.count() == tokens.MAX_TOKENS
     with pytest.raises(TooMany):
         tokens.new_token(user)
+
+
+@pytest.mark.parametrize("path", ["/", "/docs/protocol/", "/api/schema/", "/nothing/"])
+@pytest.mark.django_db
+def test_pages_of_one_address_are_limited(settings, path: str) -> None:
+    """Otherwise one address can keep all threads busy with rendering."""
+    settings.TORRES_RATES = settings.TORRES_RATES | {"page": 3}
+    one, other = Client(), Client(REMOTE_ADDR="192.0.2.7")
+
+    statuses = [one.get(path).status_code for _ in range(5)]
+
+    assert 429 not in statuses[:3]
+    assert statuses[3:] == [429, 429]
+    assert one.get(path)["Retry-After"]
+    assert other.get(path).status_code != 429
+    assert one.get("/api/v1/bots/").status_code == 200  # the API has its own limit
+
+
+@pytest.mark.django_db
+def test_a_token_that_a_session_creates_ends_with_that_of_the_session(visit) -> None:
+    """Otherwise who finds a token that expires soon has access for ever."""
+    ana = visit("ana")
+    soon = timezone.now() + timedelta(hours=1)
+    ApiToken.objects.update(expires_at=soon)
+
+    ana.post("/me/tokens/", {"name": "for ever"})
+
+    assert ApiToken.objects.get(name="for ever").expires_at == soon
+
+
+@pytest.mark.django_db
+def test_a_token_that_a_lasting_session_creates_lasts(visit) -> None:
+    visit("ana").post("/me/tokens/", {"name": "for ever"})
+
+    assert ApiToken.objects.get(name="for ever").expires_at is None
 
 
 def test_personal_pages_are_not_cached(visit) -> None:

@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
-from unittest.mock import patch
+from unittest.mock import ANY, patch
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -11,6 +11,10 @@ from django.test import Client
 
 from ladder.accounts.models import ApiToken
 from ladder.bots.models import Bot, Submission
+from ladder.games.models import DEAD_NOTE, Game
+from ladder.moderation import bots as moderation
+from ladder.moderation.audit import Operator
+from ladder.moderation.models import AuditEntry
 from tests.factories import HOSTILE, Show
 
 GOOD = "<code>"
@@ -53,7 +57,10 @@ def test_every_page_opens_for_everybody_and_escapes_hostile_text(
         assert page.status_code == 200, address
         assert HOSTILE not in text, address
         assert not re.search(r"<[^>]+ (style|on\w+)=", text), address
-        assert not re.search(r"<script(?![^>]*\bsrc=)[^>]*>", text), address
+        # Browsers do not run data blocks.
+        assert not re.search(
+            r"<script(?![^>]*\bsrc=)(?![^>]* type=.application/json.)[^>]*>", text
+        ), address
         assert not re.search(r'(src|href)="(https?:)?//', text), address
         assert "default-src 'none'" in page["Content-Security-Policy"]
         assert page["X-Frame-Options"] == "DENY"
@@ -183,6 +190,35 @@ def test_a_match_page_gives_the_reasons_of_the_matchmaker(visit, show: Show) -> 
     assert "<li>least played.</li><li>close in mu.</li>" in page
 
 
+@pytest.mark.parametrize("who", ["", "ana"])
+def test_the_failures_of_a_dead_game_are_for_operators(
+    visit, show: Show, who: str
+) -> None:
+    """The note of a failure may quote paths of the host and texts of exceptions."""
+    game = show.waiting.games.get()
+    secret = "OSError: /srv/torres/secret.key"
+    Game.objects.filter(pk=game.pk).update(status="dead", note=secret)
+    browser = visit(who)
+
+    for address in (f"/games/{game.pk}/", f"/matches/{show.waiting.pk}/"):
+        assert "secret.key" not in browser.get(address).content.decode()
+    answer = browser.get(f"/api/v1/games/{game.pk}/").json()
+    assert answer["note"] == DEAD_NOTE
+
+
+def test_the_owner_alone_reads_why_the_service_benched_a_bot(visit, show: Show) -> None:
+    why = "5 of its latest 10 games were forfeits."
+    moderation.bench([show.anas.bot.pk], why, season=1)
+
+    page = f"/bots/{show.anas.bot.slug}/"
+
+    assert why in visit("ana").get(page).content.decode()
+    assert why not in visit("cleo").get(page).content.decode()
+    audit = Operator(None, "a secret of the operators")
+    moderation.set_aside(audit, show.anas.bot, AuditEntry.Kind.BENCH)
+    assert "a secret" not in visit("ana").get(page).content.decode()
+
+
 def test_ana_creates_a_bot_and_uploads_to_it(
     visit, django_capture_on_commit_callbacks
 ) -> None:
@@ -192,14 +228,16 @@ def test_ana_creates_a_bot_and_uploads_to_it(
     assert made["Location"] == "/bots/new-one/"
     file = SimpleUploadedFile("bot.py", BOT)
     with (
-        patch("ladder.bots.tasks.build_submission.apply_async") as send,
+        patch("celery.Celery.send_task") as send,
         django_capture_on_commit_callbacks(execute=True),
     ):
         sent = browser.post("/bots/new-one/upload/", {"archive": file})
 
     submission = Submission.objects.get()
     assert sent["Location"] == f"/submissions/{submission.pk}/"
-    send.assert_called_once_with((submission.pk,), retry=False)
+    send.assert_called_once_with(
+        "bots.build", (submission.pk,), producer=ANY, retry=False
+    )
     assert b"uploaded" in browser.get(sent["Location"]).content
 
 
@@ -288,7 +326,7 @@ def test_signing_in_leads_nowhere_else(
 
 
 def test_repeated_sign_in_attempts_are_throttled(visit, settings, api) -> None:
-    settings.TORRES_RATES = {"sign-in": 2, "upload": 2}
+    settings.TORRES_RATES = settings.TORRES_RATES | {"sign-in": 2, "upload": 2}
     api("")
     answers = [visit("").post("/sign-in/", {"token": "x"}) for _ in range(4)]
 

@@ -1,9 +1,13 @@
 """Every error under /api/ is a problem document, whichever layer detects it."""
 
+import re
+
 import pytest
 from django.db import OperationalError
 from django.test import Client
 from rest_framework.test import APIClient
+from structlog.contextvars import merge_contextvars
+from structlog.testing import capture_logs
 
 
 @pytest.mark.parametrize(
@@ -143,3 +147,21 @@ def test_errors_of_the_framework_say_what_to_do_next(
 
     assert answer.status_code == status
     assert step in answer.json()["detail"]
+
+
+def test_the_page_of_a_failure_names_the_line_in_the_log(
+    anybody: APIClient, monkeypatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("the reason")
+
+    monkeypatch.setattr("ladder.bots.views.BotList.get_queryset", broken)
+    with capture_logs(processors=[merge_contextvars]) as lines:
+        answer = anybody.get("/api/v1/bots/", HTTP_X_REQUEST_ID="chosen")
+
+    request_id = answer["X-Request-ID"]
+    assert re.fullmatch("[0-9a-f]{16}", request_id)
+    assert request_id in answer.json()["detail"]
+    (line,) = [line for line in lines if line["event"] == "a request failed"]
+    assert line["request_id"] == request_id
+    assert "the reason" in line["exception"]

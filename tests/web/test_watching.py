@@ -142,3 +142,19 @@ def test_a_game_under_embargo_cannot_be_watched(api, visit, show, who: str) -> N
     for address in (f"/games/{game.pk}/", f"/games/{game.pk}/frames.json"):
         assert visit(who).get(address).status_code == 404
     assert not visibility.games().filter(pk=game.pk).exists()
+
+
+def test_the_picture_of_a_game_is_cached_and_follows_the_ply(visit, show) -> None:
+    browser = visit("")
+    address = f"/games/{show.game.pk}/board.svg"
+
+    last = browser.get(address)
+    first = browser.get(address, {"ply": 0})
+
+    assert last["Content-Type"] == "image/svg+xml"
+    assert last.content != first.content
+    assert browser.get(address, {"ply": 999_999}).content == last.content
+    known = {"HTTP_IF_NONE_MATCH": last["ETag"]}
+    assert browser.get(address, **known).status_code == 304
+    assert browser.get("/games/999999/board.svg").status_code == 404
+    assert address.encode() in browser.get("/").content

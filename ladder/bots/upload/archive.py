@@ -45,7 +45,8 @@ from ladder.bots.upload.formats import (
     spool_bytes,
 )
 from ladder.common.limited_process import LimitExceeded, ProcessLimits, run_limited
-from ladder.runner.languages import MANIFEST
+from ladder.runner.languages import shortened_list
+from ladder.runner.manifest import MANIFEST
 
 # For the process that opens an upload. A web server gives a request about 30 s.
 CPU_S = 20
@@ -252,7 +253,7 @@ def _move_to_root(
             _lift(folder, top)
             return sorted(inner_paths, key=str.encode)
     raise NoEntry(
-        "There is no entry file: put one of"
+        f"There is no entry file; the archive holds {shortened_list(paths)}. Put one of"
         f" {', '.join(sorted(entry_names))} at the top of the archive, or a program"
         f" named {PROGRAM} (an ELF file or a script with a #! line)."
     )

@@ -31,7 +31,7 @@ from ladder.bots.upload.checks import (
 from ladder.common.untrusted_tar import open_tar
 
 CHUNK_BYTES = 1 << 18
-# Of all extended headers of a tar. A path that is allowed has 200 bytes at most.
+# The limit for all extended headers of a tar together. A path has at most 200 bytes.
 MAX_EXTENDED_BYTES = 16 << 10
 # In a tar, each file has a header block of 512 bytes, padding of up to 511 bytes, and
 # perhaps an extended header; the archive has some blocks of its own.

@@ -10,6 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import structlog
@@ -24,6 +25,7 @@ from ladder.games import capabilities, selectors
 from ladder.games.worker import calibration, registry
 from ladder.games.worker.play import RUNNING_GAMES, OpenPlayer, RunningGames
 from ladder.games.worker.registry import WorkerInfo
+from ladder.games.worker.subscription import GAME_QUEUES, Subscription
 
 REPORT_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 6
 # Longer than a hint's lifetime, so that hints that the broker lost are no evidence.
@@ -31,8 +33,6 @@ UNRESPONSIVE_TIMEOUT_S = settings.TORRES_LEASE_SECONDS
 UNRESPONSIVE_EXIT_CODE = 70
 JOIN_TIMEOUT_S = 5
 
-# The common queues of games.
-GAME_QUEUES = {"play", "again", "tournament"}
 # Celery pools whose tasks run in the process that reports.
 IN_PROCESS_POOLS = (".thread", ".solo")
 
@@ -44,6 +44,8 @@ class WorkerReporter(threading.Thread):
 
     `on_unresponsive` is called if the worker takes no hints although hints wait in one
     of its `queues`. None if a lost connection to the broker cannot happen.
+    While the worker is drained, its `subscription` is paused. A refused claim causes a
+    report at once, because it is the first sign of a drain.
     """
 
     def __init__(
@@ -52,12 +54,14 @@ class WorkerReporter(threading.Thread):
         queues: Sequence[str],
         *,
         on_unresponsive: Callable[[], None] | None = None,
+        subscription: Subscription | None = None,
         running: RunningGames = RUNNING_GAMES,
     ) -> None:
         super().__init__(name="worker reporter", daemon=True)
         self.info = info
         self.queues = list(queues)
         self.on_unresponsive = on_unresponsive
+        self.subscription = subscription
         self.running = running
         self._closed = threading.Event()
         self._claimed_before = 0
@@ -73,7 +77,8 @@ class WorkerReporter(threading.Thread):
                 self._ignoring_hints_since = None
                 log.warning("cannot report", error=str(error))
             connection.close()
-            self._closed.wait(REPORT_INTERVAL_S)
+            self.running.refused.wait(REPORT_INTERVAL_S)
+            self.running.refused.clear()
 
     def report(self) -> None:
         """Report once, and check whether this worker ignores hints.
@@ -88,6 +93,8 @@ class WorkerReporter(threading.Thread):
         self._claimed_before = self.running.claimed
         load = os.getloadavg()[0] / (os.cpu_count() or 1)
         may_take_games = registry.report(worker, load=load, claimed=claimed)
+        if self.subscription is not None:
+            self.subscription.set_active(active=may_take_games)
         if not self._calibrated:
             self._calibrate(worker)
         hints_wait = False
@@ -118,6 +125,7 @@ class WorkerReporter(threading.Thread):
         """Wait until games end, release the remaining games, and sign off."""
         reason = "the worker stops"
         self._closed.set()
+        self.running.refused.set()
         self.running.stop_all(reason, grace_s=grace_s)
         self.join(JOIN_TIMEOUT_S)
         try:
@@ -148,12 +156,15 @@ class ReporterStep(bootsteps.StartStopStep):
         queues = parent.app.amqp.queues
         if GAME_QUEUES & queues.consume_from.keys():
             queues.select_add(capabilities.queue_of(info.offered))
+        else:
+            info = replace(info, slots=0)
         # The in-memory broker is in this process, so no connection to it can be lost.
         in_memory = parent.app.conf.broker_url.startswith("memory")
         self.reporter = WorkerReporter(
             info,
             list(queues.consume_from),
             on_unresponsive=None if in_memory else exit_for_restart,
+            subscription=Subscription(parent),
         )
         self.reporter.running.accept(info.offered, self.open_player)
         self.reporter.start()

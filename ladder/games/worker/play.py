@@ -15,7 +15,13 @@ from typing import Protocol
 
 import structlog
 from django.conf import settings
-from django.db import Error, InterfaceError, OperationalError, connection
+from django.db import (
+    Error,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    connection,
+)
 
 from engine import referee
 from engine.faults import Fault
@@ -42,7 +48,8 @@ WRITE_TIMEOUT_S = 60.0
 WRITE_RETRY_INTERVAL_S = 0.5
 # How long players may take to end after a worker stopped their games.
 STOP_TIMEOUT_S = 5.0
-DATABASE_AWAY = (OperationalError, InterfaceError)
+# A server that has become a read-only standby raises InternalError.
+DATABASE_AWAY = (OperationalError, InterfaceError, InternalError)
 # 12 turns, each perhaps with two purchases, and the decisions outside of turns.
 MAX_DECISIONS_OF_A_SEAT = 48
 
@@ -102,14 +109,18 @@ class RunningGames:
 
     `claimed` counts the games that were ever claimed. `offered` holds the tags that
     the worker offers; None if it plays every game. `open_player` opens all players.
-    `stop_reason` is "" while the process accepts games.
+    `closing` is true once it claims no more games, and `stop_reason` is "" until the
+    running ones are stopped.
     """
 
     def __init__(self, open_player: OpenPlayer = players.open_player) -> None:
         self.open_player = open_player
         self.offered: Capabilities | None = None
         self.claimed = 0
+        self.closing = False
         self.stop_reason = ""
+        self.refused = threading.Event()
+        """Set if a claim was refused although its game is scheduled."""
         self._heartbeats: set[Heartbeat] = set()
         self._change = threading.Condition()
 
@@ -120,6 +131,7 @@ class RunningGames:
         self, offered: Capabilities | None, open_player: OpenPlayer | None = None
     ) -> None:
         """Accept games that need nothing beyond `offered`, also after a stop."""
+        self.closing = False
         self.stop_reason = ""
         self.offered = offered
         if open_player is not None:
@@ -138,11 +150,12 @@ class RunningGames:
             self._change.notify_all()
 
     def stop_all(self, reason: str, *, grace_s: float) -> None:
-        """Wait until the games end, then stop the rest and accept no more games.
+        """Accept no more games, wait until the games end, and stop the rest.
 
         Stopped games are released, so that other workers play them.
         """
         with self._change:
+            self.closing = True
             self._change.wait_for(self._is_empty, grace_s)
             self.stop_reason = reason
             for heartbeat in self._heartbeats:
@@ -166,15 +179,19 @@ def play(game: int, worker: int, running: RunningGames = RUNNING_GAMES) -> Attem
     5. Finish the game, or fail or release the attempt.
     """
     try:
-        seated = _claim(game, worker, running)
+        attempt = _claim(game, worker, running)
+        return AttemptEnd.NOT_TAKEN if attempt is None else _run(attempt, running)
     except Error as error:
         log.warning("cannot claim", game=game, error=str(error))
-        return AttemptEnd.UNKNOWN
+    except Exception:  # the lease ends, and the reaper ends the attempt
+        log.exception("the worker failed", game=game)
     finally:
         connection.close()
-    if seated is None:
-        return AttemptEnd.NOT_TAKEN
-    attempt = _RunningAttempt(*seated, running.open_player)
+    return AttemptEnd.UNKNOWN
+
+
+def _run(attempt: "_RunningAttempt", running: RunningGames) -> AttemptEnd:
+    connection.close()
     attempt.heartbeat.start()
     running.enter(attempt.heartbeat)
     try:
@@ -182,27 +199,32 @@ def play(game: int, worker: int, running: RunningGames = RUNNING_GAMES) -> Attem
     finally:
         attempt.heartbeat.close()
         running.leave(attempt.heartbeat)
-        connection.close()
 
 
-def _claim(
-    game: int, worker: int, running: RunningGames
-) -> tuple[Claim, Game, set[int]] | None:
-    """Claim a game and load it, with the seats in which earlier attempts failed.
+def _claim(game: int, worker: int, running: RunningGames) -> "_RunningAttempt | None":
+    """Claim a game and prepare an attempt at it.
 
-    Return None if this worker must not play the game.
+    Return None if this worker must not play the game. If the game still waits, because
+    this worker is drained or stops, its hint is given back to the other workers.
     """
-    if running.stop_reason:
-        return None
-    claim = attempts.claim(game, worker)
+    claim = None if running.closing else attempts.claim(game, worker)
     if claim is None:
+        if attempts.return_hint(game):
+            running.refused.set()
         return None
-    seated = engine_adapter.load(claim.game)
-    if not fit(seated.needs, running.offered):
-        # The hint came to the wrong worker. The next hint goes to a capable one.
-        attempts.release(claim.game, claim.fence, "not for this worker")
-        return None
-    return claim, seated, attempts.doubted_seats(claim.game)
+    try:
+        seated = engine_adapter.load(claim.game)
+        if not fit(seated.needs, running.offered):
+            # The hint came to the wrong worker. The next hint goes to a capable one.
+            attempts.release(claim.game, claim.fence, "not for this worker")
+            return None
+        doubted = attempts.doubted_seats(claim.game)
+        return _RunningAttempt(claim, seated, doubted, running.open_player)
+    except Error:
+        raise  # the database is away, so the reaper ends the attempt
+    except Exception as failure:
+        attempts.fail(claim, f"{type(failure).__name__}: {failure}")
+        raise
 
 
 class _RunningAttempt:
@@ -316,6 +338,16 @@ def _deadline_s(match: Match) -> float:
     return max(least_s, needed_s)
 
 
+def _disconnect() -> None:
+    """Close the connection itself, so that the pool opens another one.
+
+    The connection may lead to a server that has become a read-only standby.
+    """
+    if connection.connection is not None:
+        connection.connection.close()
+    connection.close()
+
+
 def _retry_while_database_is_away(write: Callable[[], bool]) -> bool | None:
     """Call `write` until the database answers; return its result.
 
@@ -328,7 +360,7 @@ def _retry_while_database_is_away(write: Callable[[], bool]) -> bool | None:
             return write()
         except DATABASE_AWAY as error:
             log.warning("cannot write", error=str(error))
-            connection.close()
+            _disconnect()
             if time.monotonic() > give_up_at:
                 return None
             pause.wait(WRITE_RETRY_INTERVAL_S)

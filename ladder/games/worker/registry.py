@@ -10,16 +10,21 @@ import socket
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from engine.replay import VERSION as RULES
+from ladder.common import private_files
+from ladder.common.locks import lock
 from ladder.games import attempts, capabilities
+from ladder.games.installed_languages import VERSION_PREFIX
 from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Worker
 from ladder.runner.languages import LANGUAGES, missing
 from ladder.runner.sandbox import LEVELS, probe
+from ladder.runner.tool_versions import tool_versions
 
 # The columns of Worker are wide enough for these.
 MAX_INSTALLATION_CHARS = 80
@@ -42,9 +47,14 @@ class WorkerInfo:
 
 def inspect_host(slots: int) -> WorkerInfo:
     """Inspect this host. Takes about a second, because it really tries the sandbox."""
+    languages = [language.name for language in LANGUAGES if not missing(language)]
+    tools = {
+        f"{VERSION_PREFIX}{name}": version_line
+        for name, version_line in tool_versions(languages).items()
+    }
     return WorkerInfo(
-        versions=_versions(),
-        languages=[language.name for language in LANGUAGES if not missing(language)],
+        versions=_versions() | tools,
+        languages=languages,
         sandbox=probe().level,
         slots=slots,
     )
@@ -77,11 +87,6 @@ def installation() -> str:
     return f"{socket.gethostname()}:{settings.DATA_DIR}"[:MAX_INSTALLATION_CHARS]
 
 
-def installation_of(worker_name: str) -> str:
-    """Return the installation in a worker's name."""
-    return worker_name.rpartition("#")[0]
-
-
 def workers_of(installation_name: str) -> QuerySet[Worker]:
     """List all workers that an installation has ever had."""
     return Worker.objects.filter(name__startswith=f"{installation_name}#")
@@ -89,7 +94,36 @@ def workers_of(installation_name: str) -> QuerySet[Worker]:
 
 @cache
 def _name(pid: int) -> str:
-    return f"{installation()}#{pid}-{os.urandom(4).hex()}"
+    """Return the name of this process, and lock its file for as long as it lives."""
+    process = f"{pid}-{os.urandom(4).hex()}"
+    private_files.make_data_folder(_locks_folder())
+    lock(_locks_folder() / process)
+    return f"{installation()}#{process}"
+
+
+def _locks_folder() -> Path:
+    return Path(settings.DATA_DIR) / "workers"
+
+
+def live_processes() -> list[str]:
+    """List the other worker processes of this installation that run now."""
+    own = _name(os.getpid())
+    names = [f"{installation()}#{file.name}" for file in _locks_folder().glob("*-*")]
+    return [name for name in names if name != own and _is_alive(name)]
+
+
+def _is_alive(worker_name: str) -> bool:
+    """True if this worker of this installation runs. Remove the file of a dead one."""
+    file = _locks_folder() / worker_name.rpartition("#")[2]
+    if not file.exists():
+        return False
+    try:
+        descriptor = lock(file)
+    except BlockingIOError:
+        return True
+    file.unlink(missing_ok=True)
+    os.close(descriptor)
+    return False
 
 
 def current_worker() -> int:
@@ -102,7 +136,8 @@ def current_worker() -> int:
 def register(info: WorkerInfo) -> int:
     """Add or update the row of this process, and return its id. Idempotent.
 
-    A new process of a drained installation is drained, too.
+    A new process of a drained installation is drained, too. A process that was signed
+    off by mistake, or for good reason before a restore, plays again.
     """
     row, is_new = Worker.objects.update_or_create(
         name=_name(os.getpid()),
@@ -112,6 +147,7 @@ def register(info: WorkerInfo) -> int:
             "languages": info.languages,
             "sandbox": info.sandbox,
             "slots": info.slots,
+            "gone_at": None,
         },
     )
     if is_new:
@@ -145,9 +181,9 @@ def sign_off(worker: int, reason: str) -> int:
 def sign_off_predecessors() -> int:
     """Sign off the workers of this installation that were killed.
 
-    Call it only while holding the installation's lock: then no other worker of it can
-    be alive. Return how many games were released. They do not count as failures,
-    because the end of the whole process says nothing about a game.
+    A worker that still runs, for example one of Celery beside `up`, stays as it is.
+    Return how many games were released. They do not count as failures, because the end
+    of the whole process says nothing about a game.
 
     An in-memory broker ended with its process, so the hints in it are lost. They are
     sent again at once, not only after the lifetime of a hint.
@@ -156,8 +192,8 @@ def sign_off_predecessors() -> int:
         hinted = Game.objects.filter(status=GameStatus.SCHEDULED, sent_at__isnull=False)
         hinted.update(sent_at=None)
     others = workers_of(installation()).exclude(name=_name(os.getpid()))
-    killed = others.filter(gone_at__isnull=True)
-    return sum(sign_off(pk, "killed") for pk in killed.values_list("pk", flat=True))
+    present = others.filter(gone_at__isnull=True).values_list("pk", "name")
+    return sum(sign_off(pk, "killed") for pk, name in present if not _is_alive(name))
 
 
 def drain(worker: int, reason: str) -> None:
@@ -169,6 +205,6 @@ def drain(worker: int, reason: str) -> None:
 
 def undrain(worker: int) -> int:
     """Let the worker's installation take games again; return how many processes."""
-    name = Worker.objects.values_list("name", flat=True).get(pk=worker)
-    drained = workers_of(installation_of(name)).filter(drained=True)
+    place = Worker.objects.get(pk=worker).installation
+    drained = workers_of(place).filter(drained=True)
     return drained.update(drained=False, drained_why="")

@@ -24,11 +24,14 @@ from django.utils import timezone
 from engine.faults import EndReason, Fault
 from ladder.bots.models import Bot, Submission
 from ladder.celery import app
-from ladder.dispatch.hints import BROKER_ERRORS
-from ladder.games import attempts, services
+from ladder.common.errors import LadderError
+from ladder.common.publishing import BROKER_ERRORS
+from ladder.games import attempts
 from ladder.games.attempts import Claim, FinishedGame, SeatResult
-from ladder.games.models import Attempt, Game, GameStatus
+from ladder.games.models import Attempt, Game
 from ladder.games.tasks import play_game
+from ladder.ops.chaos import bad_rows
+from ladder.ops.chaos.organiser import Organiser
 from ladder.ops.chaos.servers import Postgres, Redis, die_with_parent
 from ladder.ops.chaos.tcp_proxy import TcpProxy
 
@@ -43,6 +46,9 @@ offset_s = float(os.environ["CHAOS_SKEW"])
 true_time = time.time
 time.time = lambda: true_time() + offset_s
 """
+
+# The server processes that hold the dispatcher's advisory lock.
+LOCK_HOLDERS = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
 
 log = structlog.get_logger()
 
@@ -160,6 +166,7 @@ class Monkey:
     def __init__(self, service: ChaosService, seed: int) -> None:
         self.service = service
         self.rng = random.Random(seed)  # noqa: S311 -- reproducible, no secret
+        self.organiser = Organiser(self.rng)
         self.counts: Counter[str] = Counter()
         self._repairs: list[tuple[float, Callable[[], None]]] = []
         self._now = 0.0
@@ -170,13 +177,21 @@ class Monkey:
             self.freeze_a_worker: 3,
             self.cut_a_link: 3,
             self.kill_a_scheduler: 2,
+            self.freeze_a_scheduler: 2,
+            self.fail_over: 3,
+            self.plant_a_bad_row: 2,
             self.flush_redis: 2,
             self.kill_redis: 2,
             self.kill_postgres: 2,
             self.repeat_messages: 4,
             self.post_late_results: 4,
-            self.void_a_game: 3,
             self.upload_a_version: 3,
+            self.organiser.void_a_game: 3,
+            self.organiser.void_an_old_game: 1,
+            self.organiser.void_many_games: 1,
+            self.organiser.void_an_archived_game: 1,
+            self.organiser.rerun_a_dead_game: 2,
+            self.organiser.end_the_season: 1,
         }
         # Each kind comes once before chance decides, so that a short run skips none.
         self._first_round = self.rng.sample(
@@ -189,8 +204,9 @@ class Monkey:
         self.repair(now)
         disrupt = self._next_disruption()
         try:
+            self.organiser.keep_a_season_open()
             disrupt()
-        except (Error, *BROKER_ERRORS, OSError) as error:
+        except (Error, *BROKER_ERRORS, OSError, LadderError) as error:
             # An earlier disruption can prevent this one.
             name = disrupt.__name__
             log.info("a disruption failed", disruption=name, error=str(error))
@@ -242,6 +258,24 @@ class Monkey:
     def kill_a_scheduler(self) -> None:
         self.rng.choice(self.service.schedulers).send(signal.SIGKILL)
 
+    def freeze_a_scheduler(self) -> None:
+        """Stop a dispatcher's process while the other one may take over."""
+        scheduler = self.rng.choice(self.service.schedulers)
+        scheduler.send(signal.SIGSTOP)
+        duration = self.rng.uniform(0.2, 2.0) * settings.TORRES_LEASE_SECONDS
+        self._repair_after(duration, lambda: scheduler.send(signal.SIGCONT))
+
+    def fail_over(self) -> None:
+        """End the session that holds the dispatcher's lock, so that the other leads."""
+        with connection.cursor() as cursor:
+            cursor.execute(LOCK_HOLDERS)
+            for (pid,) in cursor.fetchall():
+                cursor.execute("SELECT pg_terminate_backend(%s)", (pid,))
+
+    def plant_a_bad_row(self) -> None:
+        plant = self.rng.choice([bad_rows.plant_ladder, bad_rows.plant_tournament])
+        plant(self.rng)
+
     def flush_redis(self) -> None:
         self.service.redis.execute("FLUSHALL")
 
@@ -265,7 +299,9 @@ class Monkey:
         """Send results of attempts that have ended. Each one must be refused."""
         ended = Attempt.objects.exclude(outcome__in=["open", "finished"])
         for attempt in ended.order_by("-pk").select_related("game__match")[:10]:
-            claim = Claim(attempt.game_id, attempt.fence, attempt.pk, attempt.worker_id)
+            claim = Claim(
+                attempt.game_id, attempt.fence, attempt.pk, attempt.worker_id or 0
+            )
             seats = range(attempt.game.match.seats)
             results = [
                 SeatResult(seat, 999, 1, Fault.CRASH.value, "forged") for seat in seats
@@ -273,12 +309,6 @@ class Monkey:
             forged = FinishedGame(EndReason.COMPLETED.value, "0", b"forged", results)
             if attempts.finish(claim, forged):
                 raise AssertionError(f"a late result was accepted for {attempt}")
-
-    def void_a_game(self) -> None:
-        games = Game.objects.filter(status=GameStatus.FINISHED).order_by("-pk")
-        victims = list(games.values_list("pk", flat=True)[:50])
-        if victims:
-            services.void(self.rng.choice(victims), "chaos")
 
     def upload_a_version(self) -> None:
         upload(self.rng.choice(list(Bot.objects.order_by("pk"))))

@@ -3,16 +3,23 @@
 The state after entry n is the result of the entries 1 to n, without the games that any
 of these entries voids. So a void has the same meaning however late it comes, and
 folding from nothing gives the same numbers as folding entry by entry, bit for bit.
+
+Games that are voided together are taken out by consecutive entries, in one fold. Each
+of them names the last one in `inputs["corrected_by"]`, which has the changes of all;
+until then the state stays as it was.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from ladder.ratings.core.trueskill import Parameters, Skill, after_new_version, rate
 
 MIN_RATED_SEATS = 2
+LATEST_GAMES = 10
+"""`BotState.latest` remembers the forfeits of this many games."""
+_ALL_LATEST = (1 << LATEST_GAMES) - 1
 
 
 class EntryKind(StrEnum):
@@ -39,12 +46,13 @@ class RatingChange(TypedDict):
     after: list[float] | None
 
 
-@dataclass(frozen=True, slots=True)
-class BotState:
+class BotState(NamedTuple):
     """One bot in the state: its skill, its record, and the submission that it plays.
 
-    `fresh` counts the games since the bot's code changed last, `streak` the forfeits in
-    a row. `seq` is the number of the last entry that changed the bot.
+    `fresh` counts the games since the bot's code changed last. `latest` has a bit for
+    each of the latest games of the present submission, at most LATEST_GAMES: 1 for a
+    forfeit, the latest game in the lowest bit. `seq` is the number of the last entry
+    that changed the bot.
     """
 
     skill: Skill
@@ -53,12 +61,11 @@ class BotState:
     games: int = 0
     fresh: int = 0
     forfeits: int = 0
-    streak: int = 0
+    latest: int = 0
     seq: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerLine:
+class LedgerLine(NamedTuple):
     """One entry of the ledger, reduced to what the fold needs."""
 
     seq: int
@@ -78,10 +85,13 @@ class LedgerState:
         return LedgerState(self.parameters, dict(self.bots))
 
     def dump(self) -> dict[str, Any]:
-        """Return the state as a JSON document; floats keep every bit."""
+        """Return the state as a JSON document; floats keep every bit.
+
+        A bot is a list: its id, and the fields of its state.
+        """
         return {
             "parameters": asdict(self.parameters),
-            "bots": {str(bot): asdict(state) for bot, state in self.bots.items()},
+            "bots": [[bot, *state] for bot, state in self.bots.items()],
         }
 
     @classmethod
@@ -90,8 +100,8 @@ class LedgerState:
         return cls(
             Parameters(**document["parameters"]),
             {
-                int(bot): BotState(**{**state, "skill": Skill(**state["skill"])})
-                for bot, state in document["bots"].items()
+                bot: BotState(Skill(*skill), *state)
+                for bot, skill, *state in document["bots"]
             },
         )
 
@@ -189,7 +199,8 @@ def _apply_join(state: LedgerState, line: LedgerLine) -> None:
 def _apply_new_version(state: LedgerState, line: LedgerLine) -> None:
     """Let a bot continue with another submission.
 
-    Identical code keeps sigma and `fresh`; only the streak of forfeits starts again.
+    Identical code keeps sigma and `fresh`. The forfeits of the old submission are no
+    longer held against the bot in either case.
     """
     bot = line.inputs["bot"]
     digest = line.inputs["digest"]
@@ -199,13 +210,12 @@ def _apply_new_version(state: LedgerState, line: LedgerLine) -> None:
     if digest != old.digest:
         skill = after_new_version(skill, state.parameters)
         fresh = 0
-    state.bots[bot] = replace(
-        old,
+    state.bots[bot] = old._replace(
         skill=skill,
         submission=line.inputs["submission"],
         digest=digest,
         fresh=fresh,
-        streak=0,
+        latest=0,
         seq=line.seq,
     )
 
@@ -218,20 +228,20 @@ def _apply_game(state: LedgerState, line: LedgerLine) -> None:
     seats = [seat for seat in line.inputs["seats"] if seat["bot"] in state.bots]
     if len(seats) < MIN_RATED_SEATS:
         return
+    bots = state.bots
     ranks = {seat["bot"]: seat["rank"] for seat in seats}
-    skills = {bot: state.bots[bot].skill for bot in ranks}
+    skills = {bot: bots[bot].skill for bot in ranks}
     rated = rate(skills, ranks, state.parameters)
     for seat in seats:
         bot = seat["bot"]
         forfeited = bool(seat["fault"])
-        old = state.bots[bot]
-        state.bots[bot] = replace(
-            old,
+        old = bots[bot]
+        bots[bot] = old._replace(
             skill=rated[bot],
             games=old.games + 1,
             fresh=old.fresh + 1,
             forfeits=old.forfeits + forfeited,
-            streak=old.streak + 1 if forfeited else 0,
+            latest=(old.latest << 1 | forfeited) & _ALL_LATEST,
             seq=line.seq,
         )
 
@@ -245,8 +255,7 @@ def _apply_merge(state: LedgerState, line: LedgerLine) -> None:
     kept_bot = line.inputs["kept"]
     kept = state.bots[kept_bot]
     surest = min(gone, kept, key=lambda bot_state: bot_state.skill.sigma)
-    state.bots[kept_bot] = replace(
-        kept,
+    state.bots[kept_bot] = kept._replace(
         skill=surest.skill,
         games=kept.games + gone.games,
         forfeits=kept.forfeits + gone.forfeits,

@@ -13,7 +13,13 @@ from itertools import islice, permutations
 from random import Random
 from typing import Any
 
-from ladder.ratings.core.pool import BotProfile, Candidate, CandidatePool
+from ladder.ratings.core.pool import (
+    NEWCOMER_GAME_TURNS,
+    NEWCOMER_GAMES,
+    BotProfile,
+    Candidate,
+    CandidatePool,
+)
 from ladder.ratings.core.trueskill import (
     Parameters,
     Skill,
@@ -32,13 +38,16 @@ LEAD_DISCOUNT = 0.05
 REMATCH_DISCOUNT = 0.25
 """The worth of a pair is divided by 1 + this × its meetings among the last opponents
 (`pool.RECENT_OPPONENTS`)."""
-NEWCOMER_GAMES = 20
-"""A bot counts as new for this many games after its code changed."""
-NEWCOMER_GAME_TURNS = 0.25
-"""The turns that a game costs a new bot. Others pay 1, so new bots play more often."""
-FAILING_STREAK = 3
-"""From this many forfeits in a row on, a bot plays one game at a time and pays more
-turns for it, so that a crashing bot does not fill the queue."""
+PROBATION_GAMES = 5
+"""A bot is on probation for this many games after its code changed, and while it fails.
+House bots are never on probation for being new."""
+OWNER_PROBATION_GAMES = 2
+"""The bots on probation of one owner play this many games at a time, all together. So
+hostile bots cannot hold all slots of the workers before anybody knows them."""
+FAILING_FORFEITS = 2
+"""A bot fails while this many of its latest games (`ledger.LATEST_GAMES`) are forfeits.
+It plays one game at a time and pays more turns for it, so that a crashing bot does not
+fill the queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +106,17 @@ class Matchmaker:
         """Add a bot, or replace its profile."""
         self.pool.update(profile)
 
+    def charge_unrated(self, bot: int, submission: int, turns: float) -> None:
+        """Charge a bot for an attempt or a game that will never be rated.
+
+        A bot that can break attempts would otherwise stay new, and play four times as
+        often as others (`NEWCOMER_GAME_TURNS`), for ever.
+        """
+        candidate = self.pool.get(bot)
+        if candidate and candidate.profile.submission == submission:
+            candidate.unrated += 1
+            self.pool.charge(candidate, turns)
+
     def game_ended(self, bot: int) -> None:
         """Count one open game less for a bot."""
         if candidate := self.pool.get(bot):
@@ -117,7 +137,7 @@ class Matchmaker:
     def _seating(self, seats: int) -> Seating | None:
         if len(self.pool.owners) < seats:
             return None
-        ready = (c for c in self.pool.in_turn() if not _must_wait(c))
+        ready = (c for c in self.pool.in_turn() if not self._must_wait(c))
         for first in islice(ready, MAX_FIRST_BOTS):
             bots = self._choose_bots(first, seats)
             if bots:
@@ -136,7 +156,9 @@ class Matchmaker:
            from 1 with a longer one.
         """
         for limit in (NEIGHBOURS, 8 * NEIGHBOURS, len(self.pool)):
-            options = self.pool.nearest(first, limit, lambda c: _may_meet(first, c))
+            options = self.pool.nearest(
+                first, limit, lambda c: self._may_meet(first, c)
+            )
             chosen = [first]
             worth = {option.bot: 0.0 for option in options}
             while options and len(chosen) < seats:
@@ -146,10 +168,24 @@ class Matchmaker:
                     options, key=lambda c: worth[c.bot] / _lead_divisor(first, c)
                 )
                 chosen.append(best)
-                options = [option for option in options if _may_meet(best, option)]
+                options = [option for option in options if self._may_meet(best, option)]
             if len(chosen) == seats:
                 return chosen
         return []
+
+    def _may_meet(self, one: Candidate, other: Candidate) -> bool:
+        """True if the owners differ and the other bot may start a game."""
+        return one.profile.owner != other.profile.owner and not self._must_wait(other)
+
+    def _must_wait(self, candidate: Candidate) -> bool:
+        """True if the bot fails or is new, and too many games of its owner are open."""
+        if _fails(candidate) and candidate.open_games:
+            return True
+        if not _on_probation(candidate):
+            return False
+        owned = self.pool.owners[candidate.profile.owner].values()
+        open_games = sum(c.open_games for c in owned if _on_probation(c))
+        return open_games >= OWNER_PROBATION_GAMES
 
     def _worth(self, one: Candidate, other: Candidate) -> float:
         """Return what a game of two bots is worth: nats, discounted for rematches."""
@@ -167,7 +203,7 @@ class Matchmaker:
         self.remember([candidate.bot for candidate in by_seat])
         for candidate in by_seat:
             candidate.open_games += games
-            self.pool.charge(candidate, games * _turns_per_game(candidate.profile))
+            self.pool.charge(candidate, games * _turns_per_game(candidate))
         return Seating(tuple(candidate.profile for candidate in by_seat), why)
 
     def _by_seat(self, bots: list[Candidate]) -> tuple[Candidate, ...]:
@@ -183,24 +219,26 @@ class Matchmaker:
         )
 
 
-def _may_meet(one: Candidate, other: Candidate) -> bool:
-    """True if the owners differ and the other bot may start a game."""
-    return one.profile.owner != other.profile.owner and not _must_wait(other)
+def _fails(candidate: Candidate) -> bool:
+    return candidate.profile.recent_forfeits >= FAILING_FORFEITS
 
 
-def _must_wait(candidate: Candidate) -> bool:
-    """True if the bot fails in a row and has a game that is still open."""
-    return candidate.open_games > 0 and candidate.profile.streak >= FAILING_STREAK
+def _on_probation(candidate: Candidate) -> bool:
+    profile = candidate.profile
+    is_new = profile.fresh < PROBATION_GAMES and not profile.house
+    return is_new or _fails(candidate)
 
 
 def _lead_divisor(first: Candidate, other: Candidate) -> float:
     return 1 + LEAD_DISCOUNT * max(0.0, other.turns - first.turns)
 
 
-def _turns_per_game(profile: BotProfile) -> float:
-    if profile.streak >= FAILING_STREAK:
-        return 1.0 + profile.streak
-    return NEWCOMER_GAME_TURNS if profile.fresh < NEWCOMER_GAMES else 1.0
+def _turns_per_game(candidate: Candidate) -> float:
+    profile = candidate.profile
+    if _fails(candidate):
+        return 1.0 + profile.recent_forfeits
+    is_new = profile.fresh + candidate.unrated < NEWCOMER_GAMES
+    return NEWCOMER_GAME_TURNS if is_new else 1.0
 
 
 def _why(bots: list[Candidate], parameters: Parameters) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def _profile(bot: int, state: BotState) -> BotProfile:
         sigma=state.skill.sigma,
         games=state.games,
         fresh=state.fresh,
-        streak=state.streak,
+        latest=state.latest,
     )
 
 

@@ -8,7 +8,6 @@ from django.core.cache import cache
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.exceptions import ValidationError
 from rest_framework.generics import (
     GenericAPIView,
     ListAPIView,
@@ -28,22 +27,17 @@ from ladder.ratings.serializers import (
     LeaderboardSerializer,
     PointSerializer,
 )
+from ladder.ratings.views.page_numbers import (
+    DEFAULT_ROWS,
+    MAX_NUMBER,
+    PAGE_PARAMETERS,
+    number_parameter,
+    page_links,
+    query_numbers,
+)
 
 LEADERBOARD_TTL_S = 2
-DEFAULT_ROWS = 50
-MAX_ROWS = 200
-MAX_NUMBER = 10**6
-
-
-def _number_parameter(name: str, most: int) -> OpenApiParameter:
-    return OpenApiParameter(name, {"type": "integer", "minimum": 1, "maximum": most})
-
-
-PARAMETERS = [
-    _number_parameter("page", MAX_NUMBER),
-    _number_parameter("limit", MAX_ROWS),
-    _number_parameter("season", MAX_NUMBER),
-]
+PARAMETERS = [*PAGE_PARAMETERS, number_parameter("season", MAX_NUMBER)]
 
 
 class LadderList(ListAPIView[Ladder]):
@@ -62,7 +56,7 @@ class LeaderboardView(APIView):
 
     @extend_schema(parameters=PARAMETERS, responses=LeaderboardSerializer)
     def get(self, request: Request, slug: str) -> HttpResponse:
-        query = _query_numbers(request, page=1, limit=DEFAULT_ROWS, season=0)
+        query = query_numbers(request, page=1, limit=DEFAULT_ROWS, season=0)
         address = request.build_absolute_uri(request.path)
         key = f"leaderboard:{address}:{':'.join(map(str, query.values()))}"
         cached: tuple[str, bytes] | None = cache.get(key)
@@ -76,21 +70,6 @@ class LeaderboardView(APIView):
         return response
 
 
-def _query_numbers(request: Request, **defaults: int) -> dict[str, int]:
-    """Return the numbers of the query; raise ValidationError for anything else."""
-    numbers = dict(defaults)
-    for name, value in request.query_params.items():
-        text = str(value)
-        if name not in defaults:
-            known = ", ".join(defaults)
-            raise ValidationError({name: f"Unknown parameter. Use one of: {known}."})
-        most = MAX_ROWS if name == "limit" else MAX_NUMBER
-        if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most):
-            raise ValidationError({name: f"Enter a number from 1 to {most}."})
-        numbers[name] = int(text[:9])
-    return numbers
-
-
 def _leaderboard(
     slug: str, address: str, *, page: int, limit: int, season: int
 ) -> dict[str, Any]:
@@ -101,13 +80,10 @@ def _leaderboard(
     row = get_object_or_404(seasons[:1])
     part = leaderboard.leaderboard_page(row, (page - 1) * limit, limit)
     page_address = f"{address}?limit={limit}&season={row.number}&page="
-    more = page * limit < part.total
     return {
         "ladder": slug,
         "season": row.number,
-        "count": part.total,
-        "next": f"{page_address}{page + 1}" if more else None,
-        "previous": f"{page_address}{page - 1}" if page > 1 else None,
+        **page_links(page_address, page, limit, part.total),
         "results": part.rows,
     }
 

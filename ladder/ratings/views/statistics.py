@@ -16,7 +16,14 @@ from ladder.ratings.serializers import (
     BandSerializer,
     ChallengeSerializer,
     MeetingSerializer,
+    OpponentPageSerializer,
     RecordSerializer,
+)
+from ladder.ratings.views.page_numbers import (
+    DEFAULT_ROWS,
+    PAGE_PARAMETERS,
+    page_links,
+    query_numbers,
 )
 
 BOT = OpenApiParameter("bot", OpenApiTypes.STR, "path")
@@ -51,13 +58,24 @@ class BotRecord(_LadderView):
 class BotOpponents(_LadderView):
     """A bot's opponents in the present season, the most frequent one first."""
 
-    serializer_class = MeetingSerializer
+    serializer_class = OpponentPageSerializer
+    filter_backends = ()  # `query_numbers` refuses unknown parameters
 
-    @extend_schema(parameters=[BOT], responses=MeetingSerializer(many=True))
-    def get(self, _request: Request, bot: str, **_: str) -> Response:
+    @extend_schema(
+        operation_id="ladders_bots_against_list",
+        parameters=[BOT, *PAGE_PARAMETERS],
+        responses=OpponentPageSerializer,
+    )
+    def get(self, request: Request, bot: str, **_: str) -> Response:
+        query = query_numbers(request, page=1, limit=DEFAULT_ROWS)
+        page, limit = query["page"], query["limit"]
         season = self.season()
-        meetings = statistics.opponents(season, self.rating(season, bot))
-        return Response(MeetingSerializer(meetings, many=True).data)
+        part = statistics.opponents(
+            season, self.rating(season, bot), (page - 1) * limit, limit
+        )
+        address = f"{request.build_absolute_uri(request.path)}?limit={limit}&page="
+        answer = page_links(address, page, limit, part.total) | {"results": part.rows}
+        return Response(OpponentPageSerializer(answer).data)
 
 
 class HeadToHead(_LadderView):

@@ -3,6 +3,8 @@
 README.md in this folder describes the levels. Other packages import from here.
 """
 
+import sys
+
 from ladder.runner.sandbox.api import (
     LEVELS,
     Control,
@@ -14,7 +16,11 @@ from ladder.runner.sandbox.api import (
     SandboxReport,
     SandboxUnavailable,
 )
-from ladder.runner.sandbox.opening import open_sandbox, probe
+
+if sys.platform == "linux":
+    from ladder.runner.sandbox.opening import open_sandbox, probe
+else:
+    from ladder.runner.sandbox.portable import open_sandbox, probe
 
 __all__ = [
     "LEVELS",

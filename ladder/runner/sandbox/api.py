@@ -14,6 +14,9 @@ from typing import Literal, Protocol
 from ladder.common.errors import LadderError
 from ladder.runner.protocol import Limits
 
+KILL_SIGNAL = 9
+"""SIGKILL, which not every system has."""
+
 Level = Literal["full", "reduced", "none"]
 LEVELS: tuple[Level, ...] = ("none", "reduced", "full")
 """From the weakest to the strongest."""
@@ -23,7 +26,6 @@ class SandboxUnavailable(LadderError):
     """This machine does not reach the level; the message says what to do about it."""
 
     code = "sandbox-unavailable"
-    http_status = 503
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,9 +62,8 @@ class Stage:
         folder = host.folder("stage")
         for other in folder.iterdir():
             _remove_if_dead(other)
-        self._own = Path(tempfile.mkdtemp(prefix="p", dir=folder))
+        self._own, self._lock = _locked_folder(folder)
         self._own.chmod(0o755)
-        self._lock = lock(self._own / ".lock")
 
     def root(self, engine: Path) -> Path:
         """Return a folder that can be a sandbox's root, with a copy of ``engine``.
@@ -134,6 +133,18 @@ def _fill_root(root: Path, engine: Path) -> None:
     for file in [path for path in engine.iterdir() if path.suffix in _MODULE_SUFFIXES]:
         shutil.copyfile(file, root / PYTHON_PATH / "engine" / file.name)
     _let_others_read(root)
+
+
+def _locked_folder(parent: Path) -> tuple[Path, int]:
+    """Make a new folder and lock it; return it with the descriptor of its lock.
+
+    Another process that starts now may take the new folder for that of a dead process
+    and remove it before it is locked. Then make another one.
+    """
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix="p", dir=parent))
+        with contextlib.suppress(BlockingIOError, FileNotFoundError):
+            return folder, lock(folder / ".lock")
 
 
 def _remove_if_dead(folder: Path) -> None:

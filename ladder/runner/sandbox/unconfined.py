@@ -20,6 +20,7 @@ from ladder.runner.protocol import Limits
 from ladder.runner.sandbox.api import Exit, Level, Program
 from ladder.runner.sandbox.launch import Pipes, bot_path, open_pipes
 from ladder.runner.sandbox.proc import pressure, run_time
+from ladder.runner.shebang import start_problem
 
 _MARK = "TORRES_BOX"
 """The environment variable that contains the mark."""
@@ -41,7 +42,7 @@ class UnconfinedSandbox:
             **program.env,
             _MARK: mark,
         }
-        argv = [*_die_with_parent(), *_resolve(program, limits)]
+        argv = [*_die_with_parent(), *command_of(program, limits)]
         with open_pipes() as (theirs, ours):
             child_in, child_out, child_err = theirs
             try:
@@ -55,7 +56,7 @@ class UnconfinedSandbox:
                     start_new_session=True,
                 )
             except OSError as why:
-                raise ServiceFault(f"{argv[0]} could not be started: {why}.") from why
+                raise start_failure(program, why) from why
         return UnconfinedBot(process, ours, mark)
 
     def close(self) -> None:
@@ -123,6 +124,16 @@ class UnconfinedBot:
         return self._exit
 
 
+def start_failure(program: Program, why: OSError) -> ServiceFault:
+    """Return the error for a program that the system cannot start.
+
+    For a script the system blames the script itself, although its interpreter is
+    missing.
+    """
+    reason = start_problem(program.folder / program.entry)
+    return ServiceFault(f"{program.entry} could not be started: {reason or why}.")
+
+
 def exit_of(returncode: int) -> Exit:
     """Convert a return code of ``subprocess``, in which -n stands for signal n."""
     if returncode < 0:
@@ -162,23 +173,25 @@ def _die_with_parent() -> tuple[str, ...]:
     return (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()
 
 
-def _resolve(program: Program, limits: Limits) -> list[str]:
+def command_of(program: Program, limits: Limits) -> list[str]:
     """Return the command with the path of its executable.
 
     Raises ServiceFault if the executable is not installed.
     """
     name, *arguments = program.command(limits)
     if name.startswith("./"):
-        return [str(program.folder / name), *arguments]
+        path = program.folder / name
+        on_windows = path.with_name(f"{path.name}.exe")
+        return [str(on_windows if on_windows.is_file() else path), *arguments]
     if name == "/usr/bin/python3":
         return [_python(), *arguments]
-    path = shutil.which(name)
-    if path is None:
+    installed = shutil.which(name)
+    if installed is None:
         raise ServiceFault(
             f"{name} is not installed, and bots in the language {program.language} need"
             " it. Install it."
         )
-    return [path, *arguments]
+    return [installed, *arguments]
 
 
 @cache

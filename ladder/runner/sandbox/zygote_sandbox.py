@@ -19,9 +19,10 @@ from ladder.runner.protocol import Limits
 from ladder.runner.sandbox.api import Exit, Level, Program
 from ladder.runner.sandbox.cgroup import Cgroup
 from ladder.runner.sandbox.cgroup_manager import CgroupManager
+from ladder.runner.sandbox.descriptors import unread
 from ladder.runner.sandbox.host import Host, UidPool, closing
 from ladder.runner.sandbox.launch import Pipes, open_pipes
-from ladder.runner.sandbox.proc import holds, unread, wait_for_exit
+from ladder.runner.sandbox.proc import holds, wait_for_exit
 from ladder.runner.sandbox.process_tree import ProcessTree
 from ladder.runner.sandbox.seccomp import open_filter
 from ladder.runner.sandbox.spawner import SpawnedProcess, ZygoteClient

@@ -13,8 +13,17 @@ from math import ceil, log2
 from typing import Any, TypeVar
 
 from engine.rulesets import MAX_SEATS, MIN_SEATS
+from ladder.common.errors import LadderError
+from ladder.common.quoting import quoted
 
 Choice = TypeVar("Choice", bound=StrEnum)
+MAX_POINTS = 1_000
+"""The largest number of points for a rank. A result is stored as a short fraction."""
+MAX_POINT_CHARS = 8
+MAX_FIXTURES = 25_000
+"""The largest schedule that is written at once: a round robin of 224 entrants. A larger
+one would stop the dispatcher for minutes."""
+MAX_ENTRANTS = 1_024
 
 
 class Format(StrEnum):
@@ -51,8 +60,11 @@ ROUND_ROBIN_BREAKS = (
 )
 
 
-class BadConfig(ValueError):
+class BadConfig(LadderError):
     """The configuration cannot be played; the message says which key to change."""
+
+    code = "bad-config"
+    http_status = 422
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +106,41 @@ class Config:
         return self.rounds or max(1, ceil(log2(max(2, entrants))))
 
 
-def read_config(document: Mapping[str, Any]) -> Config:
+def max_entrants(config: Config) -> int:
+    """Return how many entrants can play a tournament of this configuration."""
+    if config.format in (*ELIMINATIONS, Format.SWISS):
+        return MAX_ENTRANTS
+    groups = config.groups if config.format == Format.GROUPS else 1
+    largest = 2
+    while largest < MAX_ENTRANTS:
+        if groups * _fixtures(config, ceil((largest + 1) / groups)) > MAX_FIXTURES:
+            break
+        largest += 1
+    return largest
+
+
+def _fixtures(config: Config, entrants: int) -> int:
+    """Return the number of fixtures of a round robin, rests included, at most."""
+    if config.seats == 2:
+        return max(1, config.rounds) * entrants * (entrants - 1) // 2
+    rounds = config.rounds or 2 * entrants
+    return rounds * (entrants // config.seats + config.seats)
+
+
+def read_config(document: object) -> Config:
     """Return the configuration that a TOML or JSON document describes.
 
     Raises BadConfig.
     """
+    if not isinstance(document, Mapping):
+        raise BadConfig(
+            f"config: {quoted(document)}; it must be an object with the format, for"
+            ' example {"format": "swiss", "rounds": 5}'
+        )
     unknown = set(document) - set(Config.__dataclass_fields__)
     if unknown:
         raise BadConfig(
-            f"unknown key: {', '.join(sorted(unknown))};"
+            f"unknown key: {', '.join(quoted(key) for key in unknown)};"
             f" the keys are {', '.join(Config.__dataclass_fields__)}"
         )
     form = _choice(Format, document.get("format", "swiss"), "format")
@@ -150,7 +188,7 @@ def _choice(kind: type[Choice], value: object, name: str) -> Choice:
         return kind(str(value))
     except ValueError:
         raise BadConfig(
-            f"{name}: {value!r}; it must be one of {', '.join(kind)}"
+            f"{name}: {quoted(value)}; it must be one of {', '.join(kind)}"
         ) from None
 
 
@@ -161,7 +199,8 @@ def _integer(
     # Not isinstance: True is an int in Python, but not in TOML or JSON.
     if type(value) is not int or not minimum <= value <= maximum:
         raise BadConfig(
-            f"{name}: {value!r}; it must be a whole number from {minimum} to {maximum}"
+            f"{name}: {quoted(value)}; it must be a whole number from {minimum} to"
+            f" {maximum}"
         )
     return value
 
@@ -169,7 +208,7 @@ def _integer(
 def _boolean(document: Mapping[str, Any], name: str, *, default: bool) -> bool:
     value = document.get(name, default)
     if not isinstance(value, bool):
-        raise BadConfig(f"{name}: {value!r}; it must be true or false")
+        raise BadConfig(f"{name}: {quoted(value)}; it must be true or false")
     return value
 
 
@@ -177,15 +216,21 @@ def _points(value: object, seats: int) -> tuple[Fraction, ...]:
     """Return the points by rank, decimals such as 0.1 as exact fractions."""
     if value in ([], ()):
         return ()
-    message = f"points: {value!r}; it must be a list of {seats} numbers, highest first"
+    message = (
+        f"points: {quoted(value)}; it must be a list of {seats} numbers, highest first"
+    )
     if not isinstance(value, list | tuple):
         raise BadConfig(message)
     if any(type(point) not in (int, float, str) for point in value):
+        raise BadConfig(message)
+    if any(len(str(point)) > MAX_POINT_CHARS for point in value):
         raise BadConfig(message)
     try:
         points = tuple(Fraction(str(point)) for point in value)
     except (ValueError, ZeroDivisionError):
         raise BadConfig(message) from None
+    if any(abs(p) > MAX_POINTS or p.denominator > MAX_POINTS for p in points):
+        raise BadConfig(message)
     if len(points) != seats or list(points) != sorted(points, reverse=True):
         raise BadConfig(message)
     return points
@@ -195,5 +240,5 @@ def _tie_breaks(value: object, form: Format) -> tuple[TieBreak, ...]:
     if value is None:
         return SWISS_BREAKS if form == Format.SWISS else ROUND_ROBIN_BREAKS
     if not isinstance(value, list | tuple):
-        raise BadConfig(f"tie_breaks: {value!r}; it must be a list of names")
+        raise BadConfig(f"tie_breaks: {quoted(value)}; it must be a list of names")
     return tuple(_choice(TieBreak, name, "tie_breaks") for name in value)

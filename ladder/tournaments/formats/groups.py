@@ -51,16 +51,32 @@ def final_bracket(
     """Return the bracket of the final. The group stage must be over."""
     groups = group_stage(settled)
     after = max(key.round for key in groups)
-    finalists = _finalists(config, entrants, groups)
-    return fold_bracket(config, config.final, finalists, final_stage(settled), after)
+    field = finalists(config, entrants, settled)
+    return fold_bracket(config, config.final, field, final_stage(settled), after)
 
 
-def _finalists(
-    config: Config, entrants: Sequence[SeededEntrant], groups: SettledFixtures
+def finalists(
+    config: Config, entrants: Sequence[SeededEntrant], settled: SettledFixtures
 ) -> list[SeededEntrant]:
     """Return the entrants that advance, with their seeds in the final.
 
-    1. An entrant that lost a match of the group stage by walkover has left, so it does
+    This is decided once, when the group stage is over, and stored in ``final_seed``. A
+    later withdrawal changes the tables of the groups, but not the field of the final.
+    """
+    decided = [
+        SeededEntrant(entrant.key, entrant.final_seed, entrant.left)
+        for entrant in entrants
+        if entrant.final_seed is not None
+    ]
+    return decided or _decide_finalists(config, entrants, group_stage(settled))
+
+
+def _decide_finalists(
+    config: Config, entrants: Sequence[SeededEntrant], groups: SettledFixtures
+) -> list[SeededEntrant]:
+    """Decide which entrants advance, and their seeds in the final.
+
+    1. An entrant that has left, or lost a match of the group stage by walkover, does
        not advance.
     2. The group winners are the first tier, the second of each group the second tier,
        and so on. Each tier is sorted by points per match, then by seed.
@@ -68,6 +84,7 @@ def _finalists(
        entrants of one group.
     """
     gone = _losers_by_walkover(groups)
+    gone |= {entrant.key for entrant in entrants if entrant.left}
     by_key = {entrant.key: entrant for entrant in entrants}
     tiers: list[list[tuple[Fraction, int, int]]] = [[] for _ in range(config.advance)]
     for pool, members in draw_groups(config, entrants).items():
@@ -150,7 +167,10 @@ def _group_lines(
 def tie_break_table(
     config: Config, entrants: Sequence[SeededEntrant], fixtures: Sequence[FixtureRecord]
 ) -> TieBreakTable:
-    """Return the table of a round robin, a group or a Swiss."""
+    """Return the table of a round robin, a group or a Swiss.
+
+    Entrants that left rank below all that stayed.
+    """
     if config.format != Format.SWISS:
         fixtures = _without_early_leavers(entrants, fixtures)
     return TieBreakTable(entrants, fixtures, config.tie_breaks)

@@ -6,12 +6,17 @@ that were scheduled stay as they are. The plan only adds new ones.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ladder.tournaments.formats.config import Config, Format
 from ladder.tournaments.formats.elimination import Bracket, fold_bracket
-from ladder.tournaments.formats.groups import draw_groups, final_bracket, group_stage
+from ladder.tournaments.formats.groups import (
+    draw_groups,
+    final_bracket,
+    finalists,
+    group_stage,
+)
 from ladder.tournaments.formats.round_robin import (
     RoundTables,
     balanced_rounds,
@@ -38,10 +43,15 @@ from ladder.tournaments.formats.values import (
 
 @dataclass(frozen=True, slots=True)
 class FixturePlan:
-    """The fixtures to schedule now; ``over`` if there will never be another one."""
+    """The fixtures to schedule now; ``over`` if there will never be another one.
+
+    ``finalists`` are the entrants that advance from groups, with their ``final_seed``.
+    They are set only by the step that decides them, and must be stored with it.
+    """
 
     next_fixtures: tuple[FixtureRecord, ...]
     over: bool
+    finalists: tuple[SeededEntrant, ...] = ()
 
 
 OVER = FixturePlan((), over=True)
@@ -149,7 +159,7 @@ def _plan_swiss(
     present = [entrant for entrant in entrants if not entrant.left]
     if round_ >= config.swiss_rounds(len(entrants)) or len(present) <= 1:
         return OVER
-    tables = _swiss_round(config, _swiss_entrants(present, settled))
+    tables = _swiss_round(config, _swiss_entrants(config, present, settled))
     fixtures = (
         FixtureRecord(FixtureKey(round_ + 1, MAIN, t), table)
         for t, table in enumerate(tables)
@@ -171,7 +181,7 @@ def _swiss_round(
 
 
 def _swiss_entrants(
-    entrants: Sequence[SeededEntrant], settled: SettledFixtures
+    config: Config, entrants: Sequence[SeededEntrant], settled: SettledFixtures
 ) -> list[SwissEntrant]:
     """Return the entrants as the pairing sees them.
 
@@ -182,8 +192,9 @@ def _swiss_entrants(
     met: dict[int, list[int]] = {entrant.key: [] for entrant in entrants}
     seats: dict[int, list[int]] = {entrant.key: [] for entrant in entrants}
     byes = dict.fromkeys(met, 0)
+    # A table of two among larger ones has seat numbers, as the others have.
+    is_pairing = config.seats == 2
     for fixture in settled.values():
-        is_pair = len(fixture.entrants) == 2
         is_played = fixture.result and fixture.result.how == ResultKind.PLAYED
         for seat, key in enumerate(fixture.entrants):
             if key not in met:
@@ -192,7 +203,7 @@ def _swiss_entrants(
             if len(fixture.entrants) == 1:
                 byes[key] += 1
             elif is_played:
-                seats[key].append((FIRST, SECOND)[seat] if is_pair else seat)
+                seats[key].append((FIRST, SECOND)[seat] if is_pairing else seat)
     return [
         SwissEntrant(
             key=entrant.key,
@@ -223,4 +234,38 @@ def _plan_groups(
         return FixturePlan(tuple(fixtures), over=not fixtures)
     if any_open(group_stage(settled)):
         return WAIT
-    return _plan_bracket(final_bracket(config, entrants, settled))
+    plan = _plan_bracket(final_bracket(config, entrants, settled))
+    if any(entrant.final_seed is not None for entrant in entrants):
+        return plan
+    decided = tuple(
+        replace(entrant, final_seed=entrant.seed)
+        for entrant in finalists(config, entrants, settled)
+    )
+    return replace(plan, finalists=decided)
+
+
+# Corrections of results.
+
+
+def may_reopen(
+    config: Config,
+    entrants: Sequence[SeededEntrant],
+    fixtures: Sequence[FixtureRecord],
+    key: FixtureKey,
+) -> bool:
+    """True if nothing that was scheduled depends on the result of a fixture.
+
+    Then its result may change. In a round robin that is always so.
+    """
+    if config.format == Format.ROUND_ROBIN:
+        return True
+    if config.format == Format.SWISS:
+        return all(fixture.key.round <= key.round for fixture in fixtures)
+    if key.pool > MAIN:
+        return all(entrant.final_seed is None for entrant in entrants)
+    field = {e for f in fixtures if f.key == key for e in f.entrants}
+    return not any(
+        field & set(fixture.entrants)
+        for fixture in fixtures
+        if (fixture.key.round, fixture.key.leg) > (key.round, key.leg)
+    )

@@ -5,6 +5,7 @@ eliminations by the round in which an entrant was eliminated, groups by both.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ladder.tournaments.formats.config import ELIMINATIONS, Config, Format
 from ladder.tournaments.formats.elimination import (
@@ -50,7 +51,14 @@ class Standings:
         config: Config,
         entrants: Sequence[SeededEntrant],
         fixtures: Sequence[FixtureRecord],
+        *,
+        groups_are_known: bool = True,
     ) -> None:
+        """``groups_are_known`` is false if some fixtures of the groups are left out.
+
+        Then nothing is said about the final, because it follows from all of them.
+        """
+        self.groups_are_known = groups_are_known
         self.config = config
         self.entrants = entrants
         self.settled = settle(fixtures, entrants, config.points)
@@ -67,33 +75,34 @@ class Standings:
             self.lines = self.tables[0].lines
 
     def _by_groups(self) -> list[StandingsLine]:
-        """Rank the finalists by the bracket, and the others below by group rank."""
+        """Rank the finalists by the bracket, and the others below by group rank.
+
+        Entrants that left and are not in the final rank below all others.
+        """
         groups = group_stage(self.settled)
         for pool, members in draw_groups(self.config, self.entrants).items():
             fixtures = [fixture for key, fixture in groups.items() if key.pool == pool]
             self.tables[pool] = tie_break_table(self.config, members, fixtures)
         finalists: list[StandingsLine] = []
-        if groups and not any_open(groups):
+        if self.groups_are_known and groups and not any_open(groups):
             self.bracket = final_bracket(self.config, self.entrants, self.settled)
             finalists = self._by_bracket(self.bracket)
         advanced = {line.key for line in finalists}
+        left = {entrant.key for entrant in self.entrants if entrant.left}
         others = [
-            (line.rank, pool, line)
+            (line.key in left, line.rank, -line.points, pool, line)
             for pool, table in self.tables.items()
             for line in table.lines
             if line.key not in advanced
         ]
-        others.sort(key=lambda row: (row[0], -row[2].points, row[1]))
+        others.sort(key=lambda row: row[:4])
         lines = list(finalists)
-        for rank, pool, line in others:
-            ahead = sum(other_rank < rank for other_rank, *_ in others)
+        for has_left, rank, _, pool, line in others:
+            ahead = sum((other[0], other[1]) < (has_left, rank) for other in others)
             lines.append(
-                StandingsLine(
-                    line.key,
-                    len(finalists) + ahead + 1,
-                    line.points,
-                    line.played,
-                    line.tie_breaks,
+                replace(
+                    line,
+                    rank=len(finalists) + ahead + 1,
                     note=f"rank {rank} in group {pool}",
                 )
             )

@@ -32,17 +32,19 @@ EXPLANATIONS = {
     TieBreak.WINS: "matches won",
     TieBreak.SCORE: "score difference over all games",
 }
+ZERO = Fraction(0)
 HALF = Fraction(1, 2)
+ONE = Fraction(1)
 MIN_OPPONENTS_FOR_MEDIAN = 3
 
 
-@dataclass(slots=True)
+@dataclass
 class EntrantRecord:
     """The results of one entrant so far.
 
     ``met`` has an (opponent, result) pair for each meeting; the result is 1, ½ or 0.
-    ``unplayed`` has the points from each bye, walkover and dead match. ``score`` is
-    the sum over the matches of the own score minus the opponents' mean score.
+    ``unplayed`` has the points from each bye, walkover and dead match. The score
+    is kept in two parts, because whole numbers are much faster than fractions.
     """
 
     points: Fraction = Fraction(0)
@@ -50,7 +52,17 @@ class EntrantRecord:
     unplayed: list[Fraction] = field(default_factory=list)
     played: int = 0
     wins: int = 0
-    score: Fraction = Fraction(0)
+    whole_score: int = 0
+    part_score: Fraction = Fraction(0)
+
+    @property
+    def score(self) -> Fraction:
+        """The sum over the matches of the own score minus the opponents' mean score."""
+        return self.whole_score + self.part_score
+
+    @cached_property
+    def opponents(self) -> frozenset[int]:
+        return frozenset(key for key, _ in self.met)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,24 +96,35 @@ def entrant_records(
 def _add(
     record: EntrantRecord, fixture: FixtureRecord, result: FixtureResult, seat: int
 ) -> None:
+    """Add a settled fixture to the record of the entrant in a seat."""
     own = result.points[seat]
     record.points += own
     if result.how != ResultKind.PLAYED:
         record.unplayed.append(own)
         return
     record.played += 1
+    if len(fixture.entrants) == 2:  # most fixtures; fractions would be slow
+        theirs = result.points[1 - seat]
+        meeting = HALF if own == theirs else ONE if own > theirs else ZERO
+        record.met.append((fixture.entrants[1 - seat], meeting))
+        record.wins += meeting is ONE
+        record.whole_score += result.scores[seat] - result.scores[1 - seat]
+        return
     others = [k for k in range(len(fixture.entrants)) if k != seat]
     for k in others:
         theirs = result.points[k]
-        meeting = HALF if own == theirs else Fraction(int(own > theirs))
+        meeting = HALF if own == theirs else ONE if own > theirs else ZERO
         record.met.append((fixture.entrants[k], meeting))
     record.wins += all(own > result.points[k] for k in others)
     others_score = sum(result.scores[k] for k in others)
-    record.score += result.scores[seat] - Fraction(others_score, len(others))
+    record.part_score += result.scores[seat] - Fraction(others_score, len(others))
 
 
 class TieBreakTable:
-    """The ranking of one field: by points, then by the tie-breaks in their order."""
+    """The ranking of one field: by points, then by the tie-breaks in their order.
+
+    Entrants that left rank below all that stayed.
+    """
 
     def __init__(
         self,
@@ -112,13 +135,15 @@ class TieBreakTable:
         self.breaks = tuple(breaks)
         self.records = entrant_records(entrants, fixtures)
         self.seeds = {entrant.key: entrant.seed for entrant in entrants}
+        self._values: dict[tuple[TieBreak, int], Fraction] = {}
+        self.left = {entrant.key for entrant in entrants if entrant.left}
 
     @cached_property
     def rank_groups(self) -> list[list[int]]:
         """The entrants, best first; those of one group share a rank, sorted by seed."""
-        by_points: dict[Fraction, list[int]] = {}
+        by_points: dict[tuple[bool, Fraction], list[int]] = {}
         for key, record in self.records.items():
-            by_points.setdefault(record.points, []).append(key)
+            by_points.setdefault((key not in self.left, record.points), []).append(key)
         return [
             sorted(group, key=self.seeds.__getitem__)
             for points in sorted(by_points, reverse=True)
@@ -162,10 +187,15 @@ class TieBreakTable:
 
         Only the direct encounter depends on ``tied``, the entrants that are tied.
         """
+        if rule == TieBreak.DIRECT_ENCOUNTER:
+            return self._direct_encounter(key, tied)
+        if (rule, key) not in self._values:
+            self._values[rule, key] = self._value(rule, key)
+        return self._values[rule, key]
+
+    def _value(self, rule: TieBreak, key: int) -> Fraction:
         record = self.records[key]
         match rule:
-            case TieBreak.DIRECT_ENCOUNTER:
-                return self._direct_encounter(key, tied)
             case TieBreak.BUCHHOLZ:
                 return sum(self._opponents_points(key), Fraction(0))
             case TieBreak.MEDIAN_BUCHHOLZ:
@@ -174,12 +204,16 @@ class TieBreakTable:
                     points = points[1:-1]
                 return sum(points, Fraction(0))
             case TieBreak.SONNEBORN_BERGER:
-                met = (self.records[k].points * result for k, result in record.met)
-                return sum(met, sum(record.unplayed, Fraction(0)) * record.points)
+                beaten = [self.records[k].points for k, r in record.met if r == ONE]
+                drawn = [self.records[k].points for k, r in record.met if r == HALF]
+                unplayed = sum(record.unplayed, ZERO) * record.points
+                return sum(beaten, unplayed) + sum(drawn, ZERO) / 2
             case TieBreak.WINS:
                 return Fraction(record.wins)
             case TieBreak.SCORE:
                 return record.score
+            case TieBreak.DIRECT_ENCOUNTER:
+                raise ValueError("the direct encounter depends on who is tied")
 
     def _opponents_points(self, key: int) -> list[Fraction]:
         record = self.records[key]
@@ -190,7 +224,7 @@ class TieBreakTable:
         """Return 0 for all unless all tied entrants have met each other."""
         others = set(tied)
         for one in tied:
-            if not others - {one} <= {k for k, _ in self.records[one].met}:
+            if not others - {one} <= self.records[one].opponents:
                 return Fraction(0)
         met = self.records[key].met
         return sum((result for k, result in met if k in others), Fraction(0))
@@ -200,10 +234,17 @@ class TieBreakTable:
 
         Each sentence names the rule and both values, that of ``one`` first.
         """
+        if (one in self.left) != (two in self.left):
+            which = "second" if two in self.left else "first"
+            return [f"the {which} one has left: it ranks below all that stayed"]
         own = self.records[one].points
         theirs = self.records[two].points
         sentences = [_comparison("points", own, theirs)]
-        tied = [k for k, r in self.records.items() if r.points == own]
+        tied = [
+            k
+            for k, record in self.records.items()
+            if record.points == own and (k in self.left) == (one in self.left)
+        ]
         for rule in self.breaks:
             if own != theirs:
                 return sentences

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
+from operator import attrgetter
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +19,13 @@ class SeededEntrant:
     """One bot in the tournament.
 
     ``seed`` 1 is the best. An entrant that ``left`` gets no more fixtures.
+    ``final_seed`` is its seed in the final after groups, once that is decided.
     """
 
     key: int
     seed: int
     left: bool = False
+    final_seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -189,10 +192,16 @@ def settle(
 ) -> dict[FixtureKey, FixtureRecord]:
     """Return the fixtures by key, in order, each with its effective result."""
     left = frozenset(entrant.key for entrant in entrants if entrant.left)
+    # Most of the thousands of fixtures of a round robin have a result already.
     return {
-        fixture.key: replace(fixture, result=effective_result(fixture, left, points))
-        for fixture in sorted(fixtures, key=lambda f: f.key)
+        fixture.key: fixture
+        if fixture.result is not None
+        else replace(fixture, result=effective_result(fixture, left, points))
+        for fixture in sorted(fixtures, key=_in_schedule)
     }
+
+
+_in_schedule = attrgetter("key.round", "key.pool", "key.table", "key.leg")
 
 
 def any_open(fixtures: SettledFixtures) -> bool:

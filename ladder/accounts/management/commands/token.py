@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ladder.accounts import tokens
 from ladder.common.errors import LadderError
+from ladder.common.scripts import mixes_scripts
 
 MAX_LENGTH = 150  # that of Django
 
@@ -27,6 +28,11 @@ class Command(BaseCommand):
                 f"{name[:80]!r} is not a user name. Use at most {MAX_LENGTH} letters,"
                 " digits and the characters @ . + - _"
             ) from error
+        if mixes_scripts(name):
+            raise CommandError(
+                f"{name[:80]!r} mixes letters of different scripts, so it may imitate"
+                " another name. Choose another one."
+            )
         if len(name) > MAX_LENGTH:
             raise CommandError(f"A user name has at most {MAX_LENGTH} characters.")
         try:

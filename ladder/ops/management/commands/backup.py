@@ -18,7 +18,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["folder"]
-        if folder.exists():
-            raise CommandError(f"{folder} already exists. Name a new folder.")
-        uploads = backup.save(folder)
+        try:
+            if folder.exists():
+                raise CommandError(f"{folder} already exists. Name a new folder.")
+            uploads = backup.save(folder)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise CommandError(
+                f"{str(folder)[:80]!a} cannot be written: {why}. Name a folder on a"
+                " disk with enough space."
+            ) from error
         say(f"{folder}: saved the database and {uploads} uploads")

@@ -21,6 +21,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error, connection
 
+from ladder.common.arguments import decimal, whole_number
 from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus
 from ladder.ops import console, invariants
@@ -44,22 +45,38 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--games", type=int, default=300, help="games to play")
-        parser.add_argument("--workers", type=int, default=4, help="worker processes")
         parser.add_argument(
-            "--seed", type=int, default=1, help="determines the disruptions"
+            "--games", type=whole_number(1, 10**7), default=300, help="games to play"
         )
         parser.add_argument(
-            "--minutes", type=float, help="time limit of the disruptions"
+            "--workers", type=whole_number(1, 64), default=4, help="worker processes"
         )
         parser.add_argument(
-            "--blows", type=int, default=40, help="number of disruptions"
+            "--seed",
+            type=whole_number(0, 2**63),
+            default=1,
+            help="determines the disruptions",
         )
-        parser.add_argument("--lease", type=float, default=6.0, help="lease in seconds")
+        parser.add_argument(
+            "--minutes",
+            type=decimal(0.01, 10_000),
+            help="time limit of the disruptions",
+        )
+        parser.add_argument(
+            "--blows",
+            type=whole_number(0, 10**6),
+            default=40,
+            help="number of disruptions",
+        )
+        parser.add_argument(
+            "--lease", type=decimal(0.5, 3600), default=6.0, help="lease in seconds"
+        )
         parser.add_argument("--inside", help="(for internal use)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["inside"]:
+            if not Path(options["inside"], "postgres").is_dir():
+                raise CommandError("Do not use --inside. The command does it itself.")
             self._run_inside(Path(options["inside"]), options)
         else:
             _start_inside(options["lease"])
@@ -71,7 +88,7 @@ class Command(BaseCommand):
         redis = servers.Redis(folder / "redis", "127.0.0.1", ())
         redis.port = int(settings.CELERY_BROKER_URL.rsplit(":", 1)[1].split("/")[0])
         for server in (postgres, redis):
-            server.folder.mkdir()
+            server.folder.mkdir(exist_ok=True)
         postgres.create()
         service = chaos.ChaosService(folder, postgres, redis)
         try:
@@ -83,7 +100,7 @@ class Command(BaseCommand):
 
     def _run(self, service: chaos.ChaosService, options: dict[str, Any]) -> None:
         call_command("migrate", verbosity=0)
-        season = ensure_default_ladder().seasons.get()
+        ensure_default_ladder()
         chaos.populate(BOTS)
         chaos.connect()
         service.open(options["workers"])
@@ -91,7 +108,7 @@ class Command(BaseCommand):
         started = time.monotonic()
         _disrupt(service, monkey, options)
         disrupted_s = time.monotonic() - started
-        _recover(service, season)
+        _recover(service)
         recovery_s = time.monotonic() - started - disrupted_s
         _report(monkey, disrupted_s, recovery_s)
         results = invariants.check()
@@ -104,6 +121,7 @@ def _start_inside(lease: float) -> None:
     with tempfile.TemporaryDirectory(prefix="torres-chaos-") as name:
         folder = Path(name)
         folder.chmod(0o755)
+        (folder / "postgres").mkdir()  # shows the inner process that it is not alone
         env = os.environ | {
             "DATABASE_URL": f"postgres://torres@127.0.0.1:{servers.free_port()}/torres",
             "BROKER_URL": f"redis://127.0.0.1:{servers.free_port()}/0",
@@ -170,17 +188,18 @@ def _finished_games() -> int:
         return 0
 
 
-def _recover(service: chaos.ChaosService, season: Season) -> None:
+def _recover(service: chaos.ChaosService) -> None:
     """Make no new matches, and wait until no game is open and all are rated."""
-    Season.objects.filter(pk=season.pk).update(status=Season.Status.FROZEN)
+    ratings.unarchived().update(status=Season.Status.FROZEN)
     deadline = time.monotonic() + RECOVERY_TIMEOUT_S
     while games.tally().open and time.monotonic() < deadline:
         service.ensure_running()
         connection.close()
         chaos.pause(0.5)
-    while rater.fold(season.pk) or ratings.open_games(season):
-        if time.monotonic() > deadline:
-            break
+    for season in ratings.unarchived():
+        while rater.fold(season.pk) or ratings.open_games(season):
+            if time.monotonic() > deadline:
+                break
 
 
 def _report(monkey: chaos.Monkey, disrupted_s: float, recovery_s: float) -> None:

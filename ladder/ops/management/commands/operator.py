@@ -12,7 +12,7 @@ from django.db.models import Model
 
 from ladder.bots.models import Bot
 from ladder.common.errors import LadderError
-from ladder.moderation import bots, games
+from ladder.moderation import bots
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 from ladder.ratings import operations
@@ -93,7 +93,7 @@ class Command(BaseCommand):
         for game, fault in operations.misjudged(season, options["engine"]):
             self.stdout.write(f"game {game}: {fault}")
             if options["void"]:
-                games.void(operator, game)
+                operations.void(operator, game)
 
 
 def _act(
@@ -103,12 +103,13 @@ def _act(
         return bots.set_aside(operator, _one(Bot, slug=target), kind)
     if kind in SEASON_KINDS:
         season = _season(target)
-        season.prizes = options["prizes"] or season.prizes
+        if options["prizes"] is not None:
+            season.prizes = options["prizes"]
         return operations.move_season(operator, season, kind)
     if kind == Kind.START:
         return operations.start(operator, _one(Ladder, slug=target))
     if kind in (Kind.VOID, Kind.RERUN):
-        act = games.void if kind == Kind.VOID else games.rerun
+        act = operations.void if kind == Kind.VOID else operations.rerun
         return act(operator, _game(target))
     return _act_on_people(operator, kind, target, options["into"])
 

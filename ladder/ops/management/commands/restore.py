@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from ladder.common.errors import LadderError
 from ladder.common.locks import locked
 from ladder.games import selectors
 from ladder.ops import backup
@@ -22,15 +23,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["folder"]
-        if not backup.is_backup(folder):
-            raise CommandError(
-                f"{str(folder)[:200]} is not a backup of this kind of database. Name a"
-                " folder that manage.py backup wrote."
-            )
-        with locked(settings.DATA_DIR / "up.lock") as acquired:
-            if not acquired:
-                raise CommandError("The service is running. Stop it, then restore.")
-            report = backup.restore(folder)
+        try:
+            with locked(settings.DATA_DIR / "up.lock") as acquired:
+                if not acquired:
+                    raise CommandError("The service is running. Stop it, then restore.")
+                report = backup.restore(folder)
+        except LadderError as refusal:
+            raise CommandError(str(refusal)) from refusal
         call_command("migrate", verbosity=0)
         for submission in report.lost_submissions:
             say(

@@ -1,21 +1,39 @@
 """`manage.py status`: the totals of all games, the workers, and what games wait for."""
 
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from ladder.bots import selectors as bots
+from ladder.dispatch import retention
 from ladder.games import selectors as games
 from ladder.games.capabilities import remedy
 from ladder.games.models import Game, GameStatus
+from ladder.moderation import service_parts
+from ladder.moderation.models import ServicePart, StoppedUnit
 from ladder.ops.console import say
 from ladder.ratings.models import Season
+from ladder.tournaments import selectors as tournaments
 
+# Rows that are examined for each kind of what the service deletes.
+DUE_LIMIT = 1000
 STATUSES = ("scheduled", "running", "finished", "voided", "dead", "cancelled")
 
 
 class Command(BaseCommand):
-    help = "Show games, attempts and workers. Exit code 1 if a game was lost."
+    help = (
+        "Show games, attempts, workers, and what is stopped. Exit code 1 if a game was"
+        " lost, something is stopped, or a part of the service does not run."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--totals",
+            action="store_true",
+            help="fail only if the database cannot be read or a game was lost; for the"
+            " health checks of single containers",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         tally = games.tally()
@@ -33,16 +51,55 @@ class Command(BaseCommand):
         _show_drained_workers()
         _show_waiting_games()
         _show_unchecked_uploads()
+        _show_retention()
         for game in Game.objects.filter(status=GameStatus.DEAD).defer("replay"):
             say(f"dead: {game}, {game.note}")
         for season in Season.objects.select_related("ladder"):
             say(f"{season}: {season.status}, {season.head} entries in the ledger")
+        failures = [*_parts_that_do_not_run(), *_stopped_units()]
         if tally.missing:
             raise CommandError(
                 f"The totals do not add up: {tally.created} games were created,"
                 f" {tally.missing} are missing. Run manage.py audit when no game runs."
             )
         say("The totals add up.")
+        if failures and not options["totals"]:
+            raise CommandError("\n".join(failures))
+
+
+def _parts_that_do_not_run() -> list[str]:
+    """Return what should run but does not, with what to do."""
+    failures = []
+    dispatcher = ServicePart.objects.filter(name=service_parts.DISPATCHER).first()
+    hint = "Start manage.py up, or manage.py schedule beside Celery workers."
+    if dispatcher is None:
+        failures.append(f"No dispatcher is running. {hint}")
+    elif service_parts.is_silent(dispatcher):
+        failures.append(
+            f"The dispatcher {dispatcher.process} has not reported since"
+            f" {dispatcher.seen_at:%F %T} UTC. {hint}"
+        )
+    else:
+        say(f"{'dispatcher':<16}{dispatcher.process}")
+    if games.waiting() and not games.live_workers().exists():
+        failures.append("Games wait, but no worker is running. Start one.")
+    return failures
+
+
+def _stopped_units() -> list[str]:
+    failures = [
+        f"Stopped since {unit.since:%F %T} UTC: {unit}: {unit.error}. {unit.advice}"
+        for unit in StoppedUnit.objects.all()
+    ]
+    for fixture in tournaments.fixtures_for_operators():
+        dead = ", ".join(str(game) for game in tournaments.dead_games(fixture))
+        failures.append(
+            f"Stopped: round {fixture.round}, table {fixture.table + 1} of tournament"
+            f" {fixture.tournament} waits, because the service failed to play it."
+            f" Repair the cause, then run manage.py operator rerun for games {dead}, or"
+            ' choose "Give up" for the fixture in the admin.'
+        )
+    return failures
 
 
 def _show_live_workers() -> None:
@@ -73,6 +130,15 @@ def _show_unchecked_uploads() -> None:
             f" (the newest: {newest}). Read the logs of the workers, then choose"
             ' "Validate again" in the admin.'
         )
+
+
+def _show_retention() -> None:
+    """Show how much is stored of what the service deletes in time."""
+    for rule in retention.rules():
+        due = rule.due(DUE_LIMIT)
+        many = "or more " if due == DUE_LIMIT else ""
+        waits = f", {due} {many}wait for their deletion" if due else ""
+        say(f"kept: {rule.stored()} {rule.name}{waits}")
 
 
 def _show_waiting_games() -> None:

@@ -17,6 +17,7 @@ from engine.editions import PRESETS
 from engine.game import TorresGame
 from engine.rulesets import resolve
 from engine.setup import derive
+from ladder.common.arguments import whole_number
 from ladder.games import replays
 from ladder.games.models import MAX_SEATS
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
@@ -40,10 +41,12 @@ class Command(BaseCommand):
     help = "Play games of all rulesets and train a dictionary on their replays."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("id", type=int, help="the id of the new dictionary")
+        parser.add_argument(
+            "id", type=whole_number(1, 10**6), help="the id of the new dictionary"
+        )
         parser.add_argument(
             "--games",
-            type=int,
+            type=whole_number(1, 10**6),
             default=40,
             help="games per ruleset and number of seats",
         )

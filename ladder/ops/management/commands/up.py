@@ -7,6 +7,7 @@ no game is lost.
 import signal
 import threading
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -17,6 +18,7 @@ from django.db import connection
 from ladder.accounts import tokens
 from ladder.bots import house_bots, submissions
 from ladder.celery import app
+from ladder.common.arguments import whole_number
 from ladder.common.locks import locked
 from ladder.common.scratch import clear_scratch_folder
 from ladder.games import selectors as games
@@ -30,6 +32,8 @@ from ladder.ratings.models import Ladder
 
 DEFAULT_PORT = 8000
 MAX_PORT = 65_535
+MAX_SLOTS = 256
+MAX_GAMES = 10**9
 POLL_INTERVAL_S = 0.5
 GAMES_PER_LEADERBOARD = 10
 
@@ -47,7 +51,10 @@ class Command(BaseCommand):
             help=f"default: {DEFAULT_PORT}, or a free port if that one is in use",
         )
         parser.add_argument(
-            "--slots", type=int, default=2, help="games played at the same time"
+            "--slots",
+            type=whole_number(1, MAX_SLOTS),
+            default=2,
+            help="games played at the same time",
         )
         parser.add_argument(
             "--demo", action="store_true", help="create and print an API token"
@@ -56,7 +63,10 @@ class Command(BaseCommand):
             "--once", action="store_true", help="stop after the number of --games"
         )
         parser.add_argument(
-            "--games", type=int, default=30, help="with --once: games to play"
+            "--games",
+            type=whole_number(0, MAX_GAMES),
+            default=30,
+            help="with --once: games to play",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -79,19 +89,23 @@ class Command(BaseCommand):
             console.say(f"{released} games of a killed service will be played again")
         rater.fold(ladder.seasons.latest("number").pk)
         web = _open_web(options["host"], options["port"])
+        dispatcher = EmbeddedDispatcher()
         parts: list[EmbeddedWeb | EmbeddedWorker | EmbeddedDispatcher] = [
             web,
             EmbeddedWorker(app, options["slots"]),
-            EmbeddedDispatcher(),
+            dispatcher,
         ]
         for part in parts:
             part.start()
-        console.say(f"LADDER={web.address}")
+        banner = [f"LADDER={web.address}"]
         if options["demo"]:
-            console.say(f"TOKEN={tokens.token_for('demo')}")
+            banner.append(f"TOKEN={tokens.renew_token('demo', 'make demo')}")
+        for line in banner:
+            console.say(line)
         try:
             limit = options["games"] if options["once"] else None
-            _show(ladder, web, stop, limit)
+            _show(ladder, (web, dispatcher), stop, limit, banner)
+            console.say("Stopping. Games that run are played again at the next start.")
         finally:
             for part in reversed(parts):
                 part.close()
@@ -123,12 +137,13 @@ def _open_web(host: str, port: int | None) -> EmbeddedWeb:
     """Open the given port or, without one, the default port or any free port."""
     try:
         return EmbeddedWeb(host, DEFAULT_PORT if port is None else port)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         if port is None:
-            return EmbeddedWeb(host, 0)
+            return _open_web(host, 0)
         raise CommandError(
-            f"Port {port} of {host} cannot be opened: {error}. Choose another port"
-            " with --port (make demo PORT=…), or leave the option out."
+            f"Port {port} of {ascii(host[:80])[1:-1]} cannot be opened: {error}. Choose"
+            " another port with --port (make demo PORT=…) or another address with"
+            " --host, or leave the options out."
         ) from error
 
 
@@ -140,12 +155,16 @@ def _stop_on_signals() -> threading.Event:
 
 
 def _show(
-    ladder: Ladder, web: EmbeddedWeb, stop: threading.Event, limit: int | None
+    ladder: Ladder,
+    supervised: Sequence[EmbeddedWeb | EmbeddedDispatcher],
+    stop: threading.Event,
+    limit: int | None,
+    banner: Sequence[str],
 ) -> None:
-    """Print each finished game, and the leaderboard after every tenth.
+    """Print each finished game, and the leaderboard and a banner after every tenth.
 
-    Return at the `stop` event or after `limit` games. Meanwhile restart the web server
-    if it ends.
+    Return at the `stop` event or after `limit` games. Meanwhile restart each of the
+    supervised parts if it ends.
     """
     seen = set(_finished())
     start = len(seen)
@@ -155,10 +174,12 @@ def _show(
             console.say(console.game_line(game))
             seen.add(game.pk)
             if (len(seen) - start) % GAMES_PER_LEADERBOARD == 0:
-                for line in console.leaderboard_lines(ladder.seasons.latest("number")):
+                board = console.leaderboard_lines(ladder.seasons.latest("number"))
+                for line in [*board, *banner]:
                     console.say(line)
         connection.close()
-        web.start()
+        for part in supervised:
+            part.start()
         if limit is not None and len(seen) - start >= limit:
             return
         stop.wait(POLL_INTERVAL_S)

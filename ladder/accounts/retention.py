@@ -1,0 +1,31 @@
+"""Retention rules of accounts: expired sessions and tokens are deleted in time."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from ladder.accounts.models import ApiToken
+from ladder.common.retention import RetentionRule, rule_for_rows
+
+
+def rules() -> list[RetentionRule]:
+    setting = "TORRES_KEEP_EXPIRED_DAYS"
+    return [
+        rule_for_rows("expired sessions", setting, Session.objects.all, _due_sessions),
+        rule_for_rows("expired tokens", setting, ApiToken.objects.all, _due_tokens),
+    ]
+
+
+def _due_sessions() -> QuerySet[Session]:
+    return Session.objects.filter(expire_date__lt=Now() - _keep())
+
+
+def _due_tokens() -> QuerySet[ApiToken]:
+    return ApiToken.objects.filter(expires_at__lt=Now() - _keep())
+
+
+def _keep() -> timedelta:
+    return timedelta(days=settings.TORRES_KEEP_EXPIRED_DAYS)

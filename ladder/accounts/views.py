@@ -1,0 +1,28 @@
+"""The view of the API for the user of a token."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from ladder.accounts.permissions import person
+
+
+class UserSerializer(serializers.Serializer[Any]):
+    """The user behind a request."""
+
+    name = serializers.CharField()
+
+
+class CurrentUser(APIView):
+    """The user of the token."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(responses=UserSerializer)
+    def get(self, request: Request) -> Response:
+        return Response({"name": person(request).get_username()})

@@ -1,0 +1,286 @@
+"""A client of the REST API (docs/api.md), and the logins that it uses.
+
+Logins are stored in ``ladders.json`` in the configuration folder of the user, which
+only the user may read. ``TORRES_LADDER`` and ``TORRES_TOKEN`` replace them.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Self, cast
+from urllib.parse import urlsplit
+
+import click
+import httpx
+
+TIMEOUT_S = 60.0
+CONNECT_TIMEOUT_S = 10.0
+MAX_WAITS = 5
+"""A request that is refused for its rate is repeated at most this many times."""
+MAX_WAIT_S = 60.0
+RETRIES = 3
+"""Reading is repeated this many times if the connection breaks."""
+
+_pause = threading.Event().wait
+
+
+class RemoteError(click.ClickException):
+    """The ladder refused a request, or did not answer."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """The address of a ladder's service, and a token; "" to read only."""
+
+    address: str
+    token: str
+    user: str = ""
+
+
+def config_file() -> Path:
+    """Return the file with the logins; `XDG_CONFIG_HOME` can move it."""
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(home) / "torres-ladder" / "ladders.json"
+
+
+def clean_address(text: str) -> str:
+    """Return the address of a service without `/api/v1/`. Raises RemoteError."""
+    address = text.strip().rstrip("/").removesuffix("/api/v1")
+    parts = urlsplit(address if "://" in address else f"http://{address}")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise RemoteError(
+            f"{text!r} is not the address of a ladder; write it like"
+            " https://ladder.example.org"
+        )
+    return parts.geturl()
+
+
+def saved_logins() -> dict[str, Login]:
+    """Return the logins by address, the latest one last."""
+    try:
+        rows = json.loads(config_file().read_text(encoding="utf-8"))
+        return {row["address"]: Login(**row) for row in rows}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, KeyError) as error:
+        raise RemoteError(
+            f"{config_file()} is damaged ({error}); delete it and log in again"
+        ) from None
+
+
+def save_logins(logins: dict[str, Login]) -> None:
+    """Write the logins so that only the user can read them."""
+    file = config_file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    rows = [
+        {"address": row.address, "token": row.token, "user": row.user}
+        for row in logins.values()
+    ]
+    new = file.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as stream:
+        json.dump(rows, stream, indent=1)
+    new.replace(file)
+
+
+def find_login(address: str | None) -> Login:
+    """Return the login to use: for an address, or the latest one.
+
+    Raises RemoteError if there is none.
+    """
+    token = os.environ.get("TORRES_TOKEN", "")
+    wanted = address or os.environ.get("TORRES_LADDER")
+    logins = saved_logins()
+    if wanted:
+        wanted = clean_address(wanted)
+        saved = logins.get(wanted, Login(wanted, ""))
+        return Login(wanted, token or saved.token, saved.user)
+    if not logins:
+        raise RemoteError(
+            "you are not logged in; use `torres login ADDRESS`, or name a ladder with"
+            " --ladder ADDRESS"
+        )
+    latest = list(logins.values())[-1]
+    return Login(latest.address, token or latest.token, latest.user)
+
+
+class LadderClient:
+    """The REST API of one service. Every method raises RemoteError."""
+
+    def __init__(self, login: Login) -> None:
+        self.login = login
+        head = {"User-Agent": "torres"}
+        if login.token:
+            head["Authorization"] = f"Bearer {login.token}"
+        self._http = httpx.Client(
+            base_url=f"{login.address}/api/v1/",
+            headers=head,
+            timeout=httpx.Timeout(TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
+
+    # --- what the API offers
+
+    def me(self) -> dict[str, Any]:
+        """Return the user of the token: {"name"}."""
+        return self._get("me/")
+
+    def bot(self, slug: str) -> dict[str, Any]:
+        return self._get(f"bots/{slug}/")
+
+    def bots(self, owner: str) -> Iterator[dict[str, Any]]:
+        return self._pages("bots/", owner=owner)
+
+    def create_bot(self, name: str) -> dict[str, Any]:
+        return self._object("POST", "bots/", json={"name": name})
+
+    def upload(self, slug: str, filename: str, content: bytes) -> dict[str, Any]:
+        """Upload to a bot; return the submission."""
+        files = {"archive": (filename, content)}
+        return self._object("POST", f"bots/{slug}/submissions/", files=files)
+
+    def submissions(self, slug: str) -> Iterator[dict[str, Any]]:
+        """Return the submissions of a bot, the newest first."""
+        return self._pages(f"bots/{slug}/submissions/")
+
+    def submission(self, number: int) -> dict[str, Any]:
+        return self._get(f"submissions/{number}/")
+
+    def ladders(self) -> Iterator[dict[str, Any]]:
+        return self._pages("ladders/")
+
+    def ladder(self, slug: str) -> dict[str, Any]:
+        return self._get(f"ladders/{slug}/")
+
+    def leaderboard(self, slug: str, **filters: object) -> dict[str, Any]:
+        return self._get(f"ladders/{slug}/leaderboard/", **filters)
+
+    def record(self, ladder: str, bot: str) -> dict[str, Any] | None:
+        """Return the numbers of a bot on a ladder; None if it has not joined it."""
+        try:
+            return self._get(f"ladders/{ladder}/bots/{bot}/record/")
+        except RemoteError as error:
+            if error.status == HTTPStatus.NOT_FOUND:
+                return None
+            raise
+
+    def latest_games(self, bot: str, count: int) -> list[dict[str, Any]]:
+        """Return a bot's latest finished games, at most `count` (up to 200)."""
+        page = self._get("games/", bot=bot, status="finished", limit=count)
+        rows: list[dict[str, Any]] = page["results"]
+        return rows
+
+    def games(self, **filters: object) -> Iterator[dict[str, Any]]:
+        """Return the games, the newest first."""
+        return self._pages("games/", **filters)
+
+    def game(self, number: int) -> dict[str, Any]:
+        return self._get(f"games/{number}/")
+
+    def match(self, number: int) -> dict[str, Any]:
+        return self._get(f"matches/{number}/")
+
+    def replay(self, number: int) -> dict[str, Any]:
+        return self._get(f"games/{number}/replay/")
+
+    def moves(self, number: int) -> dict[str, Any]:
+        return self._get(f"games/{number}/moves/")
+
+    def logs(self, number: int) -> list[dict[str, Any]]:
+        """Return what the seats of your own bots left behind in a game."""
+        rows = self._json(self._send("GET", f"games/{number}/logs/"))
+        return cast(list[dict[str, Any]], rows)
+
+    # --- requests
+
+    def _get(self, path: str, **filters: object) -> dict[str, Any]:
+        return self._object("GET", path, params=filters)
+
+    def _object(self, method: str, path: str, **body: object) -> dict[str, Any]:
+        return cast(dict[str, Any], self._json(self._send(method, path, **body)))
+
+    def _pages(self, path: str, **filters: object) -> Iterator[dict[str, Any]]:
+        page = self._get(path, **{"limit": 200, **filters})
+        while True:
+            yield from page["results"]
+            if not page["next"]:
+                return
+            page = self._object("GET", page["next"])
+
+    def _send(self, method: str, path: str, **body: object) -> httpx.Response:
+        """Send a request; wait if the rate is limited, and repeat what only reads."""
+        waits = 0
+        failures = 0
+        while True:
+            try:
+                answer = self._http.request(method, path, **body)  # type: ignore[arg-type]
+            except httpx.TransportError as error:
+                failures += 1
+                if method != "GET" or failures >= RETRIES:
+                    raise RemoteError(
+                        f"{self.login.address} does not answer ({error}); check the"
+                        " address and whether the ladder runs"
+                    ) from None
+                _pause(failures)
+                continue
+            wait_s = _wait_s(answer)
+            if wait_s is None or waits >= MAX_WAITS:
+                return _accepted(answer)
+            waits += 1
+            _pause(wait_s)
+
+    def _json(self, answer: httpx.Response) -> object:
+        try:
+            return answer.json()
+        except ValueError:
+            raise RemoteError(
+                f"{self.login.address} does not answer like a Torres ladder; check the"
+                " address"
+            ) from None
+
+
+def _wait_s(answer: httpx.Response) -> float | None:
+    """Return how many seconds to wait before a request is repeated; None for never."""
+    if answer.status_code != HTTPStatus.TOO_MANY_REQUESTS:
+        return None
+    try:
+        wait_s = float(answer.headers["Retry-After"])
+    except (KeyError, ValueError):
+        return None
+    return max(wait_s, 0.1) if wait_s <= MAX_WAIT_S else None
+
+
+def _accepted(answer: httpx.Response) -> httpx.Response:
+    """Return the answer if it is no error. Raises RemoteError with its text."""
+    if answer.is_success:
+        return answer
+    status = answer.status_code
+    if status == HTTPStatus.UNAUTHORIZED:
+        message = "this needs a valid token; use `torres login ADDRESS`"
+    else:
+        message = _detail(answer)
+    raise RemoteError(message, status)
+
+
+def _detail(answer: httpx.Response) -> str:
+    try:
+        problem = answer.json()
+        return str(problem["detail"])
+    except (ValueError, KeyError, TypeError):
+        return f"{answer.url} answers {answer.status_code} {answer.reason_phrase}"

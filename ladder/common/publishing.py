@@ -1,0 +1,38 @@
+"""Send messages to the broker without waiting for a broker that is away.
+
+A message is only a hint, and the dispatcher sends a lost one again. So neither a
+visitor's request nor the dispatcher's tick may wait for seconds: one try, with short
+timeouts. Celery's own connections try again for 6 s, which is right for a worker.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from celery import Celery
+from kombu import Connection, Producer
+from kombu.exceptions import InconsistencyError, OperationalError
+from kombu.pools import producers
+
+# The exceptions of Celery and kombu if the broker is down or has lost its queues.
+BROKER_ERRORS = (OperationalError, InconsistencyError)
+
+_TIMEOUT_S = 1
+_ONE_QUICK_TRY = {
+    "max_retries": 0,
+    "socket_timeout": _TIMEOUT_S,
+    "socket_connect_timeout": _TIMEOUT_S,
+}
+
+
+@contextmanager
+def producer(app: Celery) -> Iterator[Producer]:
+    """Lend a producer for messages. It raises one of BROKER_ERRORS within a second."""
+    with producers[_connection(app)].acquire(block=True) as lent:
+        yield lent
+
+
+@cache
+def _connection(app: Celery) -> Connection:
+    options = {**app.conf.broker_transport_options, **_ONE_QUICK_TRY}
+    return app.connection_for_write(transport_options=options)

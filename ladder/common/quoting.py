@@ -1,0 +1,15 @@
+"""Values from strangers in messages."""
+
+MAX_QUOTED_CHARS = 80
+
+
+def quoted(value: object) -> str:
+    """Return the start of a value as text. The value may be huge or of any type."""
+    if isinstance(value, str):
+        return repr(value[:MAX_QUOTED_CHARS])
+    if isinstance(value, int) and value.bit_length() > 4 * MAX_QUOTED_CHARS:
+        return "a huge number"  # repr() of more than 4300 digits raises ValueError
+    try:
+        return repr(value)[:MAX_QUOTED_CHARS]
+    except ValueError:  # a huge number inside a list
+        return f"a {type(value).__name__}"

@@ -1,0 +1,65 @@
+"""Retention rules: what may be deleted, from when on, and how to delete a little of it.
+
+Each package defines the rules of its own rows and files. The dispatcher applies all of
+them in small slices (`dispatch.retention`), and `manage.py tidy` does so at once.
+Results never depend on what a rule deletes: not a rating, not a replay, not a proof.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Model, QuerySet
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionRule:
+    """One kind of rows or files that are deleted after some time.
+
+    `setting` is the environment variable that says when. `stored` counts what there is
+    now. `due(limit)` counts what may be deleted, up to `limit`, and `delete(limit)`
+    deletes at most that much and returns how much it was. All three are cheap for
+    small limits, and `delete` holds locks only for a short time.
+    """
+
+    name: str
+    setting: str
+    stored: Callable[[], int]
+    due: Callable[[int], int]
+    delete: Callable[[int], int]
+
+
+def rule_for_rows(
+    name: str,
+    setting: str,
+    rows: Callable[[], QuerySet[Any]],
+    due: Callable[[], QuerySet[Any]],
+    *,
+    in_order: bool = False,
+) -> RetentionRule:
+    """Return a rule that deletes rows to which no other row points.
+
+    `due` returns the rows that may be deleted. If rows become due in the order of their
+    ids (`in_order`), only the oldest rows are examined: a query for all due rows of a
+    large table would read the whole table if there are none.
+    """
+
+    def candidates(limit: int) -> list[Any]:
+        found = due()
+        if in_order:
+            oldest = rows().order_by("pk").values_list("pk", flat=True)[:limit]
+            found = found.filter(pk__in=list(oldest))
+        return list(found.order_by("pk").values_list("pk", flat=True)[:limit])
+
+    def delete(limit: int) -> int:
+        return delete_rows(rows().model, candidates(limit))
+
+    return RetentionRule(
+        name, setting, rows().count, lambda limit: len(candidates(limit)), delete
+    )
+
+
+def delete_rows(model: type[Model], keys: Iterable[Any]) -> int:
+    """Delete the rows with these primary keys; return how many there were."""
+    found = model._default_manager.filter(pk__in=list(keys))  # noqa: SLF001
+    return found.delete()[0]

@@ -1,0 +1,76 @@
+"""Applies all retention rules, in slices, beside the dispatcher's other work.
+
+Rows and files that nobody needs any more are deleted a few at a time, so that no lock
+is held long and no tick is delayed much. `manage.py tidy` applies the same rules to
+the end.
+"""
+
+from dataclasses import dataclass, field
+
+import structlog
+from django.db import connection
+
+from ladder.accounts import retention as accounts
+from ladder.bots import retention as bots
+from ladder.common import scratch
+from ladder.common.retention import RetentionRule
+from ladder.games import retention as games
+from ladder.moderation import erasure
+
+SLICE_INTERVAL_S = 1.0
+SLICE_ROWS = 200
+# How long nothing is examined after a round in which no rule found anything.
+ROUND_INTERVAL_S = 600.0
+
+log = structlog.get_logger()
+
+
+def rules() -> list[RetentionRule]:
+    """Return all rules, in the order in which they are applied."""
+    return [
+        *games.rules(),
+        *bots.rules(),
+        *accounts.rules(),
+        *erasure.rules(),
+        scratch.retention_rule(),
+    ]
+
+
+@dataclass(slots=True)
+class RetentionSchedule:
+    """Applies one slice of one rule at a time.
+
+    1. In each call that is at least SLICE_INTERVAL_S after the last one, one rule
+       deletes at most SLICE_ROWS.
+    2. A rule that deleted something stays first, until nothing is left.
+    3. When all rules have nothing left, a new round begins ROUND_INTERVAL_S later.
+
+    A rule that fails is reported, and skipped in this round.
+    """
+
+    _next_s: float = float("-inf")
+    _left: list[RetentionRule] = field(default_factory=list)
+
+    def apply(self, now_s: float) -> int:
+        """Delete one slice if it is time; return its size. `now_s` is monotonic."""
+        if now_s < self._next_s:
+            return 0
+        self._left = self._left or rules()
+        deleted = apply_slice(self._left[0])
+        if not deleted:
+            self._left.pop(0)
+        self._next_s = now_s + (SLICE_INTERVAL_S if self._left else ROUND_INTERVAL_S)
+        return deleted
+
+
+def apply_slice(rule: RetentionRule) -> int:
+    """Delete one slice; return its size. A failure is reported and deletes nothing."""
+    try:
+        deleted = rule.delete(SLICE_ROWS)
+    except Exception:  # the one boundary: nothing is urgent here
+        log.exception("cannot delete", rule=rule.name)
+        connection.close()
+        return 0
+    if deleted:
+        log.info("deleted", rule=rule.name, count=deleted)
+    return deleted

@@ -1,0 +1,40 @@
+"""Reports of the parts of the service that run once, such as the dispatcher."""
+
+import os
+import socket
+from datetime import timedelta
+
+from django.db.models.functions import Now
+
+from ladder.moderation.models import ServicePart
+
+DISPATCHER = "dispatcher"
+REPORT_INTERVAL_S = 5.0
+SILENT_AFTER = timedelta(seconds=60)
+"""A part that has not reported for so long has ended or hangs."""
+
+
+def report(name: str) -> None:
+    """Store that the part runs in this process."""
+    row = ServicePart(name=name, process=_this_process(), seen_at=Now())
+    ServicePart.objects.bulk_create(
+        [row],
+        update_conflicts=True,
+        unique_fields=["name"],
+        update_fields=["process", "seen_at"],
+    )
+
+
+def sign_off(name: str) -> None:
+    """Remove the report of this process, because the part ends in an orderly way."""
+    ServicePart.objects.filter(name=name, process=_this_process()).delete()
+
+
+def is_silent(part: ServicePart) -> bool:
+    return ServicePart.objects.filter(
+        pk=part.pk, seen_at__lt=Now() - SILENT_AFTER
+    ).exists()
+
+
+def _this_process() -> str:
+    return f"{socket.gethostname()[:80]}:{os.getpid()}"

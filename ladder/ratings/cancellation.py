@@ -1,0 +1,46 @@
+"""Cancel scheduled games whose bots may no longer play.
+
+The dispatcher does this once a second. So it does not matter who changed the status of
+a bot, an upload or an account, and whether that process was killed before it could
+cancel the games itself.
+"""
+
+from django.db.models import Q
+
+from ladder.bots.models import Bot, Submission
+from ladder.bots.selectors import belongs_to_somebody
+from ladder.games import services as games
+from ladder.games.models import GameStatus, Match, Seat
+from ladder.ratings.models import Season
+
+LEFT = (Bot.Status.WITHDRAWN, Bot.Status.BANNED)
+
+
+def cancel_unplayable() -> int:
+    """Cancel such games and return how many. Idempotent.
+
+    A seat makes its game unplayable if its bot was withdrawn or banned, if the account
+    of its owner is deactivated or deleted, or if another upload has replaced its own.
+    Exceptions: a tournament keeps its entrants to the end, and finals their versions.
+    """
+    seats = Seat.objects.filter(game__status=GameStatus.SCHEDULED).exclude(
+        game__match__kind=Match.Kind.TOURNAMENT
+    )
+    replaced = Q(submission__status=Submission.Status.RETIRED) & ~Q(
+        game__match__pairing__season__status=Season.Status.FINALS
+    )
+    unplayable = seats.filter(
+        Q(submission__bot__status__in=LEFT)
+        | ~belongs_to_somebody("submission__bot__")
+        | replaced
+    ).select_related("submission__bot")
+    return sum(games.cancel(seat.game_id, _note(seat)) for seat in unplayable)
+
+
+def _note(seat: Seat) -> str:
+    bot = seat.submission.bot
+    if bot.status in LEFT:
+        return f"{bot.slug} is {bot.status}"
+    if seat.submission.status == Submission.Status.RETIRED:
+        return "another version plays now"
+    return f"nobody answers for {bot.slug} any more"

@@ -1,0 +1,123 @@
+"""Repairs that a step makes first: bans, corrected results, dead games.
+
+Our own faults decide nothing for good. A fixture whose game was voided takes the result
+of the replacement, as long as nothing was scheduled that depends on the old one. A
+fixture with a dead game waits: the service plays the game again, up to MAX_RETRIES
+times, and then an operator has to act.
+"""
+
+from datetime import timedelta
+
+import structlog
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from ladder.games import services as games
+from ladder.tournaments import selectors, services
+from ladder.tournaments.formats.config import Config
+from ladder.tournaments.formats.plan import may_reopen
+from ladder.tournaments.formats.values import FixtureResult, match_result
+from ladder.tournaments.models import Fixture, Tournament
+
+RETRY_DELAYS = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10))
+"""The time after the last failure before each of the retries."""
+MIN_SEATS_TO_PLAY_ON = 3
+
+log = structlog.get_logger()
+
+
+def withdraw_banned(tournament: Tournament) -> None:
+    """Withdraw the entrants whose bot was banned, so that they play no more.
+
+    At a table of two the opponent wins by walkover. A larger table is played without
+    the banned bot, which ranks last there.
+    """
+    for entrant in selectors.banned_entrants(tournament):
+        services.withdraw(entrant, "the bot was banned")
+        seated = tournament.fixtures.filter(
+            how="", match__isnull=False, seats__entrant=entrant
+        )
+        for fixture in seated.filter(match__seats__gte=MIN_SEATS_TO_PLAY_ON):
+            _schedule_again(fixture)
+
+
+def _schedule_again(fixture: Fixture) -> None:
+    """Detach a match that has not begun, so that another one is scheduled."""
+    if fixture.match is None:
+        return
+    with transaction.atomic():
+        planned = fixture.match.planned
+        note = "scheduled again without a banned bot"
+        if services.cancel_scheduled_games(fixture.match.pk, note) < planned:
+            # A game has begun. It goes on, and so must the others.
+            transaction.set_rollback(True)
+            return
+        Fixture.objects.filter(pk=fixture.pk, how="").update(match=None)
+
+
+def reopen_corrected(tournament: Tournament, config: Config) -> None:
+    """Reopen the decided fixtures whose games give another result now.
+
+    If something was scheduled that depends on the old result, the result stands.
+    """
+    corrected = selectors.corrected_fixtures(tournament)
+    if not corrected:
+        return
+    records = selectors.fixture_records(tournament)
+    entrants = selectors.seeded_entrants(tournament)
+    for row in corrected:
+        is_open = selectors.has_open_games(row)
+        if not is_open and result_of_match(row, config) == records[row.pk].result:
+            continue
+        key = selectors.fixture_key(row)
+        if may_reopen(config, entrants, list(records.values()), key):
+            Fixture.objects.filter(pk=row.pk).update(how="", decided_at=None)
+            log.info("fixture reopened", tournament=tournament.slug, fixture=row.pk)
+        elif not is_open:
+            # Looked at, so that the next look does not find it again.
+            Fixture.objects.filter(pk=row.pk).exclude(how="").update(decided_at=Now())
+
+
+def result_of_match(row: Fixture, config: Config) -> FixtureResult:
+    """Return the result of a fixture from the finished games of its match."""
+    seats = list(row.seats.select_related("entrant"))
+    positions = {seat.entrant.submission_id or 0: k for k, seat in enumerate(seats)}
+    assert row.match is not None  # only fixtures with a match are completed
+    results = selectors.game_results(row.match, positions)
+    return match_result(len(seats), results, config.points)
+
+
+def play_dead_games_again(tournament: Tournament) -> None:
+    """Schedule dead games again, some time after the service failed to play them."""
+    for row in selectors.fixtures_with_dead_games(tournament):
+        if row.retries >= selectors.MAX_RETRIES:
+            continue
+        failed_at = selectors.last_failure(row)
+        delay = RETRY_DELAYS[row.retries]
+        if failed_at is not None and timezone.now() < failed_at + delay:
+            continue
+        with transaction.atomic():
+            fixture = Fixture.objects.filter(pk=row.pk, retries=row.retries)
+            if not fixture.update(retries=F("retries") + 1):
+                continue  # another process was first
+            revived = [game for game in selectors.dead_games(row) if games.revive(game)]
+        log.info("dead games are played again", fixture=row.pk, games=revived)
+
+
+def give_up(fixture: Fixture) -> None:
+    """Decide a fixture without its dead games, in the next look at the tournament.
+
+    Its other games count. If there is none, the entrants share the points. Meant for an
+    operator who cannot repair the cause. Raises WrongTournamentStatus.
+    """
+    dead = selectors.dead_games(fixture)
+    if fixture.how or not dead or selectors.has_open_games(fixture):
+        raise services.WrongTournamentStatus(
+            "Only an open fixture can be given up of which the service failed to play a"
+            " game and no game is open."
+        )
+    with transaction.atomic():
+        for game in dead:
+            games.abandon(game, "given up by an operator")

@@ -1,0 +1,316 @@
+// Draws one position as SVG: isometric with towers and figures, or from above. It knows
+// no rules. All nodes are made with DOM methods, so names in the data cannot be markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+const SIZE = 8;
+const TILE = { x: 30, y: 15, z: 13 };  // half a tile's width and height; one storey
+const ORIGIN = { x: 22, y: 258 };
+const CELL = 56;  // a space seen from above
+const EDGE = 24;  // the margin for the names of columns and rows
+const MOTION_MS = 260;
+const WIDTH = 524, BOTTOM = 404;  // of the isometric picture
+const FIGURE = 34;  // the height of a figure
+const TOP_VIEW = "0 0 496 484";
+
+// The outline of a figure's head tells the seats apart without colours.
+const HEADS = [
+  "M0,-27 a6,6 0 1,0 .01,0 z",
+  "M-6,-27 h12 v12 h-12 z",
+  "M0,-29 L7,-15 H-7 z",
+  "M0,-30 L6.5,-21.5 L0,-13 L-6.5,-21.5 z",
+];
+const BODY = "M-10,1 C-9,-5 -5,-7 -4,-15 H4 C5,-7 9,-5 10,1 A10,4 0 0,1 -10,1 z";
+const CROWN = "M-8,-15 L-9,-28 L-4,-22 L0,-30 L4,-22 L9,-28 L8,-15 z";
+
+export function draw(parent, name, attributes, text = "") {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  if (text) node.textContent = text;
+  return parent.appendChild(node);
+}
+
+export function spacesOf(action) {
+  return action ? action.match(/\b[a-h][1-8]\b/g) ?? [] : [];
+}
+
+function place(space) {
+  return { column: space.charCodeAt(0) - 97, row: Number(space[1]) - 1 };
+}
+
+// A point of the board in the isometric picture: a1 is the left corner, h8 the right one.
+function iso(column, row, level = 0) {
+  const x = ORIGIN.x + (column + row) * TILE.x;
+  const y = ORIGIN.y + (column - row) * TILE.y - level * TILE.z;
+  return [x, y];
+}
+
+const path = (...points) => `M${points.map(([x, y]) => `${x},${y}`).join("L")}z`;
+
+function tile(column, row, level = 0) {
+  return path(
+    iso(column, row, level), iso(column + 1, row, level),
+    iso(column + 1, row + 1, level), iso(column, row + 1, level),
+  );
+}
+
+class Picture {
+  constructor(svg, frame) {
+    this.svg = svg;
+    this.frame = frame;
+    this.figures = new Map();  // by the name of the piece: "king", "0 c4"
+    this.touched = new Set(spacesOf(frame.action));
+  }
+
+  height(column, row) {
+    const inside = column >= 0 && column < SIZE && row >= 0 && row < SIZE;
+    return inside ? this.frame.heights[row * SIZE + column] : 0;
+  }
+
+  pieces() {
+    const found = this.frame.knights.flatMap((spaces, seat) =>
+      spaces.map((space) => ({ key: `${seat} ${space}`, seat, space, ...place(space) })));
+    const king = this.frame.king;
+    if (king) found.push({ key: "king", seat: -1, space: king, ...place(king) });
+    return found;
+  }
+
+  // The points that a castle gives are written on it in the frame of its scoring.
+  lights() {
+    return this.frame.castles ?? [];
+  }
+}
+
+class IsometricPicture extends Picture {
+  draw() {
+    const pieces = new Map(this.pieces().map((piece) => [piece.space, piece]));
+    for (let k = 0; k < SIZE; k += 1) {
+      const [x, y] = iso(k + 0.5, -0.45);
+      draw(this.svg, "text", { class: "axis", x, y: y + 4 }, String.fromCharCode(97 + k));
+      const [u, v] = iso(SIZE + 0.45, k + 0.5);
+      draw(this.svg, "text", { class: "axis", x: u, y: v + 4 }, String(k + 1));
+    }
+    for (let depth = 1 - SIZE; depth < SIZE; depth += 1) {  // from the back to the front
+      for (let column = Math.max(0, depth); column < Math.min(SIZE, SIZE + depth); column += 1) {
+        const row = column - depth;
+        this.drawTower(column, row);
+        const piece = pieces.get(String.fromCharCode(97 + column) + (row + 1));
+        if (piece) this.drawPiece(piece);
+      }
+    }
+    for (const piece of pieces.values()) if (this.isHidden(piece)) this.drawGhost(piece);
+    for (const castle of this.lights()) this.drawPoints(castle);
+  }
+
+  drawTower(column, row) {
+    const height = this.height(column, row);
+    const space = String.fromCharCode(97 + column) + (row + 1);
+    const marks = this.touched.has(space) ? " touched" : "";
+    const tower = draw(this.svg, "g", { class: "space", "data-space": space });
+    if (!height) {
+      draw(tower, "path", { class: `cell h0${marks}`, d: tile(column, row) });
+      return;
+    }
+    const south = [], east = [], doors = [];
+    for (let level = this.height(column, row - 1); level < height; level += 1) {
+      south.push(path(iso(column, row, level), iso(column + 1, row, level), iso(column + 1, row, level + 1), iso(column, row, level + 1)));
+      doors.push(this.door(column + 0.5, row, level, 0.16, 0));
+    }
+    for (let level = this.height(column + 1, row); level < height; level += 1) {
+      east.push(path(iso(column + 1, row, level), iso(column + 1, row + 1, level), iso(column + 1, row + 1, level + 1), iso(column + 1, row, level + 1)));
+      doors.push(this.door(column + 1, row + 0.5, level, 0, 0.16));
+    }
+    if (south.length) draw(tower, "path", { class: "south", d: south.join("") });
+    if (east.length) draw(tower, "path", { class: "east", d: east.join("") });
+    if (doors.length) draw(tower, "path", { class: "door", d: doors.join("") });
+    draw(tower, "path", { class: `cell h${Math.min(height, 8)}${marks}`, d: tile(column, row, height) });
+    const [x, y] = iso(column + 0.5, row + 0.5, height);
+    draw(tower, "text", { class: height > 4 ? "level high" : "level", x, y: y + 4 }, String(height));
+  }
+
+  // A door: half a storey high, in the middle of the wall of one block.
+  door(column, row, level, across, along) {
+    return path(
+      iso(column - across, row - along, level), iso(column + across, row + along, level),
+      iso(column + across, row + along, level + 0.5), iso(column, row, level + 0.68),
+      iso(column - across, row - along, level + 0.5),
+    );
+  }
+
+  foot({ column, row }) {
+    return iso(column + 0.5, row + 0.5, this.height(column, row));
+  }
+
+  drawPiece(piece, layer = this.svg, className = "") {
+    const [x, y] = this.foot(piece);
+    const kind = piece.seat < 0 ? "king" : `knight seat${piece.seat}`;
+    const figure = draw(layer, "g", { class: `${kind}${className}`, transform: `translate(${x},${y})` });
+    draw(figure, "path", { d: BODY });
+    draw(figure, "path", { d: piece.seat < 0 ? CROWN : HEADS[piece.seat] });
+    if (!className) this.figures.set(piece.key, figure);
+  }
+
+  // A higher tower in front hides a piece: its outline is drawn on top of everything.
+  isHidden({ column, row }) {
+    const own = this.height(column, row);
+    const hides = (step, side, drop) =>
+      (this.height(column + step, row - step + side) - own) * TILE.z > drop - 18;
+    for (let step = 1; step < 4; step += 1) {
+      if (hides(step, 0, step * 2 * TILE.y)) return true;
+      if (hides(step, 1, step * 2 * TILE.y - TILE.y)) return true;
+      if (hides(step - 1, -1, (step - 1) * 2 * TILE.y + TILE.y)) return true;
+    }
+    return false;
+  }
+
+  drawGhost(piece) {
+    this.drawPiece(piece, this.svg, " ghost");
+  }
+
+  drawPoints({ space, points }) {
+    const { column, row } = place(space);
+    const [x, y] = iso(column + 0.5, row + 0.5, this.height(column, row));
+    drawLabel(this.svg, x, y - 38, points);
+  }
+}
+
+class TopPicture extends Picture {
+  corner(column, row) {
+    return { x: EDGE + column * CELL, y: (SIZE - 1 - row) * CELL + 8 };
+  }
+
+  draw() {
+    for (let row = 0; row < SIZE; row += 1) {
+      for (let column = 0; column < SIZE; column += 1) this.drawSpace(column, row);
+    }
+    for (let k = 0; k < SIZE; k += 1) {
+      draw(this.svg, "text", { class: "axis", x: EDGE + (k + 0.5) * CELL, y: SIZE * CELL + 26 }, String.fromCharCode(97 + k));
+      draw(this.svg, "text", { class: "axis", x: 12, y: this.corner(0, k).y + CELL / 2 + 4 }, String(k + 1));
+    }
+    for (const piece of this.pieces()) this.drawPiece(piece);
+    for (const castle of this.lights()) {
+      const { column, row } = place(castle.space);
+      const { x, y } = this.corner(column, row);
+      drawLabel(this.svg, x + CELL / 2, y + 6, castle.points);
+    }
+  }
+
+  drawSpace(column, row) {
+    const height = this.height(column, row);
+    const { x, y } = this.corner(column, row);
+    const space = String.fromCharCode(97 + column) + (row + 1);
+    const group = draw(this.svg, "g", { class: "space", "data-space": space });
+    const marks = this.touched.has(space) ? " touched" : "";
+    draw(group, "rect", { class: `cell h${Math.min(height, 8)}${marks}`, x: x + 1, y: y + 1, width: CELL - 2, height: CELL - 2 });
+    for (let level = 1; level < height; level += 1) {  // one ring for each further storey
+      const inset = 2 + level * 2.6;
+      draw(group, "rect", { class: "ring", x: x + inset, y: y + inset, width: CELL - 2 * inset, height: CELL - 2 * inset });
+    }
+    if (height) {
+      draw(group, "text", { class: height > 4 ? "level high" : "level", x: x + CELL - 9, y: y + 15 }, String(height));
+      this.drawWalls(group, column, row, x, y);
+    }
+  }
+
+  // A wall stands between a space with blocks and a space without: it shows the castles.
+  drawWalls(group, column, row, x, y) {
+    const sides = [
+      [0, 1, x, y, x + CELL, y], [0, -1, x, y + CELL, x + CELL, y + CELL],
+      [-1, 0, x, y, x, y + CELL], [1, 0, x + CELL, y, x + CELL, y + CELL],
+    ];
+    for (const [across, along, x1, y1, x2, y2] of sides) {
+      if (!this.height(column + across, row + along)) draw(group, "line", { class: "wall", x1, y1, x2, y2 });
+    }
+  }
+
+  drawPiece(piece) {
+    const { x, y } = this.corner(piece.column, piece.row);
+    const kind = piece.seat < 0 ? "king" : `knight seat${piece.seat}`;
+    const figure = draw(this.svg, "g", { class: kind, transform: `translate(${x + CELL / 2 - 3},${y + CELL / 2 + 17})` });
+    draw(figure, "path", { d: BODY });
+    draw(figure, "path", { d: piece.seat < 0 ? CROWN : HEADS[piece.seat] });
+    this.figures.set(piece.key, figure);
+  }
+}
+
+// The points of each seat in its colour, above a castle.
+function drawLabel(svg, x, y, points) {
+  const label = draw(svg, "g", { class: "points", transform: `translate(${x - points.length * 15},${y})` });
+  points.forEach(([seat, value], k) => {
+    draw(label, "rect", { class: `seat${seat}`, x: k * 30, y: -13, width: 29, height: 18, rx: 4 });
+    draw(label, "text", { x: k * 30 + 14.5, y: 1 }, String(value));
+  });
+}
+
+// Return the piece that an action moved or set: its key before ("" if new) and after.
+function movedPiece(before, after) {
+  if (before.king !== after.king && after.king) return { from: before.king ? "king" : "", to: "king" };
+  for (let seat = 0; seat < after.knights.length; seat += 1) {
+    const gone = before.knights[seat].filter((space) => !after.knights[seat].includes(space));
+    const come = after.knights[seat].filter((space) => !before.knights[seat].includes(space));
+    if (come.length) return { from: gone.length ? `${seat} ${gone[0]}` : "", to: `${seat} ${come[0]}` };
+  }
+  return null;
+}
+
+export class Board {
+  constructor(svg) {
+    this.svg = svg;
+    this.picture = null;
+    this.levels = 1;
+  }
+
+  // Make room for the highest tower of these frames.
+  load(frames) {
+    this.levels = Math.max(3, ...frames.flatMap((frame) => frame.heights));
+  }
+
+  viewBox(view) {
+    if (view === "top") return TOP_VIEW;
+    const top = ORIGIN.y - SIZE * TILE.y - this.levels * TILE.z - FIGURE;
+    return `0 ${top} ${WIDTH} ${BOTTOM - top}`;
+  }
+
+  // Draw a frame. `before` is the frame that was shown last; with it the change moves.
+  show(frame, view, before = null) {
+    const start = before && this.picture ? this.positions() : new Map();
+    this.svg.replaceChildren();
+    this.svg.setAttribute("viewBox", this.viewBox(view));
+    this.picture = view === "top" ? new TopPicture(this.svg, frame) : new IsometricPicture(this.svg, frame);
+    this.picture.draw();
+    if (before) this.move(before, frame, start);
+  }
+
+  positions() {
+    return new Map([...this.picture.figures].map(([key, node]) => {
+      const { e, f } = node.transform.baseVal[0].matrix;
+      return [key, [e, f]];
+    }));
+  }
+
+  move(before, frame, start) {
+    const moved = movedPiece(before, frame);
+    const node = moved && this.picture.figures.get(moved.to);
+    if (node) {
+      const { e: x, f: y } = node.transform.baseVal[0].matrix;
+      const [u, v] = start.get(moved.from) ?? [x, y - 40];
+      slide(node, [u, v], [x, y]);
+      return;
+    }
+    frame.heights.forEach((height, index) => {
+      if (height <= before.heights[index]) return;
+      const space = String.fromCharCode(97 + (index % SIZE)) + (Math.floor(index / SIZE) + 1);
+      const tower = this.svg.querySelector(`[data-space=${space}]`);
+      if (tower) slide(tower, [0, -16], [0, 0], 0.3);
+    });
+  }
+}
+
+function slide(node, [x, y], [u, v], opacity = 1) {
+  node.animate(
+    [
+      { transform: `translate(${x}px,${y}px)`, opacity },
+      { transform: `translate(${u}px,${v}px)`, opacity: 1 },
+    ],
+    { duration: MOTION_MS, easing: "ease-in-out" },
+  );
+}

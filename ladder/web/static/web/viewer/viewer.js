@@ -1,0 +1,266 @@
+// The viewer of replays and running games. It knows no rules: it gets the position after
+// each action (frames.json, or the element #frames) and shows one position at a time.
+// `#ply=57` in the address is the position after 57 actions. Without scripts the page
+// still lists the moves. A running game is polled.
+
+import { Board } from "./board.js";
+import { ScoreCurve } from "./curve.js";
+import { words } from "./words.js";
+
+const POLL_INTERVAL_MS = 2000;
+const SPEEDS = { slow: 1100, normal: 550, fast: 180 };
+const KEY = "torres-viewer";  // of the remembered settings
+const byId = (id) => document.getElementById(id);
+const viewer = byId("viewer");
+const description = byId("description");
+const slider = byId("at");
+const seats = document.querySelector("#seats tbody");
+const list = byId("moves");
+const live = byId("live");
+const playButton = byId("play");
+const notes = new Map(read("owner-notes", []).map((note) => [note.move, note.note]));
+const settings = { view: "iso", motion: !matchMedia("(prefers-reduced-motion: reduce)").matches, speed: "normal", ...remembered() };
+
+let { players, frames } = read("frames") ?? (await (await fetch(viewer.dataset.frames)).json());
+let moves = [...list.children];
+let at = -1;  // the index of the frame that is shown
+let timer = 0;
+let ended = !live;
+const board = new Board(byId("board"));
+const curve = new ScoreCurve(byId("curve"), (index) => { stop(); show(index); });
+
+// Return the JSON in an element of the page; it is data, and never run.
+function read(id, missing = null) {
+  const node = byId(id);
+  return node ? JSON.parse(node.textContent) : missing;
+}
+
+function remembered() {
+  try {
+    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+  } catch {
+    return {};  // storage is off, or another program wrote there
+  }
+}
+
+function set(name, value) {
+  settings[name] = value;
+  try {
+    localStorage.setItem(KEY, JSON.stringify(settings));
+  } catch { /* the setting holds until the page is left */ }
+  drawSettings();
+}
+
+function drawSettings() {
+  byId("view").textContent = settings.view === "top" ? "Isometric" : "From above";
+  byId("motion").setAttribute("aria-pressed", String(settings.motion));
+  byId("speed").value = settings.speed;
+}
+
+function element(name, className = "", text = "") {
+  const node = document.createElement(name);
+  node.className = className;
+  node.textContent = text;
+  return node;
+}
+
+// A row for each seat, and one for its cards if it has any.
+function drawSeats(frame) {
+  seats.replaceChildren(...players.flatMap((player, seat) => {
+    const kind = frame.seat === seat ? "to-act" : "";
+    const row = element("tr", kind);
+    const first = element("td");
+    first.append(element("span", `chip seat${seat}`, String(seat)), element("span", "", ` ${player}`));
+    if (frame.forfeited.includes(seat)) first.append(" ", element("span", "tag warn", "forfeit"));
+    const current = frame.seat === seat && frame.current !== null ? `, on hand ${frame.current}` : "";
+    row.append(
+      first,
+      element("td", "n strong", String(frame.scores[seat])),
+      element("td", "", (frame.stacks[seat]?.join(" ") || "–") + current),
+      element("td", "n", String(frame.reserve[seat])),
+    );
+    const cards = frame.hands[seat]?.join(", ");
+    if (!cards) return [row];
+    const hand = element("tr", `cards ${kind}`);
+    const cell = element("td", "", `cards: ${cards}`);
+    cell.colSpan = row.children.length;
+    hand.append(cell);
+    return [row, hand];
+  }));
+}
+
+function describe(frame) {
+  description.textContent = frame.phase ? `Phase ${frame.phase}, round ${frame.round}. ` : "Set-up. ";
+  if (frame.action === null) description.append("The game begins.");
+  else description.append(element("strong", "", players[frame.by]), ` ${words(frame.action)} `, element("code", "", frame.action));
+  for (const { seat, reason } of frame.failed ?? []) {
+    description.append(" – ", element("strong", "forfeit", `${players[seat]} forfeits: ${reason}`));
+  }
+  if (frame.over) description.append(" – the game is over.");
+  else description.append(` – the turn of ${players[frame.seat]}${frame.ap ? `, ${frame.ap} AP` : ""}.`);
+}
+
+function drawDetails(frame) {
+  const last = frame.scored.at(-1);
+  const parts = [];
+  if (frame.clock) parts.push(`This decision took ${frame.clock.ms} ms; ${Math.round(frame.clock.bank_ms)} ms are left in the bank.`);
+  if (frame.castles?.length) parts.push(`Phase ${last.phase} is scored: each castle shows its points.`);
+  else if (last) parts.push(`The score after phase ${last.phase} was ${last.scores.join(" : ")}.`);
+  if (frame.master) parts.push(`Master card: ${frame.master}.`);
+  byId("scored").textContent = parts.join(" ");
+  const note = frame.move === null ? undefined : notes.get(frame.move);
+  byId("note").hidden = note === undefined;
+  byId("note").textContent = note === undefined ? "" : `Your bot's note: ${note}`;
+}
+
+function show(index, { link = true } = {}) {
+  const before = at;
+  at = Math.max(0, Math.min(frames.length - 1, index));
+  const frame = frames[at];
+  const next = at === before + 1 && settings.motion;
+  board.show(frame, settings.view, next ? frames[before] : null);
+  drawSeats(frame);
+  drawDetails(frame);
+  describe(frame);
+  curve.point(at);
+  slider.value = String(at);
+  slider.setAttribute("aria-valuetext", description.textContent);
+  byId("count").value = `${at} of ${frames.length - 1}`;
+  const current = frame.move === null ? undefined : moves[frame.move];
+  for (const item of moves) item.classList.toggle("now", item === current);
+  if (current) current.parentElement.scrollTop = current.offsetTop - current.parentElement.offsetTop - 80;
+  if (link) history.replaceState(null, "", `#ply=${at}`);
+}
+
+function stop() {
+  clearInterval(timer);
+  timer = 0;
+  playButton.textContent = "▶ Play";
+}
+
+function play() {
+  if (timer) return stop();
+  if (at === frames.length - 1) show(0);
+  playButton.textContent = "❚❚ Pause";
+  timer = setInterval(() => (at === frames.length - 1 ? stop() : show(at + 1)), SPEEDS[settings.speed] ?? SPEEDS.normal);
+}
+
+// Go to the end of the previous or next move; a move can have several actions.
+function jump(step) {
+  let index = at + step;
+  while (index > 0 && index < frames.length - 1 && frames[index + 1].move === frames[index].move) index += step;
+  show(index);
+}
+
+function changeView() {
+  set("view", settings.view === "top" ? "iso" : "top");
+  show(at, { link: false });
+}
+
+const KEYS = {
+  ArrowLeft: () => show(at - 1), ArrowRight: () => show(at + 1),
+  ArrowUp: () => jump(-1), ArrowDown: () => jump(1),
+  Home: () => show(0), End: () => show(frames.length - 1), " ": play, v: changeView,
+};
+
+document.addEventListener("keydown", (event) => {
+  const act = KEYS[event.key];
+  const typing = event.target.closest("button, input, textarea, select, a, summary");
+  if (!act || event.ctrlKey || event.metaKey || event.altKey || typing) return;
+  event.preventDefault();
+  if (event.key !== " ") stop();
+  act();
+});
+
+const BUTTONS = {
+  first: () => show(0), back: () => show(at - 1),
+  on: () => show(at + 1), last: () => show(frames.length - 1),
+};
+for (const [id, act] of Object.entries(BUTTONS)) {
+  byId(id).addEventListener("click", () => { stop(); act(); });
+}
+playButton.addEventListener("click", play);
+byId("view").addEventListener("click", changeView);
+byId("motion").addEventListener("click", () => set("motion", !settings.motion));
+byId("speed").addEventListener("change", (event) => {
+  set("speed", event.target.value);
+  if (timer) { stop(); play(); }
+});
+slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
+list.addEventListener("click", (event) => {
+  const item = event.target.closest("li");
+  if (!item) return;
+  stop();
+  const move = Number(item.dataset.move);
+  show(frames.findLastIndex((frame) => frame.move === move));
+});
+
+function linkedPly() {
+  const found = /^#ply=(\d{1,6})$/.exec(location.hash);
+  return found ? Number(found[1]) : null;
+}
+
+window.addEventListener("hashchange", () => {
+  const ply = linkedPly();
+  if (ply !== null && ply !== at) { stop(); show(ply); }
+});
+
+// List the moves of a running game in the same way as the server lists those of a replay.
+function listMoves() {
+  const played = [];
+  for (const { move, by, action } of frames) {
+    if (move === null) continue;
+    if (played[move]) played[move].actions.push(action);
+    else played[move] = { by, actions: [action] };
+  }
+  list.replaceChildren(...played.map(({ by, actions }, index) => {
+    const item = element("li");
+    item.dataset.move = String(index);
+    item.append(element("span", `chip seat${by}`, String(by)), " ", element("code", "", actions.join("  ·  ")));
+    return item;
+  }));
+  moves = [...list.children];
+}
+
+function load() {
+  slider.max = String(frames.length - 1);
+  board.load(frames);
+  curve.load(frames);
+}
+
+async function follow() {
+  const response = document.hidden ? null : await fetch(viewer.dataset.frames).catch(() => null);
+  if (response?.ok) {
+    const game = await response.json();
+    const atEnd = at === frames.length - 1;
+    ({ players, frames } = game);
+    ended = game.over;
+    listMoves();
+    load();
+    if (atEnd && !timer) show(frames.length - 1, { link: false });
+    else show(at, { link: false });
+    if (ended) finish();
+  } else if (response) {
+    return location.reload();  // the game is played again, or may no longer be watched
+  }
+  if (!ended) setTimeout(follow, POLL_INTERVAL_MS);
+}
+
+// Say that the game is over. The position that is shown stays.
+function finish() {
+  const tag = document.querySelector("h1 .tag");
+  if (tag) {
+    tag.textContent = "finished";
+    tag.className = "tag finished";
+  }
+  const link = element("a", "", "Show the result and the replay");
+  link.href = location.pathname;
+  live.replaceChildren("The game is over. ", link);
+}
+
+drawSettings();
+load();
+viewer.hidden = false;
+if (live) listMoves();
+show(linkedPly() ?? (live ? frames.length - 1 : 0), { link: false });
+if (live) setTimeout(follow, POLL_INTERVAL_MS);

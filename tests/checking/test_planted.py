@@ -1,0 +1,97 @@
+"""`torres check` finds each planted mistake, names it, and says what to do."""
+
+from pathlib import Path
+
+import pytest
+
+from ladder.checking.causes import CAUSES
+from ladder.checking.forms import GameForm
+from ladder.cli.check import Checker, CheckResult
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import Sandbox
+from tests.checking.planted import PLANTED, Planted
+
+SHORT = Limits(start_ms=2_000, move_ms=300, bank_ms=700)
+FORMS = [
+    *(GameForm("yucata", seats, SHORT) for seats in (2, 3, 4)),
+    GameForm("devir-2017", 2, SHORT),
+]
+
+
+def checked(
+    files: dict[str, str | bytes], sandbox: Sandbox, folder: Path
+) -> CheckResult:
+    source = folder / "source"
+    source.mkdir()
+    for name, content in files.items():
+        data = content.encode() if isinstance(content, str) else content
+        (source / name).write_bytes(data)
+        if data.startswith(b"#!"):
+            (source / name).chmod(0o755)
+    result = CheckResult("planted", level=sandbox.level)
+    Checker(result, sandbox, 1, quiet=True).run(source, folder / "bot", FORMS)
+    return result
+
+
+def assert_explained(planted: Planted, result: CheckResult) -> None:
+    codes = [finding.code for finding in result.findings]
+    assert planted.code in codes, result.findings
+    finding = result.findings[codes.index(planted.code)]
+    for sentence in (finding.cause, finding.cure):
+        assert sentence[0].isupper() or sentence[0] in "\"'/"
+        assert sentence[-1] in ".?"
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=str)
+def test_a_planted_mistake_is_found_and_explained(
+    planted: Planted, none: Sandbox, tmp_path: Path
+) -> None:
+    assert_explained(planted, checked(planted.files, none, tmp_path))
+
+
+ENFORCED = {
+    "writes-folder",
+    "needs-network",
+    "too-many-processes",
+    "memory",
+    "memory-grows",
+    "no-flush",
+    "ignores-end",
+    "closes-stdout",
+    "missing-import",
+    "depends-on-seats",
+    "does-not-compile",
+    "exits-early",
+}
+"""Where the sandbox decides what the bot can do, or sees how it ends."""
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    "planted", [planted for planted in PLANTED if planted.code in ENFORCED], ids=str
+)
+def test_the_sandbox_of_the_server_gives_the_same_finding(
+    planted: Planted, full: Sandbox, tmp_path: Path
+) -> None:
+    assert_explained(planted, checked(planted.files, full, tmp_path))
+
+
+def test_there_are_enough_planted_mistakes() -> None:
+    assert len({planted.code for planted in PLANTED}) >= 25
+
+
+def test_every_row_of_the_table_has_a_planted_bot() -> None:
+    untested = {"plays-fresh-card"}  # depends on the cards that are drawn
+
+    assert {row.code for row in CAUSES} <= {p.code for p in PLANTED} | untested
+
+
+def test_a_missing_main_file_is_explained_by_the_files_that_are_there(
+    none: Sandbox, tmp_path: Path
+) -> None:
+    files = {f"part{number}.py": "" for number in range(9)}
+
+    (finding,) = checked(dict(files), none, tmp_path).findings
+
+    assert "it holds part0.py, part1.py" in finding.evidence
+    assert "and 3 more" in finding.evidence

@@ -1,0 +1,257 @@
+"""The command as a whole: its start, its help, its exit codes, its completion."""
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ladder.cli.commands import COMMANDS
+from ladder.cli.main import torres as group
+from tests.bench.startup import MAX_START_MS, start_cpu_ms
+from tests.cli.conftest import TORRES
+from tests.conftest import part_missing
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/cli.md").read_text()
+REPORTING = {
+    "play",
+    "match",
+    "compare",
+    "ladder",
+    "tournament",
+    "verify",
+    "rulesets",
+    "doctor",
+    "submit",
+    "status",
+    "leaderboard",
+    "logs",
+    "reproduce",
+    "ask",
+}
+SERVER = ("django", "celery", "rest_framework", "psycopg", "redis")
+IMPORTS = """
+import sys
+sys.argv = ["torres", *sys.argv[1:]]
+from ladder.cli.main import main
+try:
+    main()
+except SystemExit:
+    print("imported:", *sys.modules)
+"""
+
+
+def help_of(command: str) -> str:
+    result = CliRunner().invoke(group, [command, "--help"])
+    assert result.exit_code == 0
+    return result.output
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_has_examples_and_no_marks_of_the_formatter(command: str) -> None:
+    text = help_of(command)
+
+    assert re.search(rf"Examples?:\n  .*torres {command}", text)
+    assert "\b" not in text
+    assert "\\b" not in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_page_and_the_table_name_every_command(command: str) -> None:
+    assert f"`torres {command}`" in PAGE
+    assert COMMANDS[command].load().name == command
+
+
+@pytest.mark.parametrize("command", sorted(REPORTING & set(COMMANDS)))
+def test_a_command_that_reports_results_has_json(command: str) -> None:
+    assert "--json" in help_of(command)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_a_command_starts_fast(command: str) -> None:
+    assert start_cpu_ms(command) <= MAX_START_MS
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_no_command_imports_the_server(command: str) -> None:
+    words = [*command.split(), "--help"]
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS, *words],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    imported = done.stdout.partition("imported: ")[2].split()
+    assert "click" in imported
+    assert [name for name in imported if name.partition(".")[0] in SERVER] == []
+
+
+def test_help_imports_no_command(torres) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS, "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    imported = done.stdout.partition("imported: ")[2].split()
+    assert not {home.module for home in COMMANDS.values()} & set(imported)
+
+
+def test_a_replay_can_be_verified_for_programs(torres, tmp_path: Path) -> None:
+    torres("play", "house:random", "house:random", "--replay", "game.json")
+    (tmp_path / "no.json").write_text("{}")
+    (tmp_path / "bad.json").write_text("{")
+
+    done = torres("verify", "game.json", "no.json", "bad.json", "--json")
+
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["valid"] for line in lines] == [True, False, None]
+    assert [line["fault"] is None for line in lines] == [True, False, False]
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["verify", "no.json"], 1),
+        (["verify", "missing.json"], 2),
+        (["play", "house:random"], 2),
+        (["play", "house:nobody", "house:random"], 2),
+        (["nonsense"], 2),
+        ([], 2),
+        (["rulesets"], 0),
+    ],
+)
+def test_the_exit_codes_are_those_of_the_page(torres, tmp_path, words, code) -> None:
+    (tmp_path / "no.json").write_text("{}")
+
+    assert torres(*words).returncode == code
+    assert f"| {code} |" in PAGE
+
+
+# --- completion, in the shells themselves
+
+BASH = """
+eval "$(_TORRES_COMPLETE=bash_source torres)"
+COMP_WORDS=({words}); COMP_CWORD={cword}; COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}
+_torres_completion torres
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+ZSHRC = """
+autoload -Uz compinit; compinit -u -d "$ZDOTDIR/dump"
+eval "$(_TORRES_COMPLETE=zsh_source torres)"
+report() { print -r -- "$BUFFER" > "$ZDOTDIR/report"; }
+zle -N report; bindkey '^X' report
+print -r -- READY
+"""
+CASES = {
+    "torres to": {"tournament"},
+    "torres play --ru": {"--ruleset"},
+    "torres play --ruleset devir-2017-s": {"devir-2017-shared-deck"},
+    "torres play house:gr": {"house:greedy"},
+    "torres play --sandbox f": {"full"},
+    "torres play bot.p": {"bot.py"},
+}
+
+
+def environment(folder: Path) -> dict[str, str]:
+    (folder / "bot.py").write_text("")
+    path = f"{TORRES.parent}:{os.environ['PATH']}"
+    home = str(folder)
+    return {**os.environ, "PATH": path, "ZDOTDIR": home, "HOME": home, "TERM": "dumb"}
+
+
+def shell_output(
+    shell: list[str], folder: Path, text: str = ""
+) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            shell,
+            input=text,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=folder,
+            env=environment(folder),
+            timeout=60,
+        )
+    except FileNotFoundError:
+        part_missing(f"{shell[0]} is not installed")
+        raise
+
+
+@pytest.mark.parametrize("line", CASES)
+def test_bash_completes(line: str, tmp_path: Path) -> None:
+    words = [word for part in line.split(" ") for word in re.split("(:)", part)]
+    script = BASH.format(
+        words=" ".join(words), cword=len(words) - 1, line=line
+    ).replace("compopt -o default", 'COMPREPLY+=($(compgen -f -- "$2"))')
+    # Outside of a real prompt there is no compopt: its default, files, is asked for.
+    stub = 'compopt() { COMPREPLY+=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")); }\n'
+
+    done = shell_output(["bash", "--norc", "-c", stub + script], tmp_path)
+
+    wanted = {value.rpartition(":")[2] for value in CASES[line]}
+    assert set(done.stdout.split()) == wanted, done.stderr
+
+
+@pytest.mark.parametrize("line", CASES)
+def test_fish_completes(line: str, tmp_path: Path) -> None:
+    script = f"_TORRES_COMPLETE=fish_source torres | source; complete -C '{line}'"
+
+    done = shell_output(["fish", "--no-config", "-c", script], tmp_path)
+
+    found = {row.split("\t")[0] for row in done.stdout.splitlines()}
+    assert found == CASES[line], done.stderr
+
+
+@pytest.mark.parametrize("line", CASES)
+def test_zsh_completes(line: str, tmp_path: Path) -> None:
+    """Only a terminal has completion in zsh: TAB completes, Ctrl-X reports the line."""
+    (tmp_path / ".zshrc").write_text(ZSHRC)
+    if not shutil.which("zsh"):
+        part_missing("zsh is not installed")
+    ours, theirs = pty.openpty()
+    shell = subprocess.Popen(
+        ["zsh", "-i"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        until(lambda: b"READY" in os.read(ours, 65_536))
+        os.write(ours, f"{line}\t\x18".encode())
+        until((tmp_path / "report").is_file)
+        until(lambda: (tmp_path / "report").read_text().endswith("\n"))
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(ours)
+
+    (wanted,) = CASES[line]
+    completed = (tmp_path / "report").read_text().strip()
+    assert completed == " ".join([*line.split()[:-1], wanted])
+
+
+def until(done: Callable[[], bool], timeout_s: float = 30) -> None:
+    """Wait until a condition holds."""
+    ends = time.monotonic() + timeout_s
+    while not done():
+        assert time.monotonic() < ends
+        select.select([], [], [], 0.05)

@@ -1,0 +1,186 @@
+"""`torres new`: every kit is small, passes its own test, and plays every game."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.editions import PRESETS
+from ladder.checking.checkup import play_at_home
+from ladder.checking.files import inspect_files
+from ladder.checking.forms import TABLE_SIZES, GameForm, every_form
+from ladder.checking.games import GameSettings
+from ladder.cli.check import Checker, CheckResult
+from ladder.cli.completion import house_bots
+from ladder.cli.new import KITS, kits, write_kit
+from ladder.runner import languages
+from ladder.runner.compiler import home_cache, prepared
+from ladder.runner.languages import locate
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import Sandbox
+from tests.conftest import part_missing
+
+NAMES = list(kits())
+MAX_LINES = 150
+FAST = Limits(move_ms=50)  # the search kit takes a share of it
+
+
+def need(kit: str) -> None:
+    language = languages.BY_NAME[kit.partition("-")[0]]
+    if packages := languages.missing(language):
+        part_missing(f"{language.name} needs apt-get install {' '.join(packages)}")
+
+
+@pytest.fixture(params=NAMES)
+def kit(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    """A kit that `torres new` has written."""
+    need(request.param)
+    folder = tmp_path / "kit"
+    write_kit(request.param, folder)
+    return request.param, folder
+
+
+def test_there_is_a_kit_for_each_language() -> None:
+    assert {name for name in NAMES if "-" not in name} == set(languages.BY_NAME)
+    assert {path.name for path in KITS.iterdir() if path.is_dir()} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_kit_is_short_and_has_a_test_and_a_readme(name: str, tmp_path: Path) -> None:
+    files = write_kit(name, tmp_path / "kit")
+
+    for file in files:
+        assert len(file.read_text().splitlines()) <= MAX_LINES, file
+    readme = (tmp_path / "kit" / "README.md").read_text()
+    assert kits()[name]["test"] in readme
+    assert "{" not in readme
+    sources = [file.read_text() for file in files]
+    assert any(
+        "test" in file.name.lower() or "cfg(test)" in text
+        for file, text in zip(files, sources, strict=True)
+    )
+
+
+def test_a_kit_passes_its_own_test(kit: tuple[str, Path]) -> None:
+    name, folder = kit
+    command = kits()[name]["test"].replace("python3", sys.executable)
+    root = str(Path(__file__).parents[2])
+
+    done = subprocess.run(
+        ["bash", "-ec", command],
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": root, "HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_torres_new_writes_a_bot_that_torres_check_accepts(torres, tmp_path) -> None:
+    made = torres("new", "python", "mine")
+    checked = torres("check", "mine", "--sandbox", "none", "--json")
+
+    assert made.returncode == 0
+    assert "torres check ." in made.stdout
+    report = json.loads(checked.stdout)
+    assert (checked.returncode, report["passed"], report["findings"]) == (0, True, [])
+    assert len(report["games"]) == 11
+    assert {game["seats"] for game in report["games"]} == set(TABLE_SIZES)
+    assert {game["ruleset"] for game in report["games"]} == set(PRESETS)
+
+
+def test_the_search_kit_has_two_names(torres, tmp_path: Path) -> None:
+    assert torres("new", "python", "--search", "one").returncode == 0
+    assert torres("new", "python-search", "two").returncode == 0
+    assert torres("new", "c", "--search", "three").returncode == 2
+
+    assert (tmp_path / "one/bot.py").read_text() == (
+        tmp_path / "two/bot.py"
+    ).read_text()
+
+
+def test_no_file_of_the_author_is_overwritten(torres, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "bot.py").write_text("precious")
+
+    done = torres("new", "python", "mine")
+
+    assert done.returncode == 2
+    assert "not empty" in done.stderr
+    assert (tmp_path / "mine" / "bot.py").read_text() == "precious"
+
+
+def test_a_kit_has_no_findings(kit: tuple[str, Path], none: Sandbox) -> None:
+    name, folder = kit
+    result = CheckResult(name)
+    forms = [GameForm("yucata", seats, FAST) for seats in TABLE_SIZES]
+
+    Checker(result, none, 2, quiet=True).run(folder, folder.parent / "bot", forms)
+
+    allowed = {"not-repeatable"} if name == "python-search" else set()
+    assert {finding.code for finding in result.findings} <= allowed
+    assert [game.form for game in result.games] == forms
+
+
+@pytest.mark.parametrize("name", house_bots())
+def test_a_house_bot_has_no_findings(name: str, torres) -> None:
+    done = torres("check", f"house:{name}", "--seats", 3, "--json", "--jobs", 2)
+
+    report = json.loads(done.stdout)
+    assert (report["findings"], len(report["games"])) == ([], 4)
+
+
+def games_of(name: str, folder: Path, sandbox: Sandbox, forms: list[GameForm]) -> None:
+    program = prepared(locate(folder), sandbox, home_cache())
+    settings = GameSettings(program, sandbox)
+    assert inspect_files(program) == []
+    for number, form in enumerate(forms):
+        game = play_at_home(settings, "kits", (form, number % form.seats))
+        assert game.passed, (form, game.forfeit)
+        assert game.seen.answers > 0
+
+
+def test_a_kit_plays_every_ruleset(kit: tuple[str, Path], none: Sandbox) -> None:
+    every = every_form(FAST)
+    shift = NAMES.index(kit[0])
+    sample = [every[3 * n + (n + shift) % 3] for n in range(len(PRESETS))]
+
+    games_of(*kit, none, sample)
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_a_kit_plays_every_ruleset_with_every_number_of_seats(
+    kit: tuple[str, Path], full: Sandbox
+) -> None:
+    games_of(*kit, full, every_form(FAST))
+
+
+@pytest.mark.slow
+def test_the_search_kit_beats_the_best_house_bot(torres, tmp_path: Path) -> None:
+    shutil.copytree(KITS / "python-search", tmp_path / "search")
+
+    done = torres(
+        "play",
+        "search",
+        "house:greedy",
+        "--games",
+        20,
+        "--rotate",
+        "--json",
+        "--seed",
+        "kits",
+        timeout=3600,
+    )
+
+    wins = 0
+    for number, line in enumerate(done.stdout.splitlines()):
+        game = json.loads(line)
+        assert game["forfeits"] == []
+        wins += game["ranks"][number % 2] == 1
+    assert wins >= 16

@@ -1,0 +1,186 @@
+"""The commands that talk to a ladder, with a real service and real bots."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ladder.cli.play import find_bot
+from ladder.cli.playback import RecordedAnswer, RepeatedGame, compare
+from ladder.runner.process import BotProcess
+from ladder.runner.protocol import Limits
+from ladder.runner.sandbox import open_sandbox
+
+ROOT = Path(__file__).resolve().parents[2]
+TORRES = Path(sys.executable).with_name("torres")
+START_TIMEOUT_S = 120
+HOUSE = ROOT / "ladder/bots/house"
+GAMES = 20
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Start `manage.py up --demo`; return LADDER and TOKEN."""
+    folder = tmp_path_factory.mktemp("service")
+    environment = os.environ | {
+        "TORRES_DATA": str(folder / "data"),
+        "PYTHONPATH": str(ROOT),
+        "TORRES_SANDBOX": "none",
+    }
+    for name in ("DATABASE_URL", "BROKER_URL"):
+        environment.pop(name, None)
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "manage.py"), "up", "--demo", "--port", "0"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    variables = {}
+    for line in process.stdout:
+        name, _, value = line.strip().partition("=")
+        if name in ("LADDER", "TOKEN"):
+            variables[name] = value
+        if len(variables) == 2:
+            break
+    # Nobody reads the rest, and a full pipe would stop the service.
+    reader = subprocess.Popen(["cat"], stdin=process.stdout, stdout=subprocess.DEVNULL)
+    yield variables
+    process.send_signal(signal.SIGTERM)
+    process.wait(60)
+    reader.wait(10)
+    process.stdout.close()
+
+
+@pytest.fixture
+def torres(service: dict[str, str], tmp_path: Path) -> Run:
+    """Return a function that runs `torres` as a user who is logged in."""
+
+    def run(
+        *args: object, stdin: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [TORRES, *map(str, args)],
+            cwd=tmp_path,
+            env=os.environ | {"XDG_CONFIG_HOME": str(tmp_path / "config")},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+
+    done = run("login", service["LADDER"], "--token", "-", stdin=service["TOKEN"])
+    assert done.returncode == 0, done.stderr
+    return run
+
+
+def test_a_login_is_private_and_a_wrong_token_is_refused(
+    torres: Run, service: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "config/torres-ladder/ladders.json"
+    assert file.stat().st_mode & 0o777 == 0o600
+
+    wrong = torres("login", service["LADDER"], "--token", "torres_wrong")
+    nowhere = torres("login", "http://127.0.0.1:9", "--token", "x")
+    nonsense = torres("login", "::", "--token", "x")
+
+    assert wrong.returncode == nowhere.returncode == nonsense.returncode == 2
+    assert "valid token" in wrong.stderr
+    assert "does not answer" in nowhere.stderr
+    assert "not the address" in nonsense.stderr
+    assert torres("logout").returncode == 0
+    assert "not logged in" in torres("status").stderr
+
+
+def test_a_submitted_bot_is_followed_to_its_first_rated_game(
+    torres: Run, tmp_path: Path
+) -> None:
+    source = (HOUSE / "greedy/bot.py").read_text()
+    (tmp_path / "climbing.py").write_text(source)
+
+    done = torres("submit", "climbing.py")
+
+    assert done.returncode == 0, done.stderr
+    assert "is ready" in done.stdout
+    assert "first rated game" in done.stdout
+    listed = json.loads(torres("status", "--json").stdout)
+    assert [row["bot"] for row in listed] == ["climbing"]
+    assert listed[0]["newest_upload"] == "#1 ready"
+    assert "climbing" in torres("leaderboard").stdout
+    again = torres("submit", "climbing.py", "--no-wait", "--json")
+    assert json.loads(again.stdout)["submission"]["number"] == 1
+
+
+def test_a_rejected_bot_says_why(torres: Run, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("import no_such_module\n")
+
+    done = torres("submit", "broken.py")
+
+    assert done.returncode == 1
+    assert "no_such_module" in done.stdout + done.stderr
+    assert "torres logs" in done.stderr
+
+
+def test_server_games_are_reproduced_and_a_changed_bot_differs(
+    torres: Run, service: dict[str, str], tmp_path: Path
+) -> None:
+    """The same bot does the same in 20 games of the server; another one does not."""
+    folder = tmp_path / "games"
+    for _ in range(60):
+        done = torres("replays", folder, "--last", GAMES)
+        assert done.returncode == 0, done.stderr
+        if len(list(folder.iterdir())) >= GAMES:
+            break
+    files = sorted(folder.iterdir())[:GAMES]
+    assert len(files) == GAMES
+    for file in files:
+        replay = json.loads(file.read_text())
+        seat, name = next(
+            (seat, player["bot"].removeprefix("house-"))
+            for seat, player in enumerate(replay["players"])
+            if player["bot"].startswith("house-")
+        )
+        assert comparison(replay, seat, name).difference is None
+        other = "banker" if name == "random" else "random"
+        difference = comparison(replay, seat, other).difference
+        assert difference is not None
+        assert isinstance(difference.recorded, RecordedAnswer)
+        assert difference.given != difference.recorded.actions
+
+    number = file.stem.removeprefix("game-")
+    same = torres("reproduce", number, f"house:{name}")
+    changed = torres("reproduce", file, f"house:{other}", "--seat", seat)
+    assert same.returncode == 0, same.stderr
+    assert same.stdout.startswith("No difference: all ")
+    assert changed.returncode == 1, changed.stderr
+    assert f"First difference: {difference.ask.decision}" in changed.stdout
+
+
+def comparison(replay: dict[str, Any], seat: int, house_bot: str) -> RepeatedGame:
+    with closing(open_sandbox("none")) as sandbox:
+        bot = BotProcess(find_bot(f"house:{house_bot}").program, sandbox)
+        return compare(replay, seat, bot, Limits().as_dict())
+
+
+def test_a_position_is_put_to_a_bot(torres: Run, tmp_path: Path) -> None:
+    torres("replays", "games", "--last", 1)
+    (file,) = (tmp_path / "games").glob("*.json")
+
+    done = torres("ask", "house:greedy", file, "--ply", 20)
+    beyond = torres("ask", "house:greedy", file, "--ply", 99_999)
+
+    assert done.returncode == 0, done.stderr
+    assert "recorded:" in done.stdout
+    assert "answer:" in done.stdout
+    assert beyond.returncode == 2
+    assert "use a number from 0 to" in beyond.stderr
