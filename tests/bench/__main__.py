@@ -20,6 +20,7 @@ AREAS = {
     "leaderboard": "tests.bench.leaderboard",
     "cli": "tests.bench.startup",
     "match": "tests.bench.match",
+    "scale": "tests.bench.scale",
 }
 AREA_TIMEOUT_S = 900
 ROWS_PREFIX = "rows: "  # marks the one line of a child's output that the parent reads
@@ -56,6 +57,9 @@ def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--rows"]:
         module: Any = import_module(AREAS[arguments[1]])
         print(ROWS_PREFIX + json.dumps(module.measure()), flush=True)
+        return
+    if arguments[:1] == ["scale"] and arguments[1:]:
+        import_module(AREAS["scale"]).report(arguments[1:])
         return
     print(f"{'area':<12}{'measured':>14}  {'target':<9}{'':<6} what", flush=True)
     for area in arguments or AREAS:

@@ -44,11 +44,11 @@ def add_tournaments(
                 match__fixture__tournament=tournament, status=GameStatus.SCHEDULED
             )
             for game in waiting.defer("replay"):
-                _finish(game, rng.choice(specimens), worker, ended)
+                finish_game(game, rng.choice(specimens), worker, ended)
             tournament.refresh_from_db()
 
 
-def _finish(game: Game, specimen: Specimen, worker: Worker, at: datetime) -> None:
+def finish_game(game: Game, specimen: Specimen, worker: Worker, at: datetime) -> None:
     """Give a scheduled game the result of a specimen."""
     Attempt.objects.create(
         game=game,

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
+from django.db.models.functions import Now
+
 from ladder.games.models import Attempt, Game, Match, Seat, Worker
 from ladder.ops.fill.bots import FilledBot, Upload
 from ladder.ops.fill.rows import RowWriter, first_free_id
@@ -62,9 +64,7 @@ class SeasonWriter:
             size: play_specimens(self._ladder.ruleset, size, self._ladder.limits, rng)
             for size in TABLE_SIZES
         }
-        self._worker = Worker.objects.create(
-            name="fill#1", host="fill", gone_at=clock.started
-        )
+        self._worker = Worker.objects.create(name="fill#1", host="fill", gone_at=Now())
         self._match_id = first_free_id(Match)
         self._game_id = first_free_id(Game)
         self._open_writers()
