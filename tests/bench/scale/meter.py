@@ -14,7 +14,7 @@ TICKS_PER_S = 100  # the unit of the times in /proc/PID/stat
 
 
 class CallCost(NamedTuple):
-    """What a call costs: ms of CPU, ms of time, and SQL statements."""
+    """The cost of a call: ms of CPU, ms of time, and SQL statements."""
 
     cpu: float
     wall: float
