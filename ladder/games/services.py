@@ -43,7 +43,14 @@ class MatchTerms:
     why: dict[str, Any] | None = None
 
 
-@transaction.atomic
+@dataclass(frozen=True, slots=True)
+class PlannedMatch:
+    """A match that is to be scheduled; `seats` are those of its first game."""
+
+    terms: MatchTerms
+    seats: Sequence[Submission]
+
+
 def schedule_match(
     kind: Match.Kind,
     terms: MatchTerms,
@@ -53,51 +60,86 @@ def schedule_match(
     priority: int = 0,
     queue: str = "play",
 ) -> Match:
-    """Schedule a match and its games.
+    """Schedule one match and its games, as `schedule_matches` does."""
+    planned = [PlannedMatch(terms, seats)]
+    return schedule_matches(
+        kind, planned, duplicate=duplicate, priority=priority, queue=queue
+    )[0]
 
-    `seats` are in the order of the seats of the first game. With `duplicate` the match
-    has one game for each rotation of the seats, all with the same decks. Raises
-    BadSwitch (an EngineError) if the terms are impossible.
+
+@transaction.atomic
+def schedule_matches(
+    kind: Match.Kind,
+    planned: Sequence[PlannedMatch],
+    *,
+    duplicate: bool = False,
+    priority: int = 0,
+    queue: str = "play",
+) -> list[Match]:
+    """Schedule matches and their games, with few statements for all of them.
+
+    With `duplicate` each match has one game for each rotation of the seats, all with
+    the same decks. Raises BadSwitch (an EngineError) if the terms are impossible.
     """
-    games = len(seats) if duplicate else 1
+    matches = Match.objects.bulk_create(
+        _match(kind, plan, games=len(plan.seats) if duplicate else 1)
+        for plan in planned
+    )
+    tags = _language_tags(planned)
+    games = []
+    submissions = []
+    for match, plan in zip(matches, planned, strict=True):
+        needs = capabilities.needs(
+            [tags[seat.pk] for seat in plan.seats], settings.TORRES_SANDBOX
+        )
+        for index in range(match.planned):
+            game = Game(
+                match=match, index=index, priority=priority, queue=queue, needs=needs
+            )
+            games.append(game)
+            submissions.append([*plan.seats[index:], *plan.seats[:index]])
+    Game.objects.bulk_create(games)
+    _add_seats(games, submissions)
+    return matches
+
+
+def _match(kind: Match.Kind, plan: PlannedMatch, games: int) -> Match:
+    """Return the row of a match, which is not stored yet."""
+    terms = plan.terms
     # All switches are copied, so that a corrected edition changes no scheduled game.
-    rules = resolve(terms.ruleset, len(seats), terms.switches)
-    match = Match.objects.create(
+    rules = resolve(terms.ruleset, len(plan.seats), terms.switches)
+    return Match(
         kind=kind,
         ruleset=terms.ruleset,
         switches=rules.switches(),
         limits=terms.limits,
-        seats=len(seats),
+        seats=len(plan.seats),
         seed=secrets.token_hex(16),
         planned=games,
         embargo=terms.embargo,
         ladder=terms.ladder,
         why=terms.why,
     )
-    needs = _needs(seats)
-    for index in range(games):
-        game = Game.objects.create(
-            match=match, index=index, priority=priority, queue=queue, needs=needs
-        )
-        _add_seats(game, [*seats[index:], *seats[:index]])
-    return match
 
 
-def _needs(seats: Sequence[Submission]) -> str:
-    submissions = Submission.objects.filter(pk__in=[seat.pk for seat in seats])
-    bots = submissions.values_list("language", "bot__house")
-    return capabilities.needs(bots, settings.TORRES_SANDBOX)
+def _language_tags(planned: Sequence[PlannedMatch]) -> dict[int, tuple[str, bool]]:
+    """Return, by submission, its language and whether its bot is the house's."""
+    seated = {seat.pk for plan in planned for seat in plan.seats}
+    rows = Submission.objects.filter(pk__in=seated)
+    return {
+        pk: (language, house)
+        for pk, language, house in rows.values_list("pk", "language", "bot__house")
+    }
 
 
-def _add_seats(game: Game, submissions: Sequence[Submission]) -> None:
+def _add_seats(
+    games: Sequence[Game], submissions: Sequence[Sequence[Submission]]
+) -> None:
+    """Add the seats of games; each list of submissions is in the order of its seats."""
     Seat.objects.bulk_create(
-        Seat(
-            game=game,
-            number=number,
-            submission=submission,
-            bot_id=submission.bot_id,
-        )
-        for number, submission in enumerate(submissions)
+        Seat(game=game, number=number, submission=seated, bot_id=seated.bot_id)
+        for game, seating in zip(games, submissions, strict=True)
+        for number, seated in enumerate(seating)
     )
 
 
@@ -152,7 +194,7 @@ def void(game: int, note: str, *, replay_again: bool = True) -> Game | None:
         replaces=old,
     )
     old_seats = old.seats.select_related("submission")
-    _add_seats(new, [seat.submission for seat in old_seats])
+    _add_seats([new], [[seat.submission for seat in old_seats]])
     return new
 
 

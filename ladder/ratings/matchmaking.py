@@ -8,11 +8,12 @@ refused when its match is written.
 
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from random import Random
+from typing import Any
 
 from django.db import transaction
 
@@ -20,7 +21,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.bots.selectors import belongs_to_somebody
 from ladder.games import services as games
 from ladder.games.models import Match
-from ladder.games.services import MatchTerms
+from ladder.games.services import MatchTerms, PlannedMatch
 from ladder.ratings import selectors
 from ladder.ratings.core.pairing import Matchmaker, PairingTerms, Seating
 from ladder.ratings.core.trueskill import Parameters
@@ -56,8 +57,8 @@ class MatchmakingSession:
         """Make up to `wanted` matches; return how many were made.
 
         1. Bring the pool up to date (`_refresh`).
-        2. Let the matchmaker choose a seating, which charges its bots their turns.
-        3. Write the match, unless one of its bots may no longer play.
+        2. Let the matchmaker choose seatings, which charges their bots their turns.
+        3. Write the matches, except those with a bot that may no longer play.
         4. Repeat from 2 until enough matches are made or no seating is left.
 
         Raises BadLadder if the ladder cannot be played as it is described, because
@@ -67,14 +68,15 @@ class MatchmakingSession:
         matchmaker = self._refresh(season)
         made = 0
         while made < wanted:
-            seating = matchmaker.next_seating()
-            if seating is None:
+            seatings = list(islice(_seatings(matchmaker), wanted - made))
+            if not seatings:
                 break
-            # The next refresh counts the open games of these bots again, even if the
+            # The next refresh counts the open games of these bots again, even if a
             # match is not written.
-            self._busy.update(profile.bot for profile in seating.seats)
+            for seating in seatings:
+                self._busy.update(profile.bot for profile in seating.seats)
             try:
-                made += _write_match(season, seating, matchmaker)
+                made += _write_matches(season, seatings, matchmaker)
             except SeasonMovedOn:
                 break
         return made
@@ -178,39 +180,56 @@ def _latest_seatings(season: Season) -> Iterator[list[int]]:
         yield [bot for _, bot in seats]
 
 
-@transaction.atomic
-def _write_match(season: Season, seating: Seating, matchmaker: Matchmaker) -> bool:
-    """Write the match and its pairing; return whether it was written.
+def _seatings(matchmaker: Matchmaker) -> Iterator[Seating]:
+    """Yield seatings, the one that is next in turn first, until none is left."""
+    while seating := matchmaker.next_seating():
+        yield seating
 
-    If a bot may no longer play, nothing is written and the bot leaves the pool. Raises
-    SeasonMovedOn if the season has another status than when it was read.
+
+@transaction.atomic
+def _write_matches(
+    season: Season, seatings: Sequence[Seating], matchmaker: Matchmaker
+) -> int:
+    """Write the matches and their pairings; return how many were written.
+
+    A match is not written if one of its bots may no longer play. Such bots leave the
+    pool. Raises SeasonMovedOn if the season has another status than when it was read.
     """
     if locked_status(season.pk) != season.status:
         raise SeasonMovedOn
-    wanted = [profile.submission for profile in seating.seats]
-    playable = Submission.objects.filter(
-        belongs_to_somebody("bot__"),
-        status__in=selectors.playable_statuses(season),
-        bot__status=Bot.Status.ACTIVE,
-    ).in_bulk(wanted)
-    for profile in seating.seats:
+    profiles = [profile for seating in seatings for profile in seating.seats]
+    playable = (
+        Submission.objects.filter(
+            belongs_to_somebody("bot__"),
+            status__in=selectors.playable_statuses(season),
+            bot__status=Bot.Status.ACTIVE,
+        )
+        .defer("log", "report")
+        .in_bulk({profile.submission for profile in profiles})
+    )
+    for profile in profiles:
         if profile.submission not in playable:
             matchmaker.pool.remove(profile.bot)
-    if len(playable) < len(wanted):
-        return False
-    ladder = season.ladder
-    terms = MatchTerms(
-        ladder.ruleset,
-        ladder.switches,
-        ladder.limits,
-        ladder=ladder.slug,
-        why=seating.why,
-    )
-    match = games.schedule_match(
+    matches = games.schedule_matches(
         Match.Kind.LADDER,
-        terms,
-        [playable[submission] for submission in wanted],
-        duplicate=ladder.duplicate,
+        [
+            PlannedMatch(
+                _match_terms(season, seating.why),
+                [playable[profile.submission] for profile in seating.seats],
+            )
+            for seating in seatings
+            if all(profile.submission in playable for profile in seating.seats)
+        ],
+        duplicate=season.ladder.duplicate,
     )
-    Pairing.objects.create(season=season, match=match)
-    return True
+    Pairing.objects.bulk_create(
+        Pairing(season=season, match=match) for match in matches
+    )
+    return len(matches)
+
+
+def _match_terms(season: Season, why: dict[str, Any]) -> MatchTerms:
+    ladder = season.ladder
+    return MatchTerms(
+        ladder.ruleset, ladder.switches, ladder.limits, ladder=ladder.slug, why=why
+    )

@@ -9,6 +9,7 @@ from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
+from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Pairing, Rating, Season
 from tests.games import factories
 from tests.ratings.factories import finish
@@ -62,3 +63,20 @@ def test_a_game_writes_four_of_ten_thousand_ratings():
     assert len(ratings) == 1
     assert len(writes) <= 1 + 4
     assert Rating.objects.filter(season=season, games__gt=0).count() == 4
+
+
+@pytest.mark.django_db
+def test_making_many_matches_takes_as_many_statements_as_making_one():
+    season = ensure_default_ladder().seasons.select_related("ladder").get()
+    factories.bots(60)
+    rater.welcome(season.pk)
+    session = MatchmakingSession()
+    session.pair(season, 1)
+
+    statements = []
+    for wanted in (1, 12):
+        with CaptureQueriesContext(connection) as queries:
+            assert session.pair(season, wanted) == wanted
+        statements.append(len(queries))
+
+    assert statements[0] == statements[1]
