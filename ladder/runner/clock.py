@@ -10,7 +10,8 @@ charged in these steps:
 
 1. ``start`` begins to count wall time. CPU time is counted from the end of the previous
    decision: a bot pays for what it computes between its answer and the freeze.
-2. ``thawed`` begins to count the delays of our own thread.
+2. ``thawed`` begins to count the delays of our own thread. ``resume`` does so again
+   after each look at a bot that has not answered, and counts the look as wall time.
 3. ``read`` compares the two times. As long as the wall time exceeds the CPU time by no
    more than 2 ms, the larger one is the charge, and the steps 4 to 7 are left out.
 4. The run-queue delays of the bot's threads are added up, and the CPU steal (the time
@@ -20,8 +21,8 @@ charged in these steps:
    thread waits while a CPU is idle, and by 10 times the bot's CPU time. Both caps are
    raised by 20 ms, because the kernel's figures are that coarse.
 6. The longest delay of a single thread always counts in full.
-7. The delay of our own thread since the last look is added: the answer may have been in
-   the pipe all that time. The waiting time never exceeds the wall time.
+7. The delay of our own thread since then is added: the answer may have
+   been in the pipe all that time. The waiting time never exceeds the wall time.
 8. ``stop`` ends the decision and stores the charge in ``last``.
 
 Two kinds of delays are not known in time. The kernel counts a delay only when the
@@ -160,6 +161,15 @@ class Stopwatch:
 
     def thawed(self) -> None:
         """Note that the bot can run now: our own delay before that is not its time."""
+        self._own_delay_ns = self._own_delay.read()
+
+    def resume(self) -> None:
+        """Note that we wait for the bot again, after a look at it.
+
+        If it has still not answered, the time of the look is wall time. So a delay of
+        our own thread during the look is none of the bot's.
+        """
+        self._poll.count_gap()
         self._own_delay_ns = self._own_delay.read()
 
     def read(self) -> Charge:

@@ -21,6 +21,8 @@ _NS_PER_S = 1_000_000_000
 # The C library's ppoll() hides the time that is left, so we make the system call.
 _PPOLL = {"x86_64": 271, "aarch64": 73, "riscv64": 73}
 _MAX_PIPES = 3
+_MAX_GAP_NS = 50_000_000
+"""A longer time between two waits means that our process was stopped."""
 _POLLFD = struct.Struct("=ihh")
 _TIMESPEC = struct.Struct("=qq")
 
@@ -28,11 +30,14 @@ _TIMESPEC = struct.Struct("=qq")
 class TimedPoll:
     """Like ``select.poll``, for up to three descriptors.
 
-    ``slept_ns`` is the sum of the times that calls of ``poll`` waited in the kernel.
+    ``slept_ns`` is the sum of the times that calls of ``poll`` waited in the kernel,
+    and of the gaps that ``count_gap`` added.
     """
 
     def __init__(self) -> None:
         self.slept_ns = 0
+        self._ended_ns: int | None = None
+        """The time of the monotonic clock at which the last wait ended."""
         self._events: dict[int, int] = {}
 
     def register(self, fd: int, events: int) -> None:
@@ -49,6 +54,18 @@ class TimedPoll:
         The list is empty if the time is over, or if a signal interrupted the wait.
         """
         raise NotImplementedError
+
+    def count_gap(self) -> None:
+        """Add the time since the last wait to ``slept_ns``, if no event has come since.
+
+        We looked at the bot meanwhile, and it has still not answered. At most 50 ms
+        count: if our process was stopped for longer, so may the bot have been.
+        """
+        if self._ended_ns is None:
+            return
+        ended_ns = self._ended_ns
+        if not self.poll(0):
+            self.slept_ns += min(time.monotonic_ns() - ended_ns, _MAX_GAP_NS)
 
 
 class _KernelTimedPoll(TimedPoll):
@@ -86,6 +103,7 @@ class _KernelTimedPoll(TimedPoll):
             None,
             0,
         )
+        self._ended_ns = time.monotonic_ns()
         seconds, ns = _TIMESPEC.unpack_from(self._left)
         self.slept_ns += timeout_ns - seconds * _NS_PER_S - ns
         if count > 0:
@@ -105,7 +123,8 @@ class _ClockTimedPoll(TimedPoll):
             poll.register(fd, events)
         started_ns = time.monotonic_ns()
         found = poll.poll(max(0.0, wait_ms))
-        self.slept_ns += time.monotonic_ns() - started_ns
+        self._ended_ns = time.monotonic_ns()
+        self.slept_ns += self._ended_ns - started_ns
         return found
 
 

@@ -339,6 +339,7 @@ class BotProcess:
             self._starved_until_ms = 0.0
             self._watch.forget_waiting_threads()
             check_ms = _CHECK_WAITING_MS if charge.waited_ms else _CHECK_MS
+            self._watch.resume()
             return max(1.0, min(left_ms / _CPUS, check_ms))
         self._require_certainty(charge)
         raise PlayerFault(Fault.TIMEOUT, self._cost(charge))
@@ -353,6 +354,7 @@ class BotProcess:
                 f" {_STARVATION_TIMEOUT_MS} ms, so its clock cannot be judged; let"
                 " fewer programs run on the machine"
             )
+        self._watch.resume()
         return 1.0
 
     def _doubtful(self, text: str) -> ServiceFault | PlayerFault:

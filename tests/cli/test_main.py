@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from ladder.cli.commands import COMMANDS
 from ladder.cli.main import torres as group
-from tests.bench.startup import MAX_START_MS, start_cpu_ms
+from tests.bench.startup import MAX_START_PER_PIP, TRIES, start_per_pip
 from tests.cli.conftest import TORRES
 from tests.conftest import part_missing
 
@@ -79,7 +79,11 @@ def test_a_command_that_reports_results_has_json(command: str) -> None:
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_a_command_starts_fast(command: str) -> None:
-    assert start_cpu_ms(command) <= MAX_START_MS
+    ratios = [start_per_pip(command)]
+    while min(ratios) > MAX_START_PER_PIP and len(ratios) < TRIES:
+        ratios.append(start_per_pip(command))  # something else may have slowed it down
+
+    assert min(ratios) <= MAX_START_PER_PIP
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

@@ -225,21 +225,27 @@ def test_unseen_waits_of_ended_threads_are_never_the_bot_s_fault(
 ) -> None:
     """A thread's waiting time is lost when it ends: the attempt fails, not the bot.
 
-    The bot needs 50 ms of CPU time, less than its budget, in fifty short threads.
+    The bot needs 50 ms of CPU time in fifty short threads, and some more to start
+    them: how much depends on the machine. Its budget is larger than that.
     """
     starvation = busy_loops(12)
+    bot = started("short_threads", full, starvation)
+    bot.decide(ask(move_ms=5_000))  # it imports modules
+    cpu_ms = [bot.decide(ask(move_ms=5_000)).cpu_ms for _ in range(3)]
+    bot.kill()
+    move_ms = int(1.2 * max(cpu_ms))
     unjudged = 0
     charges = []
-    for _ in range(10):
+    for _ in range(5):
         bot = started("short_threads", full, starvation)
         try:
-            charges += [bot.decide(ask(move_ms=68)) for _ in range(3)]
+            charges += [bot.decide(ask(move_ms=move_ms)) for _ in range(3)]
         except ServiceFault as why:
             assert "threads of it have ended" in str(why)  # noqa: PT017
             unjudged += 1
         bot.kill()
 
-    assert all(charge.ms <= 68 for charge in charges)
+    assert all(charge.ms <= move_ms for charge in charges)
     assert unjudged > 0, f"beside {starvation}"
 
 
