@@ -22,7 +22,14 @@ from ladder.bots.models import Bot, Submission
 from ladder.games import replays
 from ladder.games.models import Attempt, Game, GameStatus, Match, Seat, SeatLog, Worker
 from ladder.ratings import summaries
-from ladder.ratings.models import Entry, Ladder, Pairing, Rating, Season
+from ladder.ratings.models import (
+    Entry,
+    Ladder,
+    Membership,
+    Pairing,
+    Rating,
+    Season,
+)
 from ladder.runner.protocol import Limits
 
 LIMITS = Limits().as_dict()
@@ -157,6 +164,7 @@ def rate(season: Season, submission: Submission, mu: float, sigma: float) -> Rat
         changes=[{"bot": submission.bot_id, "before": None, "after": NEWCOMER}],
     )
     summaries.catch_up(season.pk)
+    Membership.objects.get_or_create(ladder=season.ladder, bot=submission.bot)
     return Rating.objects.create(
         season=season,
         bot=submission.bot,

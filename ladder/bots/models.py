@@ -9,7 +9,7 @@ class Bot(models.Model):
 
     class Status(models.TextChoices):
         ACTIVE = "active"
-        BENCHED = "benched", "benched: too many forfeits"
+        BENCHED = "benched", "benched by an operator"
         WITHDRAWN = "withdrawn", "withdrawn by its owner"
         BANNED = "banned"
 

@@ -5,7 +5,6 @@ of the service itself in `house_bots`, and operators' actions in `ladder.moderat
 """
 
 import secrets
-from collections.abc import Iterable
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -60,21 +59,20 @@ def create_bot(owner: User, name: str) -> Bot:
 
 def withdraw(bot: Bot) -> Bot:
     """Take a bot out of play. Its results stay. Raises NotActive."""
-    return _change_status(
-        bot, (Bot.Status.ACTIVE, Bot.Status.BENCHED), Bot.Status.WITHDRAWN
-    )
+    return _change_status(bot, Bot.Status.ACTIVE, Bot.Status.WITHDRAWN)
 
 
 def bring_back(bot: Bot) -> Bot:
-    """Let a withdrawn or benched bot play again. Raises NotActive."""
-    return _change_status(
-        bot, (Bot.Status.WITHDRAWN, Bot.Status.BENCHED), Bot.Status.ACTIVE
-    )
+    """Let a withdrawn bot play again. Raises NotActive."""
+    return _change_status(bot, Bot.Status.WITHDRAWN, Bot.Status.ACTIVE)
 
 
-def _change_status(bot: Bot, before: Iterable[Bot.Status], after: Bot.Status) -> Bot:
-    """Change the status from one of ``before`` to ``after``; idempotent."""
-    Bot.objects.filter(pk=bot.pk, status__in=before).update(status=after)
+def _change_status(bot: Bot, before: Bot.Status, after: Bot.Status) -> Bot:
+    """Change the status from ``before`` to ``after``; idempotent.
+
+    Operators bench and ban bots, so that owners can end neither.
+    """
+    Bot.objects.filter(pk=bot.pk, status=before).update(status=after)
     bot.refresh_from_db(fields=["status"])
     if bot.status != after:
         raise NotActive(

@@ -10,7 +10,7 @@ be delivered twice, and its process may be killed at any point.
 
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from functools import partial
@@ -55,14 +55,18 @@ class Rejected(Exception):
     """The bot did not pass. The message is the summary of the public report."""
 
 
-def run_next(forms: Sequence[GameForm] = (), live_hosts: int = 0) -> None:
+def run_next(
+    forms_of: Callable[[int], Sequence[GameForm]], live_hosts: int = 0
+) -> None:
     """Validate the submission whose owner is next, if any submission waits.
+
+    ``forms_of`` returns the games that a submission, given by its id, has to play.
 
     A hint does not decide which one: a worker would otherwise follow the hints of one
     owner with many uploads before those of all others.
     """
     for submission_id in selectors.claimable_ids():
-        if run(submission_id, forms, live_hosts=live_hosts):
+        if run(submission_id, forms_of(submission_id), live_hosts=live_hosts):
             return
 
 

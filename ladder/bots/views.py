@@ -74,7 +74,7 @@ class BotWithdraw(_OwnBot):
 
 
 class BotBringBack(_OwnBot):
-    """Let your withdrawn or benched bot play again."""
+    """Let your withdrawn bot play again."""
 
     @extend_schema(request=None, responses=BotSerializer)
     def post(self, _request: Request, **_: str) -> Response:

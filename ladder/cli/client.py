@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self, cast
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import click
 import httpx
@@ -180,6 +180,14 @@ class LadderClient:
                 return None
             raise
 
+    def join(self, ladder: str, bot: str) -> dict[str, Any]:
+        """Let an own bot join a ladder; return its place there."""
+        return self._object("POST", _place(ladder, bot, "join"))
+
+    def leave(self, ladder: str, bot: str) -> dict[str, Any]:
+        """Take an own bot off a ladder; return its place there."""
+        return self._object("POST", _place(ladder, bot, "leave"))
+
     def latest_games(self, bot: str, count: int) -> list[dict[str, Any]]:
         """Return a bot's latest finished games, at most `count` (up to 200)."""
         page = self._get("games/", bot=bot, status="finished", limit=count)
@@ -253,6 +261,11 @@ class LadderClient:
                 f"{self.login.address} does not answer like a Torres ladder; check the"
                 " address"
             ) from None
+
+
+def _place(ladder: str, bot: str, action: str) -> str:
+    """Return the path of an action; the names come from the command line."""
+    return f"ladders/{quote(ladder, '')}/bots/{quote(bot, '')}/{action}/"
 
 
 def _wait_s(answer: httpx.Response) -> float | None:

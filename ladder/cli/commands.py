@@ -87,6 +87,8 @@ COMMANDS = {
     "status": CommandHome(
         "ladder.cli.remote", "status", "Print the ratings and faults of your bots."
     ),
+    "join": CommandHome("ladder.cli.join", "join", "Let your bot join a ladder."),
+    "leave": CommandHome("ladder.cli.join", "leave", "Take your bot off a ladder."),
     "leaderboard": CommandHome(
         "ladder.cli.remote", "leaderboard", "Print the leaderboard of a ladder."
     ),

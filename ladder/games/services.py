@@ -164,6 +164,17 @@ def cancel_games_of(submission: int, note: str) -> int:
     return sum(cancel(game, note) for game in scheduled.values_list("pk", flat=True))
 
 
+def cancel_ladder_games(ladder: str, bot: int, note: str) -> int:
+    """Cancel a bot's scheduled games that a ladder rates; return how many.
+
+    ``ladder`` is a slug. Running games go on and count.
+    """
+    scheduled = Game.objects.filter(
+        status=GameStatus.SCHEDULED, seats__bot=bot, match__ladder=ladder
+    )
+    return sum(cancel(game, note) for game in scheduled.values_list("pk", flat=True))
+
+
 def lift_embargo(matches: Sequence[int]) -> None:
     """Show these matches and their games to everybody from now on."""
     Match.objects.filter(pk__in=matches).update(embargo=False)

@@ -4,8 +4,6 @@ Only this module and the owner's two actions (`withdraw` and `bring_back` in
 `bots.services`) change the status of a bot.
 """
 
-from collections.abc import Iterable
-
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -41,41 +39,6 @@ def reinstate(operator: Operator, bot: Bot) -> AuditEntry:
     """Let a benched, banned or withdrawn bot play again."""
     Bot.objects.filter(pk=bot.pk).update(status=Bot.Status.ACTIVE)
     return operator.record(Kind.REINSTATE, f"bot {bot.slug}")
-
-
-def bench(bots: Iterable[int], why: str, **details: object) -> list[Bot]:
-    """Bench active bots in the name of the service. Return the bots that it benched.
-
-    Their scheduled games are cancelled, as those of `set_aside`.
-    """
-    benched = []
-    for bot in Bot.objects.filter(pk__in=bots, status=Bot.Status.ACTIVE):
-        Bot.objects.filter(pk=bot.pk).update(status=Bot.Status.BENCHED)
-        cancelled = _cancel_games(bot, f"{bot.slug} is {Bot.Status.BENCHED}")
-        Operator(None, why).record(
-            Kind.BENCH, f"bot {bot.slug}", cancelled=cancelled, **details
-        )
-        benched.append(bot)
-    return benched
-
-
-def why_benched(bot: Bot) -> str:
-    """Return the sentence with which the service benched a bot, for its owner.
-
-    It is "" if the bot is not benched, or if an operator did it.
-    """
-    if bot.status != Bot.Status.BENCHED:
-        return ""
-    entries = AuditEntry.objects.filter(kind=Kind.BENCH, target=f"bot {bot.slug}")
-    last = entries.first()
-    return last.why if last and "season" in last.details else ""
-
-
-def end_bench(bots: Iterable[int], why: str) -> None:
-    """Let benched bots play again, in the name of the service."""
-    for bot in Bot.objects.filter(pk__in=bots, status=Bot.Status.BENCHED):
-        Bot.objects.filter(pk=bot.pk).update(status=Bot.Status.ACTIVE)
-        Operator(None, why).record(Kind.REINSTATE, f"bot {bot.slug}")
 
 
 def retire(bot: Bot, note: str) -> int:

@@ -22,6 +22,8 @@ class AuditEntry(models.Model):
         BAN = "ban"
         WITHDRAW = "withdraw"
         REINSTATE = "reinstate"
+        JOIN = "join"
+        LEAVE = "leave"
         VOID = "void"
         RERUN = "rerun"
         FREEZE = "freeze"

@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from ladder.bots.models import Bot
 from ladder.common.admin import ReadOnly
 from ladder.common.errors import LadderError
 from ladder.games.admin import GameAdmin
@@ -14,12 +15,13 @@ from ladder.games.models import Game, GameStatus
 from ladder.moderation.admin import operator_of
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
-from ladder.ratings import operations
+from ladder.ratings import memberships, operations
 from ladder.ratings.models import (
     Challenge,
     Checkpoint,
     Entry,
     Ladder,
+    Membership,
     Pairing,
     Rating,
     Season,
@@ -40,6 +42,37 @@ class LadderAdmin(admin.ModelAdmin[Ladder]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+@admin.register(Membership)
+class MembershipAdmin(ReadOnly):
+    """The bots of the ladders. The actions are audited."""
+
+    list_display = ("bot", "ladder", "status", "why", "joined_at", "changed_at")
+    list_filter = ("ladder", "status")
+    search_fields = ("bot__slug",)
+    list_select_related = ("bot", "ladder")
+    actions = ("admit", "remove")
+
+    @admin.action(description="Let play on the ladder")
+    def admit(self, request: HttpRequest, rows: QuerySet[Membership]) -> None:
+        self._act(request, rows, memberships.admit, "admitted")
+
+    @admin.action(description="Remove from the ladder")
+    def remove(self, request: HttpRequest, rows: QuerySet[Membership]) -> None:
+        self._act(request, rows, memberships.remove, "removed")
+
+    def _act(
+        self,
+        request: HttpRequest,
+        rows: QuerySet[Membership],
+        action: Callable[[Operator, Bot, Ladder], AuditEntry],
+        done: str,
+    ) -> None:
+        for row in rows.select_related("bot", "ladder"):
+            action(operator_of(request), row.bot, row.ladder)
+            self.log_change(request, row, done)
+        self.message_user(request, f"{len(rows)} bots {done}.")
 
 
 @admin.register(Season)

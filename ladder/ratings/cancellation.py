@@ -5,13 +5,13 @@ a bot, an upload or an account, and whether that process was killed before it co
 cancel the games itself.
 """
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from ladder.bots.models import Bot, Submission
 from ladder.bots.selectors import belongs_to_somebody
 from ladder.games import services as games
 from ladder.games.models import GameStatus, Match, Seat
-from ladder.ratings.models import Season
+from ladder.ratings.models import Membership, Season
 
 LEFT = (Bot.Status.WITHDRAWN, Bot.Status.BANNED)
 
@@ -19,9 +19,10 @@ LEFT = (Bot.Status.WITHDRAWN, Bot.Status.BANNED)
 def cancel_unplayable() -> int:
     """Cancel such games and return how many. Idempotent.
 
-    A seat makes its game unplayable if its bot was withdrawn or banned, if the account
-    of its owner is deactivated or deleted, or if another upload has replaced its own.
-    Exceptions: a tournament keeps its entrants to the end, and finals their versions.
+    A seat makes its game unplayable if its bot was withdrawn or banned, if the bot does
+    not play on the ladder that rates the game, if the account of its owner is
+    deactivated or deleted, or if another upload has replaced its own. Exceptions: a
+    tournament keeps its entrants to the end, and finals their versions.
     """
     seats = Seat.objects.filter(game__status=GameStatus.SCHEDULED).exclude(
         game__match__kind=Match.Kind.TOURNAMENT
@@ -29,11 +30,18 @@ def cancel_unplayable() -> int:
     replaced = Q(submission__status=Submission.Status.RETIRED) & ~Q(
         game__match__pairing__season__status=Season.Status.FINALS
     )
+    members = Membership.objects.filter(
+        bot=OuterRef("bot"), ladder__slug=OuterRef("game__match__ladder")
+    )
+    off_the_ladder = ~Q(game__match__ladder="") & ~Exists(
+        members.filter(status=Membership.Status.ACTIVE)
+    )
     unplayable = seats.filter(
         Q(submission__bot__status__in=LEFT)
+        | off_the_ladder
         | ~belongs_to_somebody("submission__bot__")
         | replaced
-    ).select_related("submission__bot")
+    ).select_related("submission__bot__owner")
     return sum(games.cancel(seat.game_id, _note(seat)) for seat in unplayable)
 
 
@@ -43,4 +51,6 @@ def _note(seat: Seat) -> str:
         return f"{bot.slug} is {bot.status}"
     if seat.submission.status == Submission.Status.RETIRED:
         return "another version plays now"
-    return f"nobody answers for {bot.slug} any more"
+    if not (bot.house or (bot.owner and bot.owner.is_active)):
+        return f"nobody answers for {bot.slug} any more"
+    return f"{bot.slug} is not on the ladder"

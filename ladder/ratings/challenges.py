@@ -14,7 +14,7 @@ from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms
 from ladder.ratings.description import check_ladder
-from ladder.ratings.models import Challenge, Ladder
+from ladder.ratings.models import Challenge, Ladder, Membership
 
 MAX_CHALLENGES = 20
 """The challenges that an owner may request within `QUOTA_PERIOD`."""
@@ -32,8 +32,9 @@ class BadChallenge(LadderError):
 def challenge(by: User, ladder: Ladder, slugs: Sequence[str]) -> Match:
     """Schedule an unrated match of these bots, in the order of the seats.
 
-    One of the bots has to belong to `by`. That bot may be benched, so that its owner
-    can see what is wrong with it. Raises BadChallenge, TooMany, and
+    One of the bots has to belong to `by`. That bot may be benched on the ladder or not
+    be on it, so that its owner can see what is wrong with it, or try it before it
+    joins. All others have to play on the ladder. Raises BadChallenge, TooMany, and
     BadLadder if the ladder cannot be played as it is described.
     """
     check_ladder(ladder.description())
@@ -82,8 +83,14 @@ def _bots(by: User, ladder: Ladder, slugs: Sequence[str]) -> list[Bot]:
     bots = [by_slug[slug] for slug in slugs]
     if all(bot.owner_id != by.pk for bot in bots):
         raise BadChallenge("One of the bots has to be yours.")
+    members = set(
+        Membership.objects.filter(
+            ladder=ladder, bot__in=bots, status=Membership.Status.ACTIVE
+        ).values_list("bot", flat=True)
+    )
     for bot in bots:
-        own_benched = bot.owner_id == by.pk and bot.status == Bot.Status.BENCHED
-        if bot.status != Bot.Status.ACTIVE and not own_benched:
+        if bot.status != Bot.Status.ACTIVE:
             raise BadChallenge(f"{bot.slug} is {bot.status}, so it cannot play.")
+        if bot.owner_id != by.pk and bot.pk not in members:
+            raise BadChallenge(f"{bot.slug} does not play on {ladder.slug}.")
     return bots

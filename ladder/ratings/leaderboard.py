@@ -4,12 +4,19 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
 
 from ladder.bots.models import Bot
 from ladder.ratings.core.pool import NEWCOMER_GAMES
 from ladder.ratings.core.trueskill import Skill
-from ladder.ratings.models import Entry, Ladder, Rating, RatingPoint, Season
+from ladder.ratings.models import (
+    Entry,
+    Ladder,
+    Membership,
+    Rating,
+    RatingPoint,
+    Season,
+)
 
 ONE_SIDED_95_SDS = 1.645
 """Standard deviations of a difference from which its sign is sure with 95 %."""
@@ -25,6 +32,7 @@ class _RatingColumns(NamedTuple):
     name: str
     house: bool
     status: str
+    place: str | None
     submission: int
     mu: float
     sigma: float
@@ -39,6 +47,7 @@ COLUMNS = (
     "bot__name",
     "bot__house",
     "bot__status",
+    "place",
     "submission__number",
     "mu",
     "sigma",
@@ -53,8 +62,9 @@ COLUMNS = (
 class LeaderboardRow:
     """One bot on a leaderboard. `low` and `high` are the 95 % interval of μ.
 
-    `bot` is a slug. `tied_with_above` is true if the bot cannot be told apart from the
-    row above with 95 %, and `settling` if its code changed a short time ago.
+    `bot` is a slug. `status` is that of the bot; if that is active, it is the status on
+    the ladder. `tied_with_above` is true if the bot cannot be told apart from the row
+    above with 95 %, and `settling` if its code changed a short time ago.
     """
 
     rank: int
@@ -123,9 +133,13 @@ def leaderboard_page(season: Season, start: int, length: int) -> LeaderboardPage
     costs more than the query.
     """
     ratings = Rating.objects.filter(season=season)
-    ordered = ratings.order_by("-rating", "bot").values_list(*COLUMNS)
+    members = Membership.objects.filter(
+        ladder=season.ladder_id, bot=OuterRef("bot")
+    ).values("status")
+    ordered = ratings.annotate(place=Subquery(members)).order_by("-rating", "bot")
     first = max(start - 1, 0)
-    columns = [_RatingColumns._make(row) for row in ordered[first : start + length]]
+    rows_read = ordered.values_list(*COLUMNS)[first : start + length]
+    columns = [_RatingColumns._make(row) for row in rows_read]
     above = None
     rank = 0
     if start and columns:
@@ -154,7 +168,7 @@ def _leaderboard_row(
         bot=row.slug,
         name=row.name,
         house=row.house,
-        status=row.status,
+        status=_shown_status(row),
         submission=row.submission,
         mu=row.mu,
         sigma=row.sigma,
@@ -166,6 +180,12 @@ def _leaderboard_row(
         forfeits=row.forfeits,
         settling=is_settling(row.fresh),
     )
+
+
+def _shown_status(row: _RatingColumns) -> str:
+    if row.status == Bot.Status.ACTIVE and row.place is not None:
+        return row.place
+    return row.status
 
 
 def _are_tied(one: _RatingColumns, other: _RatingColumns) -> bool:

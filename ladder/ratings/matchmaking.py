@@ -26,12 +26,12 @@ from ladder.ratings import selectors
 from ladder.ratings.core.pairing import Matchmaker, PairingTerms, Seating
 from ladder.ratings.core.trueskill import Parameters
 from ladder.ratings.description import check_ladder
-from ladder.ratings.models import Pairing, Season
+from ladder.ratings.models import Membership, Pairing, Season
 from ladder.ratings.seasons import finalists, locked_status
 from ladder.ratings.selectors import EligibleBot
 
 RELOAD_S = 60.0
-"""The whole pool is read again this often: bans, voids, renames."""
+"""The whole pool is read again this often: bans, voids, renames, bots that return."""
 FINALS_RELOAD_S = 5.0
 """The same in finals, where bots are eliminated."""
 LONG_AGO = datetime.fromtimestamp(0, UTC)
@@ -203,6 +203,8 @@ def _write_matches(
             belongs_to_somebody("bot__"),
             status__in=selectors.playable_statuses(season),
             bot__status=Bot.Status.ACTIVE,
+            bot__memberships__ladder=season.ladder_id,
+            bot__memberships__status=Membership.Status.ACTIVE,
         )
         .defer("log", "report")
         .in_bulk({profile.submission for profile in profiles})

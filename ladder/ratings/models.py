@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, Match
+from ladder.moderation.models import MAX_WHY_LENGTH
 from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.core.trueskill import SHOWN_RATING_SIGMAS
 from ladder.ratings.description import (
@@ -27,6 +28,10 @@ KINDS_WITH_GAME = [EntryKind.GAME.value, EntryKind.VOID.value]
 
 class Ladder(models.Model):
     """A rated competition."""
+
+    class Admission(models.TextChoices):
+        OPEN = "open", "open: owners let their bots join"
+        OPERATORS = "operators", "operators admit bots"
 
     slug = models.SlugField(max_length=40, unique=True)
     name = models.CharField(max_length=80)
@@ -53,6 +58,12 @@ class Ladder(models.Model):
     default = models.BooleanField(
         default=False, help_text="Bots join it with their first ready submission."
     )
+    admission = models.CharField(
+        max_length=10,
+        choices=Admission.choices,
+        default=Admission.OPEN,
+        help_text="Who lets a bot join.",
+    )
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -65,6 +76,12 @@ class Ladder(models.Model):
             models.CheckConstraint(
                 condition=Q(sigma__gt=0, beta__gt=0, tau__gte=0),
                 name="ladder_parameters_make_sense",
+            ),
+            models.CheckConstraint(
+                condition=Q(default=False) | Q(admission="open"),
+                name="default_ladder_is_open",
+                violation_error_message="Every bot joins the default ladder, so its"
+                " admission must be open.",
             ),
         ]
 
@@ -94,6 +111,48 @@ class Ladder(models.Model):
         """Raise ValidationError if the ladder cannot be played. Forms call this."""
         if problems := ladder_problems(self.description()):
             raise ValidationError(problems)
+
+
+class Membership(models.Model):
+    """A bot's place on a ladder. Only `memberships.py` writes it.
+
+    Only bots with status `active` are paired. The rating is kept in every status.
+    `benched_submission` is the upload whose forfeits led to the bench; the bench ends
+    when another upload plays.
+    """
+
+    class Status(models.TextChoices):
+        ACTIVE = "active", "plays"
+        BENCHED = "benched", "benched: too many forfeits"
+        LEFT = "left", "left"
+        REMOVED = "removed", "removed by an operator"
+
+    ladder = models.ForeignKey(Ladder, models.PROTECT, related_name="memberships")
+    bot = models.ForeignKey(Bot, models.CASCADE, related_name="memberships")
+    status = models.CharField(
+        max_length=10, choices=Status.choices, default=Status.ACTIVE
+    )
+    why = models.CharField(
+        max_length=MAX_WHY_LENGTH, blank=True, help_text="Why the bot is benched."
+    )
+    benched_submission = models.ForeignKey(
+        Submission, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    joined_at = models.DateTimeField(db_default=Now())
+    changed_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["ladder", "bot"], name="one_membership_per_bot_and_ladder"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["ladder", "changed_at"], name="membership_changed")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.bot_id} on {self.ladder_id}: {self.status}"
 
 
 class Season(models.Model):

@@ -10,18 +10,17 @@ from typing import Any
 
 import structlog
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
 from ladder.games import services as games
 from ladder.games.models import OPEN, Game, GameStatus, Seat
-from ladder.moderation.bots import bench, end_bench
-from ladder.ratings import corrections
+from ladder.ratings import corrections, memberships
 from ladder.ratings.core import ledger
 from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.ledger_writer import LedgerBatch, LedgerConflict, append
-from ladder.ratings.models import Entry, Pairing, Rating, Season
+from ladder.ratings.models import Entry, Membership, Pairing, Rating, Season
 
 BATCH_GAMES = 50
 BENCH_AFTER = 5
@@ -70,7 +69,7 @@ def _fold_games(season: Season, limit: int) -> int:
 
     appended = append(season, add_games, bots)
     _close_pairings(season.pk)
-    _bench_failing(season.pk, bots)
+    _bench_failing(season, bots)
     return appended
 
 
@@ -114,27 +113,41 @@ def _close_pairings(season: int) -> None:
 def welcome(season: int, *, ready_within: timedelta | None = None) -> int:
     """Let bots join the season, or continue in it with another submission.
 
-    1. Find the bots whose newest ready submission is not the one that is rated.
-    2. Append a `join` entry for each new bot and a `new_version` entry for each other
+    1. If the ladder is the default one, let the bots join it that are on no ladder.
+    2. Find the members of the ladder whose newest ready submission is not the one that
+       is rated. Bots that left, or were removed, are not looked at.
+    3. Append a `join` entry for each new bot and a `new_version` entry for each other
        one. A new version keeps μ and widens σ; identical code changes neither.
-    3. Cancel the scheduled games of the submissions that were replaced.
-    4. End the bench of the bots with a new version. A bot that was benched keeps its
+    4. Cancel the scheduled games of the submissions that were replaced.
+    5. End the bench of the bots with a new version. A bot that was benched keeps its
        bench when another season starts, if its code is the same.
 
-    All of it is one transaction, so that no replaced submission plays on.
+    Steps 3 to 5 are one transaction, so that no replaced submission plays on.
 
-    With `ready_within`, only submissions that became ready in this time before now are
-    looked at. That is quick, but misses a bot that comes back with an older one.
+    With `ready_within`, only the submissions that became ready in this time before now
+    are looked at, and those of the bots that joined in it. That is quick, but misses a
+    withdrawn bot that comes back.
 
     Nothing happens in a season that is not open: nobody joins a frozen season or
     finals. Return the number of new entries.
     """
-    row = Season.objects.get(pk=season)
+    row = Season.objects.select_related("ladder").get(pk=season)
     if row.status != Season.Status.OPEN:
         return 0
-    arrivals = _arrivals(season, ready_within)
+    if row.ladder.default:
+        memberships.enroll_newcomers(row.ladder, ready_within)
+    arrivals = _arrivals(row, ready_within)
     if not arrivals:
         return 0
+    try:
+        return _append_arrivals(row, arrivals)
+    except LedgerConflict:
+        return 0
+
+
+@transaction.atomic
+def _append_arrivals(season: Season, arrivals: dict[int, Submission]) -> int:
+    """Do the steps 3 to 5 of `welcome`; return the number of entries."""
     replaced: dict[int, int] = {}
 
     def add_arrivals(batch: LedgerBatch) -> None:
@@ -150,56 +163,53 @@ def welcome(season: int, *, ready_within: timedelta | None = None) -> int:
             if old:
                 replaced[bot] = old.submission
 
-    try:
-        with transaction.atomic():
-            appended = append(row, add_arrivals, arrivals)
-            for submission in replaced.values():
-                games.cancel_games_of(submission, "another version plays now")
-            end_bench(_with_new_code(season, arrivals), "it has a new version")
-    except LedgerConflict:
-        return 0
+    appended = append(season, add_arrivals, arrivals)
+    for submission in replaced.values():
+        games.cancel_games_of(submission, "another version plays now")
+    memberships.end_benches(season.ladder, arrivals, "it has a new version")
     return appended
 
 
-def _with_new_code(season: int, arrivals: dict[int, Submission]) -> list[int]:
-    """Return the arriving bots whose submission no other season has rated."""
-    known = Rating.objects.exclude(season=season).filter(
-        submission__in=[submission.pk for submission in arrivals.values()]
-    )
-    return sorted(arrivals.keys() - set(known.values_list("bot", flat=True)))
-
-
-def _arrivals(season: int, ready_within: timedelta | None) -> dict[int, Submission]:
+def _arrivals(season: Season, ready_within: timedelta | None) -> dict[int, Submission]:
     """Return, by bot, the ready submissions that should play but do not play yet.
 
     Most are newer uploads; after a rollback it is an older one. With `ready_within`,
-    only those are looked at that became ready in this time before now.
+    only those are looked at that became ready, or whose bot joined, in this time before
+    now.
     """
+    members = Membership.objects.filter(
+        ladder=season.ladder_id, status__in=memberships.ON_THE_LADDER
+    )
     playing = Rating.objects.filter(season=season, submission=OuterRef("pk"))
     ready = Submission.objects.filter(status=Submission.Status.READY)
     newer = ready.filter(bot=OuterRef("bot"), number__gt=OuterRef("number"))
     if ready_within is not None:
-        ready = ready.filter(ready_at__gt=Now() - ready_within)
+        joined = members.filter(changed_at__gt=Now() - ready_within)
+        # As a list, so that the database uses the indexes of both conditions.
+        bots = list(joined.values_list("bot", flat=True))
+        ready = ready.filter(Q(ready_at__gt=Now() - ready_within) | Q(bot__in=bots))
     arrivals = ready.filter(
         ~Exists(playing),
         ~Exists(newer),
+        Exists(members.filter(bot=OuterRef("bot"))),
         bot__status__in=[Bot.Status.ACTIVE, Bot.Status.BENCHED],
     )
     return {row.bot_id: row for row in arrivals.only("pk", "bot", "number", "digest")}
 
 
-def _bench_failing(season: int, bots: set[int]) -> None:
+def _bench_failing(season: Season, bots: set[int]) -> None:
     """Bench the bots that just forfeited and do so too often; house bots are exempt.
 
-    A bot that its owner has brought back is judged again at its next forfeit.
+    They are benched on this ladder only. A bot whose owner let it join again is judged
+    again at its next forfeit.
     """
     forfeited = Rating.objects.filter(
         season=season, bot__in=bots, latest__gt=0, bot__house=False
     )
-    reasons = {row.bot_id: bench_reason(row.latest) for row in forfeited}
-    for bot_id, why in reasons.items():
-        for bot in bench([bot_id], why, season=season) if why else ():
-            log.warning("bot benched", season=season, bot=bot.slug, why=why)
+    for rating in forfeited.select_related("bot"):
+        why = bench_reason(rating.latest)
+        if why and memberships.bench(season, rating, why):
+            log.warning("bot benched", season=season.pk, bot=rating.bot.slug, why=why)
 
 
 def bench_reason(latest: int) -> str:

@@ -17,7 +17,7 @@ from ladder.checking.forms import GameForm
 from ladder.games.models import OPEN, Attempt, Game, GameStatus, Seat
 from ladder.ratings.core.pool import BotProfile
 from ladder.ratings.core.trueskill import Skill
-from ladder.ratings.models import Ladder, Pairing, Rating, Season
+from ladder.ratings.models import Ladder, Membership, Pairing, Rating, Season
 from ladder.runner.protocol import Limits
 
 log = structlog.get_logger()
@@ -83,14 +83,22 @@ def unarchived() -> QuerySet[Season]:
     return Season.objects.exclude(status=Season.Status.ARCHIVED)
 
 
-def validation_forms() -> list[GameForm]:
-    """Return the forms of the games that bots play on the ladders that they join.
+def validation_forms(submission: int) -> list[GameForm]:
+    """Return the forms of the games that a submission will play on ladders.
 
-    The default ladder comes first, and each ladder begins with its smallest tables. At
-    most MAX_VALIDATION_GAMES forms are returned, so that an upload is ready in seconds.
+    These are the open ladders on which its bot is, and the default one if it is on no
+    ladder yet. The default ladder comes first, and each ladder begins with its smallest
+    tables. At most MAX_VALIDATION_GAMES forms are returned, so that an upload is ready
+    in seconds.
     """
+    own = Membership.objects.filter(bot__submissions=submission)
+    on_the_ladder = own.filter(
+        status__in=[Membership.Status.ACTIVE, Membership.Status.BENCHED]
+    )
+    joined = Q(pk__in=on_the_ladder.values("ladder"))
     ladders = Ladder.objects.filter(
-        seasons__in=Season.objects.filter(status=Season.Status.OPEN)
+        joined if own.exists() else Q(default=True),
+        seasons__in=Season.objects.filter(status=Season.Status.OPEN),
     )
     forms: list[GameForm] = []
     for ladder in ladders.order_by("-default", "pk").distinct():
@@ -150,6 +158,8 @@ def eligible_bots(season: Season, *, after: int = 0) -> Iterator[EligibleBot]:
         season=season,
         seq__gt=after,
         bot__status=Bot.Status.ACTIVE,
+        bot__memberships__ladder=season.ladder_id,
+        bot__memberships__status=Membership.Status.ACTIVE,
         submission__status__in=playable_statuses(season),
     ).order_by("bot")
     for row in rows.values_list(*PROFILE_COLUMNS):

@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ladder.ratings import leaderboard
-from ladder.ratings.models import Ladder, Season
+from ladder.ratings.models import Ladder, Membership, Season
 
 
 class SeasonSerializer(serializers.ModelSerializer[Season]):
@@ -40,6 +40,7 @@ class LadderSerializer(serializers.ModelSerializer[Ladder]):
             "tau",
             "duplicate",
             "default",
+            "admission",
             "opens_at",
             "closes_at",
             "season",
@@ -59,7 +60,9 @@ class RowSerializer(serializers.Serializer[Any]):
     bot = serializers.CharField()
     name = serializers.CharField()
     house = serializers.BooleanField()
-    status = serializers.CharField()
+    status = serializers.CharField(
+        help_text="The status of the bot; if that is active, its status on the ladder."
+    )
     submission = serializers.IntegerField()
     mu = serializers.FloatField()
     sigma = serializers.FloatField()
@@ -83,6 +86,22 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
     results = RowSerializer(many=True)
+
+
+class LadderPlaceSerializer(serializers.Serializer[Any]):
+    """A ladder as seen from one bot. `why` says why a bot is benched, to its owner."""
+
+    ladder = serializers.SlugField(source="ladder.slug")
+    name = serializers.CharField(source="ladder.name")
+    default = serializers.BooleanField(source="ladder.default")
+    status = serializers.ChoiceField(
+        Membership.Status.choices,
+        allow_null=True,
+        help_text="Null if the bot was never on the ladder.",
+    )
+    why = serializers.CharField(allow_blank=True)
+    can_join = serializers.BooleanField(help_text="The owner may let it join now.")
+    can_leave = serializers.BooleanField(help_text="The owner may let it leave now.")
 
 
 class PointSerializer(serializers.Serializer[Any]):

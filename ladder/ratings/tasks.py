@@ -25,8 +25,8 @@ def fold(season: int) -> int:
 def build_submission(submission_id: int, live_hosts: int = 0) -> None:
     """Validate the submission whose turn it is. A hint may come twice, late or never.
 
-    Its bot has to play each form of game of the ladders that it joins. ``live_hosts``
+    Its bot has to play each form of game of the ladders on which it is. ``live_hosts``
     is the number of hosts that run workers; 0 if it is not known.
     """
     if not validation_paused.is_set():
-        validation.run_next(selectors.validation_forms(), live_hosts)
+        validation.run_next(selectors.validation_forms, live_hosts)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from ladder.ratings.views import leaderboards, statistics
+from ladder.ratings.views import leaderboards, memberships, statistics
 
 urlpatterns = [
     path("ladders/", leaderboards.LadderList.as_view(), name="ladders"),
@@ -30,6 +30,22 @@ urlpatterns = [
         statistics.HeadToHead.as_view(),
         name="meeting",
     ),
+    path(
+        "ladders/<slug:slug>/bots/<slug:bot>/",
+        memberships.LadderPlaceDetail.as_view(),
+        name="place",
+    ),
+    path(
+        "ladders/<slug:slug>/bots/<slug:bot>/join/",
+        memberships.LadderJoin.as_view(),
+        name="join",
+    ),
+    path(
+        "ladders/<slug:slug>/bots/<slug:bot>/leave/",
+        memberships.LadderLeave.as_view(),
+        name="leave",
+    ),
+    path("bots/<slug:slug>/ladders/", memberships.BotLadders.as_view(), name="places"),
     path("ladders/<slug:slug>/bands/", statistics.TieBands.as_view(), name="bands"),
     path(
         "ladders/<slug:slug>/challenges/",

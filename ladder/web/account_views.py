@@ -18,7 +18,7 @@ from ladder.bots import selectors as bots, services, submissions, tasks
 from ladder.bots.models import Bot, Submission
 from ladder.common import rate_limits
 from ladder.common.errors import LadderError
-from ladder.ratings import challenges, leaderboard as ratings
+from ladder.ratings import challenges, leaderboard as ratings, memberships
 from ladder.ratings.models import Ladder
 from ladder.tournaments import services as entries, visibility as tournaments
 from ladder.web import forms, problems
@@ -110,6 +110,22 @@ class WithdrawAction(SignedInView):
 class BringBackAction(WithdrawAction):
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
         return self._change(slug, services.bring_back)
+
+
+class LadderAction(SignedInView):
+    """Let an own bot join a ladder, or leave it."""
+
+    def post(
+        self, request: HttpRequest, slug: str, ladder: str, action: str
+    ) -> HttpResponse:
+        bot = self.own_bot(slug)
+        chosen = get_object_or_404(Ladder, slug=ladder)
+        act = memberships.join if action == "join" else memberships.leave
+        try:
+            act(bot, chosen)
+        except LadderError as refusal:
+            self.show_error(refusal)
+        return redirect("bot-page", slug)
 
 
 class ActivateAction(SignedInView):

@@ -17,7 +17,8 @@ from ladder.common.errors import LadderError
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
 from ladder.games.visibility import SeatLogEntry
-from ladder.moderation.bots import why_benched
+from ladder.ratings import memberships
+from ladder.ratings.memberships import LadderPlace
 from ladder.ratings.models import Challenge, Pairing
 from ladder.tournaments.models import Fixture
 from ladder.web import boards
@@ -61,12 +62,13 @@ class GamesPageRows:
 class BotDetails:
     """The contents of the page of a bot.
 
-    `own` tells whether the visitor owns it. `why_benched` is for the owner only.
+    `own` tells whether the visitor owns it. `places` are the ladders on which the bot
+    is or was; for the owner these are all ladders.
     """
 
     bot: Bot
     own: bool
-    why_benched: str
+    places: list[LadderPlace]
     submissions: QuerySet[Submission]
     standings: list[LadderStanding]
     games: list[Game]
@@ -185,7 +187,7 @@ def bot_details(bot: Bot, person: Person) -> BotDetails:
     return BotDetails(
         bot=bot,
         own=own,
-        why_benched=why_benched(bot) if own else "",
+        places=memberships.places(bot, only_own=not own),
         submissions=submissions[:MAX_SUBMISSIONS],
         standings=boards.standings(bot),
         games=latest.games[:MAX_GAMES_OF_BOT],

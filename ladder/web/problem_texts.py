@@ -21,7 +21,9 @@ PROBLEMS = {
     "bad-name": "The name of the bot has characters that are not permitted.",
     "name-taken": "Another bot has this name, or the name is reserved.",
     "cannot-play": "This upload was never ready, or its files are missing.",
-    "bot-not-active": "The bot is withdrawn or banned.",
+    "bot-not-active": "The bot is withdrawn, benched or banned.",
+    "membership-refused": "The bot cannot join or leave this ladder. The detail gives"
+    " the reason.",
     "too-many": "A quota is used up. Try again after the time in Retry-After.",
     "throttled": "There were too many requests in one minute. Try again after the time"
     " in Retry-After.",

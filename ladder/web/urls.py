@@ -27,6 +27,15 @@ urlpatterns = [
         account_views.BringBackAction.as_view(),
         name="bot-bring-back",
     ),
+    *(
+        path(
+            f"bots/<slug:slug>/ladders/<slug:ladder>/{action}/",
+            account_views.LadderAction.as_view(),
+            {"action": action},
+            name=f"ladder-{action}",
+        )
+        for action in ("join", "leave")
+    ),
     path(
         "submissions/<int:pk>/", views.SubmissionPage.as_view(), name="submission-page"
     ),

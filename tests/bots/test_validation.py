@@ -27,6 +27,7 @@ from ladder.bots.players import program_of
 from ladder.bots.tasks import validation_paused
 from ladder.bots.upload import checks
 from ladder.checking.forms import default_forms
+from ladder.ratings import memberships
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Ladder
 from ladder.ratings.selectors import validation_forms
@@ -162,13 +163,15 @@ def test_an_upload_plays_the_games_of_its_ladders(bot: Bot) -> None:
     ladder.tables = {"3": 1.0, "4": 0.0}
     ladder.limits["move_ms"] = 700
     ladder.save()
-    Ladder.objects.create(
+    own = Ladder.objects.create(
         slug="own", name="Own", ruleset="devir-2017", tables={"2": 1}, limits={}
-    ).seasons.create(number=1)
+    )
     broken = Ladder.objects.create(
         slug="broken", name="Broken", ruleset="nonsense", tables={"2": 1}, limits={}
     )
-    broken.seasons.create(number=1)
+    for joined in (own, broken):
+        joined.seasons.create(number=1)
+        memberships.join(bot, joined)
     submission = upload(bot, GOOD)
 
     build_submission(submission.pk)
@@ -180,7 +183,7 @@ def test_an_upload_plays_the_games_of_its_ladders(bot: Bot) -> None:
         "play yucata, 3 seats",
         "play devir-2017, 2 seats",
     ]
-    assert validation_forms()[0].limits.move_ms == 700
+    assert validation_forms(submission.pk)[0].limits.move_ms == 700
 
 
 def test_a_crash_shows_its_traceback_to_the_owner_alone(bot: Bot) -> None:

@@ -121,6 +121,23 @@ def test_a_submitted_bot_is_followed_to_its_first_rated_game(
     assert json.loads(again.stdout)["submission"]["number"] == 1
 
 
+def test_an_owner_takes_a_bot_off_a_ladder_and_back(
+    torres: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "wanderer.py").write_text((HOUSE / "greedy/bot.py").read_text())
+    assert torres("submit", "wanderer.py", "--no-wait").returncode == 0
+
+    left = torres("leave", "main", "wanderer")
+    back = torres("join", "main", "wanderer")
+    nowhere = torres("join", "../bots", "wanderer")
+    others = torres("leave", "main", "house-greedy")
+
+    assert left.stdout == "wanderer does not play on main now.\n", left.stderr
+    assert back.stdout == "wanderer plays on main now.\n", back.stderr
+    assert nowhere.returncode == others.returncode == 2
+    assert "Only the owner" in others.stderr
+
+
 def test_a_rejected_bot_says_why(torres: Run, tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("import no_such_module\n")
 

@@ -54,7 +54,8 @@ TARGET = re.compile(r"make (\w+)")
 # These need a ladder; tests/cli/test_remote.py runs them against one.
 REMOTE = re.compile(
     r"(\.venv/bin/)?torres"
-    r" ((login|logout|submit|status|leaderboard|logs|replays|watch|reproduce)\b.*)"
+    r" ((login|logout|submit|status|join|leave|leaderboard|logs|replays|watch"
+    r"|reproduce)\b.*)"
 )
 TORRES = [
     (page, line) for page, line in ALL if COMMAND.match(line) and not REMOTE.match(line)

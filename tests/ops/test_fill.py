@@ -9,7 +9,7 @@ from ladder.bots.models import Bot
 from ladder.games.models import Game, GameStatus, Seat
 from ladder.ops import invariants
 from ladder.ratings import checkpoints, rebuild
-from ladder.ratings.models import Checkpoint, Rating, Season
+from ladder.ratings.models import Checkpoint, Membership, Rating, Season
 from ladder.tournaments.models import Tournament
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("files")]
@@ -36,6 +36,8 @@ def test_a_filled_database_is_consistent(monkeypatch):
     assert report.entries > 600
     assert season.status == "frozen"
     assert Rating.objects.count() == Bot.objects.count()
+    members = Membership.objects.filter(ladder=season.ladder, status="active")
+    assert members.count() == Bot.objects.count()
     assert sorted(Checkpoint.objects.values_list("seq", flat=True)) == [300, 600]
     assert set(Tournament.objects.values_list("status", flat=True)) == {"finished"}
     statuses = set(Game.objects.values_list("status", flat=True))

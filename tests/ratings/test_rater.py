@@ -11,12 +11,18 @@ from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
 from ladder.games import services as games
-from ladder.games.models import Game
-from ladder.moderation.bots import why_benched
+from ladder.games.models import Game, Match
 from ladder.moderation.models import AuditEntry
-from ladder.ratings import checkpoints, rater, rebuild, selectors
+from ladder.ratings import checkpoints, memberships, rater, rebuild, selectors
 from ladder.ratings.ladders import ensure_default_ladder
-from ladder.ratings.models import Checkpoint, Entry, Pairing, Rating, Season
+from ladder.ratings.models import (
+    Checkpoint,
+    Entry,
+    Membership,
+    Pairing,
+    Rating,
+    Season,
+)
 from tests.games import factories
 from tests.ratings.factories import (
     finish_in_order as finish,
@@ -210,13 +216,15 @@ def test_a_bot_that_forfeits_in_a_row_is_benched_until_its_next_version(season):
         finish(game, [1 - loser, loser], fault="crash")
         rater.fold(season.pk)
 
-    ana.refresh_from_db()
-    assert ana.status == Bot.Status.BENCHED
+    assert place(season, ana).status == Membership.Status.BENCHED
     assert make_matches(season, 1) == 0
     factories.submission(ana)
     rater.welcome(season.pk)
-    ana.refresh_from_db()
-    assert ana.status == Bot.Status.ACTIVE
+    assert place(season, ana).status == Membership.Status.ACTIVE
+
+
+def place(season: Season, bot: Bot) -> Membership:
+    return Membership.objects.get(ladder=season.ladder, bot=bot)
 
 
 def lose(season: Season, loser: Bot, fault: str = "") -> None:
@@ -228,7 +236,6 @@ def lose(season: Season, loser: Bot, fault: str = "") -> None:
     others = [seat for seat in range(len(bots)) if seat != last]
     finish(game, [*others, last], fault=fault)
     rater.fold(season.pk)
-    loser.refresh_from_db()
 
 
 def test_a_bot_that_forfeits_half_of_its_games_is_benched_and_told_why(season):
@@ -237,14 +244,14 @@ def test_a_bot_that_forfeits_half_of_its_games_is_benched_and_told_why(season):
     rater.welcome(season.pk)
     for fault in ["timeout", ""] * 4:
         lose(season, ana, fault)
-    assert ana.status == Bot.Status.ACTIVE
+    assert place(season, ana).status == Membership.Status.ACTIVE
 
     lose(season, ana, "timeout")
 
-    assert ana.status == Bot.Status.BENCHED
+    assert place(season, ana).status == Membership.Status.BENCHED
     entry = AuditEntry.objects.get(kind="bench")
     assert entry.why.startswith("5 of its latest 10 games with this version ended with")
-    assert why_benched(ana) == entry.why
+    assert place(season, ana).why == entry.why
 
 
 def test_a_bot_that_is_benched_leaves_no_game_behind(season):
@@ -255,6 +262,7 @@ def test_a_bot_that_is_benched_leaves_no_game_behind(season):
     make_matches(season, 1)
     (last_game,) = open_games()
     waiting = factories.match([ana, ben]).games.get()
+    Match.objects.filter(games=waiting).update(ladder=season.ladder.slug)
     loser = [seat.submission.bot_id for seat in last_game.seats.all()].index(ana.pk)
 
     finish(last_game, [1 - loser, loser], fault="crash")
@@ -275,7 +283,7 @@ def test_forfeits_of_an_older_version_bench_nobody(season):
 
     lose(season, ana, "crash")
 
-    assert ana.status == Bot.Status.ACTIVE
+    assert place(season, ana).status == Membership.Status.ACTIVE
 
 
 def test_a_bot_that_its_owner_brought_back_is_judged_at_its_next_forfeit(season):
@@ -285,12 +293,12 @@ def test_a_bot_that_its_owner_brought_back_is_judged_at_its_next_forfeit(season)
         lose(season, ana, "crash")
     entry = AuditEntry.objects.get(kind="bench")
     assert entry.why.startswith("Each of its latest 5 games with this version ended")
-    Bot.objects.filter(pk=ana.pk).update(status=Bot.Status.ACTIVE)
+    memberships.join(ana, season.ladder)
 
     lose(season, ana)
-    assert ana.status == Bot.Status.ACTIVE
+    assert place(season, ana).status == Membership.Status.ACTIVE
     lose(season, ana, "crash")
-    assert ana.status == Bot.Status.BENCHED
+    assert place(season, ana).status == Membership.Status.BENCHED
 
 
 def test_two_bots_of_one_owner_never_meet(season):
@@ -380,6 +388,7 @@ def test_most_looks_for_new_versions_read_only_what_became_ready_lately(season):
     assert rater.welcome(season.pk, ready_within=lately) == 3
     old = factories.submission(ana)
     Submission.objects.filter(pk=old.pk).update(ready_at=Now() - 2 * lately)
+    Membership.objects.update(changed_at=Now() - 2 * lately)
 
     assert rater.welcome(season.pk, ready_within=lately) == 0
     assert rater.welcome(season.pk) == 1
@@ -388,3 +397,19 @@ def test_most_looks_for_new_versions_read_only_what_became_ready_lately(season):
     Submission.objects.filter(pk=older.pk).update(status="ready", ready_at=Now())
     assert rater.welcome(season.pk, ready_within=lately) == 1
     assert Rating.objects.get(bot=ana).submission_id == older.pk
+
+
+def test_a_bot_that_joins_is_found_by_the_quick_look(season):
+    """Its upload may have been ready for months."""
+    ana, *_ = factories.bots(3)
+    lately = timedelta(minutes=1)
+    rater.welcome(season.pk)
+    memberships.leave(ana, season.ladder)
+    new = factories.submission(ana)
+    Submission.objects.filter(pk=new.pk).update(ready_at=Now() - 2 * lately)
+    assert rater.welcome(season.pk, ready_within=lately) == 0
+
+    memberships.join(ana, season.ladder)
+
+    assert rater.welcome(season.pk, ready_within=lately) == 1
+    assert Rating.objects.get(bot=ana).submission_id == new.pk

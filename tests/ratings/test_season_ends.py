@@ -12,9 +12,15 @@ from ladder.games import attempts, services, worker_health
 from ladder.games.models import Game, Worker
 from ladder.games.services import NotNow
 from ladder.moderation.audit import Operator
-from ladder.moderation.bots import bench
 from ladder.moderation.models import AuditEntry
-from ladder.ratings import operations, rater, rebuild, seasons, voids
+from ladder.ratings import (
+    memberships,
+    operations,
+    rater,
+    rebuild,
+    seasons,
+    voids,
+)
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Ladder, Rating, Season
@@ -209,9 +215,10 @@ def test_finals_without_prizes_are_refused(season):
 
 def test_the_next_season_keeps_benched_bots_benched(season):
     """A new season of any ladder let every benched bot of the service play."""
-    benched = Bot.objects.get(slug="bot-1")
-    uploads = Bot.objects.get(slug="bot-2")
-    bench([benched.pk, uploads.pk], "a test")
+    benched = Rating.objects.get(bot__slug="bot-1")
+    uploads = Rating.objects.get(bot__slug="bot-2")
+    for rating in (benched, uploads):
+        memberships.bench(season, rating, "a test")
     other = Ladder.objects.create(
         slug="other",
         name="Other",
@@ -219,17 +226,17 @@ def test_the_next_season_keeps_benched_bots_benched(season):
         tables={"2": 1},
         limits=factories.LIMITS,
     )
-    rater.welcome(seasons.start_season(other).pk)
+    other_season = seasons.start_season(other)
+    memberships.join(benched.bot, other)
+    rater.welcome(other_season.pk)
     archive(season)
     rater.welcome(seasons.start_season(season.ladder).pk)
-    benched.refresh_from_db()
-    assert benched.status == Bot.Status.BENCHED
+    assert memberships.place(benched.bot, season.ladder).status == "benched"
 
-    factories.submission(uploads)
+    factories.submission(uploads.bot)
     rater.welcome(Season.objects.get(ladder=season.ladder, number=2).pk)
 
-    uploads.refresh_from_db()
-    assert uploads.status == Bot.Status.ACTIVE
+    assert memberships.place(uploads.bot, season.ladder).status == "active"
     entry = AuditEntry.objects.get(kind=Kind.REINSTATE)
     assert (entry.target, entry.why) == ("bot bot-2", "it has a new version")
 

@@ -27,6 +27,10 @@ READY_TIMEOUT_S = 300
 STOP_TIMEOUT_S = 90
 MANAGE_PY = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 HOUSE = settings.BASE_DIR / "ladder" / "bots" / "house"
+MEMBERS = (
+    "SELECT b.slug, m.status FROM ratings_membership m"
+    " JOIN bots_bot b ON b.id = m.bot_id"
+)
 HONEST = {
     f"honest-{k}": HOUSE / name / "bot.py"
     for k, name in enumerate(["random", "greedy", "climber", "banker"] * 2)
@@ -127,7 +131,7 @@ class LadderFigures:
     faults: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Forfeits by bot and reason."""
     bots: dict[str, str] = field(default_factory=dict)
-    """The status of each bot."""
+    """The status of each bot on the ladder."""
 
     def honest_share(self) -> float:
         """Return the share of all seats that the honest bots had."""
@@ -218,7 +222,7 @@ class AttackedLadder:
             Counter(slug for (slug,) in self.query(f"SELECT b.slug {tries}")),
             Counter(reason[:100] for (reason,) in reasons),
             Counter(self.query(f"SELECT b.slug, s.fault {seats} AND s.fault != ''")),
-            dict(self.query("SELECT slug, status FROM bots_bot")),
+            dict(self.query(MEMBERS)),
         )
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from ladder.accounts.models import ApiToken
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game
 from ladder.moderation.models import AuditEntry, StoppedUnit
-from ladder.ratings.models import Challenge, Checkpoint
+from ladder.ratings.models import Challenge, Checkpoint, Membership
 from ladder.tournaments.models import Entrant, Fixture, Tournament
 from tests.factories import Show
 
@@ -164,3 +164,19 @@ def test_neither_seeds_nor_digests_of_tokens_are_shown(
     assert token.prefix in pages[1].content.decode()
     assert show.waiting.seed not in pages[0].content.decode()
     assert token.digest not in pages[1].content.decode()
+
+
+def test_operators_remove_a_bot_from_a_ladder_and_admit_it(
+    operator: Client, show: Show
+) -> None:
+    row = Membership.objects.get(bot=show.anas.bot)
+
+    act(operator, "ratings_membership", "remove", row.pk)
+    row.refresh_from_db()
+    assert row.status == "removed"
+    act(operator, "ratings_membership", "admit", row.pk)
+    row.refresh_from_db()
+    assert row.status == "active"
+
+    entries = AuditEntry.objects.order_by("pk").values_list("kind", "by__username")
+    assert list(entries) == [("leave", "olga"), ("join", "olga")]

@@ -15,6 +15,9 @@ from ladder.games.models import DEAD_NOTE, Game
 from ladder.moderation import bots as moderation
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
+from ladder.ratings import memberships
+from ladder.ratings.models import Ladder, Rating
+from tests import factories
 from tests.factories import HOSTILE, Show
 
 GOOD = "<code>"
@@ -208,7 +211,7 @@ def test_the_failures_of_a_dead_game_are_for_operators(
 
 def test_the_owner_alone_reads_why_the_service_benched_a_bot(visit, show: Show) -> None:
     why = "5 of its latest 10 games were forfeits."
-    moderation.bench([show.anas.bot.pk], why, season=1)
+    assert memberships.bench(show.season, Rating.objects.get(bot=show.anas.bot), why)
 
     page = f"/bots/{show.anas.bot.slug}/"
 
@@ -254,7 +257,10 @@ def test_an_error_is_shown_on_the_page(visit) -> None:
 
 
 @pytest.mark.parametrize("who", ["ben", "cleo", ""])
-@pytest.mark.parametrize("what", ["upload", "withdraw", "bring-back"])
+@pytest.mark.parametrize(
+    "what",
+    ["upload", "withdraw", "bring-back", "ladders/main/leave", "ladders/main/join"],
+)
 def test_nobody_else_can_change_ana_s_bot(visit, show: Show, who: str, what) -> None:
     slug = show.anas.bot.slug
     file = SimpleUploadedFile("bot.py", BOT)
@@ -265,6 +271,38 @@ def test_nobody_else_can_change_ana_s_bot(visit, show: Show, who: str, what) -> 
     assert who or "/sign-in/" in answer["Location"]
     assert Submission.objects.filter(bot=show.anas.bot).count() == 2
     assert Bot.objects.get(slug=slug).status == "active"
+
+
+def test_ana_chooses_the_ladders_of_her_bot(visit, show: Show) -> None:
+    browser, bot = visit("ana"), show.anas.bot
+    blitz = factories.make_ladder("blitz").ladder
+    page, join = f"/bots/{bot.slug}/", f"/bots/{bot.slug}/ladders/blitz/join/"
+    assert join in browser.get(page).content.decode()
+    assert "blitz" not in visit("ben").get(page).content.decode()
+
+    assert browser.post(join)["Location"] == page
+    assert memberships.place(bot, blitz).status == "active"
+    text = browser.get(page).content.decode()
+    assert join not in text
+    assert f"/bots/{bot.slug}/ladders/blitz/leave/" in text
+
+    browser.post(f"/bots/{bot.slug}/ladders/main/leave/")
+    for who in ("ana", "ben", ""):
+        assert ">left</span>" in visit(who).get(page).content.decode()
+    assert ">left</span>" in visit("").get("/ladders/main/").content.decode()
+
+
+def test_a_refusal_to_join_is_shown_on_the_page(visit, show: Show) -> None:
+    browser, slug = visit("ana"), show.anas.bot.slug
+    season = factories.make_ladder("cup")
+    Ladder.objects.filter(pk=season.ladder_id).update(admission="operators")
+    page = browser.get(f"/bots/{slug}/").content.decode()
+    assert "The operators admit bots to this ladder." in page
+
+    shown = browser.post(f"/bots/{slug}/ladders/cup/join/", follow=True)
+
+    assert "The operators decide which bots play on cup" in shown.content.decode()
+    assert browser.post(f"/bots/{slug}/ladders/no/join/").status_code == 404
 
 
 def test_ana_withdraws_and_brings_back(visit, show: Show) -> None:

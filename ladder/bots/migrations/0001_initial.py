@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("active", "Active"),
-                            ("benched", "benched: too many forfeits"),
+                            ("benched", "benched by an operator"),
                             ("withdrawn", "withdrawn by its owner"),
                             ("banned", "Banned"),
                         ],

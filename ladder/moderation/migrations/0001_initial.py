@@ -54,6 +54,8 @@ class Migration(migrations.Migration):
                             ("ban", "Ban"),
                             ("withdraw", "Withdraw"),
                             ("reinstate", "Reinstate"),
+                            ("join", "Join"),
+                            ("leave", "Leave"),
                             ("void", "Void"),
                             ("rerun", "Rerun"),
                             ("freeze", "Freeze"),

@@ -10,6 +10,8 @@ from typing import Any
 
 from django.utils import timezone
 
+from ladder.bots.models import Bot
+from ladder.ratings import memberships
 from ladder.ratings.models import Ladder
 from ladder.ratings.seasons import start_season
 from ladder.runner.protocol import Limits
@@ -32,7 +34,7 @@ TOURNAMENT_FIELDS: list[dict[str, Any]] = [
 
 
 def plant_ladder(rng: random.Random) -> None:
-    """Add a ladder with an open season, and make its row wrong."""
+    """Add a ladder with all bots and an open season, and make its row wrong."""
     ladder = Ladder.objects.create(
         slug=f"bad-{secrets.token_hex(4)}",
         name="Bad",
@@ -41,6 +43,8 @@ def plant_ladder(rng: random.Random) -> None:
         limits=Limits().as_dict(),
     )
     start_season(ladder)
+    for bot in Bot.objects.filter(status=Bot.Status.ACTIVE):
+        memberships.join(bot, ladder)
     Ladder.objects.filter(pk=ladder.pk).update(**rng.choice(LADDER_FIELDS))
 
 

@@ -22,7 +22,14 @@ from ladder.ratings.core import ledger
 from ladder.ratings.core.ledger import EntryKind, LedgerLine, LedgerState
 from ladder.ratings.ledger_reader import lines
 from ladder.ratings.ledger_writer import rating_columns
-from ladder.ratings.models import Checkpoint, Entry, Pairing, Rating, Season
+from ladder.ratings.models import (
+    Checkpoint,
+    Entry,
+    Membership,
+    Pairing,
+    Rating,
+    Season,
+)
 
 CHUNK_GAMES = 1000
 FAILURES_OF_A_DEAD_GAME = 3
@@ -104,6 +111,7 @@ class SeasonWriter:
 
         `progress` is called with the number of games that are written.
         """
+        self._write_memberships()
         for bot, upload in zip(self._bots, self._playing, strict=True):
             self._add_bot_entry(EntryKind.JOIN, bot, upload, self._clock.started)
         versions = self._new_versions(games)
@@ -120,6 +128,15 @@ class SeasonWriter:
         self._flush()
         self._write_ratings()
         progress(games)
+
+    def _write_memberships(self) -> None:
+        started = self._clock.started
+        members = RowWriter(
+            Membership, "ladder_id", "bot_id", "joined_at", "changed_at"
+        )
+        for bot in self._bots:
+            members.add(self._ladder.pk, bot.bot, started, started)
+        members.flush()
 
     def _first_upload(self, bot: FilledBot, k: int) -> Upload:
         """Return the upload with which a bot joins: some continue with a newer one."""

@@ -22,12 +22,15 @@ from ladder.ops.fill.season import Clock, SeasonWriter
 from ladder.ops.fill.world import World, WorldSize
 from ladder.ratings import seasons, summaries
 from ladder.ratings.ladders import ensure_default_ladder
-from ladder.ratings.models import Entry, Pairing, Rating
+from ladder.ratings.models import Entry, Membership, Pairing, Rating
 
 SEASON_DAYS = 90
 MIN_BOTS = 4
+MAX_BOTS = 1_000_000
+MAX_GAMES = 100_000_000
+MAX_TOURNAMENTS = 1000
 EXPLICIT_IDS = (User, Bot, Submission, Match, Game, Seat, Attempt)
-IMPLICIT_IDS = (Pairing, Entry, Rating)
+IMPLICIT_IDS = (Membership, Pairing, Entry, Rating)
 
 
 class Command(BaseCommand):
@@ -70,7 +73,8 @@ class Command(BaseCommand):
         console.say(f"Filled in {time.monotonic() - began:.0f} s.")
 
     def _fill(self, size: WorldSize, options: dict[str, Any]) -> None:
-        rng = Random(options["seed"])  # noqa: S311 -- made-up games are no secret
+        seed = options["seed"].encode("utf-8", "surrogateescape")
+        rng = Random(seed)  # noqa: S311 -- made-up games are no secret
         ended = timezone.now() - timedelta(hours=1)
         started = ended - timedelta(days=SEASON_DAYS)
         step = timedelta(days=SEASON_DAYS) / max(1, size.games)
@@ -109,10 +113,12 @@ def _size(options: dict[str, Any]) -> WorldSize:
     busiest = options["busiest"]
     if busiest is None:
         busiest = games // 20
-    if bots < MIN_BOTS or games < 0 or not 0 <= busiest <= games:
+    valid = MIN_BOTS <= bots <= MAX_BOTS and 0 <= busiest <= games <= MAX_GAMES
+    if not valid or not 0 <= options["tournaments"] <= MAX_TOURNAMENTS:
         raise CommandError(
-            f"Use at least {MIN_BOTS} bots, 0 or more games, and for the busiest bot"
-            " no more games than there are."
+            f"Use at least {MIN_BOTS} bots, 0 or more games, and for the busiest bot no"
+            f" more games than there are. The most are {MAX_BOTS} bots, {MAX_GAMES}"
+            f" games and {MAX_TOURNAMENTS} tournaments."
         )
     return WorldSize(bots, games, busiest)
 

@@ -12,10 +12,11 @@ from django.db.models import Model
 
 from ladder.bots.models import Bot
 from ladder.common.errors import LadderError
+from ladder.common.storable import storable
 from ladder.moderation import bots
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
-from ladder.ratings import operations
+from ladder.ratings import memberships, operations
 from ladder.ratings.models import Ladder, Season
 
 MAX_ID_DIGITS = 18  # all such numbers fit into a BIGINT
@@ -23,6 +24,7 @@ M = TypeVar("M", bound=Model)
 Kind = AuditEntry.Kind
 BOT_KINDS = (Kind.BENCH, Kind.BAN, Kind.WITHDRAW)
 SEASON_KINDS = (Kind.FREEZE, Kind.REOPEN, Kind.FINALS, Kind.ARCHIVE)
+LADDER_ACTIONS = {Kind.JOIN: memberships.admit, Kind.LEAVE: memberships.remove}
 KINDS = (
     *BOT_KINDS,
     *SEASON_KINDS,
@@ -30,6 +32,7 @@ KINDS = (
     Kind.VOID,
     Kind.RERUN,
     Kind.START,
+    *LADDER_ACTIONS,
     Kind.MERGE,
     Kind.DELETE_ACCOUNT,
 )
@@ -56,6 +59,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--into", default="", help="merge: slug of the bot that stays"
         )
+        parser.add_argument(
+            "--ladder", default="", help="join and leave: slug of the bot's ladder"
+        )
         parser.add_argument("--prizes", type=int, help="finals: number of prizes")
         parser.add_argument(
             "--engine", default="", help="misjudged: only games of this engine"
@@ -67,6 +73,11 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        # An argument that is no UTF-8 must find nothing, not fail in the database.
+        options = {
+            name: storable(value) if isinstance(value, str) else value
+            for name, value in options.items()
+        }
         kind, target = options["kind"], options["target"]
         if kind == "log":
             for action in AuditEntry.objects.select_related("by")[:50]:
@@ -108,6 +119,9 @@ def _act(
         return operations.move_season(operator, season, kind)
     if kind == Kind.START:
         return operations.start(operator, _one(Ladder, slug=target))
+    if kind in LADDER_ACTIONS:
+        bot = _one(Bot, slug=target)
+        return LADDER_ACTIONS[kind](operator, bot, _one(Ladder, slug=options["ladder"]))
     if kind in (Kind.VOID, Kind.RERUN):
         act = operations.void if kind == Kind.VOID else operations.rerun
         return act(operator, _game(target))
