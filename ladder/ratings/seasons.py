@@ -19,6 +19,7 @@ from ladder.ratings.description import check_ladder, read_tables
 from ladder.ratings.models import Ladder, Season
 
 Status = Season.Status
+MAX_PRIZES = 1000
 
 
 def start_season(ladder: Ladder) -> Season:
@@ -66,8 +67,8 @@ def start_finals(season: Season, prizes: int) -> None:
     3. Note how many games each bot has played before the finals.
     4. Append an entry that sets τ to 0, so that σ only shrinks.
     """
-    if prizes < 1:
-        raise NotNow("Finals need at least one prize rank.")
+    if not 1 <= prizes <= MAX_PRIZES:
+        raise NotNow(f"Finals have at least one prize rank, and at most {MAX_PRIZES}.")
     with transaction.atomic():
         _lock(season)
         if season.outcome:

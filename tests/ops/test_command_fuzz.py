@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from django.core.management import CommandError, call_command
 
+from ladder.bots.models import Bot
 from tests.factories import Show, everything
 
 WORDS = [
@@ -22,6 +23,8 @@ WORDS = [
         "/nowhere/x",
     ),
     *("grendel", "main", "house-greedy", "ana", "bad name!", "x" * 3000, "é" * 200),
+    # A byte that is no UTF-8 reaches a command as a lone surrogate.
+    *("\udcff", "w:1:1", "w/", "torres", "olga", "\ufdfa" * 90),
     *("'", "%s", "{}", "1.5", "inf", "-inf", "2=inf", "2=-1", "1=1", "9=1", "2=0"),
 ]
 KINDS = ["bench", "ban", "withdraw", "freeze", "reopen", "finals", "archive"]
@@ -32,14 +35,22 @@ COMMANDS = {
         ["--why=x", "?", "?"],
         ["--why=x", "K", "?", "--into", "?"],
         ["K", "?"],
+        ["--why=x", "K", "?", "--prizes", "?"],
+        ["--why=x", "K", "?", "--by", "?"],
+        ["--why", "?", "K", "?"],
+        ["misjudged", "?", "--engine", "?"],
+        ["--why=x", "join", "?", "--ladder", "?"],
+        ["--why=x", "leave", "?", "--ladder", "?"],
     ],
+    "fill": [["?"], ["--seed", "?"], ["--open", "--bots", "?"], ["--games", "?"]],
     "token": [["?"]],
     "simulate": [
         [*SMALL, "--seats", "?"],
         [*SMALL, "--tau", "?"],
         [*SMALL, "--every", "?"],
+        [*SMALL, "--policy", "?"],
     ],
-    "drain": [["?"], ["?", "--undo"]],
+    "drain": [["?"], ["?", "--undo"], ["w:1:1", "--why", "?"], ["?", "--why", "?"]],
     "rebuild_ratings": [["?"], ["--check", "?"]],
     "restore": [["?"]],
     "serve": [["--listen", "?"], ["--inherited", "?"]],
@@ -57,6 +68,15 @@ NUMBERS = {
     "up": ["--port", "--slots", "--games"],
     "chaos": ["--games", "--workers", "--seed", "--minutes", "--blows", "--lease"],
     "train_dictionary": ["--games"],
+    "fill": ["--bots", "--games", "--busiest", "--tournaments"],
+    "simulate": ["--bots", "--games", "--seeds", "--every"],
+    "operator": ["--prizes"],
+}
+REQUIRED = {
+    "train_dictionary": ["1"],
+    "operator": ["finals", "main", "--why=x"],
+    "simulate": ["--bots=4", "--games=1"],
+    "fill": ["--bots=4", "--games=0"],
 }
 
 
@@ -94,11 +114,21 @@ def test_hostile_words_are_refused_clearly(show: Show) -> None:
 @pytest.mark.parametrize(
     ("name", "option"), [(name, word) for name in NUMBERS for word in NUMBERS[name]]
 )
-def test_an_option_refuses_what_is_no_sensible_number(name: str, option: str) -> None:
-    rest = ["1"] if name == "train_dictionary" else []
+def test_an_option_refuses_what_is_no_sensible_number(
+    db: None, data_dir, name: str, option: str
+) -> None:
+    if name == "operator":
+        everything()
     for word in NO_NUMBERS:
         with pytest.raises(CommandError):
-            call_command(name, *rest, f"{option}={word}")
+            call_command(name, *REQUIRED.get(name, ()), f"{option}={word}")
+
+
+@pytest.mark.parametrize("seed", ["\udcff", "x" * 3000, "é", "", "\u202e"])
+def test_any_text_is_a_seed(db: None, data_dir, seed: str) -> None:
+    call_command("fill", "--bots=4", "--games=0", "--tournaments=0", f"--seed={seed}")
+
+    assert Bot.objects.filter(house=False).count() == 4
 
 
 @pytest.mark.parametrize("host", ["bad..name", "999.1.1.1", "a\0b", "x" * 3000])

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q, QuerySet
 
+from ladder.common.storable import storable
 from ladder.games.models import Worker
 from ladder.games.worker import registry
 from ladder.ops.console import say
@@ -31,7 +32,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        name = options["worker"]
+        name = storable(options["worker"])
         rows = _matching(name)
         if options["undo"]:
             workers = list(rows.filter(drained=True))
@@ -47,7 +48,7 @@ class Command(BaseCommand):
             if options["undo"]:
                 registry.undrain(worker.pk)
             else:
-                registry.drain(worker.pk, options["why"])
+                registry.drain(worker.pk, storable(options["why"]))
             change = "takes games again" if options["undo"] else "is drained"
             say(f"{worker.name} {change}")
 

@@ -14,6 +14,8 @@ from ladder.ratings.core.trueskill import Parameters
 MAX_SEATS = 4
 SIZES = ("2", "3", "4")
 MAX_TAU = 100.0
+MAX_NUMBER = 1_000_000
+"""The most bots, games of a bot, and seeds; the simulation keeps them in memory."""
 SHARE = re.compile(r"(?=.*[1-9])\d{1,6}(\.\d{1,6})?", re.ASCII)
 GOAL = 0.90  # Kendall's τ of the true order and the shown one
 
@@ -34,7 +36,7 @@ class Command(BaseCommand):
         parser.add_argument("--every", type=int, default=5, help="games between lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        _check_at_least(options, bots=MAX_SEATS, games=1, seeds=1, every=1)
+        _check_range(options, bots=MAX_SEATS, games=1, seeds=1, every=1)
         if not 0 <= options["tau"] <= MAX_TAU:
             raise CommandError(f"--tau: use a number from 0 to {MAX_TAU}.")
         terms = PairingTerms(_shares(options["seats"]), Parameters(tau=options["tau"]))
@@ -71,10 +73,10 @@ def _shares(text: str) -> dict[str, float]:
     return shares
 
 
-def _check_at_least(options: dict[str, Any], **least: int) -> None:
+def _check_range(options: dict[str, Any], **least: int) -> None:
     for name, value in least.items():
-        if options[name] < value:
-            raise CommandError(f"--{name}: use a number from {value} upwards.")
+        if not value <= options[name] <= MAX_NUMBER:
+            raise CommandError(f"--{name}: use a number from {value} to {MAX_NUMBER}.")
 
 
 def _line(point: SimulationPoint) -> str:
