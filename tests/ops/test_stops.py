@@ -29,7 +29,12 @@ PRIORITY = ("nice", "-n", "-10")
 MANAGE_PY = [*PRIORITY, sys.executable, str(settings.BASE_DIR / "manage.py")]
 STOPS = 6
 GRACE_S = 0.1  # shorter than most games, so that games are released
-MAX_FIRST_CLAIM_S = 3.0
+MAX_FIRST_CLAIM_PER_CHECK = 3.0
+"""The first claim may take this multiple of the time of `manage.py check`.
+
+Both import the whole service, so the multiple does not depend on the machine's speed.
+"""
+CHECKS = 3
 START_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 60
 POLL_S = 0.01
@@ -137,8 +142,21 @@ class StoppableService:
             self.child.wait()
 
 
-def assert_stops_harm_nothing(data: dict[str, str], stops: int) -> None:
-    """Stop a service under load, start it again, and look at all attempts."""
+def check_seconds(data: dict[str, str]) -> float:
+    """Return how long `manage.py check` takes: the median of some runs, in seconds."""
+    times = []
+    for _ in range(CHECKS):
+        started_at = time.monotonic()
+        subprocess.run([*MANAGE_PY, "check"], env=data, check=True, capture_output=True)
+        times.append(time.monotonic() - started_at)
+    return sorted(times)[CHECKS // 2]
+
+
+def stop_and_start(data: dict[str, str], stops: int) -> list[StartTimes]:
+    """Stop a service under load, start it again, and look at all attempts.
+
+    Return the times of all starts.
+    """
     data["TORRES_GRACE_SECONDS"] = str(GRACE_S)
     service = StoppableService(data)
     rng = random.Random(stops)
@@ -166,11 +184,13 @@ def assert_stops_harm_nothing(data: dict[str, str], stops: int) -> None:
     assert outcomes["released"] >= stops // 2
     assert "open" not in outcomes
     assert_sound(data)
-    times = sorted(start.claim for start in starts)
-    assert times[-1] < MAX_FIRST_CLAIM_S, times
+    return starts
 
 
 @pytest.mark.sandbox
 @pytest.mark.skipif(os.geteuid() != 0, reason="level full needs root here")
 def test_a_few_stops_under_load_harm_nothing(data):
-    assert_stops_harm_nothing(data, STOPS)
+    starts = stop_and_start(data, STOPS)
+
+    times = sorted(start.claim for start in starts)
+    assert times[-1] <= MAX_FIRST_CLAIM_PER_CHECK * check_seconds(data), times
