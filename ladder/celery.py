@@ -6,9 +6,11 @@ Start a worker with `celery -A ladder.celery worker -P threads -c 4`.
 import os
 
 from celery import Celery
+from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ladder.settings")
 
+TRANSPORT_ALIASES["memory"] = "ladder.common.memory_broker:MemoryTransport"
 app = Celery("ladder")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

@@ -367,10 +367,7 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 # The seconds that a stopping worker waits for its games before it releases them. This
 # needs REMAP_SIGTERM=SIGQUIT, and must be less than the supervisor's stop timeout.
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = env.float("TORRES_GRACE_SECONDS", default=20.0)
-if CELERY_BROKER_URL.startswith("memory"):
-    # In seconds. kombu's default of 1 s would limit the broker to 8 tasks per second.
-    CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.02}
-else:
+if not CELERY_BROKER_URL.startswith("memory"):
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "visibility_timeout": 4 * TORRES_MAX_GAME_SECONDS,
         "unacked_restore_interval": 5,

@@ -27,6 +27,7 @@ from kombu.exceptions import InconsistencyError
 from ladder.bots import selectors as bots
 from ladder.common import publishing
 from ladder.common.publishing import BROKER_ERRORS
+from ladder.dispatch.changes import ChangeDetector
 from ladder.dispatch.contact import DatabaseContact
 from ladder.dispatch.hints import HintPlanner, handle_broker_error, send_hint
 from ladder.dispatch.leader import leading
@@ -46,8 +47,10 @@ from ladder.ratings.tasks import build_submission
 from ladder.tournaments import advance as tournaments
 
 REAP_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 6
-# Folds, new bots, uploads and tournaments.
+# Folds, new bots, uploads and tournaments, if there may be work for them.
 UPKEEP_INTERVAL_S = 1.0
+# The upkeep also runs after this number of intervals without a change.
+MAX_INTERVALS_WITHOUT_UPKEEP = 30
 HEALTH_INTERVAL_S = 60.0
 # The time that the fold of one season may take in one tick.
 FOLD_BUDGET_S = 0.5
@@ -58,6 +61,8 @@ BROKER_RETRY_INTERVAL_S = 3.0  # after a failure
 TICK_INTERVAL_S = 0.25
 # Used while workers take every hint that is sent, because they may be idle.
 BUSY_TICK_INTERVAL_S = 0.05
+# Used while no game is open. A challenge then waits this long at most.
+IDLE_TICK_INTERVAL_S = 1.0
 # How many open games each ladder keeps for each slot of a worker.
 OPEN_GAMES_PER_SLOT = 3
 
@@ -73,7 +78,8 @@ class TickResult:
 
     `deleted` counts the rows and files that nobody needed any more.
 
-    `queues_were_empty` is true if the workers had taken all earlier hints.
+    `queues_were_empty` is true if the workers had taken all earlier hints, and `idle`
+    if no game is open.
     """
 
     reaped: int = 0
@@ -87,6 +93,14 @@ class TickResult:
     sent: int = 0
     deleted: int = 0
     queues_were_empty: bool = False
+    idle: bool = False
+
+
+def _pause_after(result: TickResult) -> float:
+    """Return the seconds from the end of a tick to the next one."""
+    if result.queues_were_empty and result.sent:
+        return BUSY_TICK_INTERVAL_S
+    return IDLE_TICK_INTERVAL_S if result.idle else TICK_INTERVAL_S
 
 
 class Dispatcher:
@@ -97,6 +111,9 @@ class Dispatcher:
         self._broker_retry_at = _NEVER
         self._reaped_at = _NEVER
         self._upkeep_at = _NEVER
+        self._looked_at = _NEVER
+        self._workers = WorkerPool()
+        self._changes = ChangeDetector()
         self._health_checked_at = _NEVER
         self._fold_requested_at = _NEVER
         self._build_hints: dict[int, float] = {}
@@ -145,8 +162,7 @@ class Dispatcher:
                 result = self.tick()
                 self._report()
                 connection.close()
-                busy = result.queues_were_empty and result.sent
-                stop.wait(BUSY_TICK_INTERVAL_S if busy else TICK_INTERVAL_S)
+                stop.wait(_pause_after(result))
             if stop.is_set():
                 service_parts.sign_off(service_parts.DISPATCHER)
             else:
@@ -167,15 +183,20 @@ class Dispatcher:
 
         1. Reap games whose lease has ended.
         2. Drain workers that cause failures, and void their games.
-        3. Once a second: fold finished games, let new bots join, cancel games of bots
-           that may no longer play, send hints for uploads, and advance tournaments.
+        3. Once a second, if something has changed: fold finished games, let new bots
+           join, cancel games of bots that may no longer play, send hints for uploads,
+           and advance tournaments.
         4. Make matches until every season has enough open games.
         5. Send hints for games that are waiting.
         6. Delete a few rows that nobody needs any more.
         """
         result = TickResult()
         now = time.monotonic()
-        workers = self._part("workers", games.worker_pool, WorkerPool())
+        is_second_over = now - self._looked_at >= UPKEEP_INTERVAL_S
+        if is_second_over:
+            self._looked_at = now
+            self._workers = self._part("workers", games.worker_pool, WorkerPool())
+        workers = self._workers
         if now - self._reaped_at >= REAP_INTERVAL_S:
             self._reaped_at = now
             result.reaped = self._part(
@@ -188,15 +209,8 @@ class Dispatcher:
                 lambda: len(worker_health.drain_faulty_workers(voids.void)),
                 0,
             )
-        if now - self._upkeep_at >= UPKEEP_INTERVAL_S:
-            self._upkeep_at = now
-            result.joined, result.folded = self._fold_seasons()
-            result.cancelled = self._part("cancelling", cancel_unplayable, 0)
-            self._part("void folder", self._void_folder.ensure, None)
-            result.built = self._part(
-                "uploads", lambda: self._send_build_hints(workers.slots, now), 0
-            )
-            result.drawn = tournaments.tick(workers.slots, self._units)
+        if is_second_over and self._needs_upkeep(now):
+            self._keep_up(result, workers, now)
         result.paired = self._make_matches(workers.slots)
         in_flight = games.in_flight()
         result.queues_were_empty = not in_flight.total()
@@ -204,9 +218,33 @@ class Dispatcher:
             "hints", lambda: self._send_hints(workers, in_flight), 0
         )
         result.deleted = self._part("retention", lambda: self._retention.apply(now), 0)
-        if self._health_checked_at == now:  # all units were run in this tick
+        # Each unit has run at least once since the last of these moments.
+        if self._health_checked_at == now:
             self._units.forget_unseen()
+        result.idle = result.queues_were_empty and not games.any_open()
         return result
+
+    def _needs_upkeep(self, now: float) -> bool:
+        """True if the upkeep may have something to do, or did not run for a while."""
+        found = self._part("changes", self._changes.finds_work, default=True)
+        longest_pause_s = UPKEEP_INTERVAL_S * MAX_INTERVALS_WITHOUT_UPKEEP
+        is_overdue = now - self._upkeep_at >= longest_pause_s
+        return found or is_overdue or not self._units.all_work()
+
+    def _keep_up(self, result: TickResult, workers: WorkerPool, now: float) -> None:
+        """Fold, let bots join, cancel, send hints for uploads, advance tournaments.
+
+        If that changed something, there may be more to do a second later.
+        """
+        result.joined, result.folded = self._fold_seasons()
+        result.cancelled = self._part("cancelling", cancel_unplayable, 0)
+        self._part("void folder", self._void_folder.ensure, None)
+        result.built = self._part(
+            "uploads", lambda: self._send_build_hints(workers.slots, now), 0
+        )
+        result.drawn = tournaments.tick(workers.slots, self._units)
+        changed = result.joined or result.folded or result.cancelled
+        self._upkeep_at = _NEVER if changed else now
 
     def _fold_seasons(self) -> tuple[int, int]:
         """Return how many bots joined a ladder and how many entries were folded."""
@@ -247,17 +285,20 @@ class Dispatcher:
         return rater.welcome(season)
 
     def _make_matches(self, slots: int) -> int:
+        wanted = OPEN_GAMES_PER_SLOT * slots
+        open_games = ratings.open_games_by_season()
+        hungry = [season for season, count in open_games.items() if count < wanted]
+        if not hungry:
+            return 0
         paired = 0
-        for season in ratings.playing():
+        for season in ratings.playing().filter(pk__in=hungry):
             unit = Unit(UnitKind.MATCHMAKING, season.ladder.slug)
-            make = partial(self._make_matches_of, season, slots)
+            missing = wanted - open_games[season.pk]
+            make = partial(self._make_matches_of, season, missing)
             paired += self._units.run(unit, make, 0)
         return paired
 
-    def _make_matches_of(self, season: Season, slots: int) -> int:
-        missing = OPEN_GAMES_PER_SLOT * slots - ratings.open_games(season)
-        if missing <= 0:
-            return 0
+    def _make_matches_of(self, season: Season, missing: int) -> int:
         # A session that failed half-way is not kept, because its pool may be wrong.
         session = self._matchmaking.pop(season.pk, None) or MatchmakingSession()
         paired = session.pair(season, missing)

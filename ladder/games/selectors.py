@@ -20,9 +20,10 @@ from django.db.models import (
 )
 from django.db.models.functions import Now
 
+from ladder.common.fixed_query import FixedQuery, any_of, row_of
 from ladder.games import capabilities, sql
 from ladder.games.capabilities import Capabilities, WorkerGroup, WorkerPool
-from ladder.games.models import Attempt, Game, GameStatus, Match, Worker
+from ladder.games.models import OPEN, Attempt, Game, GameStatus, Match, Worker
 from ladder.games.sql import DueGame
 
 # A hint that led to no claim for this long counts as lost, and is sent again.
@@ -169,6 +170,14 @@ def due(limit: int, without: Collection[str] = ()) -> list[DueGame]:
 def in_flight() -> Counter[str]:
     """Count the games with a hint that no worker has followed yet, by queue."""
     return Counter(sql.in_flight(HINT_LIFETIME.total_seconds()))
+
+
+def any_open() -> bool:
+    """True if a game is scheduled or running."""
+    return bool(_ANY_OPEN.rows()[0][0])
+
+
+_ANY_OPEN = FixedQuery(lambda: row_of(any_of(Game.objects.filter(status__in=OPEN))))
 
 
 def waiting() -> Counter[str]:

@@ -7,14 +7,13 @@ tables come from the models. This module does not know when or why a statement r
 """
 
 import json
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-import psycopg
 from django.db import connection, transaction
 
 from ladder.bots.models import Submission
+from ladder.common.fixed_query import preparing_cursor
 from ladder.games.models import (
     Attempt,
     Game,
@@ -99,32 +98,15 @@ def _execute_in_transaction(first: Statement, others: Sequence[Statement]) -> bo
     return True
 
 
-@contextmanager
-def _cursor() -> Iterator[Any]:
-    """Open a cursor. On PostgreSQL it binds values on the server.
-
-    Django's cursors bind values on the client, so PostgreSQL would parse and plan
-    every statement anew instead of preparing it.
-    """
-    if connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            yield cursor
-        return
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as raw:
-        yield raw
-
-
 def _execute(statement: Statement) -> int:
     """Return how many rows the statement changed."""
-    with _cursor() as cursor:
+    with preparing_cursor() as cursor:
         cursor.execute(statement.sql, statement.values)
         return int(cursor.rowcount)
 
 
 def _rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    with _cursor() as cursor:
+    with preparing_cursor() as cursor:
         cursor.execute(sql, values)
         return list(cursor.fetchall())
 

@@ -103,6 +103,10 @@ class Containment:
         self._resume(unit)
         return result
 
+    def all_work(self) -> bool:
+        """True if no unit is stopped, and none has to be tried again."""
+        return not (self._stopped or self._retry_at or self._conflicts)
+
     def forget_unseen(self) -> None:
         """Remove the rows of units that no longer exist, such as ended tournaments."""
         for unit in self._stopped.keys() - self._seen:

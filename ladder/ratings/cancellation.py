@@ -5,7 +5,7 @@ a bot, an upload or an account, and whether that process was killed before it co
 cancel the games itself.
 """
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from ladder.bots.models import Bot, Submission
 from ladder.bots.selectors import belongs_to_somebody
@@ -17,12 +17,19 @@ LEFT = (Bot.Status.WITHDRAWN, Bot.Status.BANNED)
 
 
 def cancel_unplayable() -> int:
-    """Cancel such games and return how many. Idempotent.
+    """Cancel the games of `unplayable_seats` and return how many. Idempotent."""
+    seats = unplayable_seats().select_related("submission__bot__owner")
+    seats = seats.defer("submission__log", "submission__report")
+    return sum(games.cancel(seat.game_id, _note(seat)) for seat in seats)
 
-    A seat makes its game unplayable if its bot was withdrawn or banned, if the bot does
-    not play on the ladder that rates the game, if the account of its owner is
-    deactivated or deleted, or if another upload has replaced its own. Exceptions: a
-    tournament keeps its entrants to the end, and finals their versions.
+
+def unplayable_seats() -> QuerySet[Seat]:
+    """Return the seats of scheduled games whose bot may no longer play.
+
+    It was withdrawn or banned, or it does not play on the ladder that rates the game,
+    or the account of its owner is deactivated or deleted, or another upload has
+    replaced the one in the seat. Exceptions: a tournament keeps its entrants to the
+    end, and finals their versions.
     """
     seats = Seat.objects.filter(game__status=GameStatus.SCHEDULED).exclude(
         game__match__kind=Match.Kind.TOURNAMENT
@@ -36,13 +43,12 @@ def cancel_unplayable() -> int:
     off_the_ladder = ~Q(game__match__ladder="") & ~Exists(
         members.filter(status=Membership.Status.ACTIVE)
     )
-    unplayable = seats.filter(
+    return seats.filter(
         Q(submission__bot__status__in=LEFT)
         | off_the_ladder
         | ~belongs_to_somebody("submission__bot__")
         | replaced
-    ).select_related("submission__bot__owner")
-    return sum(games.cancel(seat.game_id, _note(seat)) for seat in unplayable)
+    )
 
 
 def _note(seat: Seat) -> str:

@@ -6,14 +6,15 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import structlog
-from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Now
 
 from engine.errors import EngineError
 from engine.rulesets import resolve
 from ladder.bots.models import Bot, Submission
 from ladder.bots.selectors import belongs_to_somebody
 from ladder.checking.forms import GameForm
+from ladder.common.fixed_query import ComposedQuery, FixedQuery, composed
 from ladder.games.models import OPEN, Attempt, Game, GameStatus, Seat
 from ladder.ratings.core.pool import BotProfile
 from ladder.ratings.core.trueskill import Skill
@@ -232,6 +233,28 @@ def unrated_turns(season: Season, *, after: datetime) -> list[UnratedTurn]:
 def open_games(season: Season) -> int:
     """Count the games of a season that are scheduled or running."""
     return Game.objects.filter(status__in=OPEN, match__pairing__season=season).count()
+
+
+def open_games_by_season() -> dict[int, int]:
+    """Return, for each season that makes matches now, how many games are open."""
+    return dict(_OPEN_GAMES_BY_SEASON.rows())
+
+
+def _compose_open_games_by_season() -> ComposedQuery:
+    open_games = Game.objects.filter(
+        status__in=OPEN, match__pairing__season=OuterRef("pk")
+    )
+    by_season = open_games.order_by().values("match__pairing__season")
+    counts = by_season.annotate(count=Count("pk")).values("count")
+    return composed(
+        playing()
+        .select_related(None)
+        .annotate(open=Coalesce(Subquery(counts), 0))
+        .values_list("pk", "open")
+    )
+
+
+_OPEN_GAMES_BY_SEASON = FixedQuery(_compose_open_games_by_season)
 
 
 def seasons_of(games: Sequence[int]) -> dict[int, int]:

@@ -22,10 +22,10 @@ from ladder.common.arguments import whole_number
 from ladder.common.locks import locked
 from ladder.common.scratch import clear_scratch_folder
 from ladder.games import selectors as games
-from ladder.games.models import Game, GameStatus
 from ladder.games.worker import registry
 from ladder.ops import console
 from ladder.ops.embedded import EmbeddedDispatcher, EmbeddedWeb, EmbeddedWorker
+from ladder.ops.new_results import NewResults
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Ladder
@@ -166,27 +166,19 @@ def _show(
     Return at the `stop` event or after `limit` games. Meanwhile restart each of the
     supervised parts if it ends.
     """
-    seen = set(_finished())
-    start = len(seen)
+    results = NewResults()
+    shown = 0
     while not stop.is_set():
-        unseen = [pk for pk in _finished() if pk not in seen]
-        for game in Game.objects.defer("replay").filter(pk__in=unseen).order_by("pk"):
+        for game in results.take():
             console.say(console.game_line(game))
-            seen.add(game.pk)
-            if (len(seen) - start) % GAMES_PER_LEADERBOARD == 0:
+            shown += 1
+            if shown % GAMES_PER_LEADERBOARD == 0:
                 board = console.leaderboard_lines(ladder.seasons.latest("number"))
                 for line in [*board, *banner]:
                     console.say(line)
         connection.close()
         for part in supervised:
             part.start()
-        if limit is not None and len(seen) - start >= limit:
+        if limit is not None and shown >= limit:
             return
         stop.wait(POLL_INTERVAL_S)
-
-
-def _finished() -> list[int]:
-    done = Game.objects.filter(
-        status__in=[GameStatus.FINISHED, GameStatus.VOIDED], match__embargo=False
-    )
-    return list(done.values_list("pk", flat=True))

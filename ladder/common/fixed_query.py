@@ -1,0 +1,94 @@
+"""Queries that run many times with the same text.
+
+Django composes the text of a query each time, and PostgreSQL plans it each time. For
+the questions that the dispatcher asks every second, both cost many times as much as the
+answer. A `FixedQuery` is composed once in a process, and each connection prepares it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import psycopg
+from django.db import DEFAULT_DB_ALIAS, connection
+from django.db.models import QuerySet
+
+
+@contextmanager
+def preparing_cursor() -> Iterator[Any]:
+    """Open a cursor whose statements are prepared after a few executions.
+
+    Django's cursors bind values on the client, so PostgreSQL would parse and plan
+    every statement anew. Behind a pooler, DB_PREPARE decides.
+    """
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            yield cursor
+        return
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as raw:
+        yield raw
+
+
+class ComposedQuery(NamedTuple):
+    """The text of a query, and the values of its placeholders."""
+
+    text: str
+    values: Sequence[Any]
+
+
+class FixedQuery:
+    """A query whose text is composed once.
+
+    `compose` returns the text and its values, which must always be the same: no moment
+    and no id may be among them. Use functions such as `Now` instead.
+    """
+
+    def __init__(self, compose: Callable[[], ComposedQuery]) -> None:
+        self._compose = compose
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Run the query. Values come as the database's driver returns them."""
+        with preparing_cursor() as cursor:
+            cursor.execute(*self._statement)
+            return list(cursor.fetchall())
+
+    @cached_property
+    def _statement(self) -> tuple[Any, ...]:
+        """Return what `execute` needs. The schema is known after the first migration.
+
+        For PostgreSQL the values become a part of the text. With placeholders it could
+        not use partial indexes in a prepared plan.
+        """
+        composed = self._compose()
+        if connection.vendor == "sqlite":
+            return tuple(composed)
+        connection.ensure_connection()
+        cursor = psycopg.ClientCursor(connection.connection)
+        return (cursor.mogrify(composed.text, composed.values),)
+
+
+def composed(rows: QuerySet[Any, Any]) -> ComposedQuery:
+    """Return the text of a queryset."""
+    return ComposedQuery(*rows.query.get_compiler(DEFAULT_DB_ALIAS).as_sql())
+
+
+def any_of(*questions: QuerySet[Any, Any]) -> ComposedQuery:
+    """Return an expression that is true if one of the querysets has a row."""
+    texts = []
+    values: list[Any] = []
+    for question in questions:
+        compiler = question.query.exists().get_compiler(DEFAULT_DB_ALIAS)
+        text, its_values = compiler.as_sql()
+        texts.append(f"EXISTS ({text})")
+        values += its_values
+    return ComposedQuery(f"({' OR '.join(texts)})", values)
+
+
+def row_of(*expressions: ComposedQuery) -> ComposedQuery:
+    """Return a query with one row, which has the value of each expression."""
+    values = [value for expression in expressions for value in expression.values]
+    columns = ", ".join(f"({expression.text})" for expression in expressions)
+    return ComposedQuery(f"SELECT {columns}", values)
