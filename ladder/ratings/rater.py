@@ -23,7 +23,7 @@ from ladder.ratings.ledger_writer import LedgerBatch, LedgerConflict, append
 from ladder.ratings.models import Entry, Membership, Pairing, Rating, Season
 
 BATCH_GAMES = 50
-BENCH_AFTER = 5
+BENCH_AFTER = 4
 """A bot that forfeits is benched if it forfeited this many of its latest games with the
 present version (`ledger.LATEST_GAMES`)."""
 

@@ -239,10 +239,10 @@ def lose(season: Season, loser: Bot, fault: str = "") -> None:
 
 
 def test_a_bot_that_forfeits_half_of_its_games_is_benched_and_told_why(season):
-    """A bot that forfeits only when it is behind never forfeits five times in a row."""
+    """A bot that forfeits only when it is behind never forfeits four times in a row."""
     ana, _ben = factories.bots(2)
     rater.welcome(season.pk)
-    for fault in ["timeout", ""] * 4:
+    for fault in ["timeout", ""] * 3:
         lose(season, ana, fault)
     assert place(season, ana).status == Membership.Status.ACTIVE
 
@@ -250,7 +250,7 @@ def test_a_bot_that_forfeits_half_of_its_games_is_benched_and_told_why(season):
 
     assert place(season, ana).status == Membership.Status.BENCHED
     entry = AuditEntry.objects.get(kind="bench")
-    assert entry.why.startswith("5 of its latest 10 games with this version ended with")
+    assert entry.why.startswith("4 of its latest 10 games with this version ended with")
     assert place(season, ana).why == entry.why
 
 
@@ -292,7 +292,7 @@ def test_a_bot_that_its_owner_brought_back_is_judged_at_its_next_forfeit(season)
     for _ in range(rater.BENCH_AFTER):
         lose(season, ana, "crash")
     entry = AuditEntry.objects.get(kind="bench")
-    assert entry.why.startswith("Each of its latest 5 games with this version ended")
+    assert entry.why.startswith("Each of its latest 4 games with this version ended")
     memberships.join(ana, season.ladder)
 
     lose(season, ana)

@@ -210,7 +210,7 @@ def test_the_failures_of_a_dead_game_are_for_operators(
 
 
 def test_the_owner_alone_reads_why_the_service_benched_a_bot(visit, show: Show) -> None:
-    why = "5 of its latest 10 games were forfeits."
+    why = "4 of its latest 10 games were forfeits."
     assert memberships.bench(show.season, Rating.objects.get(bot=show.anas.bot), why)
 
     page = f"/bots/{show.anas.bot.slug}/"
