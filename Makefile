@@ -26,7 +26,7 @@ dev: .venv/.dev
 	@touch $@
 
 demo: install ## run a ladder with house bots (ONCE=1 GAMES=30 stops after 30 games; PORT=8000)
-	@$(BIN)/python manage.py up --demo $(if $(PORT),--port $(PORT)) $(if $(ONCE),--once --games $(GAMES))
+	@TORRES_COMPARISON_SLOTS=$${TORRES_COMPARISON_SLOTS:-1} $(BIN)/python manage.py up --demo $(if $(PORT),--port $(PORT)) $(if $(ONCE),--once --games $(GAMES))
 
 test: dev ## run every check and every test that this machine can run
 	@tests/check.sh

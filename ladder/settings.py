@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "ladder.games",
     "ladder.moderation",
     "ladder.ratings",
+    "ladder.comparisons",
     "ladder.tournaments",
     "ladder.web",
     "ladder.ops",
@@ -334,6 +335,10 @@ TORRES_MAX_GAME_SECONDS = env.int("TORRES_MAX_GAME_SECONDS", default=900)
 # After this many seconds without a heartbeat a game is taken away from its worker. All
 # other timeouts for workers and messages are multiples of this lease.
 TORRES_LEASE_SECONDS = env.float("TORRES_LEASE_SECONDS", default=30.0)
+
+# Comparisons of two versions of a bot play on idle workers. A busy ladder leaves none
+# idle, so an operator may let them have about this number of slots in any case.
+TORRES_COMPARISON_SLOTS = env.int("TORRES_COMPARISON_SLOTS", default=0)
 
 # Celery only carries hints that there is work: every task may be lost, late or
 # duplicated. The effect of each setting during an outage was measured.

@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 
 from ladder.accounts import urls as accounts
 from ladder.bots import urls as bots
+from ladder.comparisons import urls as comparisons
 from ladder.games import urls as games
 from ladder.ratings import urls as ratings
 from ladder.tournaments import urls as tournaments
@@ -19,6 +20,7 @@ api = [
     *games.urlpatterns,
     *ratings.urlpatterns,
     *tournaments.urlpatterns,
+    *comparisons.urlpatterns,
 ]
 admin.site.site_header = "Torres ladder"
 admin.site.site_title = "Torres ladder"

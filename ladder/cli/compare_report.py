@@ -23,19 +23,16 @@ from ladder.cli.match_report import (
 from ladder.cli.results_folder import ResultsFolder
 from ladder.ratings.core.blocks import GAMES
 from ladder.ratings.core.sprt import SequentialTest
+from ladder.ratings.core.version_report import (
+    expected_games_left,
+    odds_text,
+    verdict_sentence,
+    version_figures,
+)
 from ladder.ratings.core.version_test import VersionTest, VersionVerdict
 
 SHOWN_BLOCKS = 3
 HISTOGRAM_WIDTH = 30
-CERTAIN = 1e6  # an e-value above it is shown as this
-_SENTENCES = {
-    VersionVerdict.BETTER: "{new} is better than {old}.",
-    VersionVerdict.NO_DIFFERENCE: (
-        "No difference: {new} is not better than {old} by {high:g} nElo."
-    ),
-    VersionVerdict.WORSE: "{new} is worse than {old}.",
-    VersionVerdict.UNDECIDED: "Undecided: more blocks are needed.",
-}
 
 
 def plan_text(test: SequentialTest, *, same: bool) -> str:
@@ -71,7 +68,7 @@ def print_report(
         click.echo(json.dumps(_document(test, scored, hurting, folder)))
         return
     new, old, *_ = names
-    sentence = _SENTENCES[test.verdict].format(new=new, old=old, high=test.test.nelo1)
+    sentence = verdict_sentence(test, new, old)
     console = Console()
     console.print(Text(sentence, style="bold"))
     console.print(_facts(test))
@@ -101,29 +98,13 @@ def _facts(test: VersionTest) -> Table:
         evidence = test.evidence()
         table.add_row(
             "evidence",
-            f"e-value {_odds(evidence.better)} for better, {_odds(evidence.worse)} for"
-            f" worse; interval at all times {evidence.low:.1%} – {evidence.high:.1%}",
+            f"e-value {odds_text(evidence.better)} for better,"
+            f" {odds_text(evidence.worse)} for worse; interval at all times"
+            f" {evidence.low:.1%} – {evidence.high:.1%}",
         )
     if test.verdict == VersionVerdict.UNDECIDED:
-        table.add_row("expected", f"about {_games_left(test):.0f} more games")
+        table.add_row("expected", f"about {expected_games_left(test):.0f} more games")
     return table
-
-
-def _games_left(test: VersionTest) -> float:
-    """Return the expected number of games until the test stops, at the likely effect.
-
-    A test that is longer than expected is like one that begins now.
-    """
-    bounds = test.test
-    played = GAMES * test.blocks
-    if test.blocks < bounds.min_blocks:
-        return bounds.worst_expected_games - played
-    whole = bounds.expected_games(test.effect().nelo)
-    return whole - played if whole > played else whole
-
-
-def _odds(e_value: float) -> str:
-    return f"over {CERTAIN:,.0f}" if e_value > CERTAIN else f"{e_value:.3g}"
 
 
 def _histogram(test: VersionTest) -> Table:
@@ -169,33 +150,8 @@ def _document(
     hurting: Sequence[int],
     folder: ResultsFolder,
 ) -> dict[str, Any]:
-    bounds = test.test
-    document: dict[str, Any] = {
-        "verdict": test.verdict,
-        "blocks": test.blocks,
-        "games": GAMES * test.blocks,
-        "llr": test.llr,
-        "llr_bounds": [bounds.lower, bounds.upper],
-        "bounds": [bounds.nelo0, bounds.nelo1],
-        "expected_games": {
-            "low": bounds.expected_games(bounds.nelo0),
-            "worst": bounds.worst_expected_games,
-            "high": bounds.expected_games(bounds.nelo1),
-        },
-        "scores": [scored[block] for block in sorted(scored)],
-    }
-    if test.blocks:
-        effect = test.effect()
-        evidence = test.evidence()
-        document |= {
-            "effect": {
-                "score": effect.score,
-                "interval": [effect.low, effect.high],
-                "nelo": effect.nelo,
-            },
-            "e_value": {"better": evidence.better, "worse": evidence.worse},
-            "interval_at_all_times": [evidence.low, evidence.high],
-        }
+    document = version_figures(test)
+    document["scores"] = [scored[block] for block in sorted(scored)]
     document["hurt_by"] = [
         {
             "block": block + 1,

@@ -19,6 +19,7 @@ from ladder.common.fixed_query import (
     composed,
     row_of,
 )
+from ladder.comparisons import selectors as comparisons
 from ladder.games.models import Game, GameStatus
 from ladder.ratings import summaries
 from ladder.ratings.cancellation import unplayable_seats
@@ -44,8 +45,8 @@ class ChangeDetector:
 def _compose() -> ComposedQuery:
     """Return the query. Each part of it reads a few entries of an index.
 
-    1. Whether something waits: summaries, games to cancel, uploads, tournaments, or
-       finals.
+    1. Whether something waits: summaries, games to cancel, uploads, tournaments,
+       comparisons, or finals.
     2. When the last game finished, for the rater.
     3. How many games are voided.
     4. When the last upload became ready, for the ladders on which its bot plays.
@@ -63,6 +64,7 @@ def _compose() -> ComposedQuery:
             Submission.objects.filter(bots.claimable()),
             scheduled_now(),
             tournaments.running(),
+            comparisons.running_rows(),
             Season.objects.filter(status=Season.Status.FINALS),
         ),
         composed(finished.values("finished_at")[:1]),

@@ -27,6 +27,7 @@ from kombu.exceptions import InconsistencyError
 from ladder.bots import selectors as bots
 from ladder.common import publishing
 from ladder.common.publishing import BROKER_ERRORS
+from ladder.comparisons import advance as comparisons
 from ladder.dispatch.changes import ChangeDetector
 from ladder.dispatch.contact import DatabaseContact
 from ladder.dispatch.hints import HintPlanner, handle_broker_error, send_hint
@@ -89,6 +90,7 @@ class TickResult:
     paired: int = 0
     cancelled: int = 0
     drawn: int = 0
+    compared: int = 0
     built: int = 0
     sent: int = 0
     deleted: int = 0
@@ -185,7 +187,7 @@ class Dispatcher:
         2. Drain workers that cause failures, and void their games.
         3. Once a second, if something has changed: fold finished games, let new bots
            join, cancel games of bots that may no longer play, send hints for uploads,
-           and advance tournaments.
+           and advance tournaments and comparisons.
         4. Make matches until every season has enough open games.
         5. Send hints for games that are waiting.
         6. Delete a few rows that nobody needs any more.
@@ -232,7 +234,8 @@ class Dispatcher:
         return found or is_overdue or not self._units.all_work()
 
     def _keep_up(self, result: TickResult, workers: WorkerPool, now: float) -> None:
-        """Fold, let bots join, cancel, send hints for uploads, advance tournaments.
+        """Fold, let bots join, cancel, send hints for uploads, advance tournaments and
+        comparisons.
 
         If that changed something, there may be more to do a second later.
         """
@@ -243,6 +246,7 @@ class Dispatcher:
             "uploads", lambda: self._send_build_hints(workers.slots, now), 0
         )
         result.drawn = tournaments.tick(workers.slots, self._units)
+        result.compared = comparisons.tick(workers.slots, self._units)
         changed = result.joined or result.folded or result.cancelled
         self._upkeep_at = _NEVER if changed else now
 

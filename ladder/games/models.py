@@ -74,6 +74,7 @@ class Match(models.Model):
         LADDER = "ladder"
         CHALLENGE = "challenge"
         TOURNAMENT = "tournament"
+        COMPARISON = "comparison"
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
     ruleset = models.CharField(max_length=40)
@@ -103,7 +104,9 @@ class Match(models.Model):
         verbose_name_plural = "matches"
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind__in=["ladder", "challenge", "tournament"]),
+                condition=Q(
+                    kind__in=["ladder", "challenge", "tournament", "comparison"]
+                ),
                 name="match_kind_is_known",
             ),
             models.CheckConstraint(

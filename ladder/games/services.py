@@ -19,6 +19,9 @@ from ladder.common.errors import LadderError
 from ladder.games import capabilities, sql
 from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Match, Seat
 
+SAME_SUBMISSIONS = (Match.Kind.TOURNAMENT, Match.Kind.COMPARISON)
+"""Matches whose submissions play on after another upload has replaced them."""
+
 
 class NotNow(LadderError):
     """The state of the game does not allow this action."""
@@ -45,10 +48,20 @@ class MatchTerms:
 
 @dataclass(frozen=True, slots=True)
 class PlannedMatch:
-    """A match that is to be scheduled; `seats` are those of its first game."""
+    """A match that is to be scheduled; `seats` are those of its first game.
+
+    `more` are the seats of further games of the same submissions, with the same decks.
+    """
 
     terms: MatchTerms
     seats: Sequence[Submission]
+    more: Sequence[Sequence[Submission]] = ()
+
+    def seatings(self, *, duplicate: bool) -> list[Sequence[Submission]]:
+        """Return the seats of each game; `duplicate` adds the rotations of `seats`."""
+        seats = self.seats
+        rotations = range(1, len(seats)) if duplicate else ()
+        return [seats, *([*seats[k:], *seats[:k]] for k in rotations), *self.more]
 
 
 def schedule_match(
@@ -82,7 +95,7 @@ def schedule_matches(
     the same decks. Raises BadSwitch (an EngineError) if the terms are impossible.
     """
     matches = Match.objects.bulk_create(
-        _match(kind, plan, games=len(plan.seats) if duplicate else 1)
+        _match(kind, plan, games=len(plan.seatings(duplicate=duplicate)))
         for plan in planned
     )
     tags = _language_tags(planned)
@@ -92,12 +105,12 @@ def schedule_matches(
         needs = capabilities.needs(
             [tags[seat.pk] for seat in plan.seats], settings.TORRES_SANDBOX
         )
-        for index in range(match.planned):
+        for index, seating in enumerate(plan.seatings(duplicate=duplicate)):
             game = Game(
                 match=match, index=index, priority=priority, queue=queue, needs=needs
             )
             games.append(game)
-            submissions.append([*plan.seats[index:], *plan.seats[:index]])
+            submissions.append(seating)
     Game.objects.bulk_create(games)
     _add_seats(games, submissions)
     return matches
@@ -155,12 +168,12 @@ def cancel(game: int, note: str) -> bool:
 def cancel_games_of(submission: int, note: str) -> int:
     """Cancel the scheduled games of a submission; return how many.
 
-    Running games go on and count. Games of tournaments are not cancelled, because a
-    tournament uses the same submission until its end.
+    Running games go on and count. Games of tournaments and comparisons are not
+    cancelled, because these use the same submissions until their end.
     """
     scheduled = Game.objects.filter(
         status=GameStatus.SCHEDULED, seats__submission=submission
-    ).exclude(match__kind=Match.Kind.TOURNAMENT)
+    ).exclude(match__kind__in=SAME_SUBMISSIONS)
     return sum(cancel(game, note) for game in scheduled.values_list("pk", flat=True))
 
 

@@ -44,6 +44,7 @@ class UnitKind(StrEnum):
     RATINGS = "ratings"
     MATCHMAKING = "matchmaking"
     TOURNAMENT = "tournament"
+    COMPARISON = "comparison"
     PART = "part"
 
 
@@ -55,13 +56,15 @@ ADVICE = {
     " admin, or freeze its season with manage.py operator freeze.",
     UnitKind.TOURNAMENT: "This tournament is stopped. Correct its description in the"
     " admin, or cancel it there.",
+    UnitKind.COMPARISON: "This comparison of two versions is stopped. Cancel it in the"
+    " admin.",
     UnitKind.PART: "This part of the dispatcher fails. Read the traceback in the admin"
     " (Stopped units) and correct its cause.",
 }
 
 
 class Unit(NamedTuple):
-    """One unit of work; ``name`` is a slug, or the name of a part."""
+    """One unit of work; ``name`` is a slug, a number, or the name of a part."""
 
     kind: UnitKind
     name: str

@@ -29,13 +29,16 @@ def unplayable_seats() -> QuerySet[Seat]:
     It was withdrawn or banned, or it does not play on the ladder that rates the game,
     or the account of its owner is deactivated or deleted, or another upload has
     replaced the one in the seat. Exceptions: a tournament keeps its entrants to the
-    end, and finals their versions.
+    end, finals keep their versions, and a comparison has a replaced version by its
+    nature.
     """
     seats = Seat.objects.filter(game__status=GameStatus.SCHEDULED).exclude(
         game__match__kind=Match.Kind.TOURNAMENT
     )
-    replaced = Q(submission__status=Submission.Status.RETIRED) & ~Q(
-        game__match__pairing__season__status=Season.Status.FINALS
+    replaced = (
+        Q(submission__status=Submission.Status.RETIRED)
+        & ~Q(game__match__pairing__season__status=Season.Status.FINALS)
+        & ~Q(game__match__kind=Match.Kind.COMPARISON)
     )
     members = Membership.objects.filter(
         bot=OuterRef("bot"), ladder__slug=OuterRef("game__match__ladder")

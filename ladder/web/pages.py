@@ -14,6 +14,7 @@ from ladder.accounts.permissions import Person
 from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
 from ladder.common.errors import LadderError
+from ladder.comparisons.models import ComparisonBlock
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
 from ladder.games.visibility import SeatLogEntry
@@ -21,8 +22,9 @@ from ladder.ratings import memberships
 from ladder.ratings.memberships import LadderPlace
 from ladder.ratings.models import Challenge, Pairing
 from ladder.tournaments.models import Fixture
-from ladder.web import boards
+from ladder.web import boards, comparison_pages
 from ladder.web.boards import LadderStanding
+from ladder.web.comparison_pages import ComparisonOffer
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -36,6 +38,7 @@ ORIGINS = (
     "challenge__ladder",
     "challenge__by",
     "fixture__tournament",
+    "comparison_block__comparison__bot",
 )
 # Names and units of a match's limits.
 LIMITS = {
@@ -63,7 +66,8 @@ class BotDetails:
     """The contents of the page of a bot.
 
     `own` tells whether the visitor owns it. `places` are the ladders on which the bot
-    is or was; for the owner these are all ladders.
+    is or was; for the owner these are all ladders. `comparisons` is for the
+    owner only.
     """
 
     bot: Bot
@@ -72,6 +76,7 @@ class BotDetails:
     submissions: QuerySet[Submission]
     standings: list[LadderStanding]
     games: list[Game]
+    comparisons: ComparisonOffer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,7 @@ class MatchOrigin:
     pairing: Pairing | None
     challenge: Challenge | None
     fixture: Fixture | None
+    block: ComparisonBlock | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +188,9 @@ def latest_games(rows: QuerySet[Game], before: int | None) -> GamesPageRows:
 
 def bot_details(bot: Bot, person: Person) -> BotDetails:
     submissions = Submission.objects.filter(bot=bot).order_by("-number")
-    latest = latest_games(games.games_of(bot), None)
+    # Hundreds of games of a comparison would hide the games against other bots.
+    others = games.games_of(bot).exclude(match__kind=Match.Kind.COMPARISON)
+    latest = latest_games(others, None)
     own = bots.owns(person, bot)
     return BotDetails(
         bot=bot,
@@ -191,6 +199,7 @@ def bot_details(bot: Bot, person: Person) -> BotDetails:
         submissions=submissions[:MAX_SUBMISSIONS],
         standings=boards.standings(bot),
         games=latest.games[:MAX_GAMES_OF_BOT],
+        comparisons=comparison_pages.offer(bot) if own else None,
     )
 
 
@@ -277,11 +286,12 @@ def _scoring(replay: dict[str, Any]) -> list[PhaseScores]:
 
 
 def origin(match: Match) -> MatchOrigin:
-    """Return the pairing, challenge or fixture for which a match was created."""
+    """Return the pairing, challenge, fixture or block for which a match was created."""
     return MatchOrigin(
         pairing=getattr(match, "pairing", None),
         challenge=getattr(match, "challenge", None),
         fixture=getattr(match, "fixture", None),
+        block=getattr(match, "comparison_block", None),
     )
 
 

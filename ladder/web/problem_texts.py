@@ -16,6 +16,7 @@ PROBLEMS = {
     "duplicate-name": "Two entries of the archive have the same name.",
     "no-entry": "There is no bot.py (or bot.js, …), or bot.toml is wrong.",
     "no-bot": "There is no program of a bot in the file or folder.",
+    "bad-comparison": "These versions cannot be compared. The detail gives the reason.",
     "bad-challenge": "This challenge cannot be played. The detail gives the reason.",
     "build-failed": "The bot does not compile. The log shows the compiler's errors.",
     "bad-name": "The name of the bot has characters that are not permitted.",

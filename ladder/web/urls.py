@@ -1,7 +1,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from ladder.web import account_views, views
+from ladder.web import account_views, comparison_views, views
 
 urlpatterns = [
     path("", views.HomePage.as_view(), name="home"),
@@ -16,6 +16,21 @@ urlpatterns = [
     path("bots/<slug:slug>/", views.BotPage.as_view(), name="bot-page"),
     path(
         "bots/<slug:slug>/upload/", account_views.UploadAction.as_view(), name="upload"
+    ),
+    path(
+        "bots/<slug:slug>/compare-versions/",
+        comparison_views.StartComparisonAction.as_view(),
+        name="compare-versions",
+    ),
+    path(
+        "comparisons/<int:pk>/",
+        comparison_views.ComparisonPage.as_view(),
+        name="comparison-page",
+    ),
+    path(
+        "comparisons/<int:pk>/cancel/",
+        comparison_views.CancelComparisonAction.as_view(),
+        name="comparison-cancel",
     ),
     path(
         "bots/<slug:slug>/withdraw/",

@@ -48,7 +48,11 @@ class HomePage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         ladder = boards.default_ladder()
         season = ratings.current(ladder) if ladder else None
-        latest = list(games.games().exclude(status__in=NOT_STARTED)[:LATEST_GAMES])
+        latest = list(
+            games.games()
+            .exclude(status__in=NOT_STARTED)
+            .exclude(match__kind=Match.Kind.COMPARISON)[:LATEST_GAMES]
+        )
         finished = (game for game in latest if game.status == GameStatus.FINISHED)
         context = {
             "games": latest,

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
 import httpx
 import pytest
@@ -62,6 +63,19 @@ class RunningService:
                 return int(rows[0]["id"])
         raise AssertionError(f"{path} stayed empty for {timeout_s} s")
 
+    def upload_another_version(self, timeout_s: float = 60) -> None:
+        """Upload a changed bot, and wait until it is ready."""
+        headers = {"Authorization": f"Bearer {self.variables['TOKEN']}"}
+        address = f"{self.api}/bots/my-bot/submissions/"
+        changed = {"archive": ("bot.py", f"{SMALLEST_BOT[1]}\n# changed\n")}
+        answer = httpx.post(address, files=changed, headers=headers)
+        assert answer.status_code == 202, answer.text
+        version = f"{self.api}/submissions/{answer.json()['id']}/"
+        deadline = time.monotonic() + timeout_s
+        while httpx.get(version).json()["status"] != "ready":
+            assert time.monotonic() < deadline, httpx.get(version).text
+            Event().wait(0.2)
+
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[RunningService]:
@@ -104,6 +118,8 @@ def test_every_recipe_works(page: str, service: RunningService) -> None:
     uploaded = False
     for line in lines:
         game = 1
+        if "/comparisons/" in line and "-d" in line:
+            service.upload_another_version()
         if uploaded:
             game = service.first("games/?bot=my-bot&status=finished")
         own = line.replace("/games/1/", f"/games/{game}/")

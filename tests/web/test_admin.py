@@ -15,6 +15,7 @@ from ladder.games.models import Game
 from ladder.moderation.models import AuditEntry, StoppedUnit
 from ladder.ratings.models import Challenge, Checkpoint, Membership
 from ladder.tournaments.models import Entrant, Fixture, Tournament
+from tests.comparisons.factories import undecided
 from tests.factories import Show
 
 MODELS = list(admin.site._registry)
@@ -45,6 +46,7 @@ def full(show: Show) -> Show:
     Entrant.objects.create(tournament=cup, bot=show.anas.bot, seed=1)
     Fixture.objects.create(tournament=cup, round=1, table=0, match=match)
     Group.objects.create(name="operators")
+    undecided(show)
     return show
 
 

@@ -20,6 +20,7 @@ from ladder.accounts import tokens
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, Match
 from ladder.tournaments.models import Tournament
+from tests.comparisons.factories import undecided
 from tests.factories import Show
 
 PEOPLE = ("nobody", "ana", "cleo", "olga")  # anonymous, an owner, a stranger, operator
@@ -226,6 +227,7 @@ class Fuzzer:
 
 def run(show: Show, seed: int, count: int) -> None:
     Tournament.objects.create(slug="cup", name="Cup", limits={})
+    undecided(show)
     fuzzer = Fuzzer(show, seed)
     failures, answered = [], set()
     for _ in range(count):

@@ -19,6 +19,7 @@ from schemathesis.schemas import BaseSchema
 
 from ladder.accounts import tokens
 from tests import factories
+from tests.comparisons.factories import undecided
 
 load_all_checks()
 DOCUMENT = SchemaGenerator().get_schema(request=None, public=True)
@@ -54,7 +55,7 @@ def headers(
         ),
         transaction.atomic(),
     ):
-        factories.everything()
+        undecided(factories.everything())
         yield {"Authorization": f"Bearer {tokens.token_for('ana')}"}
         transaction.set_rollback(True)
 

@@ -300,6 +300,7 @@ class Migration(migrations.Migration):
                             ("ladder", "Ladder"),
                             ("challenge", "Challenge"),
                             ("tournament", "Tournament"),
+                            ("comparison", "Comparison"),
                         ],
                         max_length=10,
                     ),
@@ -366,7 +367,10 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(
-                            ("kind__in", ["ladder", "challenge", "tournament"])
+                            (
+                                "kind__in",
+                                ["ladder", "challenge", "tournament", "comparison"],
+                            )
                         ),
                         name="match_kind_is_known",
                     ),

@@ -5,6 +5,7 @@ later change the e-value and its interval, which hold at all times, but not the 
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -82,3 +83,16 @@ class VersionTest:
         return BlockEvidence(
             e_value(self.scores), e_value(mirrored(self.scores)), low, high
         )
+
+
+def resumed(
+    test: SequentialTest, scores: Sequence[float], *, stopped_at: int | None = None
+) -> VersionTest:
+    """Return a test with the blocks that it has taken in before.
+
+    ``stopped_at`` is the number of blocks at which it decided; None if it goes on.
+    Blocks after that are evidence, and do not change the verdict.
+    """
+    tested = Counter(scores[:stopped_at])
+    decision = SprtDecision.CONTINUE if stopped_at is None else test.decide(tested)
+    return VersionTest(test, tested, Counter(scores), decision)

@@ -1,0 +1,75 @@
+"""A comparison of real bots: `house:random` is replaced by `house:greedy`.
+
+Everything is real but the messages: uploads, the sandbox, the processes of the bots and
+the ticks of the dispatcher.
+"""
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+import ladder.bots
+from ladder.bots import services as bots, submissions
+from ladder.bots.models import Bot, Submission
+from ladder.comparisons import selectors, services
+from ladder.comparisons.models import ComparisonStatus
+from ladder.comparisons.services import ComparisonTerms
+from ladder.games.models import Seat
+from ladder.ratings.core.version_test import VersionVerdict
+from ladder.runner.sandbox import SandboxUnavailable, open_sandbox
+from tests.comparisons.factories import ladder as new_ladder, tick
+from tests.tournaments.factories import play_scheduled, worker
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("data_dir"),
+    pytest.mark.sandbox,
+]
+HOUSE = Path(ladder.bots.__file__).parent / "house"
+
+
+@pytest.fixture(autouse=True)
+def _needs_sandbox() -> None:
+    try:
+        open_sandbox("full").close()
+    except SandboxUnavailable as error:
+        if os.environ.get("TORRES_REQUIRE_ALL") == "1":
+            raise
+        pytest.skip(str(error))
+
+
+def upload(bot: Bot, name: str) -> None:
+    """Upload a house bot without its validation."""
+    source = (HOUSE / name / "bot.py").read_bytes()
+    submission = submissions.submit(bot, io.BytesIO(source), "bot.py")
+    bot.submissions.filter(status="ready").update(status="retired")
+    Submission.objects.filter(pk=submission.pk).update(
+        status=Submission.Status.READY, ready_at=timezone.now()
+    )
+
+
+def test_it_ends_with_the_right_answer() -> None:
+    row = bots.create_bot(User.objects.create(username="ana"), "Climbing")
+    for name in ("random", "greedy"):
+        upload(row, name)
+    comparison = services.start(
+        row.owner,
+        row,
+        new_ladder(t2=0.5, t3=0.5),
+        ComparisonTerms(bounds=(0, 100)),
+    )
+    player = worker()
+    while comparison.status == ComparisonStatus.RUNNING:
+        tick(slots=2)
+        play_scheduled(player)
+        comparison.refresh_from_db()
+
+    report = selectors.report(comparison)
+    assert comparison.status == ComparisonStatus.DECIDED
+    assert report.test.verdict == VersionVerdict.BETTER
+    assert report.figures["blocks"] <= 30
+    assert not Seat.objects.exclude(fault="").exists()
