@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from ladder.cli import ladder_web
 from ladder.cli.arena_options import ArenaOptions, arena_options
 from ladder.cli.completion import BOT
 from ladder.cli.game_pool import GamePool, PoolSettings
@@ -37,9 +39,25 @@ INTERRUPTED = 130
     metavar="BOT",
     help="Let a bot play that is not in DIR, such as house:greedy. Can be repeated.",
 )
+@click.option(
+    "--web",
+    is_flag=True,
+    help="Show the leaderboard, the bots and the games in a browser, too.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    help="The port of --web. By default 8800, or a free one if that is in use.",
+)
 @arena_options
 def ladder(
-    *, folder: Path, games: int, extra: tuple[str, ...], options: ArenaOptions
+    *,
+    folder: Path,
+    games: int,
+    extra: tuple[str, ...],
+    web: bool,
+    port: int | None,
+    options: ArenaOptions,
 ) -> int:
     """Play a rated ladder between the bots in DIR, and show the leaderboard.
 
@@ -50,6 +68,10 @@ def ladder(
     The ladder is stored in DIR/.torres-ladder, so the same command continues it;
     --fresh begins a new one.
 
+    With --web the leaderboard, the rating of each bot over time, and the latest games
+    in the viewer are pages in your browser. They are read-only, and this machine alone
+    can open them. With --games the pages end with the command.
+
     Exit codes: 0 the ladder has its games, or runs without --games and was ended by
     Ctrl-C; 2 a bad argument; 130 Ctrl-C before the ladder had its --games.
 
@@ -57,6 +79,7 @@ def ladder(
     Examples:
       torres ladder bots
       torres ladder bots --with house:greedy --with house:climber --games 500
+      torres ladder bots --web
       torres ladder bots --ladder http://127.0.0.1:8000 --json --games 100
     """
     if not folder.is_dir():
@@ -77,7 +100,10 @@ def ladder(
     )
     if options.level == "none" and not options.as_json:
         errors.print("no sandbox: play only bots that you trust")
-    with local.opened(fresh=options.fresh):
+    with local.opened(fresh=options.fresh), ExitStack() as pages:
+        if web or port is not None:
+            address = pages.enter_context(ladder_web.serving(local, port))
+            errors.print(f"The pages are at {address}")
         interrupted = _run(local, options, games, errors)
     if options.as_json:
         rows = [asdict(row) for row in local.leaderboard()]
@@ -97,6 +123,7 @@ def _run(
         options.rules.switches,
         options.rules.limits,
         options.level,
+        local.replays,
     )
     live = Live(_table(local), console=errors, transient=True, auto_refresh=False)
     shown = errors.is_terminal and not options.as_json

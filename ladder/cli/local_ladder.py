@@ -1,22 +1,24 @@
 """A rated ladder over a folder of bots, with the matchmaker and ratings of the server.
 
 `.torres-ladder/` in the folder holds everything: `ledger.ndjson`, whose first line has
-the rules and whose other lines are ledger entries (`ladder.ratings.core.ledger`), and
-`versions/`, a copy of each version's files. The ratings are the fold of the entries, so
-a ladder that was stopped continues. Games are played from the copies: a bot that is
-changed during a game does not change that game.
+the rules and whose other lines are ledger entries (`ladder.ratings.core.ledger`),
+`versions/`, a copy of each version's files, and `replays/` of the latest games. The
+ratings are the fold of the entries, so a ladder that was stopped continues. Games are
+played from the copies: a bot that is changed during a game does not change that game.
 """
 
 import json
 import os
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
 from random import Random
-from typing import Any
+from threading import RLock
+from typing import Any, NamedTuple
 
 import click
 
@@ -33,7 +35,7 @@ from ladder.common.locks import locked
 from ladder.ratings.core.ledger import EntryKind, LedgerLine, LedgerState, step
 from ladder.ratings.core.pairing import Matchmaker, PairingTerms
 from ladder.ratings.core.pool import BotProfile
-from ladder.ratings.core.trueskill import Parameters
+from ladder.ratings.core.trueskill import Parameters, Skill
 from ladder.runner.languages import locate
 from ladder.runner.sandbox import Level
 
@@ -43,6 +45,10 @@ DEFAULT_TABLES = {"2": 0.4, "3": 0.2, "4": 0.4}
 """The share of matches by number of seats, as on the server's first ladder."""
 MAX_DEAD_GAMES = 10
 """The ladder stops when this machine could not play this many games in a row."""
+
+
+MAX_REPLAYS = 500
+"""The replays of this many latest games are kept, and shown on the pages."""
 
 
 class LocalLadderStopped(LadderError):
@@ -79,9 +85,34 @@ class LadderRow:
     version: int
 
 
+class SkillPoint(NamedTuple):
+    """A bot's skill after one entry of the ledger."""
+
+    kind: str
+    mu: float
+    sigma: float
+
+    @property
+    def rating(self) -> float:
+        return Skill(self.mu, self.sigma).shown_rating
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedRow:
+    """A game that was played. ``seats`` has (rank, name, version, score, fault)."""
+
+    number: int
+    seats: tuple[tuple[int, str, int, int, str], ...]
+
+    @property
+    def names(self) -> set[str]:
+        return {seat[1] for seat in self.seats}
+
+
 class LocalLadder:
     """The state of a local ladder: bots, ledger, matchmaker and open games.
 
+    ``lock`` is held while an entry is folded, for threads that show the ladder.
     ``extra`` are bots that are not in the folder, such as house bots. ``say`` gets a
     line of text about each bot that joins, changes, leaves, or cannot play.
     """
@@ -104,6 +135,10 @@ class LocalLadder:
         self.state = LedgerState()
         self.bots: dict[str, LadderBot] = {}
         self.games = 0
+        self.lock = RLock()
+        self.history: dict[int, list[SkillPoint]] = {}
+        """The skill of each bot after each entry that changed it."""
+        self.latest: deque[PlayedRow] = deque(maxlen=MAX_REPLAYS)
         terms = PairingTerms(rules.tables or DEFAULT_TABLES)
         rng = Random(seed)  # noqa: S311 - the choice of opponents is no secret
         self._matchmaker = Matchmaker(terms, rng)
@@ -119,6 +154,14 @@ class LocalLadder:
     @property
     def home(self) -> Path:
         return self.folder / STATE_FOLDER
+
+    @property
+    def replays(self) -> Path:
+        return self.home / "replays"
+
+    def replay_of(self, game: int) -> Path:
+        """Return the file of a game's replay, which may be deleted already."""
+        return self.replays / f"game-{game}.json"
 
     # --- the ledger
 
@@ -137,6 +180,8 @@ class LocalLadder:
             file = self.home / LEDGER_FILE
             if fresh:
                 file.unlink(missing_ok=True)
+                shutil.rmtree(self.replays, ignore_errors=True)
+            self.replays.mkdir(exist_ok=True)
             if file.exists():
                 self._read(file)
             with file.open("a", encoding="utf-8") as self._file:
@@ -193,11 +238,17 @@ class LocalLadder:
         self._write(document)
 
     def _fold(self, document: dict[str, Any]) -> None:
-        """Apply one entry to the ratings and to the memory of the matchmaker."""
-        kind = EntryKind(document["kind"])
+        """Apply one entry to the ratings, the pages, and the matchmaker's memory."""
+        with self.lock:
+            self._fold_locked(EntryKind(document["kind"]), document)
+
+    def _fold_locked(self, kind: EntryKind, document: dict[str, Any]) -> None:
         inputs = document["inputs"]
         seq = next(self._seqs)
-        step(self.state, LedgerLine(seq, kind, inputs))
+        for change in step(self.state, LedgerLine(seq, kind, inputs)):
+            if change["after"]:
+                points = self.history.setdefault(change["bot"], [])
+                points.append(SkillPoint(kind, *change["after"]))
         match kind:
             case EntryKind.JOIN:
                 bot = LadderBot(inputs["bot"], document["name"])
@@ -207,11 +258,27 @@ class LocalLadder:
                 self._set_version(self._by_number[inputs["bot"]], inputs)
             case EntryKind.GAME:
                 self.games += 1
+                self.latest.append(self._played_row(document))
                 if document["number"] not in self._open:  # it was played before
                     self._last_number = max(self._last_number, document["number"])
                     self._matchmaker.remember([s["bot"] for s in inputs["seats"]])
             case _:
                 pass
+
+    def _played_row(self, document: dict[str, Any]) -> PlayedRow:
+        seats = tuple(
+            (
+                seat["rank"],
+                self._by_number[seat["bot"]].name,
+                seat["submission"],
+                score,
+                seat["fault"],
+            )
+            for seat, score in zip(
+                document["inputs"]["seats"], document["scores"], strict=True
+            )
+        )
+        return PlayedRow(document["number"], seats)
 
     def _set_version(self, bot: LadderBot, inputs: dict[str, Any]) -> None:
         bot.digest = inputs["digest"]
@@ -365,6 +432,7 @@ class LocalLadder:
         scores = list(result.scores)
         self._append(EntryKind.GAME, {"seats": seats}, **facts, scores=scores)
         del self._open[result.game]
+        self.replay_of(result.game - MAX_REPLAYS).unlink(missing_ok=True)
         for bot, _ in versions:
             if bot.program is not None:
                 self._matchmaker.update(self._profile(bot))

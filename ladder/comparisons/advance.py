@@ -62,7 +62,7 @@ def unit_of(comparison: VersionComparison) -> Unit:
 
 
 def advance(comparison: VersionComparison) -> None:
-    """Take in finished games, and end the comparison if that is due.
+    """Take in finished games, and end the comparison if it is decided.
 
     1. End it if the bot or its new version may no longer play.
     2. Remove the scores of blocks of which a game was voided; it is played again.

@@ -49,7 +49,7 @@ class ComparisonOver(LadderError):
 
 @dataclass(frozen=True, slots=True)
 class ComparisonTerms:
-    """What an owner chooses. ``old`` is the number of a version, None for the last one.
+    """The choices of an owner. ``old`` is the number of a version; None: the last one.
 
     ``seats`` lists numbers of seats; empty stands for all of the ladder.
     """

@@ -234,8 +234,7 @@ class Dispatcher:
         return found or is_overdue or not self._units.all_work()
 
     def _keep_up(self, result: TickResult, workers: WorkerPool, now: float) -> None:
-        """Fold, let bots join, cancel, send hints for uploads, advance tournaments and
-        comparisons.
+        """Fold, let bots join, cancel, send hints for uploads, advance what is running.
 
         If that changed something, there may be more to do a second later.
         """

@@ -1,9 +1,9 @@
 """Compute the coordinates of a rating chart. The template writes the SVG."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-
-from ladder.ratings.leaderboard import HistoryPoint
+from typing import Protocol
 
 # The size and the margins of the chart, in units of the SVG.
 WIDTH = 640
@@ -14,6 +14,19 @@ BOTTOM = 20
 TOP = 8
 MAX_TICKS = 7
 TICK_STEPS = (1, 2, 5, 10, 20, 50, 100)
+
+
+class ChartedPoint(Protocol):
+    """A bot's rating after one entry of a ledger, with the kind of the entry."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def mu(self) -> float: ...
+    @property
+    def sigma(self) -> float: ...
+    @property
+    def rating(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +66,7 @@ class Chart:
     left: int = LEFT
 
 
-def chart(points: list[HistoryPoint]) -> Chart | None:
+def chart(points: Sequence[ChartedPoint]) -> Chart | None:
     """Return the chart of a history; None if the history is empty."""
     if not points:
         return None

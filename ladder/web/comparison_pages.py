@@ -17,7 +17,7 @@ MAX_COMPARISONS_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class ComparisonOffer:
-    """What an owner may test: versions, ladders, the hypotheses; and earlier tests."""
+    """The test that an owner may start, with its bounds, and earlier tests."""
 
     new: Submission | None
     old: Submission | None
