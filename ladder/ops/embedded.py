@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 import structlog
@@ -16,10 +17,13 @@ from celery.worker import WorkController
 from django.conf import settings
 
 from ladder.dispatch.dispatcher import Dispatcher
+from ladder.games.worker import registry
 from ladder.games.worker.play import RUNNING_GAMES
 
 LISTEN_BACKLOG = 1024  # connections that wait while the web server starts
 DISPATCHER_STOP_TIMEOUT_S = 10
+REGISTRATION_TIMEOUT_S = 10
+REGISTRATION_POLL_S = 0.02
 GAMES_STOP_TIMEOUT_S = min(2.0, settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
 
 log = structlog.get_logger()
@@ -94,6 +98,12 @@ class EmbeddedWorker(threading.Thread):
 
     def run(self) -> None:
         self._worker.start()
+
+    def wait_until_registered(self) -> None:
+        """Wait until the worker has described itself in the database, or for 10 s."""
+        deadline = time.monotonic() + REGISTRATION_TIMEOUT_S
+        while not registry.is_registered() and time.monotonic() < deadline:
+            self.join(REGISTRATION_POLL_S)
 
     def close(self) -> None:
         """Release the running games after a short pause, and end the worker.

@@ -45,7 +45,8 @@ class WorkerReporter(threading.Thread):
     `on_unresponsive` is called if the worker takes no hints although hints wait in one
     of its `queues`. None if a lost connection to the broker cannot happen.
     While the worker is drained, its `subscription` is paused. A refused claim causes a
-    report at once, because it is the first sign of a drain.
+    report at once, because it is the first sign of a drain. `inspect_tools` completes
+    the description of the host; it is called once, after the first report.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class WorkerReporter(threading.Thread):
         *,
         on_unresponsive: Callable[[], None] | None = None,
         subscription: Subscription | None = None,
+        inspect_tools: Callable[[WorkerInfo], WorkerInfo] | None = None,
         running: RunningGames = RUNNING_GAMES,
     ) -> None:
         super().__init__(name="worker reporter", daemon=True)
@@ -62,11 +64,12 @@ class WorkerReporter(threading.Thread):
         self.queues = list(queues)
         self.on_unresponsive = on_unresponsive
         self.subscription = subscription
+        self.inspect_tools = inspect_tools
         self.running = running
         self._closed = threading.Event()
         self._claimed_before = 0
         self._ignoring_hints_since: float | None = None
-        self._calibrated = False
+        self._introduced = False
 
     def run(self) -> None:
         while not self._closed.is_set():
@@ -84,7 +87,7 @@ class WorkerReporter(threading.Thread):
         """Report once, and check whether this worker ignores hints.
 
         1. Update the worker's row: what it offers, its load, its last claim.
-        2. After the first report, start the calibration.
+        2. After the first report, inspect the tools and start the calibration.
         3. If the worker may take games, plays none and has claimed none since the last
            report, look for hints in its queues. They are evidence that it hangs.
         """
@@ -95,7 +98,8 @@ class WorkerReporter(threading.Thread):
         may_take_games = registry.report(worker, load=load, claimed=claimed)
         if self.subscription is not None:
             self.subscription.set_active(active=may_take_games)
-        if not self._calibrated:
+        if not self._introduced:
+            self._introduced = True
             self._calibrate(worker)
         hints_wait = False
         if may_take_games and not claimed and not len(self.running):
@@ -104,9 +108,13 @@ class WorkerReporter(threading.Thread):
         self._judge(hints_wait=hints_wait)
 
     def _calibrate(self, worker: int) -> None:
-        self._calibrated = True
-        run = partial(calibration.run, worker, self.running.open_player)
-        threading.Thread(target=run, name="calibration", daemon=True).start()
+        target = partial(self._inspect_and_calibrate, worker)
+        threading.Thread(target=target, name="calibration", daemon=True).start()
+
+    def _inspect_and_calibrate(self, worker: int) -> None:
+        if self.inspect_tools is not None:
+            self.info = self.inspect_tools(self.info)  # the next report stores it
+        calibration.run(worker, self.running.open_player)
 
     def _judge(self, *, hints_wait: bool) -> None:
         """Call `on_unresponsive` if hints have waited for an idle worker too long."""
@@ -144,6 +152,9 @@ class ReporterStep(bootsteps.StartStopStep):
     requires = ("celery.worker.components:Pool",)
     open_player: OpenPlayer = staticmethod(players.open_player)
     inspect_host = staticmethod(registry.inspect_host)
+    inspect_tools: Callable[[WorkerInfo], WorkerInfo] | None = staticmethod(
+        registry.inspect_tools
+    )
 
     def start(self, parent: WorkController) -> None:
         """Describe this host, listen to the queue of its group, and report."""
@@ -165,6 +176,7 @@ class ReporterStep(bootsteps.StartStopStep):
             list(queues.consume_from),
             on_unresponsive=None if in_memory else exit_for_restart,
             subscription=Subscription(parent),
+            inspect_tools=self.inspect_tools,
         )
         self.reporter.running.accept(info.offered, self.open_player)
         self.reporter.start()

@@ -7,7 +7,7 @@ applies to the installation, because a restart of the process does not fix the h
 import os
 import platform
 import socket
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -47,17 +47,24 @@ class WorkerInfo:
 
 def inspect_host(slots: int) -> WorkerInfo:
     """Inspect this host. Takes about a second, because it really tries the sandbox."""
-    languages = [language.name for language in LANGUAGES if not missing(language)]
-    tools = {
-        f"{VERSION_PREFIX}{name}": version_line
-        for name, version_line in tool_versions(languages).items()
-    }
     return WorkerInfo(
-        versions=_versions() | tools,
-        languages=languages,
+        versions=_versions(),
+        languages=[language.name for language in LANGUAGES if not missing(language)],
         sandbox=probe().level,
         slots=slots,
     )
+
+
+def inspect_tools(info: WorkerInfo) -> WorkerInfo:
+    """Return the description with the versions of compilers and interpreters.
+
+    Takes a second or more, because it runs each of them once. No claim needs it.
+    """
+    tools = {
+        f"{VERSION_PREFIX}{name}": version_line
+        for name, version_line in tool_versions(info.languages).items()
+    }
+    return replace(info, versions=info.versions | tools)
 
 
 def unlimited(slots: int) -> WorkerInfo:
@@ -124,6 +131,11 @@ def _is_alive(worker_name: str) -> bool:
     file.unlink(missing_ok=True)
     os.close(descriptor)
     return False
+
+
+def is_registered() -> bool:
+    """True if this process has a row."""
+    return Worker.objects.filter(name=_name(os.getpid())).exists()
 
 
 def current_worker() -> int:

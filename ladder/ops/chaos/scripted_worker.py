@@ -10,3 +10,4 @@ class ScriptedReporterStep(ReporterStep):
 
     open_player = staticmethod(open_player)
     inspect_host = staticmethod(registry.unlimited)
+    inspect_tools = None

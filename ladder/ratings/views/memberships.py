@@ -45,9 +45,7 @@ class BotLadders(_PlaceView):
         return Response(self.data(bot, memberships.places(bot, only_own=True)))
 
 
-class LadderPlaceDetail(_PlaceView):
-    """The status of a bot on a ladder."""
-
+class _LadderPlaceView(_PlaceView):
     def get_queryset(self) -> QuerySet[Bot]:
         return bots.bots()
 
@@ -57,17 +55,20 @@ class LadderPlaceDetail(_PlaceView):
         self.check_object_permissions(self.request, bot)
         return bot
 
-    @extend_schema(parameters=[BOT], responses=LadderPlaceSerializer)
-    def get(self, _request: Request, slug: str, **_: str) -> Response:
-        return self._answer(self.bot(), get_object_or_404(Ladder, slug=slug))
-
-    def _answer(self, bot: Bot, ladder: Ladder) -> Response:
+    def answer(self, bot: Bot, ladder: Ladder) -> Response:
         return Response(self.data(bot, [memberships.place(bot, ladder)])[0])
 
 
-class _OwnPlace(LadderPlaceDetail):
+class LadderPlaceDetail(_LadderPlaceView):
+    """The status of a bot on a ladder."""
+
+    @extend_schema(parameters=[BOT], responses=LadderPlaceSerializer)
+    def get(self, _request: Request, slug: str, **_: str) -> Response:
+        return self.answer(self.bot(), get_object_or_404(Ladder, slug=slug))
+
+
+class _OwnPlaceAction(_LadderPlaceView):
     permission_classes = [IsOwner]
-    http_method_names = ["post", "options"]
     act: Callable[[Bot, Ladder], object]
 
     @extend_schema(parameters=[BOT], request=None, responses=LadderPlaceSerializer)
@@ -75,16 +76,16 @@ class _OwnPlace(LadderPlaceDetail):
         bot = self.bot()
         ladder = get_object_or_404(Ladder, slug=slug)
         type(self).act(bot, ladder)
-        return self._answer(bot, ladder)
+        return self.answer(bot, ladder)
 
 
-class LadderJoin(_OwnPlace):
+class LadderJoin(_OwnPlaceAction):
     """Let your bot play on a ladder, also after it left or was benched there."""
 
     act = staticmethod(memberships.join)
 
 
-class LadderLeave(_OwnPlace):
+class LadderLeave(_OwnPlaceAction):
     """Take your bot off a ladder. It keeps its rating; waiting games are cancelled."""
 
     act = staticmethod(memberships.leave)

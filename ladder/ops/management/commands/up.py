@@ -8,9 +8,11 @@ import signal
 import threading
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
+from django.core.checks import Tags
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
@@ -29,6 +31,7 @@ from ladder.ops.new_results import NewResults
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Ladder
+from ladder.runner.sandbox import probe
 
 DEFAULT_PORT = 8000
 MAX_PORT = 65_535
@@ -40,6 +43,9 @@ GAMES_PER_LEADERBOARD = 10
 
 class Command(BaseCommand):
     help = "Run the web server, the scheduler and a worker until Ctrl-C."
+    # The process of the web server checks the rest. Here that would import all pages,
+    # and games would begin half a second later.
+    requires_system_checks = (Tags.caches, Tags.database, Tags.files, Tags.models)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -80,29 +86,25 @@ class Command(BaseCommand):
 
     def _run(self, options: dict[str, Any]) -> None:
         stop = _stop_on_signals()
-        call_command("migrate", verbosity=0)
         clear_scratch_folder()
-        submissions.end_abandoned_claims()
-        house_bots.ensure_house_bots()
-        ladder = ensure_default_ladder()
-        if released := registry.sign_off_predecessors():
-            console.say(f"{released} games of a killed service will be played again")
-        rater.fold(ladder.seasons.latest("number").pk)
+        probing = _probe_meanwhile()
+        ladder = _prepare_database()
         web = _open_web(options["host"], options["port"])
+        worker = EmbeddedWorker(app, options["slots"])
         dispatcher = EmbeddedDispatcher()
-        parts: list[EmbeddedWeb | EmbeddedWorker | EmbeddedDispatcher] = [
-            web,
-            EmbeddedWorker(app, options["slots"]),
-            dispatcher,
-        ]
-        for part in parts:
-            part.start()
+        parts: list[EmbeddedWeb | EmbeddedWorker | EmbeddedDispatcher]
+        parts = [web, worker, dispatcher]
+        web.start()
         banner = [f"LADDER={web.address}"]
         if options["demo"]:
             banner.append(f"TOKEN={tokens.renew_token('demo', 'make demo')}")
         for line in banner:
             console.say(line)
         try:
+            probing.join()
+            worker.start()
+            worker.wait_until_registered()  # the first tick schedules games for it
+            dispatcher.start()
             limit = options["games"] if options["once"] else None
             _show(ladder, (web, dispatcher), stop, limit, banner)
             console.say("Stopping. Games that run are played again at the next start.")
@@ -125,6 +127,33 @@ class Command(BaseCommand):
             raise CommandError(
                 f"The totals do not add up: {tally.missing} games are missing."
             )
+
+
+def _prepare_database() -> Ladder:
+    """Bring the database up to date after a stop or a kill; return the ladder."""
+    call_command("migrate", verbosity=0)
+    submissions.end_abandoned_claims()
+    house_bots.ensure_house_bots()
+    ladder = ensure_default_ladder()
+    if released := registry.sign_off_predecessors():
+        console.say(f"{released} games of a killed service will be played again")
+    rater.fold(ladder.seasons.latest("number").pk)
+    return ladder
+
+
+def _probe_meanwhile() -> threading.Thread:
+    """Try the sandbox in a thread, which takes a second; the worker needs the result.
+
+    If the attempt fails, the worker tries again and reports the failure.
+    """
+    thread = threading.Thread(target=_probe, name="sandbox probe", daemon=True)
+    thread.start()
+    return thread
+
+
+def _probe() -> None:
+    with suppress(Exception):
+        probe()
 
 
 def _port(word: str) -> int:
