@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
 TESTS = ["tests/games", "tests/ratings", "tests/ops/test_backup.py"]
 TESTS += ["tests/web/test_fuzz.py", "tests/ops/test_command_fuzz.py"]
 # Tests of these parts use no database, or only queries that other tests use, too.
-WITHOUT_DATABASE = ["replays", "pairing", "skill", "simulation", "finals"]
+WITHOUT_DATABASE = ["replays", "pairing", "trueskill", "sprt", "simulation", "finals"]
 # The excluded tests take long for queries that other tests use, too.
 SELECTED = "not ten_thousand and not challenge"
 

@@ -276,13 +276,13 @@ CURSORS = [
 
 
 @pytest.mark.parametrize("address", LISTS)
-@pytest.mark.parametrize("cursor", CURSORS)
-def test_a_forged_cursor_is_refused(anybody, show: Show, address: str, cursor) -> None:
-    forged = base64.b64encode(cursor.encode()).decode()
-    answer = anybody.get(address, {"cursor": forged})
+def test_a_forged_cursor_is_refused(anybody, show: Show, address: str) -> None:
+    for cursor in CURSORS:
+        forged = base64.b64encode(cursor.encode()).decode()
+        answer = anybody.get(address, {"cursor": forged})
 
-    assert answer.status_code == 400
-    assert "cursor" in answer.json()["detail"]
+        assert answer.status_code == 400, cursor
+        assert "cursor" in answer.json()["detail"], cursor
 
 
 @pytest.mark.parametrize("body", ["[" * 60_000, '{"name":' * 8_000])
