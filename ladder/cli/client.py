@@ -180,6 +180,11 @@ class LadderClient:
                 return None
             raise
 
+    def places(self, bot: str) -> list[dict[str, Any]]:
+        """Return the ladders on which a bot plays or played."""
+        rows = self._json(self._send("GET", f"bots/{bot}/ladders/"))
+        return cast(list[dict[str, Any]], rows)
+
     def join(self, ladder: str, bot: str) -> dict[str, Any]:
         """Let an own bot join a ladder; return its place there."""
         return self._object("POST", _place(ladder, bot, "join"))

@@ -196,9 +196,12 @@ def status(*, slug: str | None, address: str | None, as_json: bool) -> None:
 def _bot_status(client: LadderClient, bot: dict[str, Any]) -> dict[str, Any]:
     slug = bot["slug"]
     record: dict[str, Any] = {}
-    for ladder in client.ladders():
-        if ladder["default"]:
-            record = client.record(ladder["slug"], slug) or {}
+    status = bot["status"]
+    places = client.places(slug)
+    for place in places:
+        if place["default"]:
+            record = client.record(place["ladder"], slug) or {}
+            status = place["status"] if status == "active" else status
     newest = next(client.submissions(slug), None)
     forfeits = [
         f"{seat['forfeit']} in game {game['id']}"
@@ -208,7 +211,8 @@ def _bot_status(client: LadderClient, bot: dict[str, Any]) -> dict[str, Any]:
     ]
     return {
         "bot": slug,
-        "status": bot["status"],
+        "status": status,
+        "ladders": {place["ladder"]: place["status"] for place in places},
         "rank": record.get("rank"),
         "rating": record.get("rating"),
         "games": record.get("games", 0),

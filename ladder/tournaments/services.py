@@ -33,7 +33,6 @@ from ladder.tournaments.models import (
 
 MIN_ENTRANTS = 2
 EDITABLE_ALWAYS = frozenset({"name"})
-CAN_ENTER = (Bot.Status.ACTIVE, Bot.Status.BENCHED)
 
 
 class WrongTournamentStatus(LadderError):
@@ -187,7 +186,7 @@ def _reason_for_absence(tournament: Tournament, entrant: Entrant) -> str:
         return entrant.note or "withdrew before the start"
     if tournament.must_check_in and entrant.checked_in_at is None:
         return "did not check in"
-    if entrant.bot.status not in CAN_ENTER:
+    if entrant.bot.status != Bot.Status.ACTIVE:
         return f"the bot is {entrant.bot.status}"
     if entrant.submission is None:
         return "had no submission that was ready at the start"
@@ -296,10 +295,8 @@ def check_entry(tournament: Tournament, bot: Bot, seed: int | None = None) -> No
         raise WrongTournamentStatus(
             f"Entry is not open: the tournament is {tournament.status}."
         )
-    if bot.status not in CAN_ENTER:
-        raise CannotEnter(
-            f"The bot is {bot.status}; only active and benched bots can enter."
-        )
+    if bot.status != Bot.Status.ACTIVE:
+        raise CannotEnter(f"The bot is {bot.status}; only active bots can enter.")
     if newest_ready(bot) is None:
         raise CannotEnter(
             "The bot has no submission that is ready. Upload one, and enter the bot"

@@ -7,6 +7,7 @@ from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.core.validators import slug_re
 from django.db import transaction
+from django.db.models import Prefetch
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.decorators import method_decorator
@@ -19,7 +20,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.common import rate_limits
 from ladder.common.errors import LadderError
 from ladder.ratings import challenges, leaderboard as ratings, memberships
-from ladder.ratings.models import Ladder
+from ladder.ratings.models import Ladder, Membership
 from ladder.tournaments import services as entries, visibility as tournaments
 from ladder.web import forms, problems
 
@@ -51,8 +52,12 @@ class AccountPage(SignedInView):
     def page(self, request: HttpRequest, new_token: str | None) -> HttpResponse:
         """Render the page. `new_token` is shown once."""
         person = self.person()
+        benched = Membership.objects.filter(status=Membership.Status.BENCHED)
+        benches = Prefetch(
+            "memberships", benched.select_related("ladder"), to_attr="benches"
+        )
         context = {
-            "bots": bots.bots().filter(owner=person),
+            "bots": bots.bots().filter(owner=person).prefetch_related(benches),
             "tokens": person.tokens.order_by("-id"),
             "new_bot": forms.NewBotForm(),
             "new_token": forms.NewTokenForm(),

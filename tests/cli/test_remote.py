@@ -128,11 +128,13 @@ def test_an_owner_takes_a_bot_off_a_ladder_and_back(
     assert torres("submit", "wanderer.py", "--no-wait").returncode == 0
 
     left = torres("leave", "main", "wanderer")
+    (row,) = json.loads(torres("status", "wanderer", "--json").stdout)
     back = torres("join", "main", "wanderer")
     nowhere = torres("join", "../bots", "wanderer")
     others = torres("leave", "main", "house-greedy")
 
     assert left.stdout == "wanderer does not play on main now.\n", left.stderr
+    assert (row["status"], row["ladders"]) == ("left", {"main": "left"})
     assert back.stdout == "wanderer plays on main now.\n", back.stderr
     assert nowhere.returncode == others.returncode == 2
     assert "Only the owner" in others.stderr

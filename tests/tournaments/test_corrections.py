@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from ladder.bots.models import Bot
 from ladder.games import services as games
 from ladder.games.models import Attempt, Game, GameStatus
 from ladder.moderation import bots as moderation
@@ -14,13 +15,14 @@ from ladder.moderation.models import AuditEntry
 from ladder.ratings import operations
 from ladder.tournaments import advance, corrections, selectors, services
 from ladder.tournaments.models import Tournament, TournamentStatus
-from tests.games.factories import person
+from tests.games.factories import bots, person
 from tests.tournaments.factories import (
     begun,
     play_out,
     play_scheduled,
     standings,
     tick,
+    tournament,
     worker,
 )
 
@@ -37,6 +39,27 @@ def order(row: Tournament) -> list[str]:
     """Return the bots in the order of the standings."""
     names = {entrant.pk: entrant.bot.slug for entrant in row.entrants.all()}
     return [names[line.key] for line in standings(row).lines]
+
+
+def test_a_bot_that_an_operator_benched_cannot_enter() -> None:
+    """A bench for forfeits concerns one ladder, that of an operator counts here."""
+    row = tournament({"format": "swiss"})
+    benched, active, *_ = bots(3)
+    services.enter(row, benched)
+    moderation.set_aside(Operator(None, "it attacks"), benched, Kind.BENCH)
+    moderation.set_aside(Operator(None, "it attacks"), active, Kind.BENCH)
+    active.refresh_from_db()
+
+    with pytest.raises(services.CannotEnter, match="only active bots"):
+        services.enter(row, active)
+    moderation.reinstate(Operator(None, "a mistake"), active)
+    active.refresh_from_db()
+    services.enter(row, active)
+    services.enter(row, Bot.objects.get(slug="bot-2"))
+    services.start(row)
+
+    out = row.entrants.get(bot=benched)
+    assert out.note == "the bot is benched"
 
 
 # Entrants that leave.

@@ -216,6 +216,7 @@ def test_the_owner_alone_reads_why_the_service_benched_a_bot(visit, show: Show) 
     page = f"/bots/{show.anas.bot.slug}/"
 
     assert why in visit("ana").get(page).content.decode()
+    assert "benched on Main ladder" in visit("ana").get("/me/").content.decode()
     assert why not in visit("cleo").get(page).content.decode()
     audit = Operator(None, "a secret of the operators")
     moderation.set_aside(audit, show.anas.bot, AuditEntry.Kind.BENCH)
