@@ -32,8 +32,6 @@ from kombu.transport import redis
 request_messages = redis.Channel._brpop_start
 flag = pathlib.Path(os.environ["FLEET_UNRESPONSIVE_FLAG"])
 
-INVARIANTS = 9
-
 
 def start(self, *args):
     "Request messages from the broker, unless there is a flag for this process."
@@ -56,6 +54,8 @@ class Fleet:
     app: str = "tests.soak.slow_celery"
     workers: list[ServiceProcess] = field(default_factory=list)
     scheduler: ServiceProcess | None = None
+    one_host: bool = False
+    """True if all workers use the dispatcher's data folder, with the real uploads."""
     env: dict[str, str] = field(default_factory=dict)
     """More environment variables for its processes; they override the others."""
 
@@ -100,8 +100,9 @@ class Fleet:
             f"monkey.populate({bots})",
         )
         for k, prefix in enumerate(prefixes):
+            host = "data" if self.one_host else f"host-{k}"
             env = self.environ(
-                TORRES_DATA=str(self.folder / f"host-{k}"),
+                TORRES_DATA=str(self.folder / host),
                 PYTHONPATH=f"{self.folder / 'path'}:{settings.BASE_DIR}",
                 REMAP_SIGTERM="SIGQUIT",
             )
