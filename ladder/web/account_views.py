@@ -179,8 +179,7 @@ class ChallengePage(SignedInView):
 
     def _own_bots(self) -> list[Bot]:
         """Return the user's bots that have a version to play with."""
-        statuses = (Bot.Status.ACTIVE, Bot.Status.BENCHED)
-        own = bots.bots().filter(owner=self.person(), status__in=statuses)
+        own = bots.bots().filter(owner=self.person(), status=Bot.Status.ACTIVE)
         return [bot for bot in own if getattr(bot, "playing", None)]
 
     def _page(
