@@ -18,10 +18,11 @@ pytestmark = pytest.mark.usefixtures("_servers")
 BOTS = 32
 AWAY_S = 60
 BACK_S = 30
-WINDOW_S = 20  # in which games are counted
-# The share of the old throughput that counts as the same. On a slow machine a window
-# has only 20 games, whose number varies by a fifth.
-SAME = 0.7
+WINDOW_S = 90  # in which games are counted
+# The share of the old throughput that counts as the same. One of the four slots that
+# does not come back costs a quarter. A window has a hundred games or more, whose number
+# varies by less than a tenth: slots are always busy, and games are alike in length.
+SAME = 0.9
 
 
 def start_tournament(service: Fleet) -> None:
@@ -43,10 +44,11 @@ def finished(service: Fleet, since: datetime, until: datetime) -> int:
 
 def seconds_until_same(service: Fleet, returned_at: datetime, before: float) -> float:
     """Return after how many seconds a window has the throughput `before`."""
+    enough = SAME * before * WINDOW_S
     for delay_s in range(BACK_S + 1):
         begin = returned_at + timedelta(seconds=delay_s)
         games = finished(service, begin, begin + timedelta(seconds=WINDOW_S))
-        if games / WINDOW_S >= SAME * before:
+        if games >= enough:
             return delay_s
     return float("inf")
 
@@ -56,8 +58,8 @@ def away(
 ) -> float:
     """Stop a part for a minute; return the seconds until the old throughput."""
     began = service.now()
-    threading.Event().wait(2 * WINDOW_S)
-    before = finished(service, began, service.now()) / (2 * WINDOW_S)
+    threading.Event().wait(WINDOW_S)
+    before = finished(service, began, service.now()) / WINDOW_S
     stopped = time.monotonic()
     stop()
     threading.Event().wait(AWAY_S)
