@@ -30,6 +30,7 @@ from ladder.runner.sandbox import LEVELS, Program, Sandbox, open_sandbox, probe
 
 SEED = "check"
 MAX_JOBS = 16
+DEFAULT_JOBS = min(os.cpu_count() or 1, MAX_JOBS)
 BEST = "best"
 _PASSED, _FAILED = 0, 1  # the exit codes
 _MIB = 1 << 20
@@ -108,7 +109,7 @@ def _game_document(game: CheckedGame) -> dict[str, Any]:
 )
 @click.option(
     "--jobs",
-    default=min(os.cpu_count() or 1, MAX_JOBS),
+    default=DEFAULT_JOBS,
     show_default="the number of processors",
     type=click.IntRange(1, MAX_JOBS),
     help="The number of games to play at the same time.",
@@ -143,19 +144,35 @@ def check(  # noqa: PLR0913 - one parameter for each option
     forms = _forms(rulesets, sizes, every=every)
     for form in forms:
         _ = form.rules  # an unknown ruleset is a bad argument
+    result = checked(bot, forms, level=level, jobs=jobs, quiet=as_json)
+    if as_json:
+        click.echo(json.dumps(result.document()))
+    else:
+        print_findings(result)
+    sys.exit(_PASSED if result.passed else _FAILED)
+
+
+def checked(
+    bot: str,
+    forms: Sequence[GameForm],
+    *,
+    level: str = BEST,
+    jobs: int = DEFAULT_JOBS,
+    quiet: bool = False,
+) -> CheckResult:
+    """Check a bot, and return what was found. Raises UsageError if a tool is missing.
+
+    Each game is announced on stderr, unless ``quiet`` is true.
+    """
     if level == BEST:
         level = probe().level
     result = CheckResult(bot, level=level)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="torres-"))
         sandbox = stack.enter_context(closing(open_sandbox(level)))  # type: ignore[arg-type]
-        checker = Checker(result, sandbox, jobs, quiet=as_json)
+        checker = Checker(result, sandbox, jobs, quiet=quiet)
         checker.run(_path_of(bot), Path(folder) / "bot", forms)
-    if as_json:
-        click.echo(json.dumps(result.document()))
-    else:
-        _print_findings(result)
-    sys.exit(_PASSED if result.passed else _FAILED)
+    return result
 
 
 def _forms(
@@ -284,7 +301,8 @@ def _game_line(game: CheckedGame) -> str:
     )
 
 
-def _print_findings(result: CheckResult) -> None:
+def print_findings(result: CheckResult) -> None:
+    """Print the findings with causes and cures, and how many there are."""
     for finding in result.findings:
         where = f" ({finding.where})" if finding.where else ""
         click.echo(f"\n{finding.severity.upper()} {finding.code}{where}")

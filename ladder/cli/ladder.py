@@ -4,6 +4,7 @@ import json
 import time
 from contextlib import ExitStack
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -12,7 +13,6 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ladder.cli import ladder_web
 from ladder.cli.arena_options import ArenaOptions, arena_options
 from ladder.cli.completion import BOT
 from ladder.cli.game_pool import GamePool, PoolSettings
@@ -102,6 +102,8 @@ def ladder(
         errors.print("no sandbox: play only bots that you trust")
     with local.opened(fresh=options.fresh), ExitStack() as pages:
         if web or port is not None:
+            # Imported only now, so that the command starts quickly without pages.
+            ladder_web = import_module("ladder.cli.ladder_web")
             address = pages.enter_context(ladder_web.serving(local, port))
             errors.print(f"The pages are at {address}")
         interrupted = _run(local, options, games, errors)

@@ -1,10 +1,11 @@
-"""`torres submit`: upload a bot and follow it up to its first rated game."""
+"""`torres submit`: check a bot, upload it, and follow it to its first rated game."""
 
 import io
 import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,6 +38,9 @@ class UploadRejected(click.ClickException):
 @click.option(
     "--bot", "slug", metavar="SLUG", help="Your bot; by default named as the file is."
 )
+@click.option(
+    "--no-check", is_flag=True, help="Upload at once; the ladder checks it in any case."
+)
 @click.option("--no-wait", is_flag=True, help="Return as soon as the upload is stored.")
 @click.option(
     "--timeout",
@@ -48,33 +52,39 @@ class UploadRejected(click.ClickException):
 )
 @ladder_option
 @json_option
-def submit(
+def submit(  # noqa: PLR0913 - one parameter for each option
     *,
     path: str,
     slug: str | None,
+    no_check: bool,
     no_wait: bool,
     timeout_s: int,
     address: str | None,
     as_json: bool,
 ) -> None:
-    """Upload a bot, and wait for its validation and its first rated game.
+    """Check a bot, upload it, and wait for its validation and first rated game.
 
-    BOT is a file or a folder, as in `torres play`. If you have no bot with this name
-    yet, it is made. The exit code is 1 if the upload is rejected.
+    BOT is a file or a folder, as in `torres play`. First it plays the games of the
+    ladder's validation on this machine, as `torres check` does; a bot with faults is
+    not uploaded. If you have no bot with this name yet, it is made. The exit code is 1
+    if the bot has faults, or if the upload is rejected.
 
     \b
     Examples:
       torres submit bot.py --bot my-bot
       torres submit my-bot/
+      torres submit bot.py --no-check --no-wait
     """
     if path.startswith("house:"):
         raise click.BadParameter("house bots are there already", param_hint="BOT")
     bot = find_bot(path)
     filename, content = packed(bot)
+    show = _ignore if as_json else click.echo
     with LadderClient(find_login(address)) as client:
+        if not no_check:
+            _check(path, client, as_json=as_json)
         slug = _own_bot(client, slug or bot.name)
         submission = client.upload(slug, filename, content)
-        show = _ignore if as_json else click.echo
         show(
             f"{slug} #{submission['number']} is uploaded"
             f" (submission {submission['id']}, {len(content):,} bytes)"
@@ -107,6 +117,16 @@ def packed(bot: LocalBot) -> tuple[str, bytes]:
     archive = io.BytesIO()
     pack(folder, bot_files(bot), archive)
     return "bot.zip", archive.getvalue()
+
+
+def _check(path: str, client: LadderClient, *, as_json: bool) -> None:
+    """Check a bot before its upload. Raises UploadRejected if it has faults."""
+    # Imported only now, so that the command starts quickly.
+    upload_check = import_module("ladder.cli.upload_check")
+    if not upload_check.passes(path, client, as_json=as_json):
+        raise UploadRejected(
+            "the bot has faults, so nothing was uploaded; --no-check uploads it anyway"
+        )
 
 
 def _own_bot(client: LadderClient, name: str) -> str:

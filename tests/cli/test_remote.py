@@ -143,11 +143,41 @@ def test_an_owner_takes_a_bot_off_a_ladder_and_back(
 def test_a_rejected_bot_says_why(torres: Run, tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("import no_such_module\n")
 
-    done = torres("submit", "broken.py")
+    done = torres("submit", "broken.py", "--no-check")
 
     assert done.returncode == 1
     assert "no_such_module" in done.stdout + done.stderr
     assert "torres logs" in done.stderr
+
+
+def test_a_bot_with_faults_is_explained_and_not_uploaded(
+    torres: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "faulty.py").write_text("import no_such_module\n")
+
+    done = torres("submit", "faulty.py")
+    assert done.returncode == 1
+    assert "FAULT" in done.stdout
+    assert "no_such_module" in done.stdout
+    assert "nothing was uploaded; --no-check uploads it" in done.stderr
+    as_json = torres("submit", "faulty.py", "--json")
+    document = json.loads(as_json.stdout)
+    assert (as_json.returncode, document["submission"]) == (1, None)
+    assert document["check"]["passed"] is False
+    names = [row["bot"] for row in json.loads(torres("status", "--json").stdout)]
+    assert "faulty" not in names
+
+
+def test_a_bot_is_checked_with_the_table_sizes_of_the_ladder(
+    torres: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "checked.py").write_text((HOUSE / "random/bot.py").read_text())
+
+    done = torres("submit", "checked.py", "--no-wait")
+    assert done.returncode == 0, done.stderr
+    for seats in (2, 3, 4):
+        assert f"yucata, {seats} seats" in done.stderr
+    assert "is uploaded" in done.stdout
 
 
 def test_server_games_are_reproduced_and_a_changed_bot_differs(
