@@ -224,7 +224,10 @@ def _bot_status(client: LadderClient, bot: dict[str, Any]) -> dict[str, Any]:
 def report_lines(submission: dict[str, Any]) -> Iterator[str]:
     """Yield the lines that tell how the validation of an upload went."""
     report = submission["report"]
-    yield f"#{submission['number']} is {submission['status']}. {report['summary']}"
+    status = f"#{submission['number']} is {submission['status']}."
+    # The summary of a ready upload is "Ready.".
+    is_new = report["summary"].rstrip(".").lower() != submission["status"]
+    yield f"{status} {report['summary']}" if is_new else status
     for step in report["steps"]:
         mark = "✓" if step["ok"] else "✗"
         detail = f": {printable(step['detail'])}" if step["detail"] else ""
@@ -286,6 +289,8 @@ def _game_lines(rows: list[dict[str, Any]], *, as_json: bool) -> Iterator[str]:
             yield f"  move {note.get('move')}: {printable(str(note.get('note')))}"
         for line in row["stderr"].splitlines():
             yield f"  | {printable(line)}"
+        if not (row["forfeit"] or row["notes"] or row["stderr"]):
+            yield "  it wrote no notes, and nothing to stderr"
 
 
 @click.command()

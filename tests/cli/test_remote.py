@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -111,8 +112,11 @@ def test_a_submitted_bot_is_followed_to_its_first_rated_game(
     done = torres("submit", "climbing.py")
 
     assert done.returncode == 0, done.stderr
-    assert "is ready" in done.stdout
+    assert "#1 is ready.\n" in done.stdout
     assert "first rated game" in done.stdout
+    game = re.search(r"/games/(\d+)/", done.stdout)
+    assert game is not None
+    assert "wrote no notes, and nothing to stderr" in torres("logs", game[1]).stdout
     listed = json.loads(torres("status", "--json").stdout)
     assert [row["bot"] for row in listed] == ["climbing"]
     assert listed[0]["newest_upload"] == "#1 ready"
