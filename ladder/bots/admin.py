@@ -25,6 +25,7 @@ class SubmissionAdmin(ReadOnly):
     search_fields = ("bot__slug", "digest")
     list_select_related = ("bot",)
     date_hierarchy = "created_at"
+    unlisted = ("report", "log")
     actions = ("try_again",)
 
     @admin.action(description="Validate again")

@@ -6,10 +6,21 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from ladder.bots.models import Bot
 from ladder.common.admin import ReadOnly
 from ladder.games import attempts, services
-from ladder.games.models import Attempt, Game, Match, Seat, SeatLog, Worker
+from ladder.games.models import (
+    MAX_SEATS,
+    Attempt,
+    Game,
+    Match,
+    Seat,
+    SeatLog,
+    Worker,
+)
 from ladder.games.worker import registry
+
+MAX_BOTS_OF_A_SEARCH = 20
 
 
 class ReadOnlyInline(admin.TabularInline[Any, Any]):
@@ -58,13 +69,50 @@ class SeatLogInline(ReadOnlyInline):
     fields = readonly_fields = ("number", "stderr", "notes", "verdict")
 
 
+class SeatsFilter(admin.SimpleListFilter):
+    """The number of seats. Django's own filter would read all matches for it."""
+
+    title = "seats"
+    parameter_name = "seats"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(str(count), str(count)) for count in range(2, MAX_SEATS + 1)]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Match]
+    ) -> QuerySet[Match]:
+        chosen = dict(self.lookup_choices).get(self.value() or "")
+        return queryset.filter(seats=int(chosen)) if chosen else queryset
+
+
+class FailedAttemptsFilter(admin.SimpleListFilter):
+    """The games of which an attempt failed."""
+
+    title = "failed attempts"
+    parameter_name = "failed"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "one or more")]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Game]
+    ) -> QuerySet[Game]:
+        if self.value() != "yes":
+            return queryset
+        failed = Attempt.objects.filter(outcome=Attempt.Outcome.FAILED).order_by()
+        return queryset.filter(pk__in=failed.values("game"))
+
+
 @admin.register(Match)
 class MatchAdmin(ReadOnly):
     """Hides the seed, because an operator may own a bot in the match."""
 
     list_display = ("id", "kind", "ruleset", "seats", "planned", "created_at")
-    list_filter = ("kind", "ruleset", "seats", "embargo", "created_at")
-    search_fields = ("=id",)
+    list_filter = ("kind", SeatsFilter, "embargo")
+    key_fields = search_fields = ("id",)
+    search_help_text = "The number of a match"
+    sortable_by = ("id",)
+    unlisted = ("switches", "limits", "why")
     exclude = ("seed",)
     inlines = (GameInline,)
 
@@ -84,15 +132,25 @@ class GameAdmin(ReadOnly):
         "lease_until",
         "finished_at",
     )
-    list_filter = ("status", "match__kind", "failures", "match__ruleset")
-    search_fields = ("=id", "=match__id", "seats__submission__bot__slug")
+    list_filter = ("status", "match__kind", FailedAttemptsFilter)
+    key_fields = ("id", "match_id")
+    search_fields = ("seats__bot__slug",)
+    search_help_text = "The number of a game or match, or the slug of a bot"
+    sortable_by = ("id", "finished_at")
     list_select_related = ("match", "owner")
+    unlisted = ("replay", "match__switches", "match__limits", "match__why")
     exclude = ("replay",)
     inlines = (SeatInline, AttemptInline)
     actions: tuple[str, ...] = ("cancel", "revive", "release")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Game]:
-        return super().get_queryset(request).defer("replay")
+    def search_texts(
+        self, request: HttpRequest, queryset: QuerySet[Game], word: str
+    ) -> tuple[QuerySet[Game], bool]:
+        """Find the games of the bot with this slug, or of some bots that contain it."""
+        bots = Bot.objects.filter(slug=word) or Bot.objects.filter(slug__icontains=word)
+        found = list(bots.values_list("pk", flat=True)[:MAX_BOTS_OF_A_SEARCH])
+        seats = Seat.objects.filter(bot__in=found).order_by()
+        return queryset.filter(pk__in=seats.values("game")), False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return [f for f in super().get_readonly_fields(request, obj) if f != "replay"]
@@ -131,10 +189,21 @@ class GameAdmin(ReadOnly):
 @admin.register(Attempt)
 class AttemptAdmin(ReadOnly):
     list_display = ("game", "fence", "worker", "outcome", "reason", "started_at")
-    list_filter = ("outcome", "worker__host", "started_at")
-    search_fields = ("=game__id", "reason", "worker__name")
+    list_filter = ("outcome", "worker__host")
+    key_fields = ("game_id",)
+    search_fields = ("reason",)
+    search_help_text = "The number of a game, or the reason of a failed attempt"
+    sortable_by = ()
     list_select_related = ("game", "worker")
+    unlisted = ("game__replay",)
     inlines = (SeatLogInline,)
+
+    def search_texts(
+        self, request: HttpRequest, queryset: QuerySet[Attempt], word: str
+    ) -> tuple[QuerySet[Attempt], bool]:
+        """Search the failed attempts only: an index leads to them."""
+        failed = queryset.filter(outcome=Attempt.Outcome.FAILED)
+        return failed.filter(reason__icontains=word), False
 
 
 @admin.register(Worker)

@@ -118,6 +118,9 @@ class Match(models.Model):
             models.Index(fields=["ladder", "-id"], name="match_by_ladder"),
             # The tally adds up this column without reading the rows.
             models.Index(fields=["planned"], name="match_planned"),
+            models.Index(
+                fields=["-id"], condition=Q(embargo=True), name="match_under_embargo"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -12,7 +12,6 @@ from django.db.models import (
     Count,
     Max,
     Min,
-    Q,
     QuerySet,
     Subquery,
     Sum,
@@ -66,22 +65,37 @@ def tally() -> GameTally:
     """Count the games. `created` comes from the matches, the rest from the games.
 
     One statement reads both, so that the totals agree while others schedule and play.
+    Indexes hold all that it reads.
     """
-    counts = Game.objects.aggregate(
-        planned=Max(Subquery(_planned(), output_field=BigIntegerField())),
-        replacements=Count("pk", filter=Q(replaces__isnull=False)),
-        **{
-            status: Count("pk", filter=Q(status=status)) for status in GameStatus.values
-        },
-    )
-    created = (counts.pop("planned") or 0) + counts.pop("replacements")
-    return GameTally(created=created, **counts)
+    by_status = Game.objects.order_by().values("status").annotate(count=Count("pk"))
+    rows = by_status.annotate(
+        planned=Subquery(_planned(), output_field=BigIntegerField()),
+        replacements=Subquery(_replacements(), output_field=BigIntegerField()),
+    ).values_list("status", "count", "planned", "replacements")
+    counts = dict.fromkeys(GameStatus.values, 0)
+    created = 0
+    for status, count, planned, replacements in rows:
+        counts[status] = count
+        created = (planned or 0) + (replacements or 0)
+    return GameTally(created=created or _planned_without_games(), **counts)
 
 
 def _planned() -> QuerySet[Match, Any]:
     """Return one row with the sum of the planned games of all matches."""
     one_group = Match.objects.order_by().annotate(all=Value(1)).values("all")
     return one_group.annotate(n=Sum("planned")).values("n")
+
+
+def _planned_without_games() -> int:
+    """Return the planned games if no game is left at all. All of them are missing."""
+    return sum(row["n"] for row in _planned())
+
+
+def _replacements() -> QuerySet[Game, Any]:
+    """Return one row with the number of games that replace a voided one."""
+    replacing = Game.objects.filter(replaces__isnull=False).order_by()
+    one_group = replacing.annotate(all=Value(1)).values("all")
+    return one_group.annotate(n=Count("pk")).values("n")
 
 
 @dataclass(frozen=True, slots=True)

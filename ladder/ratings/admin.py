@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from ladder.bots.models import Bot
@@ -129,21 +129,34 @@ class RatingAdmin(ReadOnly):
 class EntryAdmin(ReadOnly):
     list_display = ("seq", "season", "kind", "game", "bot", "created_at")
     list_filter = ("season", "kind")
-    search_fields = ("=seq", "=game__id", "bot__slug")
+    key_fields = ("seq", "game_id")
+    search_fields = ("bot__slug",)
+    search_help_text = "The number of an entry or game, or a part of a bot's slug"
+    sortable_by = ()
     list_select_related = ("season__ladder", "game", "bot")
-    ordering = ("-seq",)
+    ordering = ("-season_id", "-seq")
+    unlisted = ("inputs", "changes", "game__replay")
+
+    def key_condition(self, number: int) -> Q:
+        """Name the seasons, because the index of numbers begins with the season."""
+        seasons = list(Season.objects.values_list("pk", flat=True))
+        return Q(season__in=seasons, seq=number) | Q(game=number)
 
 
 @admin.register(Pairing)
 class PairingAdmin(ReadOnly):
     list_display = ("match", "season", "open", "created_at")
     list_filter = ("season", "open")
-    search_fields = ("=match__id",)
+    key_fields = search_fields = ("match_id",)
+    search_help_text = "The number of a match"
+    sortable_by = ()
     list_select_related = ("match", "season__ladder")
+    unlisted = ("match__switches", "match__limits", "match__why")
 
 
 @admin.register(Checkpoint)
 class CheckpointAdmin(ReadOnly):
+    unlisted = ("state",)
     list_display = ("season", "seq", "created_at")
     list_filter = ("season",)
     list_select_related = ("season__ladder",)

@@ -285,6 +285,14 @@ class Entry(models.Model):
     class Meta:
         ordering = ["season", "seq"]
         verbose_name_plural = "entries"
+        indexes = [
+            # Joins, voids and the like: few, among the games.
+            models.Index(
+                fields=["-season", "-seq"],
+                condition=~Q(kind=EntryKind.GAME.value),
+                name="entry_of_other_kinds",
+            )
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["season", "seq"], name="one_entry_per_number"

@@ -5,14 +5,14 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import Model, QuerySet
+from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 
 from ladder.common.admin import ReadOnly, SearchesRows
 from ladder.common.errors import LadderError
-from ladder.moderation.containment import stopped
+from ladder.moderation.containment import UnitKind
+from ladder.moderation.models import StoppedUnit
 from ladder.tournaments import corrections, services
-from ladder.tournaments.advance import unit_of
 from ladder.tournaments.models import BEFORE_THE_START, Entrant, Fixture, Tournament
 
 
@@ -71,11 +71,27 @@ class TournamentAdmin(admin.ModelAdmin[Tournament]):
         fixed = [name for name in fields if name not in services.EDITABLE_ALWAYS]
         return ["why_stopped", *fixed]
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Tournament]:
+        """Add why each tournament is stopped, in the same query."""
+        units = StoppedUnit.objects.filter(
+            kind=UnitKind.TOURNAMENT, name=OuterRef("slug")
+        )
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                stop_error=Subquery(units.values("error")[:1]),
+                stop_advice=Subquery(units.values("advice")[:1]),
+            )
+        )
+
     @admin.display(description="Stopped")
     def why_stopped(self, tournament: Tournament) -> str:
         """Say why the dispatcher cannot continue the tournament."""
-        units = stopped(unit_of(tournament))
-        return " ".join(f"{unit.error}. {unit.advice}" for unit in units)
+        error = getattr(tournament, "stop_error", None)
+        if not error:
+            return ""
+        return f"{error}. {getattr(tournament, 'stop_advice', '')}"
 
     def save_model(
         self, request: HttpRequest, obj: Tournament, form: Any, change: Any

@@ -86,19 +86,25 @@ def fixture_records(
         "pk", "round", "pool", "table", "leg", "how"
     )
     seats = FixtureSeat.objects.filter(fixture__tournament=tournament)
-    seats_of: dict[int, list[tuple[int, str, int]]] = {}
-    for pk, *seat in seats.order_by("fixture_id", "number").values_list(
+    rows = seats.order_by("fixture_id", "number").values_list(
         "fixture_id", "entrant_id", "points", "score"
-    ):
-        seats_of.setdefault(pk, []).append(seat)  # type: ignore[arg-type]
+    )
+    # Columns and slices, because to make a list of each seat takes twice as long.
+    columns = list(zip(*rows, strict=True)) or [()] * 4
+    owners, entrants, texts, scores = columns
+    points = tuple(map(_fraction, texts))
     records = {}
+    first = 0
     for pk, round_, pool, table, leg, how in fixtures:
-        entrants, points, scores = zip(*seats_of[pk], strict=True)
+        last = first + 1
+        while last < len(owners) and owners[last] == pk:
+            last += 1
         result = None
         if how and (known_rounds is None or round_ <= known_rounds):
-            result = FixtureResult(_KINDS[how], tuple(map(_fraction, points)), scores)
+            result = FixtureResult(_KINDS[how], points[first:last], scores[first:last])
         key = FixtureKey(round_, pool, table, leg)
-        records[pk] = FixtureRecord(key, entrants, result)
+        records[pk] = FixtureRecord(key, entrants[first:last], result)
+        first = last
     return records
 
 
@@ -107,8 +113,8 @@ _KINDS = {kind.value: kind for kind in ResultKind}
 
 @lru_cache(maxsize=1024)
 def _fraction(text: str) -> Fraction:
-    """Return a number of points; there are few different ones."""
-    return Fraction(text)
+    """Return a number of points; an open fixture has none. Few are different."""
+    return Fraction(text or 0)
 
 
 # What the next look at a tournament has to do.

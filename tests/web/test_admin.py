@@ -11,7 +11,8 @@ from django.urls import reverse
 from ladder.accounts import tokens
 from ladder.accounts.models import ApiToken
 from ladder.bots.models import Bot, Submission
-from ladder.games.models import Game
+from ladder.common import admin as lists
+from ladder.games.models import Attempt, Game
 from ladder.moderation.models import AuditEntry, StoppedUnit
 from ladder.ratings.models import Challenge, Checkpoint, Membership
 from ladder.tournaments.models import Entrant, Fixture, Tournament
@@ -182,3 +183,63 @@ def test_operators_remove_a_bot_from_a_ladder_and_admit_it(
 
     entries = AuditEntry.objects.order_by("pk").values_list("kind", "by__username")
     assert list(entries) == [("leave", "olga"), ("join", "olga")]
+
+
+def found(client: Client, name: str, **query: str) -> list[int]:
+    """Return the primary keys that a list shows."""
+    page = client.get(reverse(f"admin:{name}_changelist"), query)
+    return sorted(row.pk for row in page.context["cl"].result_list)
+
+
+def test_a_search_for_a_number_finds_rows_by_their_keys(
+    operator: Client, show: Show
+) -> None:
+    game, other = show.game, show.waiting.games.get()
+    assert found(operator, "games_game", q=str(game.pk)) == [game.pk]
+    assert found(operator, "games_match", q=str(show.match.pk)) == [show.match.pk]
+    assert found(operator, "games_match", q="x") == []
+    assert found(operator, "games_attempt", q=str(game.pk)) == [
+        game.attempts.get().pk,
+    ]
+    pairing = show.match.pairing
+    assert found(operator, "ratings_pairing", q=str(show.match.pk)) == [pairing.pk]
+    entry = game.entries.get()
+    assert entry.pk in found(operator, "ratings_entry", q=str(entry.seq))
+    assert entry.pk in found(operator, "ratings_entry", q=str(game.pk))
+    assert found(operator, "games_game", q="9" * 30) == []
+    assert other.pk not in found(operator, "games_game", q=str(game.pk))
+
+
+def test_a_search_for_a_bot_finds_its_games(operator: Client, show: Show) -> None:
+    both = sorted([show.game.pk, show.waiting.games.get().pk])
+    assert found(operator, "games_game", q="grendel") == both
+    assert found(operator, "games_game", q="rende") == both
+    assert found(operator, "games_game", q="nobody") == []
+
+
+def test_the_games_with_a_failed_attempt_can_be_listed(
+    operator: Client, show: Show
+) -> None:
+    Attempt.objects.filter(game=show.game).update(outcome="failed", reason="no disk")
+
+    assert found(operator, "games_game", failed="yes") == [show.game.pk]
+    assert len(found(operator, "games_attempt", q="disk")) == 1
+    assert found(operator, "games_attempt", q="lost") == []
+
+
+def test_a_list_counts_only_some_rows(
+    operator: Client, show: Show, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "MAX_COUNTED_ROWS", 1)
+
+    page = operator.get(reverse("admin:games_game_changelist"))
+
+    assert page.context["cl"].result_count == 1
+
+
+def test_a_list_of_tournaments_says_why_one_is_stopped(
+    operator: Client, full: Show
+) -> None:
+    page = operator.get(reverse("admin:tournaments_tournament_changelist"))
+
+    assert "config: wrong" in page.content.decode()

@@ -15,7 +15,7 @@ a winner.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
@@ -201,9 +201,9 @@ class _BracketBuilder:
         scores = [0, 0]
         best_of = self._best_of(key)
         for leg in range(best_of):
-            fixture = self.fixtures.get(replace(key, leg=leg))
+            fixture = self.fixtures.get(key._replace(leg=leg))
             if fixture is None or fixture.result is None:
-                self._schedule(replace(key, leg=leg), pair)
+                self._schedule(key._replace(leg=leg), pair)
                 return Contest(key, pair, wins=(wins[0], wins[1]))
             points = _in_order_of(pair, fixture, fixture.result)
             if fixture.result.how == ResultKind.WALKOVER:

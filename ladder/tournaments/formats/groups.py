@@ -186,6 +186,8 @@ def _without_early_leavers(
     walkover later.
     """
     leavers = {entrant.key for entrant in entrants if entrant.left}
+    if not leavers:
+        return list(fixtures)
     early_leavers = set()
     for key in leavers:
         own = [fixture for fixture in fixtures if key in fixture.entrants]

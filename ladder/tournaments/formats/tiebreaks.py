@@ -9,6 +9,8 @@ with the entrant's own points, and for Sonneborn-Berger with the result that it 
 that had unplayed rounds themselves; this module does not.
 """
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -42,7 +44,8 @@ MIN_OPPONENTS_FOR_MEDIAN = 3
 class EntrantRecord:
     """The results of one entrant so far.
 
-    ``met`` has an (opponent, result) pair for each meeting; the result is 1, ½ or 0.
+    ``met`` has an (opponent, result) pair for each meeting; the result is ONE, HALF or
+    ZERO.
     ``unplayed`` has the points from each bye, walkover and dead match. The score
     is kept in two parts, because whole numbers are much faster than fractions.
     """
@@ -84,32 +87,84 @@ class StandingsLine:
 def entrant_records(
     entrants: Sequence[SeededEntrant], fixtures: Sequence[FixtureRecord]
 ) -> dict[int, EntrantRecord]:
-    """Return the record of each entrant, by key, from the settled fixtures."""
+    """Return the record of each entrant, by key, from the settled fixtures.
+
+    A round robin of 200 has 19,900 of them, so points are added as whole numbers, and
+    fixtures with two seats have a short way of their own.
+    """
     records = {entrant.key: EntrantRecord() for entrant in entrants}
+    unit, whole = _in_whole_numbers(fixtures)
+    totals: Counter[int] = Counter()
     for fixture in fixtures:
-        for seat, key in enumerate(fixture.entrants):
-            if fixture.result is not None and key in records:
-                _add(records[key], fixture, fixture.result, seat)
+        result = fixture.result
+        if result is None:
+            continue
+        points = [whole[id(value)] for value in result.points]
+        for key, number in zip(fixture.entrants, points, strict=True):
+            totals[key] += number
+        if len(points) == 2 and result.how == ResultKind.PLAYED:
+            lead = points[0] - points[1]
+            _add_pair(records, fixture.entrants, result.scores, lead)
+        else:
+            _add_each(records, fixture, result)
+    for key, record in records.items():
+        record.points = Fraction(totals[key], unit)
     return records
+
+
+def _in_whole_numbers(fixtures: Sequence[FixtureRecord]) -> tuple[int, dict[int, int]]:
+    """Return the denominator of all points, and the numerators by object.
+
+    The objects exist as long as the fixtures, so their ids are unique. To look up a
+    fraction itself takes as long as to add it.
+    """
+    distinct = {
+        id(points): points
+        for fixture in fixtures
+        if fixture.result is not None
+        for points in fixture.result.points
+    }
+    unit = math.lcm(*(points.denominator for points in distinct.values()))
+    whole = {key: int(points * unit) for key, points in distinct.items()}
+    return unit, whole
+
+
+def _add_pair(
+    records: Mapping[int, EntrantRecord],
+    entrants: Sequence[int],
+    scores: Sequence[int],
+    lead: int,
+) -> None:
+    """Add a fixture of two. `lead` is positive if the first entrant has more points."""
+    for seat, key in enumerate(entrants):
+        record = records.get(key)
+        if record is not None:
+            other = 1 - seat
+            own_lead = -lead if seat else lead
+            meeting = HALF if not lead else ONE if own_lead > 0 else ZERO
+            record.met.append((entrants[other], meeting))
+            record.played += 1
+            record.wins += own_lead > 0
+            record.whole_score += scores[seat] - scores[other]
+
+
+def _add_each(
+    records: Mapping[int, EntrantRecord], fixture: FixtureRecord, result: FixtureResult
+) -> None:
+    for seat, key in enumerate(fixture.entrants):
+        if key in records:
+            _add(records[key], fixture, result, seat)
 
 
 def _add(
     record: EntrantRecord, fixture: FixtureRecord, result: FixtureResult, seat: int
 ) -> None:
-    """Add a settled fixture to the record of the entrant in a seat."""
+    """Add a settled fixture to the record of the entrant in a seat, without points."""
     own = result.points[seat]
-    record.points += own
     if result.how != ResultKind.PLAYED:
         record.unplayed.append(own)
         return
     record.played += 1
-    if len(fixture.entrants) == 2:  # most fixtures; fractions would be slow
-        theirs = result.points[1 - seat]
-        meeting = HALF if own == theirs else ONE if own > theirs else ZERO
-        record.met.append((fixture.entrants[1 - seat], meeting))
-        record.wins += meeting is ONE
-        record.whole_score += result.scores[seat] - result.scores[1 - seat]
-        return
     others = [k for k in range(len(fixture.entrants)) if k != seat]
     for k in others:
         theirs = result.points[k]
@@ -137,6 +192,11 @@ class TieBreakTable:
         self.seeds = {entrant.key: entrant.seed for entrant in entrants}
         self._values: dict[tuple[TieBreak, int], Fraction] = {}
         self.left = {entrant.key for entrant in entrants if entrant.left}
+        # The points as whole numbers, of which sums are much faster.
+        self._unit = math.lcm(*(r.points.denominator for r in self.records.values()))
+        self._whole = {
+            key: int(record.points * self._unit) for key, record in self.records.items()
+        }
 
     @cached_property
     def rank_groups(self) -> list[list[int]]:
@@ -197,17 +257,17 @@ class TieBreakTable:
         record = self.records[key]
         match rule:
             case TieBreak.BUCHHOLZ:
-                return sum(self._opponents_points(key), Fraction(0))
+                return Fraction(sum(self._opponents_points(key)), self._unit)
             case TieBreak.MEDIAN_BUCHHOLZ:
                 points = sorted(self._opponents_points(key))
                 if len(points) >= MIN_OPPONENTS_FOR_MEDIAN:
                     points = points[1:-1]
-                return sum(points, Fraction(0))
+                return Fraction(sum(points), self._unit)
             case TieBreak.SONNEBORN_BERGER:
-                beaten = [self.records[k].points for k, r in record.met if r == ONE]
-                drawn = [self.records[k].points for k, r in record.met if r == HALF]
+                beaten = sum(self._whole[k] for k, r in record.met if r is ONE)
+                drawn = sum(self._whole[k] for k, r in record.met if r is HALF)
                 unplayed = sum(record.unplayed, ZERO) * record.points
-                return sum(beaten, unplayed) + sum(drawn, ZERO) / 2
+                return unplayed + Fraction(2 * beaten + drawn, 2 * self._unit)
             case TieBreak.WINS:
                 return Fraction(record.wins)
             case TieBreak.SCORE:
@@ -215,10 +275,11 @@ class TieBreakTable:
             case TieBreak.DIRECT_ENCOUNTER:
                 raise ValueError("the direct encounter depends on who is tied")
 
-    def _opponents_points(self, key: int) -> list[Fraction]:
+    def _opponents_points(self, key: int) -> list[int]:
+        """Return the points of each opponent, as whole numbers of `_unit`."""
         record = self.records[key]
-        met = [self.records[other].points for other, _ in record.met]
-        return met + [record.points] * len(record.unplayed)
+        met = [self._whole[other] for other, _ in record.met]
+        return met + [self._whole[key]] * len(record.unplayed)
 
     def _direct_encounter(self, key: int, tied: Sequence[int]) -> Fraction:
         """Return 0 for all unless all tied entrants have met each other."""
@@ -226,8 +287,8 @@ class TieBreakTable:
         for one in tied:
             if not others - {one} <= self.records[one].opponents:
                 return Fraction(0)
-        met = self.records[key].met
-        return sum((result for k, result in met if k in others), Fraction(0))
+        met = [result for k, result in self.records[key].met if k in others]
+        return met.count(ONE) + met.count(HALF) * HALF
 
     def explain(self, one: int, two: int) -> list[str]:
         """Return one sentence for each rule, up to the one that separates the two.
@@ -242,8 +303,8 @@ class TieBreakTable:
         sentences = [_comparison("points", own, theirs)]
         tied = [
             k
-            for k, record in self.records.items()
-            if record.points == own and (k in self.left) == (one in self.left)
+            for k, points in self._whole.items()
+            if points == self._whole[one] and (k in self.left) == (one in self.left)
         ]
         for rule in self.breaks:
             if own != theirs:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from operator import attrgetter
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,10 @@ class SeededEntrant:
     final_seed: int | None = None
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class FixtureKey:
+class FixtureKey(NamedTuple):
     """The coordinates of a fixture in the schedule, which identify it.
+
+    A tuple, like `FixtureResult`, because a round robin of 200 has 19,900 of them.
 
     ``round`` counts from 1 through the whole tournament. Fixtures of one round do not
     depend on each other's results. ``pool`` is the number of the group, from 1, or a
@@ -62,8 +64,7 @@ class ResultKind(StrEnum):
     """No game of the match could be finished, for a reason that was not the bots'."""
 
 
-@dataclass(frozen=True, slots=True)
-class FixtureResult:
+class FixtureResult(NamedTuple):
     """The result of a fixture: one value for each entrant, in the fixture's order.
 
     ``points`` count for the standings. ``scores`` are the sums of the game scores,
@@ -201,7 +202,7 @@ def settle(
     }
 
 
-_in_schedule = attrgetter("key.round", "key.pool", "key.table", "key.leg")
+_in_schedule = attrgetter("key")
 
 
 def any_open(fixtures: SettledFixtures) -> bool:

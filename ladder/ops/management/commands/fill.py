@@ -17,7 +17,7 @@ from ladder.games.models import Attempt, Game, Match, Seat
 from ladder.ops import console
 from ladder.ops.fill.bots import add_bots, house_bots as filled_house_bots
 from ladder.ops.fill.cups import add_tournaments
-from ladder.ops.fill.rows import analyze, reset_sequences
+from ladder.ops.fill.rows import clean_up, reset_sequences
 from ladder.ops.fill.season import Clock, SeasonWriter
 from ladder.ops.fill.world import World, WorldSize
 from ladder.ratings import seasons, summaries
@@ -69,7 +69,7 @@ class Command(BaseCommand):
         began = time.monotonic()
         with transaction.atomic():
             self._fill(size, options)
-        analyze()
+        clean_up()
         console.say(f"Filled in {time.monotonic() - began:.0f} s.")
 
     def _fill(self, size: WorldSize, options: dict[str, Any]) -> None:

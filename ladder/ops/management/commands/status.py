@@ -18,6 +18,7 @@ from ladder.tournaments import selectors as tournaments
 
 # Rows that are examined for each kind of what the service deletes.
 DUE_LIMIT = 1000
+MAX_DEAD_SHOWN = 20
 STATUSES = ("scheduled", "running", "finished", "voided", "dead", "cancelled")
 
 
@@ -52,8 +53,7 @@ class Command(BaseCommand):
         _show_waiting_games()
         _show_unchecked_uploads()
         _show_retention()
-        for game in Game.objects.filter(status=GameStatus.DEAD).defer("replay"):
-            say(f"dead: {game}, {game.note}")
+        _show_dead_games(tally.dead)
         for season in Season.objects.select_related("ladder"):
             say(f"{season}: {season.status}, {season.head} entries in the ledger")
         failures = [*_parts_that_do_not_run(), *_stopped_units()]
@@ -100,6 +100,15 @@ def _stopped_units() -> list[str]:
             ' choose "Give up" for the fixture in the admin.'
         )
     return failures
+
+
+def _show_dead_games(total: int) -> None:
+    """Show the newest dead games, and how many more there are."""
+    dead = Game.objects.filter(status=GameStatus.DEAD).order_by("-pk")
+    for pk, note in dead.values_list("pk", "note")[:MAX_DEAD_SHOWN]:
+        say(f"dead: game {pk}, {note}")
+    if total > MAX_DEAD_SHOWN:
+        say(f"dead: {total - MAX_DEAD_SHOWN} more; the admin lists them")
 
 
 def _show_live_workers() -> None:
