@@ -1,0 +1,170 @@
+"""No page and no list asks the database more often because there are more rows.
+
+The addresses come from the router, so a new page is tested without being named here.
+Each is asked for with a small and with a larger database.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from ladder.bots.models import Bot, Submission
+from ladder.games.models import Game, Match
+from ladder.moderation.models import AuditEntry, StoppedUnit
+from ladder.ops.fill import cups
+from ladder.ratings.models import Rating
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SMALL = {"bots": 8, "games": 40, "busiest": 20, "tournaments": 3}
+LARGE = {"bots": 40, "games": 240, "busiest": 120, "tournaments": 9}
+LISTS = [
+    *("/", "/games/", "/bots/", "/tournaments/", "/me/", "/ladders/main/"),
+    *("/api/v1/games/", "/api/v1/matches/", "/api/v1/bots/", "/api/v1/ladders/"),
+    *("/api/v1/ladders/main/leaderboard/", "/api/v1/ladders/main/bands/"),
+    *("/api/v1/tournaments/", "/api/v1/tournaments/cup-1/entrants/"),
+    *("/admin/games/game/", "/admin/ratings/entry/", "/admin/bots/bot/"),
+]
+"""Some of the addresses that must be among the tested ones."""
+QUERIES = ("", "?q=bot-1", "?q=1")
+
+
+def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
+    """Yield the route of each URL pattern."""
+    for pattern in resolver.url_patterns:
+        route = prefix + str(pattern.pattern).removeprefix("^").removesuffix("$")
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern, route)
+        elif isinstance(pattern, URLPattern):
+            yield route.replace("\\Z", "")
+
+
+def addresses() -> list[str]:
+    """Return an address for each route that can be read.
+
+    A route with a part that is unknown here fails the test. Then add a value for it.
+    """
+    found = {"/" + _fill_in(route) for route in routes(get_resolver())}
+    lists = {each for each in found if _is_admin_list(each)}
+    return sorted(found | {each + query for each in lists for query in QUERIES})
+
+
+def _is_admin_list(address: str) -> bool:
+    return address.startswith("/admin/") and address.count("/") == 4
+
+
+def _fill_in(route: str) -> str:
+    for part, value in _values(route).items():
+        route = route.replace(part, value)
+    assert "<" not in route, f"give the parts of this route a value: {route}"
+    return route
+
+
+def _values(route: str) -> dict[str, str]:
+    """Return the text for each variable part of a route."""
+    busiest = Rating.objects.order_by("-games").select_related("bot")
+    bot, other = busiest[0].bot, busiest[1].bot
+    slug = bot.slug
+    if "ladders/<slug:slug>" in route:
+        slug = "main"
+    elif "tournaments/<slug:slug>" in route:
+        slug = "cup-1"
+    kinds: list[Any] = [("matches/", Match), ("submissions/", Submission)]
+    model = next((model for name, model in kinds if name in route), Game)
+    finished = Game.objects.filter(status="finished").earliest("pk")
+    key = finished.pk if model is Game else model.objects.earliest("pk").pk
+    row = _admin_row(route)
+    return {
+        "<slug:slug>": slug,
+        "<slug:bot>": bot.slug,
+        "<slug:ladder>": "main",
+        "<slug:other>": other.slug,
+        "<slug:first>": _entrant(0),
+        "<slug:second>": _entrant(1),
+        "<slug:name>": "replay",
+        "<path:name>": "rules",
+        "<int:pk>": str(key),
+        "<path:object_id>": row,
+        "<id>": row,
+        "<path:content_type_id>": "1",
+        _app_part(route): "auth",
+        "(?P<url>.*)": "nowhere",
+    }
+
+
+def _app_part(route: str) -> str:
+    """Return the part of the admin's routes that names one of all apps."""
+    found = re.search(r"\(\?P<app_label>[^)]*\)", route)
+    return found[0] if found else "<app>"
+
+
+def _entrant(number: int) -> str:
+    entrants = cups.Tournament.objects.get(slug="cup-1").entrants.order_by("pk")
+    return str(entrants[number].bot.slug)
+
+
+def _admin_row(route: str) -> str:
+    from django.contrib import admin  # noqa: PLC0415
+
+    for model in admin.site._registry:
+        meta = model._meta
+        if f"admin/{meta.app_label}/{meta.model_name}/" in route:
+            row = model._default_manager.order_by("pk").first()
+            return str(row.pk) if row else "0"
+    return "0"
+
+
+def fill(size: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fill the database anew. More bots also means more bots of one owner."""
+    monkeypatch.setattr(cups, "ENTRANTS", size["bots"] // 4)
+    call_command("flush", verbosity=0, interactive=False)
+    call_command("fill", **size)
+    own = Bot.objects.filter(house=False).order_by("pk")[: size["bots"] // 4]
+    owner = User.objects.create_superuser("olga")
+    Bot.objects.filter(pk__in=[bot.pk for bot in own]).update(owner=owner)
+    for number in range(size["bots"]):
+        AuditEntry.objects.create(kind="bench", target=f"bot {number}", why="test")
+        StoppedUnit.objects.create(kind="tournament", name=f"cup-{number}", error="x")
+
+
+def counts() -> dict[str, int]:
+    """Return the number of statements of each address that can be read."""
+    client = Client()
+    client.force_login(User.objects.get(username="olga"))
+    asked = {}
+    for address in addresses():
+        cache.clear()
+        with CaptureQueriesContext(connection) as queries:
+            response = client.get(address)
+            statements = len(queries)
+        assert response.status_code < 500, address
+        if response.status_code == 200:
+            asked[address] = statements
+    return asked
+
+
+def test_no_address_asks_more_often_if_there_are_more_rows(
+    data_dir: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(SMALL, monkeypatch)
+    few = counts()
+    fill(LARGE, monkeypatch)
+    many = counts()
+
+    assert set(LISTS) <= few.keys(), set(LISTS) - few.keys()
+    assert few.keys() == many.keys()
+    grown = {
+        address: (few[address], many[address])
+        for address in few
+        if many[address] > few[address]
+    }
+    assert grown == {}
