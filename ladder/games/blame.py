@@ -9,7 +9,7 @@ forfeited several games in this way lately gets one attempt
 
 from datetime import timedelta
 
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Now
 
 from ladder.games import sql
@@ -43,6 +43,27 @@ def repeat_offenders(game: int) -> set[int]:
     if suspects and _service_may_be_sick():
         return set()
     return suspects
+
+
+def offences_of(submission: int) -> int:
+    """Count the games of the last day that a submission forfeited as a repeat offender.
+
+    These are the games in which an attempt had failed in its seat before. Return 0 if
+    the service itself may be to blame: see `_service_may_be_sick`.
+    """
+    failed = Attempt.objects.filter(
+        game=OuterRef("game"),
+        seat=OuterRef("number"),
+        outcome=Attempt.Outcome.FAILED,
+    )
+    forfeits = Seat.objects.filter(
+        Exists(failed),
+        submission=submission,
+        game__status=GameStatus.FINISHED,
+        game__finished_at__gt=Now() - OFFENCE_WINDOW,
+    ).exclude(fault="")
+    offences = forfeits.count()
+    return 0 if offences and _service_may_be_sick() else offences
 
 
 def _games_of(submission: int) -> int:

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
-from ladder.games import services as games
+from ladder.games import blame, services as games
 from ladder.games.models import OPEN, Game, GameStatus, Seat
 from ladder.ratings import corrections, memberships
 from ladder.ratings.core import ledger
@@ -26,6 +26,11 @@ BATCH_GAMES = 50
 BENCH_AFTER = 4
 """A bot that forfeits is benched if it forfeited this many of its latest games with the
 present version (`ledger.LATEST_GAMES`)."""
+BENCH_AFTER_OFFENCES = 4
+"""A bot is benched at this many forfeits in a day that each cost failed attempts.
+
+Such a bot may play well in most games, but it occupies workers three times as long.
+"""
 
 log = structlog.get_logger()
 
@@ -208,8 +213,24 @@ def _bench_failing(season: Season, bots: set[int]) -> None:
     )
     for rating in forfeited.select_related("bot"):
         why = bench_reason(rating.latest)
+        if not why and rating.latest & 1:
+            why = offence_reason(blame.offences_of(rating.submission_id))
         if why and memberships.bench(season, rating, why):
             log.warning("bot benched", season=season.pk, bot=rating.bot.slug, why=why)
+
+
+def offence_reason(offences: int) -> str:
+    """Return why a repeat offender is benched, for its owner; "" if it is not.
+
+    `offences` is that of `blame.offences_of`.
+    """
+    if offences < BENCH_AFTER_OFFENCES:
+        return ""
+    return (
+        f"In {offences} games of the last day attempts failed while the service talked"
+        " to this version, and it forfeited them. Look at the logs of these games, then"
+        " upload a new version."
+    )
 
 
 def bench_reason(latest: int) -> str:

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
-from ladder.games import services as games
+from ladder.games import attempts, services as games
 from ladder.games.models import Game, Match
 from ladder.moderation.models import AuditEntry
 from ladder.ratings import checkpoints, memberships, rater, rebuild, selectors
@@ -227,13 +227,21 @@ def place(season: Season, bot: Bot) -> Membership:
     return Membership.objects.get(ladder=season.ladder, bot=bot)
 
 
-def lose(season: Season, loser: Bot, fault: str = "") -> None:
-    """Make, finish and fold a match that a bot loses, by a forfeit if there is one."""
+def lose(
+    season: Season, loser: Bot, fault: str = "", *, after_failure: bool = False
+) -> None:
+    """Make, finish and fold a match that a bot loses, by a forfeit if there is one.
+
+    An attempt may have failed in the loser's seat before.
+    """
     make_matches(season, 1)
     (game,) = open_games()
     bots = [seat.submission.bot_id for seat in game.seats.all()]
     last = bots.index(loser.pk)
     others = [seat for seat in range(len(bots)) if seat != last]
+    if after_failure:
+        claim = attempts.claim(game.pk, factories.worker())
+        assert attempts.fail(claim, "killed from outside", seat=last)
     finish(game, [*others, last], fault=fault)
     rater.fold(season.pk)
 
@@ -252,6 +260,28 @@ def test_a_bot_that_forfeits_half_of_its_games_is_benched_and_told_why(season):
     entry = AuditEntry.objects.get(kind="bench")
     assert entry.why.startswith("4 of its latest 10 games with this version ended with")
     assert place(season, ana).why == entry.why
+
+
+@pytest.mark.parametrize(
+    ("after_failure", "status"), [(True, "benched"), (False, "active")]
+)
+def test_a_repeat_offender_that_plays_well_in_most_games_is_benched(
+    season, after_failure, status
+):
+    """A bot that kills itself only when it loses forfeited 8 of 119 games."""
+    ana, _ben = factories.bots(2)
+    rater.welcome(season.pk)
+    for number in range(rater.BENCH_AFTER_OFFENCES * 4 - 3):  # the last is a forfeit
+        if number % 4:
+            lose(season, ana)
+        else:
+            assert place(season, ana).status == Membership.Status.ACTIVE
+            lose(season, ana, "crash", after_failure=after_failure)
+
+    assert place(season, ana).status == status
+    if after_failure:
+        why = AuditEntry.objects.get(kind="bench").why
+        assert why.startswith("In 4 games of the last day attempts failed while")
 
 
 def test_a_bot_that_is_benched_leaves_no_game_behind(season):
