@@ -7,7 +7,7 @@ import pytest
 from tests.soak.factories import Fleet, fleet, is_sound, wait_for_work
 
 pytestmark = pytest.mark.usefixtures("_servers")
-SAMPLE_S = 10
+SAMPLE_S = 5
 
 
 def claims(service: Fleet, worker: int) -> int:

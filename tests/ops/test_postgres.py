@@ -14,6 +14,16 @@ from ladder.ops.chaos import servers
 pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
 TESTS = ["tests/games", "tests/ratings", "tests/ops/test_backup.py"]
 TESTS += ["tests/web/test_fuzz.py", "tests/ops/test_command_fuzz.py"]
+# The heart of the service: claims, results, ratings and the ledger.
+HEART = [
+    *(f"tests/games/test_{part}.py" for part in ("attempts", "blame", "kills", "play")),
+    *(f"tests/ratings/test_{part}.py" for part in ("rater", "corrections")),
+    *(f"tests/ratings/test_{part}.py" for part in ("season_ends", "write_cost")),
+    *(f"tests/ratings/test_{part}.py" for part in ("matchmaking", "verification")),
+    "tests/ops/test_backup.py",
+    "tests/web/test_fuzz.py",
+]
+TIMEOUT_S = 1200
 # Tests of these parts use no database, or only queries that other tests use, too.
 WITHOUT_DATABASE = ["replays", "pairing", "trueskill", "sprt", "simulation", "finals"]
 # The excluded tests take long for queries that other tests use, too.
@@ -24,28 +34,33 @@ SELECTED = "not ten_thousand and not challenge"
     os.environ.get("DATABASE_URL", "").startswith("postgres"),
     reason="they run on PostgreSQL already",
 )
-def test_games_ratings_and_backups_work_on_postgresql_too():
+@pytest.mark.parametrize(
+    "tests", [HEART, pytest.param(TESTS, marks=pytest.mark.slow)], ids=["heart", "all"]
+)
+def test_games_ratings_and_backups_work_on_postgresql_too(tests):
     # Not in pytest's own folder, which the user postgres cannot enter.
     with TemporaryDirectory(prefix="torres-test-") as name:
         Path(name).chmod(0o755)
-        result = run_tests(servers.postgres(Path(name) / "cluster"))
+        result = run_tests(servers.postgres(Path(name) / "cluster"), tests)
 
     print(result.stdout)
     assert result.returncode == 0, result.stdout[-8000:]
 
 
-def run_tests(server: servers.Postgres) -> subprocess.CompletedProcess[str]:
+def run_tests(
+    server: servers.Postgres, tests: list[str]
+) -> subprocess.CompletedProcess[str]:
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     ignored = [f"--ignore-glob=*/test_{part}.py" for part in WITHOUT_DATABASE]
     selection = ["-k", SELECTED, "-m", "not slow and not soak", "--durations=10"]
     try:
         return subprocess.run(
-            [*pytest, *ignored, *selection, *TESTS],
+            [*pytest, *ignored, *selection, *tests],
             env=os.environ | {"DATABASE_URL": server.url},
             cwd=settings.BASE_DIR,
             capture_output=True,
             text=True,
-            timeout=540,
+            timeout=TIMEOUT_S,
             check=False,
         )
     finally:
