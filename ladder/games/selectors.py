@@ -88,7 +88,7 @@ def _planned() -> QuerySet[Match, Any]:
 
 def _planned_without_games() -> int:
     """Return the planned games if no game is left at all. All of them are missing."""
-    return sum(row["n"] for row in _planned())
+    return sum(row["n"] or 0 for row in _planned())
 
 
 def _replacements() -> QuerySet[Game, Any]:

@@ -192,9 +192,16 @@ class TieBreakTable:
         self.seeds = {entrant.key: entrant.seed for entrant in entrants}
         self._values: dict[tuple[TieBreak, int], Fraction] = {}
         self.left = {entrant.key for entrant in entrants if entrant.left}
-        # The points as whole numbers, of which sums are much faster.
-        self._unit = math.lcm(*(r.points.denominator for r in self.records.values()))
-        self._whole = {
+
+    @cached_property
+    def _unit(self) -> int:
+        """The denominator of all points: sums of whole numbers are much faster."""
+        return math.lcm(*(r.points.denominator for r in self.records.values()))
+
+    @cached_property
+    def _whole(self) -> dict[int, int]:
+        """The points of each entrant, in units."""
+        return {
             key: int(record.points * self._unit) for key, record in self.records.items()
         }
 
