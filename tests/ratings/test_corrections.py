@@ -34,6 +34,7 @@ from tests.ratings.factories import (
     finish_in_order,
     make_matches,
     open_games,
+    play_games,
     play_some,
     rated_games,
 )
@@ -43,16 +44,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def season(monkeypatch) -> Season:
-    """A season with about 40 rated games and a checkpoint at each tenth entry.
-
-    A round has four matches or, if the draw leaves too few bots free, three.
-    """
+    """A season with 40 rated games and a checkpoint at each tenth entry."""
     monkeypatch.setattr(checkpoints, "CHECKPOINT_EVERY", 10)
     monkeypatch.setattr(rater, "BATCH_GAMES", 3)
     season = ensure_default_ladder().seasons.get()
     factories.bots(6)
     rater.welcome(season.pk)
-    play_some(season, 10)
+    play_games(season, 40)
     while rater.fold(season.pk, limit=3):
         pass
     return season
