@@ -18,7 +18,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 LONGEST_SLEEP_S = 1.0
-"""A worker looks at least this often, in case that something changes unnoticed."""
+"""A worker looks at least this often, because it may miss a change."""
 
 
 class _News:

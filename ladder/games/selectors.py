@@ -87,7 +87,7 @@ def _planned() -> QuerySet[Match, Any]:
 
 
 def _planned_without_games() -> int:
-    """Return the planned games if no game is left at all. All of them are missing."""
+    """Return the number of planned games. Without any game all of them are missing."""
     return sum(row["n"] or 0 for row in _planned())
 
 

@@ -102,7 +102,7 @@ class BotProcess:
 
     @property
     def exit(self) -> Exit | None:
-        """How the bot ended; None while it runs."""
+        """The exit status of the bot; None while it runs."""
         return self._exit
 
     @property

@@ -117,7 +117,7 @@ def _fraction(text: str) -> Fraction:
     return Fraction(text or 0)
 
 
-# What the next look at a tournament has to do.
+# The queries that decide whether `advance` has work to do for a tournament.
 
 
 def needing_a_look() -> QuerySet[Tournament]:

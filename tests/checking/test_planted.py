@@ -63,7 +63,7 @@ ENFORCED = {
     "does-not-compile",
     "exits-early",
 }
-"""Where the sandbox decides what the bot can do, or sees how it ends."""
+"""The codes of the mistakes whose effect depends on the sandbox."""
 
 
 @pytest.mark.sandbox

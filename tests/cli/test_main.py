@@ -202,7 +202,7 @@ def test_bash_completes(line: str, tmp_path: Path) -> None:
     script = BASH.format(
         words=" ".join(words), cword=len(words) - 1, line=line
     ).replace("compopt -o default", 'COMPREPLY+=($(compgen -f -- "$2"))')
-    # Outside of a real prompt there is no compopt: its default, files, is asked for.
+    # `compopt` exists only at a real prompt, so the script asks for files by itself.
     stub = 'compopt() { COMPREPLY+=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")); }\n'
 
     done = shell_output(["bash", "--norc", "-c", stub + script], tmp_path)

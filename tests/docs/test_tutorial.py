@@ -18,7 +18,7 @@ PAGE = ROOT / "docs/tutorial.md"
 SAVE = "Save this as `"
 MAX_S = 600
 MIN_WON = 8
-"""Of the ten games that the search bot plays against house:greedy."""
+"""The search bot must win this many of its ten games against house:greedy."""
 
 
 def steps() -> list[tuple[str, str]]:

@@ -16,10 +16,16 @@ TESTS = ["tests/games", "tests/ratings", "tests/ops/test_backup.py"]
 TESTS += ["tests/web/test_fuzz.py", "tests/ops/test_command_fuzz.py"]
 # The heart of the service: claims, results, ratings and the ledger.
 HEART = [
-    *(f"tests/games/test_{part}.py" for part in ("attempts", "blame", "kills", "play")),
-    *(f"tests/ratings/test_{part}.py" for part in ("rater", "corrections")),
-    *(f"tests/ratings/test_{part}.py" for part in ("season_ends", "write_cost")),
-    *(f"tests/ratings/test_{part}.py" for part in ("matchmaking", "verification")),
+    "tests/games/test_attempts.py",
+    "tests/games/test_blame.py",
+    "tests/games/test_kills.py",
+    "tests/games/test_play.py",
+    "tests/ratings/test_corrections.py",
+    "tests/ratings/test_matchmaking.py",
+    "tests/ratings/test_rater.py",
+    "tests/ratings/test_season_ends.py",
+    "tests/ratings/test_verification.py",
+    "tests/ratings/test_write_cost.py",
     "tests/ops/test_backup.py",
     "tests/web/test_fuzz.py",
 ]

@@ -63,7 +63,7 @@ def play_some(season: Season, rounds: int = 5) -> None:
 
 
 def play_games(season: Season, count: int) -> None:
-    """Play and rate so many games, at most four at a time; the first seat wins each.
+    """Play and rate `count` games, four at a time; the first seat wins each.
 
     New bots play two games at a time, so a draw of large tables may leave too few bots
     for a fourth match.

@@ -23,7 +23,7 @@ from ladder.tournaments.models import Entrant, Tournament
 from tests.factories import Show
 from tests.web.test_fuzz import MARKS, TEXTS
 
-# What each kind of field could break besides the texts of the other test.
+# The texts of test_fuzz.py break no date and no table of shares; these could.
 MORE_TEXTS = ["2", "4", "1,2", '{"2": 1}', '{"2": "x"}', '{"2": 1e999}', "{" * 99]
 MORE_TEXTS += ["[[]]", "2026-11-22", "23:59:59", "2026-11-22 23:59", "1e-400", "ana,b"]
 ROUNDS = 1

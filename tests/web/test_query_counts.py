@@ -1,7 +1,7 @@
 """No page and no list asks the database more often because there are more rows.
 
 The addresses come from the router, so a new page is tested without being named here.
-Each is asked for with a small and with a larger database.
+The test reads each of them with a small database and with a larger one.
 """
 
 import re

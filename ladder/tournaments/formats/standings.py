@@ -56,7 +56,7 @@ class Standings:
     ) -> None:
         """``groups_are_known`` is false if some fixtures of the groups are left out.
 
-        Then nothing is said about the final, because it follows from all of them.
+        The standings then leave out the final, because it follows from all groups.
         """
         self.groups_are_known = groups_are_known
         self.config = config
