@@ -67,6 +67,9 @@ COMMANDS = {
     "view": CommandHome(
         "ladder.cli.view", "view", "Open a replay in the viewer of the web pages."
     ),
+    "render": CommandHome(
+        "ladder.cli.render", "render", "Draw a replay as .svg, .png or animated .gif."
+    ),
     "trace": CommandHome(
         "ladder.cli.replays", "trace", "Print each action of a replay as JSON."
     ),

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 from rich.console import Console
@@ -84,6 +84,21 @@ def check(path: str) -> tuple[int, str, str]:
     except NotJson as error:
         return UNREADABLE, name, printable(str(error))
     return VALID, name, ""
+
+
+def read_valid(path: str) -> dict[str, Any]:
+    """Return the document of a valid replay. Raises Unreadable and Invalid."""
+    try:
+        document: Any = read(path)
+        verify_replay(document)
+    except NotJson as error:
+        line = _line(UNREADABLE, printable(path), printable(str(error)))
+        raise Unreadable(line) from None
+    except InvalidReplay as error:
+        line = _line(INVALID, printable(path), printable(str(error)))
+        raise Invalid(line) from None
+    valid: dict[str, Any] = document
+    return valid
 
 
 def _line(code: int, name: str, fault: str) -> str:

@@ -11,10 +11,7 @@ from typing import Any
 
 import click
 
-from engine.replay import verify
-from engine.replay_format import InvalidReplay, NotJson
-from ladder.cli.replays import Invalid, Unreadable, printable, read
-from ladder.runner.protocol import Limits
+from ladder.cli.replays import read_valid
 from ladder.web import frames
 
 WEB = Path(frames.__file__).parent
@@ -54,15 +51,7 @@ def view(replay: str, output: Path | None) -> None:
       torres view game.json
       torres view game.json --output game.html
     """
-    try:
-        document: Any = read(replay)
-        verify(document)
-    except NotJson as error:
-        raise Unreadable(f"{printable(replay)}: {printable(str(error))}") from None
-    except InvalidReplay as error:
-        why = printable(str(error))
-        raise Invalid(f"{printable(replay)}: invalid: {why}") from None
-    page = page_of(document, Path(replay).stem)
+    page = page_of(read_valid(replay), Path(replay).stem)
     if output is not None:
         output.write_text(page, encoding="utf-8")
         click.echo(str(output))
@@ -79,13 +68,7 @@ def view(replay: str, output: Path | None) -> None:
 
 def page_of(document: dict[str, Any], title: str) -> str:
     """Return the HTML page with the viewer for a valid replay."""
-    names = [str(player.get("name", "")) for player in document["players"]]
-    data = {
-        "players": names,
-        "over": True,
-        "frames": frames.of_replay(document, Limits().as_dict()),
-    }
-    text = json.dumps(data, separators=(",", ":"))
+    text = json.dumps(frames.viewer_document(document), separators=(",", ":"))
     # A name must not end the element that holds the data.
     text = text.replace("<", "\\u003c")
     style = (STATIC / "site.css").read_text() + (

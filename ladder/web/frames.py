@@ -11,6 +11,7 @@ from engine.faults import Fault
 from engine.game import TorresGame
 from engine.moves import SPACES
 from engine.replay_format import open_game
+from ladder.runner.protocol import Limits
 
 # The parts of the public state that the viewer draws.
 STATE_KEYS = (
@@ -38,6 +39,16 @@ def of_replay(
     """Return the frames of a valid replay; `limits` are those of its match."""
     game = open_game(document)
     return frames(game, document["moves"], document["forfeits"], limits)
+
+
+def viewer_document(replay: dict[str, Any]) -> dict[str, Any]:
+    """Return the document of the viewer for a valid replay that is not of a ladder.
+
+    The clocks are computed with the default limits, because a replay has none.
+    """
+    names = [str(player.get("name", "")) for player in replay["players"]]
+    positions = of_replay(replay, Limits().as_dict())
+    return {"players": names, "over": True, "frames": positions}
 
 
 def frames(

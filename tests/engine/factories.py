@@ -5,10 +5,12 @@ from random import Random
 from typing import Any
 
 from engine.editions import PRESETS
+from engine.faults import Fault
 from engine.game import TorresGame
 from engine.kernel import Position
 from engine.moves import CARD_IDS, NUMBERS
 from engine.notation import move_of, texts
+from engine.replay import document
 from engine.rulesets import resolve
 from engine.search import position_of
 from engine.setup import derive
@@ -124,3 +126,31 @@ __all__ = [
     "play_on",
     "position",
 ]
+
+
+def random_replay(ruleset: str, seats: int, seed: str) -> dict[str, Any]:
+    """Return the replay of a game of random actions, in which one seat forfeits."""
+    torres = game(ruleset, seats, seed)
+    rng = Random(seed)
+    moves: list[dict[str, Any]] = []
+    forfeits: list[dict[str, Any]] = []
+    while not torres.over:
+        if seats > 2 and torres.ply == 60:
+            seat = torres.seat
+            assert seat is not None
+            torres.forfeit(seat, Fault.TIMEOUT)
+            forfeit = {"seat": seat, "before_move": len(moves), "reason": "timeout"}
+            forfeits.append(forfeit)
+        if torres.seat in torres.forfeited:
+            actions = torres.automatic()
+            moves.append({"seat": torres.seat, "actions": actions, "auto": True})
+            for action in actions:
+                torres.play(action, auto=True)
+            continue
+        actions = [rng.choice(torres.legal())]
+        moves.append({"seat": torres.seat, "actions": actions, "ms": 2.0})
+        torres.play(actions[0])
+        if seats > 2 and torres.ply == 60:
+            continue
+    players = [{"name": "x"}] * seats
+    return document(torres, seed=seed, players=players, moves=moves, forfeits=forfeits)

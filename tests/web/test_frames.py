@@ -1,45 +1,15 @@
 """The frames of the viewer, compared with `torres trace` and with the scorings."""
 
-from random import Random
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from engine.faults import Fault
-from engine.replay import document, trace
+from engine.replay import trace
 from ladder.runner.protocol import Limits
 from ladder.web import frames
 from ladder.web.board_svg import board_svg
-from tests.engine.factories import RULESETS_AND_SEATS, game
-
-
-def random_replay(ruleset: str, seats: int, seed: str) -> dict[str, Any]:
-    """Return the replay of a game of random actions, in which one seat forfeits."""
-    torres = game(ruleset, seats, seed)
-    rng = Random(seed)
-    moves: list[dict[str, Any]] = []
-    forfeits: list[dict[str, Any]] = []
-    while not torres.over:
-        if seats > 2 and torres.ply == 60:
-            seat = torres.seat
-            assert seat is not None
-            torres.forfeit(seat, Fault.TIMEOUT)
-            forfeit = {"seat": seat, "before_move": len(moves), "reason": "timeout"}
-            forfeits.append(forfeit)
-        if torres.seat in torres.forfeited:
-            actions = torres.automatic()
-            moves.append({"seat": torres.seat, "actions": actions, "auto": True})
-            for action in actions:
-                torres.play(action, auto=True)
-            continue
-        actions = [rng.choice(torres.legal())]
-        moves.append({"seat": torres.seat, "actions": actions, "ms": 2.0})
-        torres.play(actions[0])
-        if seats > 2 and torres.ply == 60:
-            continue
-    players = [{"name": "x"}] * seats
-    return document(torres, seed=seed, players=players, moves=moves, forfeits=forfeits)
+from tests.engine.factories import RULESETS_AND_SEATS, random_replay
 
 
 @pytest.mark.parametrize(("ruleset", "seats"), RULESETS_AND_SEATS)
@@ -98,7 +68,8 @@ def test_the_picture_shows_the_position_and_escapes_names() -> None:
 
     root = ET.fromstring(board_svg(frame, ["<script>", "two"]))
 
-    figures = root.findall("{http://www.w3.org/2000/svg}g")
+    paths = root.findall("{http://www.w3.org/2000/svg}path")
+    figures = [path for path in paths if "transform" in path.attrib]
     assert len(figures) == sum(map(len, frame["knights"])) + (frame["king"] is not None)
     title = root.find("{http://www.w3.org/2000/svg}title")
     assert title is not None
