@@ -283,6 +283,7 @@ TORRES_RATES = {
     "sign-in": env.int("TORRES_RATE_SIGN_IN", default=20),
     "upload": env.int("TORRES_RATE_UPLOAD", default=60),
     "page": env.int("TORRES_RATE_PAGES", default=1200),
+    "replay": env.int("TORRES_RATE_REPLAYS", default=60),
 }
 
 REST_FRAMEWORK = {

@@ -51,6 +51,13 @@ class UploadForm(forms.Form):
     )
 
 
+class ReplayForm(forms.Form):
+    replay = forms.FileField(
+        label="A replay file (JSON)",
+        widget=forms.FileInput(attrs={"accept": ".json,application/json"}),
+    )
+
+
 class ChallengeForm(forms.Form):
     """Choose an own bot, its seat, and one to three opponents by their slugs.
 

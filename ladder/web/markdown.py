@@ -49,6 +49,8 @@ def render(text: str, translate_link: LinkTranslator) -> RenderedPage:
             token.children = list(_translated(token.children, translate_link))
     _describe_tables(tokens)
     html: str = parser.renderer.render(tokens, parser.options, {})
+    # Wide code scrolls, so the keyboard must reach it. The text of the page is escaped.
+    html = html.replace("<pre>", '<pre tabindex="0">')
     # The files belong to this repository, and raw HTML in them is escaped.
     return RenderedPage(SafeString(html), tuple(headings))
 

@@ -214,7 +214,7 @@ def game_details(game: Game, person: Person) -> GameDetails:
         logs=logs,
         notes=_notes(logs),
         origin=origin(game.match),
-        record=_running_record(game) if live else _finished_record(game),
+        record=record(game),
     )
 
 
@@ -222,6 +222,11 @@ def _notes(logs: list[SeatLogEntry]) -> list[dict[str, Any]]:
     """Return the notes of the attempt that counts, for the viewer."""
     last = max((log.attempt for log in logs), default=0)
     return [note for log in logs if log.attempt == last for note in log.notes]
+
+
+def record(game: Game) -> GameRecordView:
+    """Return the moves of a game, as far as they are public now."""
+    return _running_record(game) if game.status in OPEN else _finished_record(game)
 
 
 def _finished_record(game: Game) -> GameRecordView:

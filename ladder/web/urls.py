@@ -1,7 +1,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from ladder.web import account_views, comparison_views, views
+from ladder.web import account_views, comparison_views, replay_views, views
 
 urlpatterns = [
     path("", views.HomePage.as_view(), name="home"),
@@ -61,8 +61,21 @@ urlpatterns = [
     ),
     path("games/", views.GamesPage.as_view(), name="games-page"),
     path("games/<int:pk>/", views.GamePage.as_view(), name="game-page"),
-    path("games/<int:pk>/frames.json", views.GameFrames.as_view(), name="frames"),
-    path("games/<int:pk>/board.svg", views.GameBoard.as_view(), name="board"),
+    path(
+        "games/<int:pk>/frames.json", replay_views.GameFrames.as_view(), name="frames"
+    ),
+    path(
+        "games/<int:pk>/legal.json",
+        replay_views.GameLegalActions.as_view(),
+        name="legal",
+    ),
+    path("games/<int:pk>/board.svg", replay_views.GameBoard.as_view(), name="board"),
+    path(
+        "games/<int:pk>/embed/",
+        replay_views.EmbeddedGame.as_view(),
+        name="embedded-game",
+    ),
+    path("replay/", replay_views.ReplayFilePage.as_view(), name="replay-file"),
     path("matches/<int:pk>/", views.MatchPage.as_view(), name="match-page"),
     path("tournaments/", views.TournamentsPage.as_view(), name="tournaments-page"),
     path(

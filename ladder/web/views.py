@@ -16,10 +16,8 @@ from ladder.accounts.sessions import sign_in
 from ladder.bots import selectors as bots, submissions
 from ladder.bots.models import Bot
 from ladder.common import rate_limits
-from ladder.common.errors import LadderError
-from ladder.common.http import conditional
 from ladder.games import visibility as games
-from ladder.games.models import OPEN, Game, GameStatus, Match
+from ladder.games.models import Game, GameStatus, Match
 from ladder.ratings import leaderboard as ratings
 from ladder.tournaments import visibility as tournaments
 from ladder.web import (
@@ -30,17 +28,11 @@ from ladder.web import (
     problem_texts,
     problems,
     tournament_pages,
-    watching,
 )
+from ladder.web.parameters import number
 
 NOT_STARTED = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
 LATEST_GAMES = 10
-
-
-def _number(request: HttpRequest, name: str) -> int | None:
-    """Return a query parameter as a number; None if it is missing or not a number."""
-    text = request.GET.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
 
 
 @method_decorator(conditional_page, "dispatch")
@@ -67,10 +59,10 @@ class HomePage(View):
 class LadderPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         ladder = get_object_or_404(ratings.ladders(), slug=slug)
-        page = max(_number(request, "page") or 1, 1)
+        page = max(number(request, "page") or 1, 1)
         season = ratings.current(ladder)
-        if (number := _number(request, "season")) is not None:
-            season = get_object_or_404(ladder.seasons.all(), number=number)
+        if (wanted := number(request, "season")) is not None:
+            season = get_object_or_404(ladder.seasons.all(), number=wanted)
         board = season and boards.season_board(ladder, season, page)
         context = {
             "ladder": ladder,
@@ -102,7 +94,7 @@ class ComparePage(View):
 class BotsPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         rows = bots.bots()
-        if (before := _number(request, "before")) is not None:
+        if (before := number(request, "before")) is not None:
             rows = rows.filter(pk__lt=before)
         listed = list(rows[: pages.ROWS])
         following = listed[-1].pk if len(listed) == pages.ROWS else None
@@ -137,7 +129,7 @@ class GamesPage(View):
         if slug and slug_re.match(slug):
             bot = get_object_or_404(Bot, slug=slug)
             rows = games.games_of(bot)
-        latest = pages.latest_games(rows, _number(request, "before"))
+        latest = pages.latest_games(rows, number(request, "before"))
         context = {"games": latest.games, "next": latest.next, "bot": bot}
         return render(request, "web/games.html", context)
 
@@ -151,36 +143,6 @@ class GamePage(View):
         return render(request, "web/game.html", context)
 
 
-class GameFrames(View):
-    """The positions of a game for the viewer, up to now if the game is running."""
-
-    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
-        game = get_object_or_404(games.games(), pk=pk)
-        try:
-            tag, body = watching.frames_json(game)
-        except LadderError as refusal:
-            raise Http404 from refusal
-        response = conditional(request, tag, body)
-        is_final = game.status not in OPEN
-        response["Cache-Control"] = "public, max-age=3600" if is_final else "no-cache"
-        return response
-
-
-class GameBoard(View):
-    """A picture of the board, after `?ply=` actions or at the latest moment."""
-
-    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
-        game = get_object_or_404(games.games(), pk=pk)
-        try:
-            tag, picture = watching.board_picture(game, _number(request, "ply"))
-        except LadderError as refusal:
-            raise Http404 from refusal
-        response = conditional(request, tag, picture.encode(), "image/svg+xml")
-        is_final = game.status not in OPEN
-        response["Cache-Control"] = "public, max-age=3600" if is_final else "no-cache"
-        return response
-
-
 class MatchPage(View):
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         rows: Any = games.matches().select_related(*pages.ORIGINS)
@@ -192,7 +154,7 @@ class MatchPage(View):
 class TournamentsPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         rows = tournaments.tournaments()
-        if (before := _number(request, "before")) is not None:
+        if (before := number(request, "before")) is not None:
             rows = rows.filter(pk__lt=before)
         listed = list(rows[: pages.ROWS])
         following = listed[-1].pk if len(listed) == pages.ROWS else None
@@ -204,7 +166,7 @@ class TournamentPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         tournament = get_object_or_404(tournaments.tournaments(), slug=slug)
         details = tournament_pages.tournament_details(
-            tournament, request.user, _number(request, "round")
+            tournament, request.user, number(request, "round")
         )
         return render(request, "web/tournament.html", pages.context(details))
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.cache import cache
 
 from engine.errors import EngineError
+from engine.replay import game_at
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
@@ -50,6 +51,20 @@ def board_picture(game: Game, ply: int | None) -> tuple[str, str]:
     index = last if ply is None else min(ply, last)
     picture = board_svg(positions[index], document["players"])
     return f'"board-{index}-{tag.strip(chr(34))}"', picture
+
+
+def legal_actions(game: Game, ply: int) -> tuple[str, bytes]:
+    """Return an ETag and the legal actions after `ply` actions of a finished game.
+
+    Raises NotOver and NoReplay, also if the game has fewer actions.
+    """
+    replay = json.loads(games.replay(game))
+    try:
+        legal = game_at(replay, ply).legal()
+    except EngineError as error:
+        raise games.NoReplay(str(error)) from error
+    body = json.dumps({"ply": ply, "legal": legal}, separators=(",", ":"))
+    return f'"legal-{ply}-{game.pk}-{game.fence}"', body.encode()
 
 
 def _finished(game: Game) -> bytes:

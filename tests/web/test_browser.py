@@ -1,13 +1,11 @@
 """The pages in a real browser: the replay viewer, the forms and the security policy."""
 
-import os
+import json
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from engine.game import TorresGame
 from engine.replay import document
@@ -17,53 +15,11 @@ from ladder.accounts import tokens
 from ladder.bots.models import Bot
 from ladder.cli.view import page_of
 from tests import factories
+from tests.engine.factories import random_replay
+from tests.web.conftest import TIMEOUT_MS
 from tests.web.test_watching import begin, end, go_on
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-QUIET = [
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--no-first-run",
-]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-TIMEOUT_MS = 60_000  # generous, because the machine may be busy
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        why = "Chromium is missing: apt-get install chromium"
-        if os.environ.get("TORRES_REQUIRE_ALL") == "1":
-            pytest.fail(why)
-        pytest.skip(why)
-    # Playwright runs an event loop in this thread. Django refuses to use the database
-    # in such a thread, unless this variable is set.
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(chromium: Browser, live_server, data_dir: Path) -> Iterator[Page]:
-    """A page. The test fails if a script fails or the CSP blocks something."""
-    expect.set_options(timeout=TIMEOUT_MS)
-    context = chromium.new_context(base_url=live_server.url)
-    context.set_default_timeout(TIMEOUT_MS)
-    page = context.new_page()
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on(
-        "console",
-        lambda message: (
-            faults.append(message.text) if message.type == "error" else None
-        ),
-    )
-    yield page
-    context.close()
-    assert faults == []
 
 
 def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:
@@ -247,3 +203,74 @@ def test_no_page_is_wider_than_the_window(page: Page, width: int) -> None:
         page.goto(address)
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width, address
+
+
+def test_a_dropped_file_is_shown_in_the_viewer(page: Page) -> None:
+    replay = random_replay("yucata", 2, "drop")
+    replay["players"][0]["name"] = factories.HOSTILE
+    page.goto("/replay/")
+
+    page.evaluate(
+        """(text) => {
+          const files = new DataTransfer();
+          files.items.add(new File([text], "dropped.json"));
+          const drop = new DragEvent("drop", { dataTransfer: files, bubbles: true });
+          document.body.dispatchEvent(drop);
+        }""",
+        json.dumps(replay),
+    )
+
+    expect(page.locator("h1")).to_have_text("dropped.json")
+    expect(page.locator("#seats")).to_contain_text(factories.HOSTILE)
+    page.click("#last")
+    expect(page.locator("#description")).to_contain_text("the game is over")
+    expect(page.locator("#legal")).to_be_hidden()
+
+
+def test_another_site_shows_a_game_in_a_frame(
+    page: Page, live_server, tmp_path: Path
+) -> None:
+    show = factories.everything()
+    frame = f"{live_server.url}/games/{show.game.pk}/embed/"
+    (tmp_path / "blog.html").write_text(f'<iframe id="game" src="{frame}"></iframe>')
+    page.goto((tmp_path / "blog.html").as_uri())
+
+    game = page.frame_locator("#game")
+
+    expect(game.locator("#board .cell")).to_have_count(64)
+    game.locator("#on").click()
+    expect(game.locator("#count")).to_contain_text("1 of")
+    expect(game.locator("h1 a")).to_have_attribute("target", "_blank")
+
+
+def test_the_legal_actions_of_a_position_are_marked_and_listed(page: Page) -> None:
+    show = factories.everything()
+    address = f"/games/{show.game.pk}/legal.json?ply=40"
+    legal = page.request.get(address).json()["legal"]
+    spaces = [re.findall(r"[a-h][1-8]", action) for action in legal]
+    targets = {found[-1] for found in spaces if found}
+    page.goto(f"/games/{show.game.pk}/#ply=40")
+    expect(page.locator("#count")).to_contain_text("40 of")
+    expect(page.locator("#legal-part")).to_be_hidden()
+
+    page.locator("#main").focus()
+    page.keyboard.press("l")
+
+    expect(page.locator("#board .target")).to_have_count(len(targets))
+    expect(page.locator("#legal-here")).to_contain_text(f"{len(legal)} legal actions")
+    expect(page.locator("#legal-all li")).to_have_count(len(legal))
+    page.locator("#board .space:has(.target) .cell").first.hover(force=True)
+    expect(page.locator("#legal-here")).to_contain_text(re.compile(r"^[a-h][1-8]: "))
+    page.click("#last")
+    expect(page.locator("#board .target")).to_have_count(0)
+
+
+def test_the_page_of_a_waiting_game_shows_it_as_soon_as_it_runs(page: Page) -> None:
+    show = factories.everything()
+    waiting = show.waiting.games.get()
+    page.goto(f"/games/{waiting.pk}/")
+    expect(page.get_by_text("waiting for a worker")).to_be_visible()
+
+    begin(show.waiting, moves=3)
+
+    expect(page.locator("#count")).to_have_text("3 of 3")

@@ -1,6 +1,8 @@
 // Draws one position as SVG: isometric with towers and figures, or from above. It knows
 // no rules. All nodes are made with DOM methods, so names in the data cannot be markup.
 
+import { spacesOf } from "./words.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const SIZE = 8;
 const TILE = { x: 30, y: 15, z: 13 };  // half a tile's width and height; one storey
@@ -27,10 +29,6 @@ export function draw(parent, name, attributes, text = "") {
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
   if (text) node.textContent = text;
   return parent.appendChild(node);
-}
-
-export function spacesOf(action) {
-  return action ? action.match(/\b[a-h][1-8]\b/g) ?? [] : [];
 }
 
 function place(space) {

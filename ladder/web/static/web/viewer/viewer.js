@@ -5,6 +5,7 @@
 
 import { Board } from "./board.js";
 import { ScoreCurve } from "./curve.js";
+import { LegalActions } from "./legal.js";
 import { words } from "./words.js";
 
 const POLL_INTERVAL_MS = 2000;
@@ -19,7 +20,7 @@ const list = byId("moves");
 const live = byId("live");
 const playButton = byId("play");
 const notes = new Map(read("owner-notes", []).map((note) => [note.move, note.note]));
-const settings = { view: "iso", motion: !matchMedia("(prefers-reduced-motion: reduce)").matches, speed: "normal", ...remembered() };
+const settings = { view: "iso", motion: !matchMedia("(prefers-reduced-motion: reduce)").matches, speed: "normal", legal: false, ...remembered() };
 
 let { players, frames } = read("frames") ?? (await (await fetch(viewer.dataset.frames)).json());
 let moves = [...list.children];
@@ -28,6 +29,8 @@ let timer = 0;
 let ended = !live;
 const board = new Board(byId("board"));
 const curve = new ScoreCurve(byId("curve"), (index) => { stop(); show(index); });
+const legalAddress = viewer.dataset.legal;  // only for a finished game of the server
+const legal = legalAddress ? new LegalActions(byId("board"), byId("legal-here"), byId("legal-all"), legalAddress) : null;
 
 // Return the JSON in an element of the page; it is data, and never run.
 function read(id, missing = null) {
@@ -55,6 +58,9 @@ function drawSettings() {
   byId("view").textContent = settings.view === "top" ? "Isometric" : "From above";
   byId("motion").setAttribute("aria-pressed", String(settings.motion));
   byId("speed").value = settings.speed;
+  byId("legal").hidden = !legal;
+  byId("legal").setAttribute("aria-pressed", String(settings.legal));
+  byId("legal-part").hidden = !legal || !settings.legal;
 }
 
 function element(name, className = "", text = "") {
@@ -129,7 +135,14 @@ function show(index, { link = true } = {}) {
   const current = frame.move === null ? undefined : moves[frame.move];
   for (const item of moves) item.classList.toggle("now", item === current);
   if (current) current.parentElement.scrollTop = current.offsetTop - current.parentElement.offsetTop - 80;
+  showLegal();
   if (link) history.replaceState(null, "", `#ply=${at}`);
+}
+
+function showLegal() {
+  if (!legal) return;
+  if (settings.legal && !frames[at].over) legal.show(at);
+  else legal.clear();
 }
 
 function stop() {
@@ -157,10 +170,16 @@ function changeView() {
   show(at, { link: false });
 }
 
+function changeLegal() {
+  if (!legal) return;
+  set("legal", !settings.legal);
+  show(at, { link: false });  // draws the marks, or removes them
+}
+
 const KEYS = {
   ArrowLeft: () => show(at - 1), ArrowRight: () => show(at + 1),
   ArrowUp: () => jump(-1), ArrowDown: () => jump(1),
-  Home: () => show(0), End: () => show(frames.length - 1), " ": play, v: changeView,
+  Home: () => show(0), End: () => show(frames.length - 1), " ": play, v: changeView, l: changeLegal,
 };
 
 document.addEventListener("keydown", (event) => {
@@ -181,6 +200,7 @@ for (const [id, act] of Object.entries(BUTTONS)) {
 }
 playButton.addEventListener("click", play);
 byId("view").addEventListener("click", changeView);
+byId("legal").addEventListener("click", changeLegal);
 byId("motion").addEventListener("click", () => set("motion", !settings.motion));
 byId("speed").addEventListener("change", (event) => {
   set("speed", event.target.value);

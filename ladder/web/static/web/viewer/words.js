@@ -1,9 +1,13 @@
-// Says an action in words.
+// Reads actions: their spaces, and what they do in words.
 
 const CARDS = {
   up2: "climbs two levels", diagonal: "steps diagonally", jump: "jumps",
   regroup: "regroups", door_up: "climbs through the doors",
 };
+
+export function spacesOf(action) {
+  return action ? action.match(/\b[a-h][1-8]\b/g) ?? [] : [];
+}
 
 export function words(action) {
   const [kind, a, b, c] = action.split(" ");

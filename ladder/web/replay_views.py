@@ -1,0 +1,126 @@
+"""The viewer's data and pages: games of this service, and replays from a file."""
+
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.decorators import method_decorator
+from django.views import View
+from django.views.decorators.clickjacking import xframe_options_exempt
+
+from engine.replay import verify
+from engine.replay_format import InvalidReplay, NotJson, load
+from ladder.common import rate_limits
+from ladder.common.errors import LadderError
+from ladder.common.http import conditional
+from ladder.games import visibility as games
+from ladder.games.models import OPEN, Game
+from ladder.web import forms, frames, pages, problems, watching
+from ladder.web.middleware import POLICY
+from ladder.web.parameters import number
+
+# "frame-ancestors *" would not permit a page in a file, such as an exported notebook.
+EMBEDDED_POLICY = POLICY.replace("; frame-ancestors 'none'", "")
+
+
+class GameFrames(View):
+    """The positions of a game for the viewer, up to now if the game is running."""
+
+    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
+        game = get_object_or_404(games.games(), pk=pk)
+        try:
+            tag, body = watching.frames_json(game)
+        except LadderError as refusal:
+            raise Http404 from refusal
+        return _shared(conditional(request, tag, body), game)
+
+
+class GameBoard(View):
+    """A picture of the board, after `?ply=` actions or at the latest moment."""
+
+    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
+        game = get_object_or_404(games.games(), pk=pk)
+        try:
+            tag, picture = watching.board_picture(game, number(request, "ply"))
+        except LadderError as refusal:
+            raise Http404 from refusal
+        picture_type = "image/svg+xml"
+        return _shared(conditional(request, tag, picture.encode(), picture_type), game)
+
+
+class GameLegalActions(View):
+    """The legal actions after `?ply=` actions of a finished game."""
+
+    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
+        game = get_object_or_404(games.games(), pk=pk)
+        try:
+            tag, body = watching.legal_actions(game, number(request, "ply") or 0)
+        except LadderError as refusal:
+            raise Http404 from refusal
+        return _shared(conditional(request, tag, body), game)
+
+
+def _shared(response: HttpResponse, game: Game) -> HttpResponse:
+    is_final = game.status not in OPEN
+    response["Cache-Control"] = "public, max-age=3600" if is_final else "no-cache"
+    return response
+
+
+@method_decorator(xframe_options_exempt, "dispatch")
+class EmbeddedGame(View):
+    """The viewer alone, for a frame in a page of any other site.
+
+    It has no cookies, forms or private notes, so that another site gains nothing by
+    tricking visitors into clicks.
+    """
+
+    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
+        game = get_object_or_404(games.games(), pk=pk)
+        record = pages.record(game)
+        if not (record.replay or record.watch):
+            raise Http404
+        context = {"game": game, "seats": game.seats.all(), "record": record}
+        response = render(request, "web/embed.html", context)
+        response["Content-Security-Policy"] = EMBEDDED_POLICY
+        return response
+
+
+class ReplayFilePage(View):
+    """The viewer for a replay that a visitor has as a file. Nothing is stored."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._page(forms.ReplayForm())
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        if rate_limits.is_too_often("replay", rate_limits.address(request)):
+            detail = "Too many replays. Try again in a minute, or use `torres view`."
+            return problems.answer(request, 429, "throttled", detail)
+        form = forms.ReplayForm(request.POST, request.FILES)
+        if not form.is_valid():
+            return self._page(form, status=422)
+        file: UploadedFile[bytes] = form.cleaned_data["replay"]
+        try:
+            replay: Any = load(file.read())
+            verify(replay)
+        except NotJson as error:
+            form.add_error("replay", f"This file cannot be read: {error}.")
+        except InvalidReplay as error:
+            form.add_error("replay", f"This replay is invalid: {error}.")
+        if form.errors:
+            return self._page(form, status=422)
+        return self._page(form, replay=replay, name=file.name or "")
+
+    def _page(
+        self,
+        form: forms.ReplayForm,
+        *,
+        replay: dict[str, Any] | None = None,
+        name: str = "",
+        status: int = 200,
+    ) -> HttpResponse:
+        context: dict[str, Any] = {"form": form, "name": name}
+        if replay is not None:
+            context["document"] = frames.viewer_document(replay)
+            context["moves"] = list(enumerate(replay["moves"]))
+        return render(self.request, "web/replay.html", context, status=status)
