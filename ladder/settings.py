@@ -62,6 +62,9 @@ MIDDLEWARE = [
     "ladder.web.bodies.BodyLimit",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "ladder.web.middleware.SharedAnswers",
+    # Below SharedAnswers, so that a shared response is compressed once. It adds random
+    # bytes, so that the length of a page tells nothing about its secrets (BREACH).
+    "django.middleware.gzip.GZipMiddleware",
     "ladder.web.page_limit.PageLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -55,6 +55,7 @@ class DocumentLink:
 
     title: str
     url: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,14 @@ class DocumentSection:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page, ready for the template. `contents` are its headings of level 2 and 3."""
+    """A page, ready for the template. `contents` are its headings of level 2 and 3.
+
+    `listed` is the name of the page in the list of all pages: a page of a folder is
+    found below the page of the folder.
+    """
 
     title: str
+    listed: str
     page: RenderedPage
     contents: Sequence[Heading]
 
@@ -80,13 +86,15 @@ def sections() -> list[DocumentSection]:
     result = []
     for section_title, entries in SECTIONS:
         links = [
-            DocumentLink(title, url(name)) for name, title in entries if name in names
+            DocumentLink(label, url(name), name)
+            for name, label in entries
+            if name in names
         ]
         if links:
             result.append(DocumentSection(section_title, links))
     named = {name for _, entries in SECTIONS for name, _ in entries}
     if others := sorted(names - named):
-        links = [DocumentLink(_title(name), url(name)) for name in others]
+        links = [DocumentLink(title(name), url(name), name) for name in others]
         result.append(DocumentSection(OTHER_PAGES, links))
     return result
 
@@ -100,7 +108,7 @@ def find(name: str) -> Document | None:
     contents = [heading for heading in page.headings if heading.level in (2, 3)]
     if len(contents) < MIN_CONTENTS:
         contents = []
-    return Document(_title(name), page, contents)
+    return Document(title(name), name.partition("/")[0], page, contents)
 
 
 def schema(name: str) -> Path | None:
@@ -111,6 +119,11 @@ def schema(name: str) -> Path | None:
 def names() -> list[str]:
     """Return the names of all pages."""
     return sorted(name for name in _files() if name)
+
+
+def path_of(name: str) -> Path:
+    """Return the file of a page. Raises KeyError for an unknown name."""
+    return _files()[name]
 
 
 def url(name: str) -> str:
@@ -128,7 +141,8 @@ def _name(path: Path) -> str:
     return "" if page == Path() else page.as_posix()
 
 
-def _title(name: str) -> str:
+def title(name: str) -> str:
+    """Return the title of a page in lists."""
     path = _files()[name]
     known = {page: title for _, entries in SECTIONS for page, title in entries}
     return known.get(name) or _first_heading(path, path.stat().st_mtime_ns) or name

@@ -35,13 +35,25 @@ class RenderedPage:
     headings: Sequence[Heading]
 
 
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A heading, and the plain text below it up to the next heading."""
+
+    heading: Heading
+    text: str
+
+
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
 def render(text: str, translate_link: LinkTranslator) -> RenderedPage:
     """Render a Markdown text.
 
     `translate_link` gets the target of each link and returns the URL to use, or None if
     the target has no URL. In the latter case the text of the link becomes code.
     """
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser = _parser()
     tokens = parser.parse(text)
     headings = list(_add_anchors(tokens))
     for token in tokens:
@@ -53,6 +65,26 @@ def render(text: str, translate_link: LinkTranslator) -> RenderedPage:
     html = html.replace("<pre>", '<pre tabindex="0">')
     # The files belong to this repository, and raw HTML in them is escaped.
     return RenderedPage(SafeString(html), tuple(headings))
+
+
+def passages(text: str) -> Iterator[Passage]:
+    """Yield the plain text below each heading of a Markdown text, in their order."""
+    tokens = _parser().parse(text)
+    headings = _add_anchors(tokens)
+    heading: Heading | None = None
+    words: list[str] = []
+    for before, token in pairwise(tokens):
+        if before.type == "heading_open":
+            if heading is not None:
+                yield Passage(heading, " ".join(words))
+            heading = next(headings)
+            words = []
+        elif token.type == "inline":
+            words.append(_plain_text(token.children or []))
+        elif token.type in {"fence", "code_block"}:
+            words.append(" ".join(token.content.split()))
+    if heading is not None:
+        yield Passage(heading, " ".join(words))
 
 
 def title(text: str) -> str:
@@ -113,7 +145,9 @@ def _describe_tables(tokens: Sequence[Token]) -> None:
     """Give tables a hidden caption (the heading above them) and scopes of columns."""
     heading = ""
     for token, following in pairwise(tokens):
-        if token.type == "heading_open":
+        if token.type == "table_open":
+            token.attrSet("tabindex", "0")  # a wide table scrolls
+        elif token.type == "heading_open":
             heading = _plain_text(following.children or [])
         elif token.type == "thead_open":
             # A caption must come first in a table, and Markdown has no token for it.

@@ -147,7 +147,8 @@ def _key(request: HttpRequest) -> str:
     """Return a cache key of everything on which a shared response depends."""
     meta = request.META
     host = f"{request.scheme}://{meta.get('HTTP_HOST')}"
-    name = f"{host}{request.get_full_path()} {meta.get('HTTP_ACCEPT')}"
+    packed = "gzip" in meta.get("HTTP_ACCEPT_ENCODING", "")
+    name = f"{host}{request.get_full_path()} {meta.get('HTTP_ACCEPT')} {packed}"
     return sha256(name.encode()).hexdigest()
 
 

@@ -23,6 +23,7 @@ from ladder.tournaments import visibility as tournaments
 from ladder.web import (
     boards,
     docs,
+    docs_search,
     forms,
     pages,
     problem_texts,
@@ -174,7 +175,12 @@ class TournamentPage(View):
 @method_decorator(conditional_page, "dispatch")
 class DocsIndexPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
-        context = {"sections": docs.sections()}
+        query = request.GET.get("q", "").strip()
+        context = {
+            "sections": docs.sections(),
+            "query": query,
+            "results": docs_search.search(query),
+        }
         return render(request, "web/docs-index.html", context)
 
 
@@ -184,7 +190,8 @@ class DocumentPage(View):
         document = docs.find(name)
         if document is None:
             raise Http404
-        return render(request, "web/docs.html", {"document": document})
+        context = {"document": document, "sections": docs.sections()}
+        return render(request, "web/docs.html", context)
 
 
 class SchemaFile(View):

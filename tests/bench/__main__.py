@@ -20,6 +20,7 @@ AREAS = {
     "leaderboard": "tests.bench.leaderboard",
     "cli": "tests.bench.startup",
     "match": "tests.bench.match",
+    "pages": "tests.bench.pages",
     "scale": "tests.bench.scale",
 }
 AREA_TIMEOUT_S = 900

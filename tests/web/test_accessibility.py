@@ -48,6 +48,7 @@ def test_no_page_violates_wcag(
 ) -> None:
     show = factories.everything()
     shown = [each for each in addresses(show) if each not in FOREIGN]
+    shown.append(f"/games/{show.game.pk}/embed/")
     context = chromium.new_context(base_url=live_server.url, color_scheme=scheme)
     page = context.new_page()
     if name:

@@ -206,7 +206,7 @@ def test_no_page_is_wider_than_the_window(page: Page, width: int) -> None:
 
 
 def test_a_dropped_file_is_shown_in_the_viewer(page: Page) -> None:
-    replay = random_replay("yucata", 2, "drop")
+    replay = random_replay("yucata", 3, "drop")  # a seat forfeits at ply 60
     replay["players"][0]["name"] = factories.HOSTILE
     page.goto("/replay/")
 
@@ -222,6 +222,10 @@ def test_a_dropped_file_is_shown_in_the_viewer(page: Page) -> None:
 
     expect(page.locator("h1")).to_have_text("dropped.json")
     expect(page.locator("#seats")).to_contain_text(factories.HOSTILE)
+    page.evaluate("location.hash = 'ply=60'")
+    expect(page.locator("#forfeits")).to_contain_text("used up the time")
+    page.click("#on")
+    expect(page.locator("#forfeits")).to_be_empty()
     page.click("#last")
     expect(page.locator("#description")).to_contain_text("the game is over")
     expect(page.locator("#legal")).to_be_hidden()

@@ -1,13 +1,14 @@
 """The documentation pages: every page opens, and every link on it leads somewhere."""
 
 import os
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from ladder.web import docs, markdown
+from ladder.web import docs, docs_search, markdown
 
 SITE = "http://testserver"
 
@@ -140,3 +141,56 @@ def test_markdown_shows_html_as_text_and_describes_tables() -> None:
     assert "&lt;script&gt;" in html
     assert "<code>a &lt; b" in html
     assert "<script" not in html
+
+
+def test_the_search_finds_the_passage_and_marks_the_words(visit) -> None:
+    page = visit("").get("/docs/", {"q": "FORFEIT timeout"})
+    text = page.content.decode()
+
+    links = [link for link in LinksAndAnchors(text).links if "#" in link]
+    assert any(link.startswith("/docs/") for link in links)
+    assert re.search("<mark>forfeit</mark>", text, re.IGNORECASE)
+    for link in links[1:]:  # the first one skips to the content
+        address, _, anchor = link.partition("#")
+        assert anchor in parse(visit(""), address).anchors, link
+
+
+def test_a_heading_is_found_before_a_text(folder: Path, visit) -> None:
+    (folder / "rules.md").write_text("# Rules\n\n## Set-up\n\nA castle.\n")
+    (folder / "more.md").write_text("# More\n\n## Castle\n\nBlocks.\n")
+    (folder / "decisions" / "0001-x.md").write_text("# Castle\n\ncastle castle\n")
+
+    urls = [result.url for result in docs_search.search("castle")]
+
+    assert urls[0] == "/docs/more/#castle"
+    assert set(urls) == {
+        "/docs/more/#castle",
+        "/docs/rules/#set-up",
+        "/docs/decisions/0001-x/#castle",
+    }
+    assert [result.url for result in docs_search.search("castle blocks")] == urls[:1]
+
+
+@pytest.mark.parametrize(
+    "query", ["nothing-like-this", "a" * 5_000, "zq " * 900, "(?P<zq>", "\\zq"]
+)
+def test_a_search_without_a_result_says_what_to_try(visit, query: str) -> None:
+    page = visit("").get("/docs/", {"q": query})
+
+    assert page.status_code == 200
+    assert "Try fewer words" in page.content.decode()
+
+
+@pytest.mark.parametrize("query", ["", "   "])
+def test_an_empty_search_shows_the_index_only(visit, query: str) -> None:
+    text = visit("").get("/docs/", {"q": query}).content.decode()
+
+    assert "Search results" not in text
+
+
+def test_hostile_words_are_shown_harmlessly(visit) -> None:
+    query = "<script>alert(1)</script>\u202e"
+    text = visit("").get("/docs/", {"q": query}).content.decode()
+
+    assert "<script>alert" not in text
+    assert "Nothing was found" in text

@@ -41,8 +41,10 @@ def addresses(show: Show) -> list[str]:
         f"/matches/{show.match.pk}/",
         f"/matches/{show.waiting.pk}/",
         "/docs/",
+        "/docs/?q=forfeit",
         "/docs/protocol/",
         "/docs/problems/",
+        "/replay/",
         "/sign-in/",
         "/api/docs/",
     ]

@@ -6,7 +6,7 @@
 import { Board } from "./board.js";
 import { ScoreCurve } from "./curve.js";
 import { LegalActions } from "./legal.js";
-import { words } from "./words.js";
+import { explained, words } from "./words.js";
 
 const POLL_INTERVAL_MS = 2000;
 const SPEEDS = { slow: 1100, normal: 550, fast: 180 };
@@ -119,6 +119,16 @@ function drawDetails(frame) {
   byId("note").textContent = note === undefined ? "" : `Your bot's note: ${note}`;
 }
 
+// Explain the forfeits of this moment, and how to see one again at home.
+function drawForfeits(frame) {
+  byId("forfeits").replaceChildren(...(frame.failed ?? []).map(({ seat, reason }) => {
+    const part = element("p", "forfeit-why", `${players[seat]} forfeits (${reason}). ${explained(reason)} From here on the referee chooses for seat ${seat}.`);
+    const game = viewer.dataset.game;
+    if (game) part.append(" To see it again with your bot: ", element("code", "", `torres reproduce ${game} BOT --seat ${seat}`));
+    return part;
+  }));
+}
+
 function show(index, { link = true } = {}) {
   const before = at;
   at = Math.max(0, Math.min(frames.length - 1, index));
@@ -127,6 +137,7 @@ function show(index, { link = true } = {}) {
   board.show(frame, settings.view, next ? frames[before] : null);
   drawSeats(frame);
   drawDetails(frame);
+  drawForfeits(frame);
   describe(frame);
   curve.point(at);
   slider.value = String(at);

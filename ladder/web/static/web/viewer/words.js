@@ -5,6 +5,20 @@ const CARDS = {
   regroup: "regroups", door_up: "climbs through the doors",
 };
 
+const FAULTS = {
+  protocol: "Its answer was not in the form that was asked for.",
+  illegal_action: "It chose an action that is not legal here.",
+  timeout: "It used up the time for this decision and its whole bank.",
+  crash: "Its program ended, or closed its output.",
+  memory: "It used more memory than the limit.",
+  output: "It wrote a line, or an output in all, that is longer than the limit.",
+};
+
+// Say what a forfeit means; "" for a reason that is not known yet.
+export function explained(fault) {
+  return FAULTS[fault] ?? "";
+}
+
 export function spacesOf(action) {
   return action ? action.match(/\b[a-h][1-8]\b/g) ?? [] : [];
 }
