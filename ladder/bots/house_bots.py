@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ladder.bots import submissions
 from ladder.bots.models import OPEN, Bot
-from ladder.bots.names import name_key
 from ladder.bots.services import HOUSE_PREFIX
 from ladder.bots.upload import archive
+from ladder.common.names import name_key
 
 HOUSE_FOLDER = Path(__file__).parent / "house"
 

@@ -15,7 +15,7 @@ class Bot(models.Model):
 
     slug = models.SlugField(max_length=64, unique=True)
     name = models.CharField(max_length=64)
-    # The result of `names.name_key` for the name. Null for the names of deleted bots.
+    # The result of `common.names.name_key`. Null for the names of deleted bots.
     name_key = models.CharField(
         max_length=400, null=True, blank=True, unique=True, editable=False
     )

@@ -13,8 +13,9 @@ from django.db.models import Q
 from django.utils.text import slugify
 
 from ladder.bots.models import Bot
-from ladder.bots.names import NameTaken, clean_name, name_key
+from ladder.bots.names import NameTaken, clean_name
 from ladder.common.errors import LadderError, TooMany
+from ladder.common.names import name_key
 
 HOUSE_PREFIX = "house-"
 RESERVED_SLUGS = {"new", "house"}

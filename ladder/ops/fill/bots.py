@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from ladder.bots.models import Bot, Submission
-from ladder.bots.names import name_key
+from ladder.common.names import name_key
 from ladder.ops.fill.rows import RowWriter, first_free_id
 
 BOTS_PER_OWNER = 2
