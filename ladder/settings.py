@@ -83,6 +83,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "ladder.web.context.accounts",
             ]
         },
     }
@@ -215,6 +216,13 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+# Who may sign up on the pages: open (everybody), invitation (people with a code of
+# `manage.py invite`) or closed. `manage.py up --demo` opens an unset one.
+TORRES_SIGN_UP = env.str("TORRES_SIGN_UP", default="closed")
+# The person to ask for an account or a new password, for example an address of e-mail.
+TORRES_CONTACT = env.str("TORRES_CONTACT", default="")
+# The links in mail expire after this many seconds.
+PASSWORD_RESET_TIMEOUT = 24 * 3600
 SECURE_SSL_REDIRECT = False  # the proxy redirects
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -224,6 +232,24 @@ CSRF_FAILURE_VIEW = "ladder.web.problems.csrf_failed"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 << 10
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 100
 DATA_UPLOAD_MAX_NUMBER_FILES = 4
+
+# The mail server, such as smtp+tls://USER:PASSWORD@mail.example.org:587. Without it
+# the service sends no mail, and asks for no address.
+_email_url = env.str("TORRES_EMAIL_URL", default="")
+TORRES_SENDS_MAIL = bool(_email_url)
+_email = env.email_url_config(_email_url or "dummymail://")
+EMAIL_BACKEND = _email["EMAIL_BACKEND"]
+EMAIL_HOST = _email["EMAIL_HOST"]
+EMAIL_PORT = _email["EMAIL_PORT"]
+EMAIL_HOST_USER = _email["EMAIL_HOST_USER"]
+EMAIL_HOST_PASSWORD = _email["EMAIL_HOST_PASSWORD"]
+EMAIL_USE_TLS = _email.get("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL = _email.get("EMAIL_USE_SSL", False)
+EMAIL_FILE_PATH = _email["EMAIL_FILE_PATH"] or None
+# A mail server that does not answer holds up a thread for this many seconds.
+EMAIL_TIMEOUT = 10
+# The sender of the mail. It must be an address if TORRES_EMAIL_URL is set.
+DEFAULT_FROM_EMAIL = env.str("TORRES_EMAIL_FROM", default="")
 
 # The sandbox level that uploaded bots require: full, reduced or none. Bots wait as long
 # as no worker offers this level.
@@ -278,12 +304,14 @@ if TORRES_PROXIES:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 # Rate limits, in requests per minute: API requests of one user, API requests of one
-# address without a token, attempts to sign in of one address, uploads of one user, and
-# pages of one address that are rendered for it (a shared page does not count).
+# address without a token, attempts to sign in of one address, attempts to sign up of
+# one address, uploads of one user, and pages of one address that are rendered for it (a
+# shared page does not count).
 TORRES_RATE_USER = env.int("TORRES_RATE_USER", default=3000)
 TORRES_RATE_ANONYMOUS = env.int("TORRES_RATE_ANONYMOUS", default=1200)
 TORRES_RATES = {
     "sign-in": env.int("TORRES_RATE_SIGN_IN", default=20),
+    "sign-up": env.int("TORRES_RATE_SIGN_UP", default=10),
     "upload": env.int("TORRES_RATE_UPLOAD", default=60),
     "page": env.int("TORRES_RATE_PAGES", default=1200),
     "replay": env.int("TORRES_RATE_REPLAYS", default=60),

@@ -1,11 +1,14 @@
-"""The admin pages of tokens."""
+"""The admin pages of tokens and invitations."""
 
 from typing import Any
 
-from django.contrib import admin
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from ladder.accounts.models import ApiToken
+from ladder.accounts import invitations
+from ladder.accounts.models import ApiToken, Invitation
 from ladder.common.admin import ReadOnly
 
 
@@ -31,3 +34,77 @@ class ApiTokenAdmin(ReadOnly):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return [f for f in super().get_readonly_fields(request, obj) if f != "digest"]
+
+
+class InvitationForm(forms.ModelForm[Invitation]):
+    """Describes a new invitation."""
+
+    max_uses = forms.IntegerField(
+        min_value=1, max_value=invitations.MAX_USES, initial=1, label="People"
+    )
+    days = forms.IntegerField(
+        min_value=1,
+        max_value=invitations.MAX_DAYS,
+        initial=invitations.DEFAULT_DAYS,
+        label="Days until it expires",
+    )
+
+    class Meta:
+        model = Invitation
+        fields = ("note", "max_uses", "days")
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnly):
+    """Creates invitations, shows them, and revokes them by deletion."""
+
+    list_display = (
+        "prefix",
+        "note",
+        "created_by",
+        "used",
+        "max_uses",
+        "created_at",
+        "expires_at",
+    )
+    list_filter = ("created_at", "expires_at")
+    search_fields = ("prefix", "note", "created_by__username")
+    list_select_related = ("created_by",)
+    form = InvitationForm
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return admin.ModelAdmin.has_add_permission(self, request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return admin.ModelAdmin.has_delete_permission(self, request, obj)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return list(InvitationForm.Meta.fields)
+        return self.get_readonly_fields(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        if obj is None:
+            return []
+        return [f for f in super().get_readonly_fields(request, obj) if f != "digest"]
+
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: Invitation,
+        form: Any,
+        change: bool,  # noqa: FBT001 - the signature of Django
+    ) -> None:
+        by = request.user if isinstance(request.user, User) else None
+        fields = form.cleaned_data
+        code, created = invitations.new_invitation(
+            by, uses=fields["max_uses"], days=fields["days"], note=fields["note"]
+        )
+        # Django goes on with `obj`, for example to log the addition.
+        obj.pk = created.pk
+        obj.prefix = created.prefix
+        self.message_user(
+            request,
+            f"The code is shown only once, so copy it now: {code}",
+            messages.WARNING,
+        )

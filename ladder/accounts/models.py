@@ -1,7 +1,12 @@
-"""The tokens with which programs and people sign in."""
+"""The tokens with which programs and people sign in, user names, and invitations."""
 
 from django.conf import settings
 from django.db import models
+from django.db.models import F, Q
+
+# NFKD makes at most four characters of one, in a name of 150 characters.
+MAX_KEY_LENGTH = 600
+MAX_NOTE_LENGTH = 100
 
 
 class ApiToken(models.Model):
@@ -22,3 +27,54 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.prefix}… of {self.user}"
+
+
+class UserNameKey(models.Model):
+    """What a user name has in common with all names that differ from it only in case.
+
+    The unique key stops two people who sign up at the same moment as "Ana" and "ana".
+    Users whom `createsuperuser` or the admin site creates have no row here.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        primary_key=True,
+        related_name="name_key",
+    )
+    key = models.CharField(max_length=MAX_KEY_LENGTH, unique=True)
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Invitation(models.Model):
+    """A code that lets people sign up. It is shown once; its SHA-256 is stored."""
+
+    prefix = models.CharField(max_length=20, help_text="To tell invitations apart.")
+    digest = models.CharField(max_length=64, unique=True)
+    # Deleted with the operator's account. Null for the console of the host.
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="invitations",
+    )
+    note = models.CharField(max_length=MAX_NOTE_LENGTH, blank=True)
+    max_uses = models.PositiveIntegerField(default=1)
+    used = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(used__lte=F("max_uses")),
+                name="an_invitation_is_not_used_too_often",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.prefix}…"

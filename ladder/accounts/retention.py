@@ -1,4 +1,4 @@
-"""Retention rules of accounts: expired sessions and tokens are deleted in time."""
+"""Retention rules of accounts: what has expired is deleted in time."""
 
 from datetime import timedelta
 
@@ -7,7 +7,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from ladder.accounts.models import ApiToken
+from ladder.accounts.models import ApiToken, Invitation
 from ladder.common.retention import RetentionRule, rule_for_rows
 
 
@@ -16,6 +16,9 @@ def rules() -> list[RetentionRule]:
     return [
         rule_for_rows("expired sessions", setting, Session.objects.all, _due_sessions),
         rule_for_rows("expired tokens", setting, ApiToken.objects.all, _due_tokens),
+        rule_for_rows(
+            "expired invitations", setting, Invitation.objects.all, _due_invitations
+        ),
     ]
 
 
@@ -25,6 +28,10 @@ def _due_sessions() -> QuerySet[Session]:
 
 def _due_tokens() -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(expires_at__lt=Now() - _keep())
+
+
+def _due_invitations() -> QuerySet[Invitation]:
+    return Invitation.objects.filter(expires_at__lt=Now() - _keep())
 
 
 def _keep() -> timedelta:

@@ -14,17 +14,31 @@ from ladder.accounts import tokens
 
 SESSION_KEY = "token_id"
 TOKEN_BACKEND = "ladder.accounts.authentication.TokenBackend"  # noqa: S105 - a name
+PASSWORD_BACKEND = "django.contrib.auth.backends.ModelBackend"  # noqa: S105 - a name
 
 
-def sign_in(request: HttpRequest, user: User) -> None:
+def sign_in(request: HttpRequest, user: User, backend: str | None = None) -> None:
     """Open a session for a user that one of our backends has authenticated.
 
-    If it was by a token, the session stores the id of this token.
+    If it was by a token, the session stores the id of this token. ``backend`` is needed
+    for a new user only, whom no backend has authenticated yet.
     """
-    auth.login(request, user)
+    auth.login(request, user, backend)
     token_id = getattr(user, tokens.USED_TOKEN, None)
     if token_id is not None:
         request.session[SESSION_KEY] = token_id
+    else:
+        # The same user may have signed in with a token before.
+        request.session.pop(SESSION_KEY, None)
+
+
+def is_by_token(request: HttpRequest) -> bool:
+    """True if the session of a request was opened with a token.
+
+    Such a session ends with its token, so it may change nothing that would outlive it:
+    no password, no address, no account.
+    """
+    return bool(request.session.get(auth.BACKEND_SESSION_KEY) == TOKEN_BACKEND)
 
 
 def expiry(request: HttpRequest) -> datetime | None:
@@ -58,7 +72,7 @@ class TokenSessions(middleware.AuthenticationMiddleware):
 def _current(request: HttpRequest, user: User | AnonymousUser) -> User | AnonymousUser:
     if (
         user.is_authenticated
-        and request.session.get(auth.BACKEND_SESSION_KEY) == TOKEN_BACKEND
+        and is_by_token(request)
         and not tokens.is_valid(request.session.get(SESSION_KEY, 0), user.pk)
     ):
         request.session.flush()

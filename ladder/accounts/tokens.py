@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from ladder.accounts.models import ApiToken
+from ladder.accounts.user_names import remember_name
 from ladder.common.errors import TooMany
 
 MAX_TOKENS = 50  # of one user
@@ -56,6 +57,7 @@ def token_for(name: str, label: str = "default") -> str:
     if created:
         user.set_unusable_password()
         user.save(update_fields=["password"])
+        remember_name(user)
     return new_token(user, label)
 
 

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from ladder.accounts.sessions import is_by_token
 from ladder.bots.models import Bot, Submission
 from ladder.common.admin import ReadOnly
 from ladder.moderation.audit import Operator
@@ -28,7 +29,20 @@ admin.site.unregister(User)
 
 @admin.register(User)
 class AccountAdmin(UserAdmin[User]):
-    """Django's pages of users. They delete an account completely, with its bots."""
+    """Django's pages of users. They delete an account completely, with its bots.
+
+    An operator who signed in with a token only reads them. Otherwise the token could
+    set the password of any account, and with that outlive itself.
+    """
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return super().has_add_permission(request) and not is_by_token(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_change_permission(request, obj) and not is_by_token(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_delete_permission(request, obj) and not is_by_token(request)
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         delete_account(operator_of(request), obj)

@@ -4,6 +4,8 @@ Only this module and the owner's two actions (`withdraw` and `bring_back` in
 `bots.services`) change the status of a bot.
 """
 
+from dataclasses import replace
+
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -54,9 +56,16 @@ def retire(bot: Bot, note: str) -> int:
 def delete_account(operator: Operator, user: User) -> AuditEntry:
     """Delete an account. Its bots stop playing and lose their names; results stay.
 
-    What lies in the rows of their games is erased soon after (`erasure`).
+    What lies in the rows of their games is erased soon after (`erasure`). A second call
+    changes nothing, and returns the entry of the first.
     """
-    bots = list(user.bots.all())
+    # The log stays for ever, so that it must not hold the name of the person.
+    target = f"account {user.pk}"
+    # A request that creates a bot of this user locks the same row.
+    locked = User.objects.select_for_update().filter(pk=user.pk).first()
+    if locked is None:
+        return AuditEntry.objects.get(kind=Kind.DELETE_ACCOUNT, target=target)
+    bots = list(locked.bots.all())
     for bot in bots:
         _cancel_games(bot, "its owner's account was deleted")
         name = f"deleted-{bot.pk}"
@@ -66,9 +75,9 @@ def delete_account(operator: Operator, user: User) -> AuditEntry:
         Submission.objects.filter(bot=bot).update(log="")
         old_slug, bot.slug, bot.name = bot.slug, name, name
         erasure.begin(bot, old_slug)
-    # The audit log stays for ever, so that it must not hold the name of the person.
-    target = f"account {user.pk}"
-    user.delete()
+    locked.delete()
+    if operator.by == user:
+        operator = replace(operator, by=None)
     return operator.record(Kind.DELETE_ACCOUNT, target, bots=[bot.pk for bot in bots])
 
 

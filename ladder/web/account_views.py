@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
@@ -10,6 +11,7 @@ from django.db import transaction
 from django.db.models import Prefetch
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.cache import never_cache
@@ -25,6 +27,7 @@ from ladder.tournaments import services as entries, visibility as tournaments
 from ladder.web import forms, problems
 
 MAX_SUGGESTIONS = 50  # bots that the field for an opponent suggests
+TOKEN_FIELD_IDS = "token-%s"  # noqa: S105 - the page has another field for a name
 
 
 @method_decorator(never_cache, "dispatch")
@@ -47,9 +50,11 @@ class SignedInView(LoginRequiredMixin, View):
 
 class AccountPage(SignedInView):
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page(request, None)
+        return self.page(forms.NewTokenForm(auto_id=TOKEN_FIELD_IDS))
 
-    def page(self, request: HttpRequest, new_token: str | None) -> HttpResponse:
+    def page(
+        self, token_form: forms.NewTokenForm, new_token: str = "", status: int = 200
+    ) -> HttpResponse:
         """Render the page. `new_token` is shown once."""
         person = self.person()
         benched = Membership.objects.filter(status=Membership.Status.BENCHED)
@@ -60,10 +65,13 @@ class AccountPage(SignedInView):
             "bots": bots.bots().filter(owner=person).prefetch_related(benches),
             "tokens": person.tokens.order_by("-id"),
             "new_bot": forms.NewBotForm(),
-            "new_token": forms.NewTokenForm(),
+            "new_token": token_form,
             "shown": new_token,
+            "by_token": sessions.is_by_token(self.request),
+            "sends_mail": settings.TORRES_SENDS_MAIL,
+            "now": timezone.now(),
         }
-        return render(request, "web/me.html", context)
+        return render(self.request, "web/me.html", context, status=status)
 
 
 class CreateBotAction(SignedInView):
@@ -221,17 +229,19 @@ class CreateTokenAction(AccountPage):
     """Create a token and show it once. The database stores only its digest."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        form = forms.NewTokenForm(request.POST)
+        form = forms.NewTokenForm(request.POST, auto_id=TOKEN_FIELD_IDS)
         if not form.is_valid():
-            return redirect("me")
+            return self.page(form, status=422)
+        # A token must not outlive the token that opened this session.
+        expires_at = form.expires_at(sessions.expiry(request))
         try:
             token = tokens.new_token(
-                self.person(), form.cleaned_data["name"], sessions.expiry(request)
+                self.person(), form.cleaned_data["name"], expires_at
             )
         except LadderError as refusal:
             self.show_error(refusal)
             return redirect("me")
-        return self.page(request, token)
+        return self.page(forms.NewTokenForm(auto_id=TOKEN_FIELD_IDS), token)
 
 
 class RevokeTokenAction(SignedInView):

@@ -1,12 +1,15 @@
 """The forms of the pages."""
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
 from django.contrib.auth import authenticate
+from django.contrib.auth.forms import UsernameField
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 
 from ladder.bots.models import Bot
 
@@ -18,11 +21,15 @@ class SignInForm(forms.Form):
         required=False,
         max_length=200,
         label="Token",
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
-    username = forms.CharField(required=False, max_length=150, label="User name")
+    username = UsernameField(required=False, max_length=150, label="User name")
     password = forms.CharField(
-        required=False, max_length=200, widget=forms.PasswordInput, label="Password"
+        required=False,
+        max_length=200,
+        strip=False,
+        label="Password",
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
     user: User | None = None
 
@@ -101,4 +108,24 @@ class ChallengeForm(forms.Form):
 
 
 class NewTokenForm(forms.Form):
-    name = forms.CharField(max_length=64, label="What the token is for")
+    LIFETIMES = (
+        ("", "does not expire"),
+        ("1", "expires in a day"),
+        ("30", "expires in 30 days"),
+        ("365", "expires in a year"),
+    )
+
+    name = forms.CharField(
+        max_length=64,
+        label="What the token is for",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    days = forms.ChoiceField(choices=LIFETIMES, required=False, label="It")
+
+    def expires_at(self, limit: datetime | None) -> datetime | None:
+        """Return when the token expires: not later than `limit`. None for never."""
+        days = self.cleaned_data["days"]
+        if not days:
+            return limit
+        chosen = timezone.now() + timedelta(days=int(days))
+        return min(chosen, limit) if limit else chosen

@@ -1,7 +1,13 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from ladder.web import account_views, comparison_views, replay_views, views
+from ladder.web import (
+    account_views,
+    comparison_views,
+    credential_views,
+    replay_views,
+    views,
+)
 
 urlpatterns = [
     path("", views.HomePage.as_view(), name="home"),
@@ -108,6 +114,34 @@ urlpatterns = [
     path("docs/<path:name>/", views.DocumentPage.as_view(), name="document"),
     path("sign-in/", views.SignInPage.as_view(), name="sign-in"),
     path("sign-out/", views.SignOutAction.as_view(), name="sign-out"),
+    path("sign-up/", credential_views.SignUpPage.as_view(), name="sign-up"),
+    path(
+        "confirm-email/",
+        credential_views.ConfirmAddressPage.as_view(),
+        name="confirm-email",
+    ),
+    path(
+        "password-reset/",
+        credential_views.ForgottenPasswordPage.as_view(),
+        name="password-reset",
+    ),
+    path(
+        "password-reset/sent/",
+        credential_views.PasswordSentPage.as_view(),
+        name="password-reset-sent",
+    ),
+    path(
+        "password-reset/<uidb64>/<token>/",
+        credential_views.NewPasswordPage.as_view(),
+        name="password-reset-confirm",
+    ),
+    path("me/password/", credential_views.PasswordPage.as_view(), name="password"),
+    path("me/email/", credential_views.AddressPage.as_view(), name="email"),
+    path(
+        "me/delete/",
+        credential_views.DeleteAccountPage.as_view(),
+        name="delete-account",
+    ),
     path("me/", account_views.AccountPage.as_view(), name="me"),
     path("me/bots/", account_views.CreateBotAction.as_view(), name="create-bot"),
     path("me/tokens/", account_views.CreateTokenAction.as_view(), name="create-token"),

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
-from ladder.accounts import tokens
+from ladder.accounts import invitations, tokens
 from ladder.accounts.models import ApiToken
 from ladder.bots.models import Bot, Submission
 from ladder.common import admin as lists
@@ -38,6 +38,7 @@ def act(client: Client, name: str, action: str, *rows: int):
 def full(show: Show) -> Show:
     """At least one row of every model that the admin shows."""
     tokens.token_for("ana")
+    invitations.new_invitation(None, note="<script>alert(1)</script>")
     ladder, match = show.season.ladder, show.waiting
     Challenge.objects.create(match=match, ladder=ladder, by=show.anas.bot.owner)
     Checkpoint.objects.create(season=show.season, seq=1, state={})

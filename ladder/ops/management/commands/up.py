@@ -4,6 +4,7 @@ The service may be killed at any moment: the next start continues with the same 
 no game is lost.
 """
 
+import os
 import signal
 import threading
 from argparse import ArgumentParser, ArgumentTypeError
@@ -18,6 +19,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from ladder.accounts import tokens
+from ladder.accounts.checks import TAG as ACCOUNT_CHECKS
+from ladder.accounts.sign_up_mode import SignUpMode
 from ladder.bots import house_bots, submissions
 from ladder.celery import app
 from ladder.common.arguments import whole_number
@@ -45,7 +48,13 @@ class Command(BaseCommand):
     help = "Run the web server, the scheduler and a worker until Ctrl-C."
     # The process of the web server checks the rest. Here that would import all pages,
     # and games would begin half a second later.
-    requires_system_checks = (Tags.caches, Tags.database, Tags.files, Tags.models)
+    requires_system_checks = (
+        Tags.caches,
+        Tags.database,
+        Tags.files,
+        Tags.models,
+        ACCOUNT_CHECKS,
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -63,7 +72,10 @@ class Command(BaseCommand):
             help="games played at the same time",
         )
         parser.add_argument(
-            "--demo", action="store_true", help="create and print an API token"
+            "--demo",
+            action="store_true",
+            help="create and print an API token, and let everybody sign up unless"
+            " TORRES_SIGN_UP says otherwise",
         )
         parser.add_argument(
             "--once", action="store_true", help="stop after the number of --games"
@@ -89,6 +101,9 @@ class Command(BaseCommand):
         clear_scratch_folder()
         probing = _probe_meanwhile()
         ladder = _prepare_database()
+        if options["demo"]:
+            # The process of the web server inherits it.
+            os.environ.setdefault("TORRES_SIGN_UP", SignUpMode.OPEN)
         web = _open_web(options["host"], options["port"])
         worker = EmbeddedWorker(app, options["slots"])
         dispatcher = EmbeddedDispatcher()

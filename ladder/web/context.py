@@ -1,0 +1,14 @@
+"""What every page knows about the settings of accounts."""
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from ladder.accounts.sign_up_mode import SignUpMode
+
+
+def accounts(request: HttpRequest) -> dict[str, object]:
+    """Return what templates need to link to the sign-up page (a context processor)."""
+    return {
+        "can_sign_up": settings.TORRES_SIGN_UP != SignUpMode.CLOSED,
+        "operator_contact": settings.TORRES_CONTACT,
+    }
