@@ -24,7 +24,7 @@ class BadLink(LadderError):
 
 @dataclass(frozen=True, slots=True)
 class NewAddress:
-    """What the owner of a mailbox confirms: that it belongs to a user."""
+    """The claim that the owner of a mailbox confirms: it belongs to a user."""
 
     user: User
     address: str

@@ -30,7 +30,7 @@ class ApiToken(models.Model):
 
 
 class UserNameKey(models.Model):
-    """What a user name has in common with all names that differ from it only in case.
+    """The text that is the same for all user names that differ only in case.
 
     The unique key stops two people who sign up at the same moment as "Ana" and "ana".
     Users whom `createsuperuser` or the admin site creates have no row here.

@@ -1,4 +1,4 @@
-"""What the names of bots and of users have in common: none imitates another one."""
+"""Checks of the names of bots and of users: none imitates another one."""
 
 import re
 import unicodedata

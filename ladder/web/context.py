@@ -1,4 +1,4 @@
-"""What every page knows about the settings of accounts."""
+"""Values of the settings of accounts, for every page."""
 
 from django.conf import settings
 from django.http import HttpRequest

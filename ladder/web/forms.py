@@ -109,10 +109,10 @@ class ChallengeForm(forms.Form):
 
 class NewTokenForm(forms.Form):
     LIFETIMES = (
-        ("", "does not expire"),
-        ("1", "expires in a day"),
-        ("30", "expires in 30 days"),
-        ("365", "expires in a year"),
+        ("", "never"),
+        ("1", "in a day"),
+        ("30", "in 30 days"),
+        ("365", "in a year"),
     )
 
     name = forms.CharField(
@@ -120,7 +120,7 @@ class NewTokenForm(forms.Form):
         label="What the token is for",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
-    days = forms.ChoiceField(choices=LIFETIMES, required=False, label="It")
+    days = forms.ChoiceField(choices=LIFETIMES, required=False, label="It expires")
 
     def expires_at(self, limit: datetime | None) -> datetime | None:
         """Return when the token expires: not later than `limit`. None for never."""

@@ -33,8 +33,9 @@ RUNNER_STATUSES: dict[type[LadderError], int] = {
 }
 # Better details for errors whose default detail does not say what to do next, by code.
 NEXT_STEPS = {
-    "not-authenticated": "This needs a token: send 'Authorization: Bearer TOKEN'. An"
-    " operator creates tokens with 'manage.py token NAME'.",
+    "not-authenticated": "This needs a token: send 'Authorization: Bearer TOKEN'."
+    " Create one at /me/, or ask an operator, who creates one with 'manage.py token"
+    " NAME'.",
     "not-found": "There is nothing at this address. /api/docs/ lists all routes.",
 }
 

@@ -44,6 +44,7 @@ COMMANDS = {
     ],
     "fill": [["?"], ["--seed", "?"], ["--open", "--bots", "?"], ["--games", "?"]],
     "token": [["?"]],
+    "invite": [["--uses", "?"], ["--days", "?"], ["--note", "?"], ["?"]],
     "simulate": [
         [*SMALL, "--seats", "?"],
         [*SMALL, "--tau", "?"],
@@ -71,6 +72,7 @@ NUMBERS = {
     "fill": ["--bots", "--games", "--busiest", "--tournaments"],
     "simulate": ["--bots", "--games", "--seeds", "--every"],
     "operator": ["--prizes"],
+    "invite": ["--uses", "--days"],
 }
 REQUIRED = {
     "train_dictionary": ["1"],

@@ -14,8 +14,10 @@ from ladder.ops.chaos import servers
 pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
 TESTS = ["tests/games", "tests/ratings", "tests/ops/test_backup.py"]
 TESTS += ["tests/web/test_fuzz.py", "tests/ops/test_command_fuzz.py"]
-# The heart of the service: claims, results, ratings and the ledger.
+TESTS += ["tests/accounts"]
+# The heart of the service: claims, results, ratings and the ledger; and names.
 HEART = [
+    "tests/accounts/test_races.py",
     "tests/games/test_attempts.py",
     "tests/games/test_blame.py",
     "tests/games/test_kills.py",

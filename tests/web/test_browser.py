@@ -180,6 +180,36 @@ def test_ana_signs_in_makes_a_bot_and_uploads_it(page: Page, tmp_path: Path) -> 
     expect(page.get_by_role("link", name="Sign in")).to_be_visible()
 
 
+def test_a_person_signs_up_with_the_keyboard_and_without_scripts(
+    chromium: Browser, live_server, data_dir: Path, settings
+) -> None:
+    settings.TORRES_SIGN_UP = "open"
+    expect.set_options(timeout=TIMEOUT_MS)
+    context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
+    context.set_default_timeout(TIMEOUT_MS)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_role("link", name="Sign up").press("Enter")
+    page.get_by_label("User name").focus()
+    for text in ("house", "four words without sense", "four words without sense"):
+        page.keyboard.type(text)
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+    name = page.get_by_label("User name")
+    expect(name).to_have_accessible_description(re.compile("house is reserved"))
+    expect(name).to_have_attribute("aria-invalid", "true")
+    name.fill("ana")
+    page.get_by_label("Password", exact=True).fill("four words without sense")
+    page.get_by_label("The same password again").fill("four words without sense")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("You are ana.")).to_be_visible()
+    page.get_by_label("Name of a new bot").fill("first")
+    page.get_by_role("button", name="Create bot").click()
+    expect(page.locator("h1")).to_contain_text("first")
+    context.close()
+
+
 def test_the_api_page_works_without_the_internet(page: Page) -> None:
     page.goto("/api/docs/")
 
@@ -187,7 +217,8 @@ def test_the_api_page_works_without_the_internet(page: Page) -> None:
 
 
 @pytest.mark.parametrize("width", [360, 1200])
-def test_no_page_is_wider_than_the_window(page: Page, width: int) -> None:
+def test_no_page_is_wider_than_the_window(page: Page, width: int, settings) -> None:
+    settings.TORRES_SIGN_UP = "open"
     show = factories.everything()
     page.set_viewport_size({"width": width, "height": 800})
     for address in (
@@ -199,6 +230,8 @@ def test_no_page_is_wider_than_the_window(page: Page, width: int) -> None:
         "/bots/",
         "/docs/protocol/",
         "/sign-in/",
+        "/sign-up/",
+        "/password-reset/",
     ):
         page.goto(address)
         wide = page.evaluate("document.documentElement.scrollWidth")

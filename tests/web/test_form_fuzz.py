@@ -87,6 +87,8 @@ def pages(show: Show) -> Iterator[str]:
     yield from ("/", "/me/", "/sign-in/", f"/bots/{bot}/", "/ladders/main/compare/")
     yield from ("/ladders/main/challenge/", "/tournaments/cup/", "/ladders/main/")
     yield from (f"/submissions/{show.anas.pk}/", f"/submissions/{show.rejected.pk}/")
+    yield from ("/sign-up/", "/confirm-email/", "/password-reset/")
+    yield from ("/me/password/", "/me/email/", "/me/delete/")
 
 
 def admin_pages() -> Iterator[str]:
@@ -173,6 +175,8 @@ class FormFuzzer:
 
 def fuzz(show: Show, settings: object, seed: int, rounds: int) -> None:
     settings.TORRES_RATES = dict.fromkeys(settings.TORRES_RATES, 10**6)
+    settings.TORRES_SIGN_UP = "invitation"
+    settings.TORRES_SENDS_MAIL = True
     cup = Tournament.objects.create(slug="cup", name="Cup", limits={})
     Entrant.objects.create(tournament=cup, bot=show.bens.bot, submission=show.bens)
     tokens.token_for("olga")

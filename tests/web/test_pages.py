@@ -46,6 +46,10 @@ def addresses(show: Show) -> list[str]:
         "/docs/problems/",
         "/replay/",
         "/sign-in/",
+        "/confirm-email/",
+        "/password-reset/",
+        "/password-reset/sent/",
+        "/password-reset/MQ/set-password/",
         "/api/docs/",
     ]
 

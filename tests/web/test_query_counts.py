@@ -17,6 +17,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from ladder.accounts import invitations, tokens
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, Match
 from ladder.moderation.models import AuditEntry, StoppedUnit
@@ -29,6 +30,7 @@ SMALL = {"bots": 8, "games": 40, "busiest": 20, "tournaments": 3}
 LARGE = {"bots": 40, "games": 240, "busiest": 120, "tournaments": 9}
 LISTS = [
     *("/", "/games/", "/bots/", "/tournaments/", "/me/", "/ladders/main/"),
+    *("/me/password/", "/me/email/", "/me/delete/", "/password-reset/"),
     *("/api/v1/games/", "/api/v1/matches/", "/api/v1/bots/", "/api/v1/ladders/"),
     *("/api/v1/ladders/main/leaderboard/", "/api/v1/ladders/main/bands/"),
     *("/api/v1/tournaments/", "/api/v1/tournaments/cup-1/entrants/"),
@@ -101,6 +103,8 @@ def _values(route: str) -> dict[str, str]:
         "<path:object_id>": row,
         "<id>": row,
         "<path:content_type_id>": "1",
+        "<uidb64>": "MQ",
+        "<token>": "set-password",
         _app_part(route): "auth",
         "(?P<url>.*)": "nowhere",
     }
@@ -139,6 +143,8 @@ def fill(size: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(size["bots"]):
         AuditEntry.objects.create(kind="bench", target=f"bot {number}", why="test")
         StoppedUnit.objects.create(kind="tournament", name=f"cup-{number}", error="x")
+        invitations.new_invitation(owner, note=f"note {number}")
+        tokens.new_token(owner)
 
 
 def counts() -> dict[str, tuple[str, int]]:
