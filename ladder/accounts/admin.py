@@ -9,6 +9,7 @@ from django.http import HttpRequest
 
 from ladder.accounts import invitations
 from ladder.accounts.models import ApiToken, Invitation
+from ladder.accounts.sessions import is_by_token
 from ladder.common.admin import ReadOnly
 
 
@@ -56,7 +57,10 @@ class InvitationForm(forms.ModelForm[Invitation]):
 
 @admin.register(Invitation)
 class InvitationAdmin(ReadOnly):
-    """Creates invitations, shows them, and revokes them by deletion."""
+    """Creates invitations, shows them, and revokes them by deletion.
+
+    A session by token creates none, because they would outlive the token.
+    """
 
     list_display = (
         "prefix",
@@ -73,7 +77,8 @@ class InvitationAdmin(ReadOnly):
     form = InvitationForm
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return admin.ModelAdmin.has_add_permission(self, request)
+        permitted = admin.ModelAdmin.has_add_permission(self, request)
+        return permitted and not is_by_token(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return admin.ModelAdmin.has_delete_permission(self, request, obj)

@@ -33,7 +33,7 @@ class UserNameKey(models.Model):
     """The text that is the same for all user names that differ only in case.
 
     The unique key stops two people who sign up at the same moment as "Ana" and "ana".
-    Users whom `createsuperuser` or the admin site creates have no row here.
+    Users whom `createsuperuser` creates have no row here.
     """
 
     user = models.OneToOneField(

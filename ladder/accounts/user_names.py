@@ -4,6 +4,7 @@ import unicodedata
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.db import transaction
 
 from ladder.accounts.models import UserNameKey
 from ladder.common import names
@@ -73,11 +74,13 @@ def is_taken(name: str) -> bool:
     )
 
 
+@transaction.atomic
 def remember_name(user: User) -> None:
-    """Reserve the name of a new user whom the console created.
+    """Reserve the name of a user whom an operator has created or renamed.
 
-    An operator may create a name that differs from another one only in case.
+    An operator may choose a name that differs from another one only in case.
     """
+    UserNameKey.objects.filter(user=user).delete()
     row = UserNameKey(user=user, key=names.name_key(user.get_username()))
     UserNameKey.objects.bulk_create([row], ignore_conflicts=True)
 

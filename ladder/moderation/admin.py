@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ladder.accounts.sessions import is_by_token
+from ladder.accounts.user_names import remember_name
 from ladder.bots.models import Bot, Submission
 from ladder.common.admin import ReadOnly
 from ladder.moderation.audit import Operator
@@ -43,6 +44,16 @@ class AccountAdmin(UserAdmin[User]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return super().has_delete_permission(request, obj) and not is_by_token(request)
+
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: User,
+        form: Any,
+        change: bool,  # noqa: FBT001 - the signature of Django
+    ) -> None:
+        super().save_model(request, obj, form, change)
+        remember_name(obj)
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         delete_account(operator_of(request), obj)

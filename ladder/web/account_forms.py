@@ -140,6 +140,12 @@ class AddressForm(OwnPasswordForm):
 class ForgottenPasswordForm(PasswordResetForm):
     """Sends a link to the accounts with a confirmed address."""
 
+    email = forms.EmailField(
+        max_length=MAX_ADDRESS_LENGTH,
+        label="Address of e-mail",
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
+
     def get_users(self, email: str) -> Iterable[User]:
         """Return the accounts with an address, also those without a password.
 

@@ -11,7 +11,7 @@ from django.core import mail, signing
 from django.test import Client
 from structlog.testing import capture_logs
 
-from ladder.accounts import mail as outgoing
+from ladder.accounts import addresses, mail as outgoing
 from tests.accounts.conftest import PASSWORD, TIMEOUT_S, wait_until
 from tests.accounts.factories import link_in, mail_server, sign_in, sign_up
 
@@ -27,6 +27,11 @@ def confirm(link: str, client: Client | None = None) -> int:
         assert b"This link is not valid" in page.content
         return 0
     return browser.post("/confirm-email/", {"link": value[1]}).status_code
+
+
+def signed_content(link: str) -> str:
+    """Return what everybody can read in a link, who need not be its owner."""
+    return str(signing.loads(link.partition("link=")[2], salt=addresses.SALT))
 
 
 def address_of(name: str) -> str:
@@ -89,6 +94,7 @@ def test_an_older_link_does_not_bring_an_older_address_back(
     change_address(confirmed, "second@example.org")
     links = {message.to[0]: link_in(message) for message in mailbox(2)}
 
+    assert "ana@example.org" not in signed_content(links["first@example.org"])
     assert confirm(links["second@example.org"]) == 302
     assert confirm(links["first@example.org"]) == 0
     assert address_of("ana") == "second@example.org"

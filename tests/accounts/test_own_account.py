@@ -12,7 +12,8 @@ from django.utils import timezone
 from ladder.accounts import tokens
 from ladder.accounts.models import ApiToken
 from tests.accounts.conftest import PASSWORD
-from tests.accounts.factories import sign_in
+from tests.accounts.factories import sign_in, sign_up
+from tests.web.test_pages import AccessibilityCheck
 
 NEW = "five other words without sense"
 PAGES = ("/me/password/", "/me/email/", "/me/delete/")
@@ -160,13 +161,44 @@ def test_an_operator_with_a_token_does_not_change_users(finder: Client) -> None:
     path = f"/admin/auth/user/{ana.pk}"
 
     assert finder.get(f"{path}/change/").status_code == 200
-    for address in (f"{path}/password/", f"{path}/delete/", "/admin/auth/user/add/"):
+    refused = ["/admin/auth/user/add/", "/admin/accounts/invitation/add/"]
+    for address in (f"{path}/password/", f"{path}/delete/", *refused):
         assert finder.post(address, form | {"post": "yes"}).status_code == 403
     finder.post(f"{path}/change/", {"username": "finder"})
     action = {"action": "delete_selected", "_selected_action": ana.pk, "post": "yes"}
     finder.post("/admin/auth/user/", action)
     assert sign_in("ana") is not None
     assert sign_in("ana").post(f"{path}/password/", form).status_code == 302
+
+
+def test_a_name_that_an_operator_gives_is_taken(ana: Client) -> None:
+    User.objects.filter(username="ana").update(is_staff=True, is_superuser=True)
+    form = {"username": "Änne", "usable_password": "false"}
+    assert ana.post("/admin/auth/user/add/", form).status_code == 302
+    row = User.objects.get(username="Änne")
+    rename = {"username": "Ödön", "date_joined_0": "2026-01-01", "date_joined_1": "1:1"}
+    ana.post(f"/admin/auth/user/{row.pk}/change/", rename)
+
+    assert sign_up(username="ÖDÖN").status_code == 422
+    assert sign_up(username="ÄNNE").status_code == 302
+
+
+@pytest.mark.parametrize("address", [*PAGES, "/me/", "/sign-up/", "/password-reset/"])
+@pytest.mark.parametrize("sent", [False, True], ids=["empty", "with errors"])
+def test_every_page_is_accessible(mailbox, address: str, *, sent: bool) -> None:
+    client = Client()
+    if address.startswith("/me/"):
+        sign_up(client)
+    if not sent:
+        answer = client.get(address)
+    else:
+        answer = client.post(f"{address}tokens/" if address == "/me/" else address)
+        assert answer.status_code == 422
+    check = AccessibilityCheck()
+    check.feed(answer.content.decode())
+    check.close()
+
+    assert check.faults == []
 
 
 @pytest.mark.parametrize(("days", "expected"), [("", None), ("1", 1), ("365", 365)])

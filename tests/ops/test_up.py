@@ -68,6 +68,24 @@ def test_it_ends_after_the_number_of_games(data):
     assert_sound(data)
 
 
+@pytest.mark.parametrize(
+    ("words", "mode", "is_open"),
+    [(["--demo"], None, True), (["--demo"], "closed", False), ([], None, False)],
+)
+def test_the_demo_lets_people_sign_up_unless_it_is_told_otherwise(
+    data, words: list[str], mode: str | None, *, is_open: bool
+):
+    data.pop("TORRES_SIGN_UP", None)
+    service = start(data | ({"TORRES_SIGN_UP": mode} if mode else {}), *words)
+    address = service.stdout.readline().removeprefix("LADDER=").strip()
+    page = httpx.get(f"{address}/sign-up/", timeout=60).text
+    service.send_signal(signal.SIGTERM)
+    service.communicate(timeout=60)
+
+    assert ("Create the account" in page) is is_open
+    assert ("Only the operator" in page) is not is_open
+
+
 def test_ctrl_c_ends_it_with_the_leaderboard(data):
     service = start(data)
     for line in service.stdout:
