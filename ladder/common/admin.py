@@ -4,15 +4,23 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.widgets import AutocompleteSelect
+from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.db.models import ForeignKey, Q, QuerySet
-from django.forms import ModelChoiceField
+from django.db.models import ForeignKey, ManyToManyField, Q, QuerySet
+from django.forms import ModelChoiceField, ModelMultipleChoiceField
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
 MAX_COUNTED_ROWS = 10_000
 """A list counts and shows this number of rows. Search and filters lead to others."""
 MAX_KEY = 2**63 - 1
+
+
+def is_key(text: str) -> bool:
+    """True if a text is a number that a column of keys can hold."""
+    digits = text.isascii() and text.isdigit()
+    # Python refuses to read thousands of digits.
+    return digits and len(text) <= len(str(MAX_KEY)) and int(text) <= MAX_KEY
 
 
 class BoundedPaginator(Paginator[Any]):
@@ -48,7 +56,7 @@ class ReadOnly(admin.ModelAdmin[Any]):
         word = search_term.strip()
         if not (self.key_fields and word):
             return super().get_search_results(request, queryset, search_term)
-        if word.isascii() and word.isdigit() and int(word) <= MAX_KEY:
+        if is_key(word):
             return queryset.filter(self.key_condition(int(word))), False
         if set(self.search_fields) <= set(self.key_fields):
             return queryset.none(), False
@@ -99,3 +107,31 @@ class SearchesRows(admin.ModelAdmin[Any]):
         if db_field.name in self.get_autocomplete_fields(request):
             kwargs["widget"] = KeySelect(db_field, self.admin_site)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+
+class KeysField(ModelMultipleChoiceField[Any]):
+    """Rows of another table. Django's own field fails with a key above MAX_KEY."""
+
+    def clean(self, value: Any) -> Any:
+        keys = [str(key) for key in value or ()]
+        for key in keys:
+            if not is_key(key):
+                raise ValidationError(
+                    self.error_messages["invalid_choice"],
+                    code="invalid_choice",
+                    params={"value": key[:40]},
+                )
+        return super().clean(value)
+
+
+class ChecksKeys(admin.ModelAdmin[Any]):
+    """Checks the keys of rows that a form adds, before the database compares them."""
+
+    def formfield_for_manytomany(
+        self,
+        db_field: ManyToManyField[Any, Any],
+        request: HttpRequest,
+        **kwargs: Any,
+    ) -> ModelMultipleChoiceField[Any] | None:
+        kwargs["form_class"] = KeysField
+        return super().formfield_for_manytomany(db_field, request, **kwargs)

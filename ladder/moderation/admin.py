@@ -3,15 +3,15 @@
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.models import User
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ladder.accounts.sessions import is_by_token
 from ladder.accounts.user_names import remember_name
 from ladder.bots.models import Bot, Submission
-from ladder.common.admin import ReadOnly
+from ladder.common.admin import ChecksKeys, ReadOnly
 from ladder.moderation.audit import Operator
 from ladder.moderation.bots import delete_account, reinstate, set_aside
 from ladder.moderation.models import AuditEntry, StoppedUnit
@@ -25,11 +25,16 @@ def operator_of(request: HttpRequest) -> Operator:
     return Operator(person if isinstance(person, User) else None, "in the admin")
 
 
-admin.site.unregister(User)
+admin.site.unregister([User, Group])
+
+
+@admin.register(Group)
+class OperatorGroupAdmin(ChecksKeys, GroupAdmin):  # type: ignore[misc]
+    """Django's pages of groups, with a check of hostile keys."""
 
 
 @admin.register(User)
-class AccountAdmin(UserAdmin[User]):
+class AccountAdmin(ChecksKeys, UserAdmin[User]):
     """Django's pages of users. They delete an account completely, with its bots.
 
     An operator who signed in with a token only reads them. Otherwise the token could

@@ -244,3 +244,23 @@ def test_a_list_of_tournaments_says_why_one_is_stopped(
     page = operator.get(reverse("admin:tournaments_tournament_changelist"))
 
     assert "config: wrong" in page.content.decode()
+
+
+@pytest.mark.parametrize("key", [str(2**63), "9" * 30, "9" * 5000, f"-{2**63}", "x"])
+@pytest.mark.parametrize("model", [User, Group], ids=["user", "group"])
+def test_a_key_that_no_row_has_is_refused(operator: Client, model, key: str) -> None:
+    """The database failed with numbers that it cannot store."""
+    field = "user_permissions" if model is User else "permissions"
+    Group.objects.create(name="helpers")
+    row = model.objects.earliest("pk")
+    address = reverse(f"admin:auth_{model._meta.model_name}_change", args=[row.pk])
+    page = operator.post(address, {field: key})
+
+    assert page.status_code == 200
+    assert field in page.context["adminform"].form.errors
+
+
+def test_a_search_for_thousands_of_digits_finds_nothing(operator: Client) -> None:
+    page = operator.get("/admin/games/game/", {"q": "9" * 5000})
+
+    assert page.status_code == 200
