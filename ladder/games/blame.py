@@ -45,10 +45,12 @@ def repeat_offenders(game: int) -> set[int]:
     return suspects
 
 
-def offences_of(submission: int) -> int:
-    """Count the games of the last day that a submission forfeited as a repeat offender.
+def forfeits_of_offender(submission: int) -> int:
+    """Count the forfeits of the last day of a submission that is a repeat offender.
 
-    These are the games in which an attempt had failed in its seat before. Return 0 if
+    It is one after MIN_OFFENCES forfeits in games in which an attempt had failed in its
+    seat. All its forfeits count, because from then on its attempts are judged strictly:
+    they end with forfeits and no longer fail. Return 0 for other submissions, and if
     the service itself may be to blame: see `_service_may_be_sick`.
     """
     failed = Attempt.objects.filter(
@@ -57,13 +59,13 @@ def offences_of(submission: int) -> int:
         outcome=Attempt.Outcome.FAILED,
     )
     forfeits = Seat.objects.filter(
-        Exists(failed),
         submission=submission,
         game__status=GameStatus.FINISHED,
         game__finished_at__gt=Now() - OFFENCE_WINDOW,
     ).exclude(fault="")
-    offences = forfeits.count()
-    return 0 if offences and _service_may_be_sick() else offences
+    if forfeits.filter(Exists(failed)).count() < MIN_OFFENCES:
+        return 0
+    return 0 if _service_may_be_sick() else forfeits.count()
 
 
 def _games_of(submission: int) -> int:

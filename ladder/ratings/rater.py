@@ -26,8 +26,8 @@ BATCH_GAMES = 50
 BENCH_AFTER = 4
 """A bot that forfeits is benched if it forfeited this many of its latest games with the
 present version (`ledger.LATEST_GAMES`)."""
-BENCH_AFTER_OFFENCES = 4
-"""A bot is benched at this many forfeits in a day that each cost failed attempts.
+BENCH_AFTER_AS_OFFENDER = 4
+"""A repeat offender (`blame`) is benched at this many forfeits in a day.
 
 Such a bot may play well in most games, but it occupies workers three times as long.
 """
@@ -214,22 +214,22 @@ def _bench_failing(season: Season, bots: set[int]) -> None:
     for rating in forfeited.select_related("bot"):
         why = bench_reason(rating.latest)
         if not why and rating.latest & 1:
-            why = offence_reason(blame.offences_of(rating.submission_id))
+            why = offence_reason(blame.forfeits_of_offender(rating.submission_id))
         if why and memberships.bench(season, rating, why):
             log.warning("bot benched", season=season.pk, bot=rating.bot.slug, why=why)
 
 
-def offence_reason(offences: int) -> str:
+def offence_reason(forfeits: int) -> str:
     """Return why a repeat offender is benched, for its owner; "" if it is not.
 
-    `offences` is that of `blame.offences_of`.
+    `forfeits` is that of `blame.forfeits_of_offender`.
     """
-    if offences < BENCH_AFTER_OFFENCES:
+    if forfeits < BENCH_AFTER_AS_OFFENDER:
         return ""
     return (
-        f"In {offences} games of the last day attempts failed while the service talked"
-        " to this version, and it forfeited them. Look at the logs of these games, then"
-        " upload a new version."
+        f"This version forfeited {forfeits} games of the last day, and in several of"
+        " them attempts failed while the service talked to it. Look at the logs of"
+        " these games, then upload a new version."
     )
 
 

@@ -263,25 +263,29 @@ def test_a_bot_that_forfeits_half_of_its_games_is_benched_and_told_why(season):
 
 
 @pytest.mark.parametrize(
-    ("after_failure", "status"), [(True, "benched"), (False, "active")]
+    ("costly", "status"), [(4, "benched"), (2, "benched"), (1, "active"), (0, "active")]
 )
 def test_a_repeat_offender_that_plays_well_in_most_games_is_benched(
-    season, after_failure, status
+    season, costly, status
 ):
-    """A bot that kills itself only when it loses forfeited 8 of 119 games."""
+    """A bot that kills itself only when it loses forfeited 8 of 119 games.
+
+    Only `costly` forfeits come after failed attempts. The clock of an offender is
+    strict, so that its later attempts do not fail.
+    """
     ana, _ben = factories.bots(2)
     rater.welcome(season.pk)
-    for number in range(rater.BENCH_AFTER_OFFENCES * 4 - 3):  # the last is a forfeit
+    for number in range(rater.BENCH_AFTER_AS_OFFENDER * 4 - 3):  # the last is a forfeit
         if number % 4:
             lose(season, ana)
         else:
             assert place(season, ana).status == Membership.Status.ACTIVE
-            lose(season, ana, "crash", after_failure=after_failure)
+            lose(season, ana, "crash", after_failure=number < 4 * costly)
 
     assert place(season, ana).status == status
-    if after_failure:
+    if status == "benched":
         why = AuditEntry.objects.get(kind="bench").why
-        assert why.startswith("In 4 games of the last day attempts failed while")
+        assert why.startswith("This version forfeited 4 games of the last day")
 
 
 def test_a_bot_that_is_benched_leaves_no_game_behind(season):
