@@ -61,6 +61,11 @@ urlpatterns = [
         "submissions/<int:pk>/", views.SubmissionPage.as_view(), name="submission-page"
     ),
     path(
+        "submissions/<int:pk>/progress.html",
+        views.SubmissionProgress.as_view(),
+        name="submission-progress",
+    ),
+    path(
         "submissions/<int:pk>/activate/",
         account_views.ActivateAction.as_view(),
         name="submission-activate",

@@ -7,6 +7,7 @@ from django.contrib.auth import logout
 from django.core.validators import slug_re
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import get_conditional_response
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
@@ -14,7 +15,7 @@ from django.views.decorators.http import conditional_page
 
 from ladder.accounts.sessions import sign_in
 from ladder.bots import selectors as bots, submissions
-from ladder.bots.models import Bot
+from ladder.bots.models import Bot, Submission
 from ladder.common import rate_limits
 from ladder.games import visibility as games
 from ladder.games.models import Game, GameStatus, Match
@@ -28,6 +29,7 @@ from ladder.web import (
     pages,
     problem_texts,
     problems,
+    progress,
     tournament_pages,
 )
 from ladder.web.parameters import number
@@ -106,20 +108,60 @@ class BotPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         bot = get_object_or_404(bots.bots(), slug=slug)
         details = pages.bot_details(bot, request.user)
-        context = pages.context(details) | {"form": forms.UploadForm()}
+        context = pages.context(details) | {
+            "form": forms.UploadForm(),
+            "max_upload_bytes": settings.TORRES_UPLOAD_BYTES,
+        }
         return render(request, "web/bot.html", context)
 
 
 class SubmissionPage(View):
+    """A submission, and how far it is on the way to its first rated game."""
+
+    template = "web/submission.html"
+
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         submission = get_object_or_404(bots.submissions(), pk=pk)
+        own = bots.owns(request.user, submission.bot)
+        return self.answer(request, submission, progress.progress(submission, own=own))
+
+    def answer(
+        self,
+        request: HttpRequest,
+        submission: Submission,
+        state: progress.UploadProgress,
+    ) -> HttpResponse:
         context = {
             "submission": submission,
             "bot": submission.bot,
             "own": bots.owns(request.user, submission.bot),
             "can_activate": submissions.was_ready(submission),
+            "progress": state,
         }
-        return render(request, "web/submission.html", context)
+        return render(request, self.template, context)
+
+
+class SubmissionProgress(SubmissionPage):
+    """The part of a submission's page that changes, for the script that polls it.
+
+    The ETag follows from the progress, because the CSRF token of a form in this part is
+    a new text in each response.
+    """
+
+    template = "web/_submission.html"
+
+    def answer(
+        self,
+        request: HttpRequest,
+        submission: Submission,
+        state: progress.UploadProgress,
+    ) -> HttpResponse:
+        response = get_conditional_response(request, etag=state.tag)
+        if response is None:
+            response = super().answer(request, submission, state)
+        response["ETag"] = state.tag
+        response["Cache-Control"] = "private, no-cache"
+        return response
 
 
 class GamesPage(View):

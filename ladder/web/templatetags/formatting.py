@@ -52,3 +52,15 @@ def arrow(value: float | None) -> str:
 def spaced(word: str) -> str:
     """Turn an identifier into words, for example "round_robin" into "Round robin"."""
     return word.replace("_", " ").capitalize()
+
+
+@register.filter
+def duration(seconds: float) -> str:
+    """Format a duration in the unit that fits, for example "8 s" or "3 min"."""
+    if seconds < 1:
+        return "less than 1\xa0s"
+    if seconds < 90:
+        return f"{seconds:.0f}\xa0s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f}\xa0min"
+    return f"{seconds / 3600:.0f}\xa0h"

@@ -1,0 +1,118 @@
+"""The pages around the leaderboard in a real browser."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, JSHandle, Page, expect
+
+from ladder.accounts import tokens
+from ladder.bots import validation
+from ladder.bots.models import Submission
+from ladder.ratings.selectors import validation_forms
+from tests import factories
+from tests.web import test_browser
+
+chromium = test_browser.chromium
+page = test_browser.page
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+KIT = Path("ladder/bots/kits/python/bot.py")
+
+
+def sign_in(page: Page, name: str) -> None:
+    page.goto("/sign-in/")
+    page.get_by_label("Your API token").fill(tokens.token_for(name))
+    page.get_by_role("button", name="Sign in with the token").click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+def dragged(page: Page, *files: tuple[str, str]) -> JSHandle:
+    """Return what a browser hands over when these files are dropped."""
+    return page.evaluate_handle(
+        """files => {
+            const transfer = new DataTransfer();
+            const add = ([name, text]) => transfer.items.add(new File([text], name));
+            files.forEach(add);
+            return transfer;
+        }""",
+        [list(file) for file in files],
+    )
+
+
+def drop(page: Page, *files: tuple[str, str]) -> None:
+    event = {"dataTransfer": dragged(page, *files)}
+    page.locator("form.upload").dispatch_event("drop", event)
+
+
+def step(page: Page, number: int) -> str:
+    """Return the selector of a step, from 1."""
+    return f".progress li:nth-child({number})"
+
+
+def test_a_dropped_file_is_followed_to_its_first_rated_game(
+    page: Page, settings
+) -> None:
+    """The page advances by itself; the validation plays real games with the kit."""
+    settings.TORRES_SANDBOX = "none"
+    show = factories.everything()
+    sign_in(page, "ana")
+    page.goto("/bots/grendel/")
+
+    drop(page, ("bot.py", KIT.read_text()))
+    expect(page.locator("h1")).to_contain_text("Grendel #3")
+    expect(page.locator(step(page, 1))).to_contain_text("Uploaded done")
+    expect(page.locator(step(page, 2))).to_contain_text("Built waiting")
+    new = Submission.objects.get(number=3)
+    validation.run(new.pk, validation_forms(new.pk))
+    expect(page.locator(step(page, 3))).to_contain_text("Validated done")
+    expect(page.locator("h1 .tag")).to_have_text("ready")
+    expect(page.locator(step(page, 4))).to_contain_text("pairs new versions first")
+
+    match = factories.make_match(new, show.bens, finished=0)
+    factories.pair(show.season, match)
+    expect(page.locator(step(page, 4))).to_contain_text("is scheduled")
+    game = match.games.get()
+    factories.play(game)
+    factories.fold(show.season, game, {new.bot: (31.0, 1.0)})
+    expect(page.locator(step(page, 4))).to_contain_text("First rated game done")
+    page.get_by_role("link", name="Replay of its first rated game").click()
+    expect(page.locator("h1")).to_contain_text(f"Game {game.pk}")
+
+
+def test_what_cannot_be_uploaded_is_said_before_it_is_sent(
+    page: Page, settings
+) -> None:
+    settings.TORRES_UPLOAD_BYTES = 100
+    factories.everything()
+    sign_in(page, "ana")
+    page.goto("/bots/grendel/")
+    notice = page.locator(".dropnotice")
+
+    drop(page, ("a.py", "1"), ("b.py", "2"))
+    expect(notice).to_contain_text("These are 2 files")
+    drop(page)
+    expect(notice).to_contain_text("That is no file")
+    drop(page, ("large.py", "x" * 101))
+    expect(notice).to_contain_text("large.py has 101 bytes; the limit is 100")
+    assert page.url.endswith("/bots/grendel/")
+    assert Submission.objects.count() == 3
+
+
+def test_without_scripts_an_upload_is_followed_by_loading_the_page(
+    chromium: Browser, live_server, data_dir: Path, tmp_path: Path
+) -> None:
+    show = factories.everything()
+    (tmp_path / "bot.py").write_text("print(1)")
+    context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
+    context.set_default_timeout(test_browser.TIMEOUT_MS)
+    page = context.new_page()
+    sign_in(page, "ana")
+    page.goto(f"/bots/{show.anas.bot.slug}/")
+
+    expect(page.locator(".drophint")).to_be_hidden()
+    page.get_by_label("one source file").set_input_files(tmp_path / "bot.py")
+    page.get_by_role("button", name="Upload").click()
+    expect(page.locator(step(page, 2))).to_contain_text("Built waiting")
+    new = Submission.objects.get(number=3)
+    Submission.objects.filter(pk=new.pk).update(status="validating")
+    expect(page.locator(step(page, 3))).to_contain_text("Validated running")
+    context.close()
