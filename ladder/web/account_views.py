@@ -8,7 +8,6 @@ from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.core.validators import slug_re
 from django.db import transaction
-from django.db.models import Prefetch
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -22,9 +21,9 @@ from ladder.bots.models import Bot, Submission
 from ladder.common import rate_limits
 from ladder.common.errors import LadderError
 from ladder.ratings import challenges, leaderboard as ratings, memberships
-from ladder.ratings.models import Ladder, Membership
+from ladder.ratings.models import Ladder
 from ladder.tournaments import services as entries, visibility as tournaments
-from ladder.web import forms, problems
+from ladder.web import dashboard, forms, problems
 
 MAX_SUGGESTIONS = 50  # bots that the field for an opponent suggests
 TOKEN_FIELD_IDS = "token-%s"  # noqa: S105 - the page has another field for a name
@@ -57,12 +56,8 @@ class AccountPage(SignedInView):
     ) -> HttpResponse:
         """Render the page. `new_token` is shown once."""
         person = self.person()
-        benched = Membership.objects.filter(status=Membership.Status.BENCHED)
-        benches = Prefetch(
-            "memberships", benched.select_related("ladder"), to_attr="benches"
-        )
         context = {
-            "bots": bots.bots().filter(owner=person).prefetch_related(benches),
+            "own_bots": dashboard.own_bots(person),
             "tokens": person.tokens.order_by("-id"),
             "new_bot": forms.NewBotForm(),
             "new_token": token_form,
