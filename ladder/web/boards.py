@@ -15,10 +15,11 @@ from django.template.loader import render_to_string
 from ladder.bots.models import Bot
 from ladder.games.models import MAX_SEATS
 from ladder.ratings import leaderboard as ratings, statistics
-from ladder.ratings.leaderboard import LeaderboardRow
 from ladder.ratings.models import Ladder, Rating, Season
+from ladder.ratings.ranked_rows import BoardFilter, RankedRow, ranked_page
 from ladder.ratings.statistics import Meeting, RatingSummary, SeatStrength, TieBand
 from ladder.web.charts import Chart, chart
+from ladder.web.scales import Scale, scale
 
 ROWS = 50  # rows on one page of a leaderboard
 LEADERBOARD_TTL_S = 2  # as in the API
@@ -35,10 +36,15 @@ class BotsNotRated(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RenderedBoard:
-    """A page of a leaderboard as HTML, and the numbers of its neighbour pages."""
+    """A page of a leaderboard as HTML, and the numbers of its neighbour pages.
+
+    `total` counts the listed bots, `hidden` those that are not, because they are
+    withdrawn.
+    """
 
     html: str
     total: int
+    hidden: int
     previous: int | None
     next: int | None
 
@@ -54,7 +60,7 @@ class SeasonBoard:
 
 @dataclass(frozen=True, slots=True)
 class IntervalBar:
-    """The 95 % interval of μ, in percent of the range of all rows of the page."""
+    """The 95 % interval of μ, in percent of the scale of the page."""
 
     low: float
     mu: float
@@ -65,7 +71,7 @@ class IntervalBar:
 class BoardRow:
     """A row of the leaderboard, with what only the page shows."""
 
-    row: LeaderboardRow
+    row: RankedRow
     trend: float | None
     bar: IntervalBar
 
@@ -118,67 +124,84 @@ def default_ladder() -> Ladder | None:
     return ratings.ladders().order_by("-default", "id").first()
 
 
-def season_board(ladder: Ladder, season: Season, page: int) -> SeasonBoard:
-    """Return a page (1 is the first) of the leaderboard of a season."""
-    key = f"season-board:{season.pk}:{season.status}:{page}"
-    rendered: RenderedBoard | None = cache.get(key)
+def season_board(
+    ladder: Ladder, season: Season, page: int, chosen: BoardFilter | None = None
+) -> SeasonBoard:
+    """Return a page (1 is the first) of the leaderboard of a season.
+
+    Searches are not cached: hardly two visitors look for the same text.
+    """
+    chosen = chosen or BoardFilter()
+    choice = f"{chosen.language}:{chosen.withdrawn}"
+    key = f"season-board:{season.pk}:{season.status}:{page}:{choice}"
+    rendered: RenderedBoard | None = None if chosen.text else cache.get(key)
     if rendered is None:
-        rendered = _render_board(season, page)
-        cache.set(key, rendered, LEADERBOARD_TTL_S)
+        rendered = _render_board(season, page, chosen)
+        if not chosen.text:
+            cache.set(key, rendered, LEADERBOARD_TTL_S)
     others = [other for other in ladder.seasons.all() if other != season]
     return SeasonBoard(season, rendered, others)
 
 
-def _render_board(season: Season, page: int) -> RenderedBoard:
+def _render_board(season: Season, page: int, chosen: BoardFilter) -> RenderedBoard:
     start = (page - 1) * ROWS
-    part = ratings.leaderboard_page(season, start, ROWS)
-    rows = _board_rows(season, part.rows)
-    bands = _in_bands(season, start, rows)
-    context = {"bands": bands, "ladder": season.ladder, "page": page}
+    part = ranked_page(season, chosen, start, ROWS)
+    axis = _axis(part.rows)
+    rows = _board_rows(season, part.rows, axis)
+    context = {
+        "bands": _in_bands(season, rows, chosen),
+        "axis": axis,
+        "ladder": season.ladder,
+        "page": page,
+        "chosen": chosen,
+    }
     return RenderedBoard(
         html=render_to_string("web/_board.html", context),
         total=part.total,
+        hidden=part.hidden,
         previous=page - 1 if page > 1 else None,
         next=page + 1 if start + ROWS < part.total else None,
     )
 
 
-def _board_rows(season: Season, rows: list[LeaderboardRow]) -> list[BoardRow]:
-    """Add each bot's trend, and its interval in percent of the page's whole range."""
+def _axis(rows: list[RankedRow]) -> Scale | None:
     if not rows:
+        return None
+    return scale(min(row.low for row in rows), max(row.high for row in rows))
+
+
+def _board_rows(
+    season: Season, rows: list[RankedRow], axis: Scale | None
+) -> list[BoardRow]:
+    """Add each bot's trend, and its interval on the axis of the page."""
+    if axis is None:
         return []
-    slugs = [row.bot for row in rows]
-    rated = Rating.objects.filter(season=season, bot__slug__in=slugs)
-    trend_by_bot = statistics.trends(season, rated)
-    trends = {
-        slug: trend_by_bot[bot] for bot, slug in rated.values_list("bot", "bot__slug")
-    }
-    low = min(row.low for row in rows)
-    span = max(row.high for row in rows) - low or 1.0
-
-    def percent(value: float) -> float:
-        return round(2 + 96 * (value - low) / span, 1)
-
+    rated = Rating.objects.filter(season=season, bot__in=[row.bot_id for row in rows])
+    trends = statistics.trends(season, rated)
     return [
         BoardRow(
             row,
-            trends.get(row.bot),
-            IntervalBar(percent(row.low), percent(row.mu), percent(row.high)),
+            trends.get(row.bot_id),
+            IntervalBar(*(axis.percent(x) for x in (row.low, row.mu, row.high))),
         )
         for row in rows
     ]
 
 
-def _in_bands(season: Season, start: int, rows: list[BoardRow]) -> list[BoardBand]:
-    """Group the rows by the tie bands to which their positions belong."""
-    if not rows:
-        return []
-    bands = statistics.bands(season, start + 1, start + len(rows))
+def _in_bands(
+    season: Season, rows: list[BoardRow], chosen: BoardFilter
+) -> list[BoardBand]:
+    """Group the rows by the tie bands to which their positions belong.
+
+    A search lists single rows of many bands, so it has none.
+    """
+    if not rows or chosen.is_search:
+        return [BoardBand(None, rows)] if rows else []
+    bands = statistics.bands(season, rows[0].row.position, rows[-1].row.position)
     band_at = {k: band for band in bands for k in range(band.first, band.last + 1)}
-    numbered = enumerate(rows, start=start + 1)
     return [
-        BoardBand(band, [row for _, row in group])
-        for band, group in groupby(numbered, lambda item: band_at.get(item[0]))
+        BoardBand(band, list(group))
+        for band, group in groupby(rows, lambda item: band_at.get(item.row.position))
     ]
 
 

@@ -11,6 +11,7 @@ from ladder.web import (
 
 urlpatterns = [
     path("", views.HomePage.as_view(), name="home"),
+    path("ladders/", views.LaddersPage.as_view(), name="ladders-page"),
     path("ladders/<slug:slug>/", views.LadderPage.as_view(), name="ladder-page"),
     path("ladders/<slug:slug>/compare/", views.ComparePage.as_view(), name="compare"),
     path(

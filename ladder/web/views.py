@@ -1,6 +1,7 @@
 """The public pages. Each view joins what several packages know about one subject."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.auth import logout
@@ -20,12 +21,16 @@ from ladder.common import rate_limits
 from ladder.games import visibility as games
 from ladder.games.models import Game, GameStatus, Match
 from ladder.ratings import leaderboard as ratings
+from ladder.ratings.models import Season
+from ladder.ratings.ranked_rows import MAX_SEARCH_CHARS, BoardFilter
+from ladder.runner.languages import BY_NAME
 from ladder.tournaments import visibility as tournaments
 from ladder.web import (
     boards,
     docs,
     docs_search,
     forms,
+    ladder_pages,
     pages,
     problem_texts,
     problems,
@@ -54,8 +59,41 @@ class HomePage(View):
             "featured": next(finished, None),
             "ladder": ladder,
             "board": ladder and season and boards.season_board(ladder, season, 1),
+            "upsets": ladder_pages.latest_upsets(season) if season else [],
+            "tournaments": ladder_pages.going_tournaments(),
+            "chosen": BoardFilter(),
+            "languages": sorted(BY_NAME),
         }
         return render(request, "web/home.html", context)
+
+
+@method_decorator(conditional_page, "dispatch")
+class LaddersPage(View):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        context = pages.context(ladder_pages.ladders_details())
+        return render(request, "web/ladders.html", context)
+
+
+def _board_filter(request: HttpRequest) -> BoardFilter:
+    """Return what the visitor wants to see. Unknown languages are left out."""
+    text = request.GET.get("q", "").replace("\0", "").strip()
+    language = request.GET.get("language", "")
+    return BoardFilter(
+        text=text[:MAX_SEARCH_CHARS],
+        language=language if language in BY_NAME else "",
+        withdrawn=request.GET.get("withdrawn") == "1",
+    )
+
+
+def _pages_query(season: Season | None, chosen: BoardFilter) -> str:
+    """Return the query with which other pages of the same list begin."""
+    fields = {
+        "season": season.number if season else "",
+        "q": chosen.text,
+        "language": chosen.language,
+        "withdrawn": "1" if chosen.withdrawn else "",
+    }
+    return urlencode({name: value for name, value in fields.items() if value})
 
 
 @method_decorator(conditional_page, "dispatch")
@@ -66,10 +104,14 @@ class LadderPage(View):
         season = ratings.current(ladder)
         if (wanted := number(request, "season")) is not None:
             season = get_object_or_404(ladder.seasons.all(), number=wanted)
-        board = season and boards.season_board(ladder, season, page)
+        chosen = _board_filter(request)
+        board = season and boards.season_board(ladder, season, page, chosen)
         context = {
             "ladder": ladder,
             "board": board,
+            "chosen": chosen,
+            "languages": sorted(BY_NAME),
+            "pages_query": _pages_query(season, chosen),
             "stopped": tournament_pages.ladder_stops(ladder, request.user),
         }
         return render(request, "web/ladder.html", context)

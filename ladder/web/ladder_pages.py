@@ -1,0 +1,198 @@
+"""The contents of the list of ladders, and of the parts of the home page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.core.cache import cache
+from django.db.models import Count, Q, QuerySet
+
+from engine.editions import PRESETS
+from engine.rulesets import SWITCHES
+from ladder.games import visibility as games
+from ladder.games.installed_languages import InstalledLanguage, installed_languages
+from ladder.games.models import Game, GameStatus
+from ladder.ratings import leaderboard
+from ladder.ratings.core.ledger import EntryKind
+from ladder.ratings.core.trueskill import Skill
+from ladder.ratings.description import BadLadder, read_tables
+from ladder.ratings.models import Entry, Ladder, Membership, Season
+from ladder.runner.limits import BadLimits, read_limits
+from ladder.tournaments import visibility as tournaments
+from ladder.tournaments.models import Tournament
+
+MAX_LADDERS = 100
+MAX_SHOWN_TOURNAMENTS = 5
+GOING = (
+    Tournament.Status.RUNNING,
+    Tournament.Status.CHECK_IN,
+    Tournament.Status.ENTRY,
+)
+UPSET_GAMES = 200
+"""Upsets are looked for among this many of the latest rated games of a season."""
+MAX_UPSETS = 3
+MAX_UPSET_SIGMA = 2.5
+"""The rating of a bot with a larger σ says too little to be surprised by its win."""
+UPSETS_TTL_S = 30  # reads the entries of 200 games
+
+
+@dataclass(frozen=True, slots=True)
+class TableSize:
+    """A number of seats, and its share of the matches in percent."""
+
+    seats: str
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class LadderEntry:
+    """A ladder in words. `bots` counts those that play on it now."""
+
+    ladder: Ladder
+    season: Season | None
+    bots: int
+    edition: str
+    switches: list[str]
+    tables: list[TableSize]
+    limits: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaddersDetails:
+    """The contents of the list of ladders. `languages` are those that workers offer."""
+
+    ladders: list[LadderEntry]
+    languages: list[InstalledLanguage]
+    missing: list[InstalledLanguage]
+
+
+@dataclass(frozen=True, slots=True)
+class Upset:
+    """A rated game that was won by a bot with a much lower rating than another one."""
+
+    game: Game
+    difference: float
+
+
+def ladders_details() -> LaddersDetails:
+    rows = list(leaderboard.ladders()[:MAX_LADDERS])
+    playing = Membership.objects.filter(status=Membership.Status.ACTIVE)
+    of_active_bots = playing.filter(bot__status="active", ladder__in=rows)
+    counts = of_active_bots.order_by().values("ladder").annotate(n=Count("pk"))
+    bots = dict(counts.values_list("ladder", "n"))
+    languages = installed_languages()
+    return LaddersDetails(
+        [_entry(ladder, bots.get(ladder.pk, 0)) for ladder in rows],
+        [language for language in languages if language.workers],
+        [language for language in languages if not language.workers],
+    )
+
+
+def _entry(ladder: Ladder, bots: int) -> LadderEntry:
+    preset = PRESETS.get(ladder.ruleset)
+    return LadderEntry(
+        ladder=ladder,
+        season=leaderboard.current(ladder),
+        bots=bots,
+        edition=preset.explanation if preset else "",
+        switches=_switches(ladder.switches),
+        tables=_tables(ladder.tables),
+        limits=_limits(ladder.limits),
+    )
+
+
+def _switches(switches: object) -> list[str]:
+    """Return the differences from the ruleset in words."""
+    if not isinstance(switches, Mapping):
+        return []
+    return [
+        f"{SWITCHES[name].meaning}: {_value(value)}"
+        for name, value in switches.items()
+        if name in SWITCHES
+    ]
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "no limit"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def _tables(tables: object) -> list[TableSize]:
+    try:
+        shares = {seats: share for seats, share in read_tables(tables).items() if share}
+    except BadLadder:
+        return []
+    total = sum(shares.values())
+    return [TableSize(seats, 100 * shares[seats] / total) for seats in sorted(shares)]
+
+
+def _limits(document: object) -> str:
+    """Return the limits of a bot in a sentence; empty if they are not valid."""
+    try:
+        limits = read_limits(document)
+    except BadLimits:
+        return ""
+    return (
+        f"{_seconds(limits.move_ms)} for each turn, and a bank of"
+        f" {_seconds(limits.bank_ms)} for the whole game; {limits.memory_mb} MiB of"
+        f" memory; {limits.pids} processes and threads"
+    )
+
+
+def _seconds(ms: int) -> str:
+    return f"{ms / 1000:g} s"
+
+
+def going_tournaments() -> QuerySet[Tournament]:
+    """Return some tournaments that run or can be entered, newest first."""
+    going = tournaments.tournaments().filter(Q(status__in=GOING))
+    return going[:MAX_SHOWN_TOURNAMENTS]
+
+
+def latest_upsets(season: Season) -> list[Upset]:
+    """Return the most surprising of the latest rated games, the greatest first."""
+    key = f"upsets:{season.pk}"
+    differences: dict[int, float] | None = cache.get(key)
+    if differences is None:
+        differences = _differences(season)
+        cache.set(key, differences, UPSETS_TTL_S)
+    rows = games.games().filter(status=GameStatus.FINISHED).in_bulk(list(differences))
+    upsets = [Upset(rows[pk], lead) for pk, lead in differences.items() if pk in rows]
+    return sorted(upsets, key=lambda upset: -upset.difference)[:MAX_UPSETS]
+
+
+def _differences(season: Season) -> dict[int, float]:
+    """Return by how much the winners were rated lower, for the greatest of these.
+
+    There are some more than are shown, because a game may be voided or hidden.
+    """
+    entries = Entry.objects.filter(season=season, kind=EntryKind.GAME)
+    latest = entries.order_by("-seq").values_list("game", "inputs", "changes")
+    found = {
+        game: lead
+        for game, inputs, changes in latest[:UPSET_GAMES]
+        if (lead := _lead_of_others(inputs, changes)) > 0
+    }
+    greatest = sorted(found, key=lambda game: -found[game])[: 2 * MAX_UPSETS]
+    return {game: found[game] for game in greatest}
+
+
+def _lead_of_others(
+    inputs: dict[str, object], changes: list[dict[str, object]]
+) -> float:
+    """Return how much higher the best loser was rated than the winner; 0 if not."""
+    before = {
+        change["bot"]: Skill(*change["before"])  # type: ignore[misc]
+        for change in changes
+        if change["before"]
+    }
+    seats = inputs.get("seats", [])
+    ranks = {s["bot"]: s["rank"] for s in seats if s["bot"] in before}  # type: ignore[attr-defined]
+    winners = [before[bot] for bot, rank in ranks.items() if rank == 1]
+    losers = [before[bot] for bot, rank in ranks.items() if rank != 1]
+    if len(winners) != 1 or not losers or winners[0].sigma > MAX_UPSET_SIGMA:
+        return 0.0
+    best = max(skill.shown_rating for skill in losers)
+    return best - winners[0].shown_rating
