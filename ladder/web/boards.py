@@ -18,6 +18,8 @@ from ladder.ratings import leaderboard as ratings, statistics
 from ladder.ratings.models import Ladder, Rating, Season
 from ladder.ratings.ranked_rows import BoardFilter, RankedRow, ranked_page
 from ladder.ratings.statistics import Meeting, RatingSummary, SeatStrength, TieBand
+from ladder.web import bot_pages
+from ladder.web.bot_pages import SeasonChoice
 from ladder.web.charts import Chart, chart
 from ladder.web.scales import Scale, scale
 
@@ -111,9 +113,15 @@ class BotComparison:
 
 @dataclass(frozen=True, slots=True)
 class LadderStanding:
-    """The statistics of a bot on one ladder."""
+    """The statistics of a bot in one season of a ladder.
+
+    `seasons` are all seasons of the ladder in which the bot is rated, if these are
+    several.
+    """
 
     ladder: Ladder
+    season: Season
+    seasons: list[Season]
     record: RatingSummary
     seats: list[StrengthRow]
     opponents: list[Meeting]
@@ -205,18 +213,24 @@ def _in_bands(
     ]
 
 
-def standings(bot: Bot) -> list[LadderStanding]:
-    """Return the statistics of a bot in the current season of each ladder."""
-    rows = Rating.objects.filter(bot=bot).exclude(season__status=Season.Status.ARCHIVED)
+def standings(bot: Bot, chosen: SeasonChoice | None = None) -> list[LadderStanding]:
+    """Return the statistics of a bot in the present season of each ladder.
+
+    Of the ladder in `chosen` they are those of the chosen season.
+    """
+    seasons = bot_pages.seasons_of(bot)
     return [
-        _standing(rating) for rating in rows.select_related("season__ladder", "bot")
+        _standing(rating, seasons[rating.season.ladder_id])
+        for rating in bot_pages.shown_ratings(bot, chosen)
     ]
 
 
-def _standing(rating: Rating) -> LadderStanding:
+def _standing(rating: Rating, seasons: list[Season]) -> LadderStanding:
     season = rating.season
     return LadderStanding(
         ladder=season.ladder,
+        season=season,
+        seasons=seasons if len(seasons) > 1 else [],
         record=statistics.summary(season, rating),
         seats=_by_players(statistics.strength(season, rating.bot)),
         opponents=statistics.opponents(season, rating, 0, MAX_OPPONENTS).rows,

@@ -1,7 +1,7 @@
 """Compute the coordinates of a rating chart. The template writes the SVG."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,16 +11,20 @@ HEIGHT = 200
 LEFT = 36
 RIGHT = 8
 BOTTOM = 20
-TOP = 8
+TOP = 16
+LABEL_WIDTH = 28
 MAX_TICKS = 7
 TICK_STEPS = (1, 2, 5, 10, 20, 50, 100)
 
 
 class ChartedPoint(Protocol):
-    """A bot's rating after one entry of a ledger, with the kind of the entry."""
+    """A bot's rating after one entry of a ledger.
+
+    `submission` is the number of the upload with which the bot joined or continued.
+    """
 
     @property
-    def kind(self) -> str: ...
+    def submission(self) -> int | None: ...
     @property
     def mu(self) -> float: ...
     @property
@@ -39,9 +43,13 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A vertical line where a new version of the bot started."""
+    """A vertical line where an upload began to play.
+
+    Its `label` is empty if it would overlap the one to its left.
+    """
 
     x: float
+    number: int
     label: str
 
 
@@ -88,15 +96,26 @@ def chart(points: Sequence[ChartedPoint]) -> Chart | None:
         mean=_path([(x(k), y(p.mu)) for k, p in enumerate(points)]),
         band=_path(upper + lower[::-1]),
         ticks=[Tick(y(v), f"{v:.0f}") for v in _steps(low, high)],
-        marks=[
-            Mark(x(k), "new version")
+        marks=_marks(
+            (x(k), p.submission)
             for k, p in enumerate(points)
-            if p.kind == "new_version"
-        ],
+            if p.submission is not None
+        ),
         first=points[0].rating,
         last=points[-1].rating,
         count=len(points),
     )
+
+
+def _marks(starts: Iterable[tuple[float, int]]) -> list[Mark]:
+    marks = []
+    free = 0.0  # no label reaches beyond this
+    for x, number in starts:
+        has_room = x >= free
+        marks.append(Mark(x, number, f"#{number}" if has_room else ""))
+        if has_room:
+            free = x + LABEL_WIDTH
+    return marks
 
 
 def _path(points: list[tuple[float, float]]) -> str:

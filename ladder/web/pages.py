@@ -20,10 +20,11 @@ from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
 from ladder.games.visibility import SeatLogEntry
 from ladder.ratings import memberships
 from ladder.ratings.memberships import LadderPlace
-from ladder.ratings.models import Challenge, Pairing
+from ladder.ratings.models import Challenge, Pairing, Season
 from ladder.tournaments.models import Fixture
-from ladder.web import boards, comparison_pages
+from ladder.web import boards, bot_pages, comparison_pages
 from ladder.web.boards import LadderStanding
+from ladder.web.bot_pages import SeasonChoice
 from ladder.web.comparison_pages import ComparisonOffer
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ class BotDetails:
     """The contents of the page of a bot.
 
     `own` tells whether the visitor owns it. `places` are the ladders on which the bot
-    is or was; for the owner these are all ladders. `comparisons` is for the
-    owner only.
+    is or was; for the owner these are all ladders. `past_seasons` are given if the bot
+    has no rating in a present season. `comparisons` is for the owner only.
     """
 
     bot: Bot
@@ -76,6 +77,8 @@ class BotDetails:
     submissions: QuerySet[Submission]
     standings: list[LadderStanding]
     games: list[Game]
+    forfeits: QuerySet[Seat]
+    past_seasons: list[Season]
     comparisons: ComparisonOffer | None
 
 
@@ -186,19 +189,25 @@ def latest_games(rows: QuerySet[Game], before: int | None) -> GamesPageRows:
     return GamesPageRows(listed[:ROWS], listed[ROWS - 1].pk)
 
 
-def bot_details(bot: Bot, person: Person) -> BotDetails:
+def bot_details(
+    bot: Bot, person: Person, chosen: SeasonChoice | None = None
+) -> BotDetails:
     submissions = Submission.objects.filter(bot=bot).order_by("-number")
     # Hundreds of games of a comparison would hide the games against other bots.
     others = games.games_of(bot).exclude(match__kind=Match.Kind.COMPARISON)
     latest = latest_games(others, None)
     own = bots.owns(person, bot)
+    standings = boards.standings(bot, chosen)
+    past = [] if standings else bot_pages.seasons_of(bot).values()
     return BotDetails(
         bot=bot,
         own=own,
         places=memberships.places(bot, only_own=not own),
         submissions=submissions[:MAX_SUBMISSIONS],
-        standings=boards.standings(bot),
+        standings=standings,
         games=latest.games[:MAX_GAMES_OF_BOT],
+        forfeits=bot_pages.latest_forfeits(bot),
+        past_seasons=[season for seasons in past for season in seasons],
         comparisons=comparison_pages.offer(bot) if own else None,
     )
 

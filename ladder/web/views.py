@@ -38,6 +38,7 @@ from ladder.web import (
     tournament_pages,
 )
 from ladder.web.parameters import number
+from ladder.web.bot_pages import SeasonChoice
 
 NOT_STARTED = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
 LATEST_GAMES = 10
@@ -149,12 +150,21 @@ class BotsPage(View):
 class BotPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         bot = get_object_or_404(bots.bots(), slug=slug)
-        details = pages.bot_details(bot, request.user)
+        details = pages.bot_details(bot, request.user, _season_choice(request))
         context = pages.context(details) | {
             "form": forms.UploadForm(),
             "max_upload_bytes": settings.TORRES_UPLOAD_BYTES,
         }
         return render(request, "web/bot.html", context)
+
+
+def _season_choice(request: HttpRequest) -> SeasonChoice | None:
+    """Return the season that a visitor chose for one ladder; None if there is none."""
+    slug = request.GET.get("ladder", "")
+    number = number(request, "season")
+    if number is None or not slug_re.match(slug):
+        return None
+    return SeasonChoice(slug, number)
 
 
 class SubmissionPage(View):

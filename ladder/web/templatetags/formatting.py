@@ -64,3 +64,15 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f}\xa0min"
     return f"{seconds / 3600:.0f}\xa0h"
+
+
+@register.filter
+def as_percent(share: float) -> str:
+    """Return a share of 1 as the width of a picture, in percent."""
+    return f"{100 * share:.1f}"
+
+
+@register.filter
+def share_of(part: int, whole: int) -> str:
+    """Return the share of a count as the width of a picture, in percent."""
+    return as_percent(part / whole if whole else 0.0)
