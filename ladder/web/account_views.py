@@ -1,6 +1,7 @@
 """The pages and actions of signed-in users: bots, uploads, challenges and tokens."""
 
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
@@ -10,6 +11,7 @@ from django.core.validators import slug_re
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views import View
@@ -161,12 +163,19 @@ class ChallengePage(SignedInView):
         ladder = self._ladder(slug)
         initial = {name: request.GET.get(name, "") for name in ("bot", "one")}
         sizes = ladder.table_sizes
-        form = forms.ChallengeForm(self._own_bots(), sizes, initial=initial)
+        form = forms.ChallengeForm(
+            self._own_bots(), sizes, initial=initial, search=self._search(ladder)
+        )
         return self._page(ladder, form, 200)
 
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
         ladder = self._ladder(slug)
-        form = forms.ChallengeForm(self._own_bots(), ladder.table_sizes, request.POST)
+        form = forms.ChallengeForm(
+            self._own_bots(),
+            ladder.table_sizes,
+            request.POST,
+            search=self._search(ladder),
+        )
         if form.is_valid():
             try:
                 match = challenges.challenge(self.person(), ladder, form.seats())
@@ -179,6 +188,10 @@ class ChallengePage(SignedInView):
 
     def _ladder(self, slug: str) -> Ladder:
         return get_object_or_404(ratings.ladders(), slug=slug)
+
+    def _search(self, ladder: Ladder) -> str:
+        """Return the address that suggests opponents."""
+        return f"{reverse('bot-search')}?{urlencode({'ladder': ladder.slug})}"
 
     def _own_bots(self) -> list[Bot]:
         """Return the user's bots that have a version to play with."""

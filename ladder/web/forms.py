@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from ladder.bots.models import Bot
+from ladder.web import bot_search
 
 
 class SignInForm(forms.Form):
@@ -65,22 +66,41 @@ class ReplayForm(forms.Form):
     )
 
 
-class ChallengeForm(forms.Form):
-    """Choose an own bot, its seat, and one to three opponents by their slugs.
+class BotField(forms.CharField):
+    """The name or the slug of a bot; its value is the slug."""
 
-    `tables` holds the permitted numbers of seats as texts: `Ladder.table_sizes`.
+    def clean(self, value: Any) -> str:
+        text: str = super().clean(value)
+        if not text:
+            return ""
+        bot = bot_search.find(text)
+        if bot is None:
+            raise ValidationError(bot_search.no_such_bot(text))
+        return bot.slug
+
+
+class ChallengeForm(forms.Form):
+    """Choose an own bot, its seat, and one to three opponents by names or slugs.
+
+    `search` is the address that suggests opponents. `tables` holds the permitted
+    numbers of seats as texts: `Ladder.table_sizes`.
     """
 
     OPPONENTS = ("one", "two", "three")
 
     bot = forms.ChoiceField(label="Your bot")
-    one = forms.SlugField(label="Against", max_length=64)
-    two = forms.SlugField(label="and", max_length=64, required=False)
-    three = forms.SlugField(label="and", max_length=64, required=False)
+    one = BotField(label="Against", max_length=64)
+    two = BotField(label="and", max_length=64, required=False)
+    three = BotField(label="and", max_length=64, required=False)
     seat = forms.TypedChoiceField(coerce=int, label="Your seat", initial=0)
 
     def __init__(
-        self, mine: Iterable[Bot], tables: Iterable[str], *args: Any, **kwargs: Any
+        self,
+        mine: Iterable[Bot],
+        tables: Iterable[str],
+        *args: Any,
+        search: str = "",
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         max_seats = max(map(int, tables), default=2)
@@ -93,6 +113,7 @@ class ChallengeForm(forms.Form):
                 continue
             attrs = self.fields[name].widget.attrs
             attrs |= {"list": "bots", "autocomplete": "off", "spellcheck": "false"}
+            attrs["data-search"] = search
 
     def _set_choices(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]

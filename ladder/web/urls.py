@@ -6,6 +6,7 @@ from ladder.web import (
     comparison_views,
     credential_views,
     replay_views,
+    search_views,
     views,
 )
 
@@ -20,6 +21,7 @@ urlpatterns = [
         name="challenge",
     ),
     path("bots/", views.BotsPage.as_view(), name="bots-page"),
+    path("bots/search.json", search_views.BotSearch.as_view(), name="bot-search"),
     path("bots/<slug:slug>/", views.BotPage.as_view(), name="bot-page"),
     path(
         "bots/<slug:slug>/upload/", account_views.UploadAction.as_view(), name="upload"

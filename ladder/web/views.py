@@ -27,6 +27,7 @@ from ladder.runner.languages import BY_NAME
 from ladder.tournaments import visibility as tournaments
 from ladder.web import (
     boards,
+    bot_search,
     docs,
     docs_search,
     forms,
@@ -124,14 +125,24 @@ class ComparePage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         ladder = get_object_or_404(ratings.ladders(), slug=slug)
         season = ratings.current(ladder)
-        one = request.GET.get("bot", "").strip()
-        other = request.GET.get("other", "").strip()
-        context: dict[str, Any] = {"ladder": ladder, "bot": one, "other": other}
-        if season is None or not (one and other):
+        texts = [request.GET.get(name, "").strip() for name in ("bot", "other")]
+        context: dict[str, Any] = dict(zip(("bot", "other"), texts, strict=True))
+        context["ladder"] = ladder
+        if season is None or not all(texts):
             return render(request, "web/compare.html", context)
+        found = [bot_search.find(text) for text in texts]
+        context["unknown"] = [
+            bot_search.no_such_bot(text)
+            for text, bot in zip(texts, found, strict=True)
+            if bot is None
+        ]
+        slugs = [bot.slug for bot in found if bot is not None]
+        if context["unknown"]:
+            return render(request, "web/compare.html", context, status=404)
         try:
-            context["comparison"] = boards.compare(season, one, other)
+            context["comparison"] = boards.compare(season, *slugs)
         except boards.BotsNotRated as error:
+            context["same"] = slugs[0] == slugs[1]
             context["missing"] = error.slugs
             return render(request, "web/compare.html", context, status=404)
         return render(request, "web/compare.html", context)
@@ -161,10 +172,10 @@ class BotPage(View):
 def _season_choice(request: HttpRequest) -> SeasonChoice | None:
     """Return the season that a visitor chose for one ladder; None if there is none."""
     slug = request.GET.get("ladder", "")
-    number = number(request, "season")
-    if number is None or not slug_re.match(slug):
+    season = number(request, "season")
+    if season is None or not slug_re.match(slug):
         return None
-    return SeasonChoice(slug, number)
+    return SeasonChoice(slug, season)
 
 
 class SubmissionPage(View):

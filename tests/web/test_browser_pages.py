@@ -7,7 +7,8 @@ from playwright.sync_api import Browser, JSHandle, Page, expect
 
 from ladder.accounts import tokens
 from ladder.bots import validation
-from ladder.bots.models import Submission
+from ladder.bots.models import Bot, Submission
+from ladder.games.models import Seat
 from ladder.ratings.selectors import validation_forms
 from tests import factories
 from tests.web import test_browser
@@ -116,3 +117,54 @@ def test_without_scripts_an_upload_is_followed_by_loading_the_page(
     Submission.objects.filter(pk=new.pk).update(status="validating")
     expect(page.locator(step(page, 3))).to_contain_text("Validated running")
     context.close()
+
+
+def test_a_field_suggests_bots_while_somebody_types(page: Page) -> None:
+    show = factories.everything()
+    factories.rate(show.season, factories.make_bot("Wiglaf", "cleo"), 20.0, 1.0)
+    page.goto("/ladders/main/compare/")
+    options = page.locator("#other-found option")
+
+    page.locator("#other").press_sequentially("wigl")
+    expect(options).to_have_count(1)
+    expect(options).to_have_attribute("value", "Wiglaf")
+    page.locator("#other").fill("alert(1)")
+    expect(options).to_have_attribute("value", factories.HOSTILE)
+    page.locator("#other").fill("Wiglaf")
+    page.locator("#bot").fill("Grendel")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator("h1")).to_have_text("Grendel and Wiglaf")
+
+
+NAMES = ["W" * 64, "שלום עולם " * 6, "<b>x</b>" * 8, "Łódź-" * 12]
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+def test_hostile_names_make_no_page_wider_than_the_window(
+    page: Page, width: int
+) -> None:
+    show = factories.everything()
+    ana = show.anas.bot.owner
+    for number, name in enumerate(NAMES):
+        other = factories.make_bot(f"other {number}", f"{'o' * 140}{number}")
+        Bot.objects.filter(pk=other.bot_id).update(name=name[:64])
+        factories.rate(show.season, other, 20.0 + number, 1.0)
+        Bot.objects.filter(pk=other.bot_id, name__startswith="W").update(owner=ana)
+    hostile = Bot.objects.get(name="W" * 64)
+    Seat.objects.filter(bot=show.anas.bot, rank__isnull=False).update(
+        fault="timeout", fault_detail="x" * 500
+    )
+    sign_in(page, "ana")
+    page.set_viewport_size({"width": width, "height": 800})
+    addresses = ["/", "/me/", "/ladders/", "/ladders/main/", "/bots/", "/bots/grendel/"]
+    addresses += [f"/bots/{hostile.slug}/", f"/submissions/{show.rejected.pk}/"]
+    addresses += ["/ladders/main/challenge/", "/ladders/main/compare/"]
+    addresses += [f"/ladders/main/compare/?bot=grendel&other={hostile.slug}"]
+    addresses += [f"/submissions/{hostile.submissions.get().pk}/"]
+    for address in addresses:
+        page.goto(address)
+        sizes = page.evaluate(
+            "(({scrollWidth, clientWidth}) => [scrollWidth, clientWidth])"
+            "(document.documentElement)"
+        )
+        assert sizes[0] <= sizes[1], address

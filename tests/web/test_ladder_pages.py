@@ -143,15 +143,18 @@ def test_two_bots_are_compared(visit, show: Show) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("bot=grendel&other=nobody", "Not rated here in this season: nobody"),
+        ("bot=grendel&other=nobody", "There is no bot “nobody”."),
+        ("bot=grendel&other=unrated", "Not rated here in this season: unrated"),
         ("bot=grendel&other=grendel", "Choose two different bots"),
-        ("bot=%00&other=%3Cb%3E", "Not rated here"),
-        ("bot=a%00b&other=grendel", "Not rated here"),
+        ("bot=%00&other=%3Cb%3E", "There is no bot “&lt;b&gt;”."),
+        ("bot=a%00b&other=grendel", "There is no bot “ab”."),
     ],
 )
 def test_an_unknown_bot_cannot_be_compared(
     visit, show: Show, query: str, message: str
 ) -> None:
+    make_bot("unrated")
+
     assert message in text(visit(""), f"/ladders/main/compare/?{query}", 404)
 
 
@@ -182,7 +185,7 @@ def test_ana_challenges_ben_from_the_second_seat(visit, show: Show) -> None:
         ({"one": "grendel"}, "itself"),
         ({"one": "p3", "two": "p4"}, "is played by 2"),
         ({"one": ""}, "This field is required"),
-        ({"one": "<b>"}, "Enter a valid"),
+        ({"one": "<b>"}, "There is no bot “&lt;b&gt;”."),
         ({"one": "p3", "bot": "p4"}, "Select a valid choice"),
     ],
 )
