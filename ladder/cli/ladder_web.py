@@ -277,9 +277,10 @@ def _figure(drawn: Chart | None) -> str:
         "</text>"
         for tick in drawn.ticks
     )
-    dashed = "; dashed: a new version" if drawn.marks else ""
+    dashed = "; dashed: a version begins to play" if drawn.marks else ""
     marks = "".join(
-        f'<line class="mark" x1="{mark.x}" x2="{mark.x}" y1="8" y2="180"/>'
+        f'<line class="mark" x1="{mark.x}" x2="{mark.x}" y1="16" y2="180"/>'
+        f'<text class="marklabel" x="{mark.x}" y="11">{mark.label}</text>'
         for mark in drawn.marks
     )
     return (

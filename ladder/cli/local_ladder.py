@@ -86,9 +86,12 @@ class LadderRow:
 
 
 class SkillPoint(NamedTuple):
-    """A bot's skill after one entry of the ledger."""
+    """A bot's skill after one entry of the ledger.
 
-    kind: str
+    `submission` is the version that began to play with this entry, or None.
+    """
+
+    submission: int | None
     mu: float
     sigma: float
 
@@ -248,7 +251,8 @@ class LocalLadder:
         for change in step(self.state, LedgerLine(seq, kind, inputs)):
             if change["after"]:
                 points = self.history.setdefault(change["bot"], [])
-                points.append(SkillPoint(kind, *change["after"]))
+                version = inputs.get("submission")
+                points.append(SkillPoint(version, *change["after"]))
         match kind:
             case EntryKind.JOIN:
                 bot = LadderBot(inputs["bot"], document["name"])
