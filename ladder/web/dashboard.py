@@ -44,7 +44,7 @@ class OwnStanding:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """What the owner can do next for a bot, and the page on which it is done."""
+    """The next act that the owner can do for a bot, and the page for it."""
 
     text: str
     address: str
