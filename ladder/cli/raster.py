@@ -13,7 +13,7 @@ from ladder.web.board_scene import (
     WIDTH,
     Curve,
     Outline,
-    Point,
+    ScenePoint,
     Shape,
     shapes,
     top,
@@ -99,9 +99,9 @@ def _short(name: str) -> str:
     return name if len(name) <= MAX_NAME_CHARS else f"{name[: MAX_NAME_CHARS - 3]}..."
 
 
-def _corners(outline: Outline) -> Iterator[Point]:
+def _corners(outline: Outline) -> Iterator[ScenePoint]:
     """Yield the corners of an outline, with straight lines in place of its curves."""
-    last = Point(0, 0)
+    last = ScenePoint(0, 0)
     for step in outline:
         if isinstance(step, Curve):
             yield from _on_curve(last, step)
@@ -111,14 +111,14 @@ def _corners(outline: Outline) -> Iterator[Point]:
             last = step
 
 
-def _on_curve(start: Point, curve: Curve) -> Iterator[Point]:
+def _on_curve(start: ScenePoint, curve: Curve) -> Iterator[ScenePoint]:
     """Yield points of a cubic Bézier curve after its start."""
     points = (start, *curve)
     for step in range(1, CURVE_STEPS + 1):
         t = step / CURVE_STEPS
         weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
         pairs = list(zip(weights, points, strict=True))
-        yield Point(
+        yield ScenePoint(
             sum(weight * point.x for weight, point in pairs),
             sum(weight * point.y for weight, point in pairs),
         )

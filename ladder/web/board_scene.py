@@ -31,7 +31,7 @@ _SOUTH, _EAST, _DOOR, _EDGE = "#b98a55", "#8d6135", "#3a230d", "#5b3a1a"
 _KING, _KING_EDGE, _KNIGHT_EDGE = "#ffd84a", "#5c4700", "#ffffff"
 
 
-class Point(NamedTuple):
+class ScenePoint(NamedTuple):
     """A point of the scene: x to the right and y downwards."""
 
     x: float
@@ -41,12 +41,12 @@ class Point(NamedTuple):
 class Curve(NamedTuple):
     """A cubic Bézier curve from the point before it to `end`."""
 
-    first: Point
-    second: Point
-    end: Point
+    first: ScenePoint
+    second: ScenePoint
+    end: ScenePoint
 
 
-Outline = tuple[Point | Curve, ...]
+Outline = tuple[ScenePoint | Curve, ...]
 """A closed outline. It begins with a point."""
 
 
@@ -61,33 +61,33 @@ class Shape:
     fill: str
     stroke: str | None = None
     stroke_width: float = 1.0
-    at: Point | None = None
+    at: ScenePoint | None = None
 
 
 def _polygon(*points: tuple[float, float]) -> Outline:
-    return tuple(Point(x, y) for x, y in points)
+    return tuple(ScenePoint(x, y) for x, y in points)
 
 
 def _circle(y: float, radius: float) -> Outline:
     """Return a circle around (0, y), of four curves."""
     handle = 0.5523 * radius  # makes a curve differ from a quarter circle by 0.03 %
-    left, right = Point(-radius, y), Point(radius, y)
-    top, bottom = Point(0, y - radius), Point(0, y + radius)
+    left, right = ScenePoint(-radius, y), ScenePoint(radius, y)
+    top, bottom = ScenePoint(0, y - radius), ScenePoint(0, y + radius)
     return (
         left,
-        Curve(Point(-radius, y - handle), Point(-handle, y - radius), top),
-        Curve(Point(handle, y - radius), Point(radius, y - handle), right),
-        Curve(Point(radius, y + handle), Point(handle, y + radius), bottom),
-        Curve(Point(-handle, y + radius), Point(-radius, y + handle), left),
+        Curve(ScenePoint(-radius, y - handle), ScenePoint(-handle, y - radius), top),
+        Curve(ScenePoint(handle, y - radius), ScenePoint(radius, y - handle), right),
+        Curve(ScenePoint(radius, y + handle), ScenePoint(handle, y + radius), bottom),
+        Curve(ScenePoint(-handle, y + radius), ScenePoint(-radius, y + handle), left),
     )
 
 
 _BODY: Outline = (
-    Point(-10, 1),
-    Curve(Point(-9, -5), Point(-5, -7), Point(-4, -15)),
-    Point(4, -15),
-    Curve(Point(5, -7), Point(9, -5), Point(10, 1)),
-    Curve(Point(8, 6), Point(-8, 6), Point(-10, 1)),
+    ScenePoint(-10, 1),
+    Curve(ScenePoint(-9, -5), ScenePoint(-5, -7), ScenePoint(-4, -15)),
+    ScenePoint(4, -15),
+    Curve(ScenePoint(5, -7), ScenePoint(9, -5), ScenePoint(10, 1)),
+    Curve(ScenePoint(8, 6), ScenePoint(-8, 6), ScenePoint(-10, 1)),
 )
 _CROWN = _polygon(
     (-8, -15), (-9, -28), (-4, -22), (0, -30), (4, -22), (9, -28), (8, -15)
@@ -149,10 +149,10 @@ def _height(heights: list[int], column: int, row: int) -> int:
     return heights[row * SIZE + column] if inside else 0
 
 
-def _at(column: float, row: float, level: float = 0) -> Point:
+def _at(column: float, row: float, level: float = 0) -> ScenePoint:
     """Return where a point of the board is drawn: a1 is left, h8 is right."""
     x = LEFT + (column + row) * TILE_X
-    return Point(x, BASE + (column - row) * TILE_Y - level * STOREY)
+    return ScenePoint(x, BASE + (column - row) * TILE_Y - level * STOREY)
 
 
 def _tile(column: int, row: int, level: int) -> Outline:

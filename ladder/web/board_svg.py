@@ -12,7 +12,7 @@ from ladder.web.board_scene import (
     WIDTH,
     Curve,
     Outline,
-    Point,
+    ScenePoint,
     Shape,
     shapes,
     top as top_of,
@@ -51,7 +51,7 @@ def _path(outline: Outline) -> str:
     return f"M{'L'.join(map(_step, outline))}z".replace("LC", "C")
 
 
-def _step(step: Point | Curve) -> str:
+def _step(step: ScenePoint | Curve) -> str:
     if isinstance(step, Curve):
         return "C" + " ".join(f"{x:g},{y:g}" for x, y in step)
     return f"{step.x:g},{step.y:g}"

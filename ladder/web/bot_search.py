@@ -7,7 +7,8 @@ from django.core.validators import slug_re
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Value, When
 
 from ladder.bots.models import Bot
-from ladder.bots.names import MAX_NAME_LENGTH, name_key
+from ladder.bots.names import MAX_NAME_LENGTH
+from ladder.common.names import name_key
 from ladder.ratings.models import Membership
 
 MAX_FOUND = 20

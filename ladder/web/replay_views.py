@@ -16,7 +16,7 @@ from ladder.common.errors import LadderError
 from ladder.common.http import conditional
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game
-from ladder.web import forms, frames, pages, problems, watching
+from ladder.web import bodies, forms, frames, pages, problems, watching
 from ladder.web.middleware import POLICY
 from ladder.web.parameters import number
 
@@ -119,7 +119,11 @@ class ReplayFilePage(View):
         name: str = "",
         status: int = 200,
     ) -> HttpResponse:
-        context: dict[str, Any] = {"form": form, "name": name}
+        context: dict[str, Any] = {
+            "form": form,
+            "name": name,
+            "max_bytes": bodies.MAX_BODY_BYTES,
+        }
         if replay is not None:
             context["document"] = frames.viewer_document(replay)
             context["moves"] = list(enumerate(replay["moves"]))

@@ -38,8 +38,8 @@ from ladder.web import (
     progress,
     tournament_pages,
 )
-from ladder.web.parameters import number
 from ladder.web.bot_pages import SeasonChoice
+from ladder.web.parameters import number
 
 NOT_STARTED = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
 LATEST_GAMES = 10

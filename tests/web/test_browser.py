@@ -248,7 +248,7 @@ def test_a_dropped_file_is_shown_in_the_viewer(page: Page) -> None:
           const files = new DataTransfer();
           files.items.add(new File([text], "dropped.json"));
           const drop = new DragEvent("drop", { dataTransfer: files, bubbles: true });
-          document.body.dispatchEvent(drop);
+          document.querySelector("form.upload").dispatchEvent(drop);
         }""",
         json.dumps(replay),
     )
