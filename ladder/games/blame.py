@@ -8,8 +8,9 @@ forfeited several games in this way lately gets one attempt
 """
 
 from datetime import timedelta
+from typing import NamedTuple
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import F
 from django.db.models.functions import Now
 
 from ladder.games import sql
@@ -23,6 +24,13 @@ SICKNESS_WINDOW = timedelta(hours=1)
 # If attempts fail in the seats of this many owners, or of house bots, the service may
 # be to blame. One or two owners may be hostile.
 MIN_OWNERS = 3
+
+
+class ForfeitShare(NamedTuple):
+    """The forfeits among the finished games of a submission."""
+
+    forfeits: int
+    games: int
 
 
 def repeat_offenders(game: int) -> set[int]:
@@ -45,27 +53,22 @@ def repeat_offenders(game: int) -> set[int]:
     return suspects
 
 
-def forfeits_of_offender(submission: int) -> int:
-    """Count the forfeits of the last day of a submission that is a repeat offender.
+def forfeits_in_a_day(submission: int, ladder: str) -> ForfeitShare:
+    """Return how many rated games of the last day a submission forfeited, of how many.
 
-    It is one after MIN_OFFENCES forfeits in games in which an attempt had failed in its
-    seat. All its forfeits count, because from then on its attempts are judged strictly:
-    they end with forfeits and no longer fail. Return 0 for other submissions, and if
-    the service itself may be to blame: see `_service_may_be_sick`.
+    Only games of the ladder with this slug count. Forfeits count as 0 if the service
+    may be to blame: see `_service_may_be_sick`.
     """
-    failed = Attempt.objects.filter(
-        game=OuterRef("game"),
-        seat=OuterRef("number"),
-        outcome=Attempt.Outcome.FAILED,
-    )
-    forfeits = Seat.objects.filter(
+    seats = Seat.objects.filter(
         submission=submission,
         game__status=GameStatus.FINISHED,
         game__finished_at__gt=Now() - OFFENCE_WINDOW,
-    ).exclude(fault="")
-    if forfeits.filter(Exists(failed)).count() < MIN_OFFENCES:
-        return 0
-    return 0 if _service_may_be_sick() else forfeits.count()
+        game__match__ladder=ladder,
+    )
+    forfeits = seats.exclude(fault="").count()
+    if forfeits and _service_may_be_sick():
+        forfeits = 0
+    return ForfeitShare(forfeits, seats.count())
 
 
 def _games_of(submission: int) -> int:

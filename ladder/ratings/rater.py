@@ -26,11 +26,10 @@ BATCH_GAMES = 50
 BENCH_AFTER = 4
 """A bot that forfeits is benched if it forfeited this many of its latest games with the
 present version (`ledger.LATEST_GAMES`)."""
-BENCH_AFTER_AS_OFFENDER = 4
-"""A repeat offender (`blame`) is benched at this many forfeits in a day.
-
-Such a bot may play well in most games, but it occupies workers three times as long.
-"""
+BENCH_AFTER_IN_A_DAY = 4
+BENCH_SHARE_OF_A_DAY = 0.03
+"""A bot is also benched at this many forfeits in a day, if they are this share of its
+games of that day: a bot that forfeits only lost games spoils them for its opponents."""
 
 log = structlog.get_logger()
 
@@ -214,22 +213,20 @@ def _bench_failing(season: Season, bots: set[int]) -> None:
     for rating in forfeited.select_related("bot"):
         why = bench_reason(rating.latest)
         if not why and rating.latest & 1:
-            why = offence_reason(blame.forfeits_of_offender(rating.submission_id))
+            ladder = season.ladder.slug
+            day = blame.forfeits_in_a_day(rating.submission_id, ladder)
+            why = day_reason(day.forfeits, day.games)
         if why and memberships.bench(season, rating, why):
             log.warning("bot benched", season=season.pk, bot=rating.bot.slug, why=why)
 
 
-def offence_reason(forfeits: int) -> str:
-    """Return why a repeat offender is benched, for its owner; "" if it is not.
-
-    `forfeits` is that of `blame.forfeits_of_offender`.
-    """
-    if forfeits < BENCH_AFTER_AS_OFFENDER:
+def day_reason(forfeits: int, games: int) -> str:
+    """Return why a bot is benched after the games of a day; "" if it is not."""
+    if forfeits < BENCH_AFTER_IN_A_DAY or forfeits < BENCH_SHARE_OF_A_DAY * games:
         return ""
     return (
-        f"This version forfeited {forfeits} games of the last day, and in several of"
-        " them attempts failed while the service talked to it. Look at the logs of"
-        " these games, then upload a new version."
+        f"This version forfeited {forfeits} of its {games} games of the last day by its"
+        " own fault. Look at the logs of these games, then upload a new version."
     )
 
 

@@ -262,30 +262,29 @@ def test_a_bot_that_forfeits_half_of_its_games_is_benched_and_told_why(season):
     assert place(season, ana).why == entry.why
 
 
-@pytest.mark.parametrize(
-    ("costly", "status"), [(4, "benched"), (2, "benched"), (1, "active"), (0, "active")]
-)
-def test_a_repeat_offender_that_plays_well_in_most_games_is_benched(
-    season, costly, status
-):
-    """A bot that kills itself only when it loses forfeited 8 of 119 games.
-
-    Only `costly` forfeits come after failed attempts. The clock of an offender is
-    strict, so that its later attempts do not fail.
-    """
+@pytest.mark.parametrize("after_failure", [True, False])
+def test_a_bot_that_forfeits_again_and_again_is_benched(season, after_failure):
+    """A bot that kills itself only when it loses forfeited 8 of 119 games in a day."""
     ana, _ben = factories.bots(2)
     rater.welcome(season.pk)
-    for number in range(rater.BENCH_AFTER_AS_OFFENDER * 4 - 3):  # the last is a forfeit
+    for number in range(rater.BENCH_AFTER_IN_A_DAY * 4 - 3):  # the last is a forfeit
         if number % 4:
             lose(season, ana)
         else:
             assert place(season, ana).status == Membership.Status.ACTIVE
-            lose(season, ana, "crash", after_failure=number < 4 * costly)
+            lose(season, ana, "crash", after_failure=after_failure)
 
-    assert place(season, ana).status == status
-    if status == "benched":
-        why = AuditEntry.objects.get(kind="bench").why
-        assert why.startswith("This version forfeited 4 games of the last day")
+    assert place(season, ana).status == Membership.Status.BENCHED
+    why = AuditEntry.objects.get(kind="bench").why
+    assert why.startswith("This version forfeited 4 of its 13 games of the last day")
+
+
+@pytest.mark.parametrize(
+    ("forfeits", "games", "benched"),
+    [(3, 3, False), (4, 4, True), (4, 133, True), (4, 134, False), (30, 1_000, True)],
+)
+def test_few_forfeits_among_many_games_bench_nobody(forfeits, games, benched):
+    assert bool(rater.day_reason(forfeits, games)) is benched
 
 
 def test_a_bot_that_is_benched_leaves_no_game_behind(season):
