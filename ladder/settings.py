@@ -51,6 +51,7 @@ INSTALLED_APPS = [
     "ladder.moderation",
     "ladder.ratings",
     "ladder.comparisons",
+    "ladder.practice",
     "ladder.tournaments",
     "ladder.web",
     "ladder.ops",
@@ -292,6 +293,8 @@ TORRES_KEEP_ANSWERS_DAYS = env.float("TORRES_KEEP_ANSWERS_DAYS", default=7.0)
 TORRES_KEEP_WORKERS_DAYS = env.float("TORRES_KEEP_WORKERS_DAYS", default=30.0)
 # Rejected uploads, with their files.
 TORRES_KEEP_REJECTED_DAYS = env.float("TORRES_KEEP_REJECTED_DAYS", default=30.0)
+# Games that people played by hand.
+TORRES_KEEP_PRACTICE_DAYS = env.float("TORRES_KEEP_PRACTICE_DAYS", default=30.0)
 # Sessions and tokens after they have expired.
 TORRES_KEEP_EXPIRED_DAYS = env.float("TORRES_KEEP_EXPIRED_DAYS", default=1.0)
 # Half-finished files of processes that were killed.
@@ -305,14 +308,16 @@ if TORRES_PROXIES:
 
 # Rate limits, in requests per minute: API requests of one user, API requests of one
 # address without a token, attempts to sign in of one address, attempts to sign up of
-# one address, uploads of one user, and pages of one address that are rendered for it (a
-# shared page does not count).
+# one address, uploads of one user, actions of one user in games by hand, pages of one
+# address that are rendered for it (a shared page does not count), and replay files of
+# one address that are shown.
 TORRES_RATE_USER = env.int("TORRES_RATE_USER", default=3000)
 TORRES_RATE_ANONYMOUS = env.int("TORRES_RATE_ANONYMOUS", default=1200)
 TORRES_RATES = {
     "sign-in": env.int("TORRES_RATE_SIGN_IN", default=20),
     "sign-up": env.int("TORRES_RATE_SIGN_UP", default=10),
     "upload": env.int("TORRES_RATE_UPLOAD", default=60),
+    "practice": env.int("TORRES_RATE_PRACTICE", default=300),
     "page": env.int("TORRES_RATE_PAGES", default=1200),
     "replay": env.int("TORRES_RATE_REPLAYS", default=60),
 }
@@ -371,6 +376,15 @@ TORRES_LEASE_SECONDS = env.float("TORRES_LEASE_SECONDS", default=30.0)
 # Comparisons of two versions of a bot play on idle workers. A busy ladder leaves none
 # idle, so an operator may let them have about this number of slots in any case.
 TORRES_COMPARISON_SLOTS = env.int("TORRES_COMPARISON_SLOTS", default=0)
+
+# Games that people play by hand against bots, unrated (`practice`).
+# The games that one host of them plays at once. 0 switches them off.
+TORRES_PRACTICE_SLOTS = env.int("TORRES_PRACTICE_SLOTS", default=2)
+# The number of games that one user may begin in an hour.
+TORRES_PRACTICE_PER_HOUR = env.int("TORRES_PRACTICE_PER_HOUR", default=20)
+# The time of a person in seconds: for each decision, and a bank for the whole game.
+TORRES_PRACTICE_MOVE_SECONDS = env.float("TORRES_PRACTICE_MOVE_SECONDS", default=60.0)
+TORRES_PRACTICE_BANK_SECONDS = env.float("TORRES_PRACTICE_BANK_SECONDS", default=600.0)
 
 # Celery only carries hints that there is work: every task may be lost, late or
 # duplicated. The effect of each setting during an outage was measured.

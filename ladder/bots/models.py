@@ -32,6 +32,9 @@ class Bot(models.Model):
     status = models.CharField(
         max_length=10, choices=Status.choices, default=Status.ACTIVE
     )
+    open_to_practice = models.BooleanField(
+        default=False, help_text="Other people may play against it by hand, unrated."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

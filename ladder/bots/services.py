@@ -1,4 +1,4 @@
-"""Owners' actions on their bots: create, withdraw and bring back.
+"""Owners' actions on their bots: create, withdraw, bring back, open to practice.
 
 These functions change rows and send no messages. Uploads are in `submissions`, the bots
 of the service itself in `house_bots`, and operators' actions in `ladder.moderation`.
@@ -66,6 +66,11 @@ def withdraw(bot: Bot) -> Bot:
 def bring_back(bot: Bot) -> Bot:
     """Let a withdrawn bot play again. Raises NotActive."""
     return _change_status(bot, Bot.Status.WITHDRAWN, Bot.Status.ACTIVE)
+
+
+def set_open_to_practice(bot: Bot, *, is_open: bool) -> None:
+    """Let other people play against a bot by hand, or not any more. Idempotent."""
+    Bot.objects.filter(pk=bot.pk).update(open_to_practice=is_open)
 
 
 def _change_status(bot: Bot, before: Bot.Status, after: Bot.Status) -> Bot:

@@ -38,6 +38,7 @@ from ladder.games.capabilities import WorkerPool
 from ladder.games.tasks import play_game
 from ladder.moderation import service_parts
 from ladder.moderation.containment import Containment, Unit, UnitKind
+from ladder.practice import claims as practice
 from ladder.ratings import rater, selectors as ratings, summaries, voids
 from ladder.ratings.background import VoidFolder
 from ladder.ratings.cancellation import cancel_unplayable
@@ -187,7 +188,8 @@ class Dispatcher:
         2. Drain workers that cause failures, and void their games.
         3. Once a second, if something has changed: fold finished games, let new bots
            join, cancel games of bots that may no longer play, send hints for uploads,
-           and advance tournaments and comparisons.
+           advance tournaments and comparisons, and end games by hand that no host
+           plays.
         4. Make matches until every season has enough open games.
         5. Send hints for games that are waiting.
         6. Delete a few rows that nobody needs any more.
@@ -246,6 +248,7 @@ class Dispatcher:
         )
         result.drawn = tournaments.tick(workers.slots, self._units)
         result.compared = comparisons.tick(workers.slots, self._units)
+        self._part("practice", practice.end_lifeless, 0)
         changed = result.joined or result.folded or result.cancelled
         self._upkeep_at = _NEVER if changed else now
 

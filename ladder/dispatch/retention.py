@@ -16,6 +16,7 @@ from ladder.common import scratch
 from ladder.common.retention import RetentionRule
 from ladder.games import retention as games
 from ladder.moderation import erasure
+from ladder.practice import retention as practice
 
 SLICE_INTERVAL_S = 1.0
 SLICE_ROWS = 200
@@ -31,6 +32,7 @@ def rules() -> list[RetentionRule]:
         *games.rules(),
         *bots.rules(),
         *accounts.rules(),
+        *practice.rules(),
         *erasure.rules(),
         scratch.retention_rule(),
     ]

@@ -9,6 +9,8 @@ from django.db.models.functions import Now
 from ladder.moderation.models import ServicePart
 
 DISPATCHER = "dispatcher"
+PRACTICE = "practice"
+"""The host of practice games. Several of them report as one part."""
 REPORT_INTERVAL_S = 5.0
 SILENT_AFTER = timedelta(seconds=60)
 """A part that has not reported for so long has ended or hangs."""

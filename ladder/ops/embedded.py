@@ -1,7 +1,7 @@
-"""The parts of the embedded service: a web server, a worker and a dispatcher.
+"""The parts of the embedded service: web server, worker, dispatcher, practice host.
 
 `manage.py up` starts and stops them from its main thread, which also receives all
-signals. The web server is a process; the worker and the dispatcher are threads.
+signals. The web server is a process; the others are threads.
 """
 
 import socket
@@ -19,6 +19,7 @@ from django.conf import settings
 from ladder.dispatch.dispatcher import Dispatcher
 from ladder.games.worker import registry
 from ladder.games.worker.play import RUNNING_GAMES
+from ladder.practice.host import PracticeHost
 
 LISTEN_BACKLOG = 1024  # connections that wait while the web server starts
 DISPATCHER_STOP_TIMEOUT_S = 10
@@ -138,6 +139,39 @@ class EmbeddedDispatcher:
             Dispatcher().run(self._stop_event)
         except BaseException as error:
             log.exception("the dispatcher ended", error=str(error))
+
+    def close(self) -> None:
+        self._stop_event.set()
+        if self._thread is not None:
+            self._thread.join(DISPATCHER_STOP_TIMEOUT_S)
+
+
+class EmbeddedPracticeHost:
+    """Plays games by hand in threads of their own. They take no slot of the worker."""
+
+    def __init__(self, slots: int) -> None:
+        self._slots = slots
+        self._stop_event = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the thread, or start another one if it has ended; none for no slots."""
+        if not self._slots:
+            return
+        if self._thread is not None:
+            if self._thread.is_alive():
+                return
+            log.error("the host of practice games ended and is restarted")
+        self._thread = threading.Thread(
+            target=self._run, name="practice host", daemon=True
+        )
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            PracticeHost(self._slots).run(self._stop_event)
+        except BaseException as error:
+            log.exception("the host of practice games ended", error=str(error))
 
     def close(self) -> None:
         self._stop_event.set()

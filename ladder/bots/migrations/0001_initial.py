@@ -51,6 +51,13 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
+                (
+                    "open_to_practice",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Other people may play against it by hand, unrated.",
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "owner",

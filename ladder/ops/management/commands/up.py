@@ -29,7 +29,12 @@ from ladder.common.scratch import clear_scratch_folder
 from ladder.games import selectors as games
 from ladder.games.worker import registry
 from ladder.ops import console
-from ladder.ops.embedded import EmbeddedDispatcher, EmbeddedWeb, EmbeddedWorker
+from ladder.ops.embedded import (
+    EmbeddedDispatcher,
+    EmbeddedPracticeHost,
+    EmbeddedWeb,
+    EmbeddedWorker,
+)
 from ladder.ops.new_results import NewResults
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
@@ -42,6 +47,8 @@ MAX_SLOTS = 256
 MAX_GAMES = 10**9
 POLL_INTERVAL_S = 0.5
 GAMES_PER_LEADERBOARD = 10
+
+Supervised = EmbeddedWeb | EmbeddedDispatcher | EmbeddedPracticeHost
 
 
 class Command(BaseCommand):
@@ -107,8 +114,9 @@ class Command(BaseCommand):
         web = _open_web(options["host"], options["port"])
         worker = EmbeddedWorker(app, options["slots"])
         dispatcher = EmbeddedDispatcher()
-        parts: list[EmbeddedWeb | EmbeddedWorker | EmbeddedDispatcher]
-        parts = [web, worker, dispatcher]
+        practice = EmbeddedPracticeHost(settings.TORRES_PRACTICE_SLOTS)
+        parts: list[Supervised | EmbeddedWorker]
+        parts = [web, worker, dispatcher, practice]
         web.start()
         banner = [f"LADDER={web.address}"]
         if options["demo"]:
@@ -121,7 +129,8 @@ class Command(BaseCommand):
             worker.wait_until_registered()  # the first tick schedules games for it
             dispatcher.start()
             limit = options["games"] if options["once"] else None
-            _show(ladder, (web, dispatcher), stop, limit, banner)
+            practice.start()
+            _show(ladder, (web, dispatcher, practice), stop, limit, banner)
             console.say("Stopping. Games that run are played again at the next start.")
         finally:
             for part in reversed(parts):
@@ -200,7 +209,7 @@ def _stop_on_signals() -> threading.Event:
 
 def _show(
     ladder: Ladder,
-    supervised: Sequence[EmbeddedWeb | EmbeddedDispatcher],
+    supervised: Sequence[Supervised],
     stop: threading.Event,
     limit: int | None,
     banner: Sequence[str],

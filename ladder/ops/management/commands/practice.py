@@ -1,0 +1,40 @@
+"""`manage.py practice`: play games by hand, for a service of many processes."""
+
+import signal
+import threading
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from ladder.common.arguments import whole_number
+from ladder.practice.host import PracticeHost
+
+MAX_SLOTS = 256
+
+
+class Command(BaseCommand):
+    help = (
+        "Play the games of people against bots until it is stopped. The next one goes"
+        " on with games that have not ended. Several hosts may run at once."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--slots",
+            type=whole_number(1, MAX_SLOTS),
+            help="games played at the same time; default: TORRES_PRACTICE_SLOTS",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        slots = options["slots"] or settings.TORRES_PRACTICE_SLOTS
+        if not slots:
+            raise CommandError(
+                "TORRES_PRACTICE_SLOTS=0 switches games by hand off. Set another number"
+                " for all processes."
+            )
+        stop = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
+        PracticeHost(slots).run(stop)

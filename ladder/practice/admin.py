@@ -1,0 +1,28 @@
+"""Admin pages of practice games: operators can look at them, and end them."""
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from ladder.common.admin import ReadOnly
+from ladder.practice.endings import close
+from ladder.practice.models import PracticeGame, PracticeStatus
+
+ENDED = "An operator ended this game. Nothing of it counts."
+
+
+@admin.register(PracticeGame)
+class PracticeGameAdmin(ReadOnly):
+    list_display = ("id", "owner", "ruleset", "status", "host", "note", "created_at")
+    list_filter = ("status", "ruleset")
+    list_select_related = ("owner",)
+    search_fields = ("owner__username",)
+    # The seed would show the operator, who may play, too, the decks of a running game.
+    exclude = ("seed", "replay", "answer")
+    unlisted = ("replay",)
+    actions = ("end",)
+
+    @admin.action(description="End")
+    def end(self, request: HttpRequest, rows: QuerySet[PracticeGame]) -> None:
+        ended = sum(close(game.pk, PracticeStatus.FAILED, ENDED) for game in rows)
+        self.message_user(request, f"{ended} games ended")

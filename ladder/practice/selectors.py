@@ -1,0 +1,150 @@
+"""Queries about practice games and the bots that one may play against. Reads only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models.functions import Now
+
+from engine.game import TorresGame
+from ladder.accounts.permissions import Person
+from ladder.bots import selectors as bots
+from ladder.bots.models import Bot, Submission
+from ladder.moderation import service_parts
+from ladder.moderation.models import ServicePart
+from ladder.practice.models import (
+    OPEN_PRACTICE,
+    PracticeGame,
+    PracticeMove,
+    PracticeOpponent,
+    PracticeStatus,
+)
+from ladder.practice.position import played
+from ladder.ratings.models import Membership
+
+MAX_OFFERED = 100
+"""The bots of one kind that the form offers."""
+HOUR = timedelta(hours=1)
+MAX_GAMES_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Opponents:
+    """The submissions that a person may play against."""
+
+    house: list[Submission]
+    own: list[Submission]
+    others: list[Submission]
+
+    def all(self) -> list[Submission]:
+        return [*self.house, *self.own, *self.others]
+
+
+def games_of(person: Person) -> QuerySet[PracticeGame]:
+    """Return the practice games of a person, newest first, without their replays."""
+    sitting = PracticeOpponent.objects.select_related("submission__bot")
+    return (
+        PracticeGame.objects.filter(owner=person.pk)
+        .prefetch_related(Prefetch("opponents", sitting))
+        .select_related("owner")
+        .defer("replay")
+        .order_by("-pk")
+    )
+
+
+def open_game(person: Person) -> PracticeGame | None:
+    return games_of(person).filter(status__in=OPEN_PRACTICE).first()
+
+
+def moves(game: PracticeGame) -> list[PracticeMove]:
+    return list(game.moves.order_by("index"))
+
+
+def opponents(person: Person) -> Opponents:
+    """Return the bots that a person may play against, by kind and name."""
+    ready = bots.playing().select_related("bot").defer("log", "report")
+    ready = ready.order_by("bot__name", "-number")
+    own = Submission.objects.filter(
+        status=Submission.Status.READY, bot__owner=person.pk, bot__owner__isnull=False
+    )
+    own = own.exclude(bot__status=Bot.Status.BANNED).select_related("bot")
+    own = own.defer("log", "report").order_by("bot__name", "-number")
+    others = ready.filter(bot__open_to_practice=True, bot__house=False)
+    return Opponents(
+        list(ready.filter(bot__house=True)[:MAX_OFFERED]),
+        list(own[:MAX_OFFERED]),
+        list(others.exclude(bot__owner=person.pk)[:MAX_OFFERED]),
+    )
+
+
+def without_ruleset(submissions: Sequence[Submission], ruleset: str) -> set[int]:
+    """Return the bots of other people that play on no ladder with this ruleset.
+
+    They were never tried with it. House bots play every ruleset.
+    """
+    tried = Membership.objects.filter(
+        bot=OuterRef("pk"),
+        ladder__ruleset=ruleset,
+        status__in=[Membership.Status.ACTIVE, Membership.Status.BENCHED],
+    )
+    keys = [submission.bot_id for submission in submissions]
+    rows = Bot.objects.filter(~Exists(tried), pk__in=keys, house=False)
+    return set(rows.values_list("pk", flat=True))
+
+
+def waiting_count() -> int:
+    return PracticeGame.objects.filter(status=PracticeStatus.WAITING).count()
+
+
+def place_in_queue(game: PracticeGame) -> int:
+    """Return the place of a waiting game, from 1."""
+    waiting = PracticeGame.objects.filter(status=PracticeStatus.WAITING)
+    return waiting.filter(pk__lte=game.pk).count()
+
+
+def games_in_the_last_hour(person: Person) -> int:
+    recent = PracticeGame.objects.filter(owner=person.pk, created_at__gt=Now() - HOUR)
+    return recent.count()
+
+
+def games_left(person: Person) -> int:
+    """Return how many games the person may still begin in this hour."""
+    most: int = settings.TORRES_PRACTICE_PER_HOUR
+    return max(0, most - games_in_the_last_hour(person))
+
+
+def is_switched_on() -> bool:
+    """True if this service offers practice games."""
+    return bool(settings.TORRES_PRACTICE_SLOTS)
+
+
+def host_is_alive() -> bool:
+    """True if a host of practice games has reported lately."""
+    host = ServicePart.objects.filter(
+        name=service_parts.PRACTICE, seen_at__gt=Now() - service_parts.SILENT_AFTER
+    )
+    return host.exists()
+
+
+def claimable() -> Q:
+    """Return the condition for games that a host can claim now."""
+    lost = Q(status=PracticeStatus.RUNNING, lease_until__lt=Now())
+    return Q(status=PracticeStatus.WAITING) | lost
+
+
+def question(game: PracticeGame) -> TorresGame | None:
+    """Return the position in which the person is asked now; None if nobody asks.
+
+    The row is read before the moves. If the host has gone on meanwhile, the numbers
+    differ, and the next look finds them equal.
+    """
+    if game.status != PracticeStatus.RUNNING or game.ply is None:
+        return None
+    if game.answer_ply == game.ply:
+        return None
+    torres = played(game, moves(game))
+    if torres.ply != game.ply or torres.seat != game.person_seat:
+        return None
+    return torres
