@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.faults import Fault
-from engine.game import TorresGame
+from engine.game import TorresGame, seen_by
 from engine.moves import SPACES
 from engine.replay_format import open_game
 from ladder.runner.protocol import Limits
@@ -31,6 +31,8 @@ STATE_KEYS = (
     "master",
     "forfeited",
 )
+# What a person who plays by hand sees in addition, from the own seat.
+SEAT_KEYS = (*STATE_KEYS, "bought", "played", "hand", "drawn", "fresh", "decks")
 
 
 def of_replay(
@@ -56,6 +58,7 @@ def frames(
     moves: Iterable[dict[str, Any]],
     forfeits: Iterable[dict[str, Any]] = (),
     limits: dict[str, int] | None = None,
+    seat: int | None = None,
 ) -> list[dict[str, Any]]:
     """Play the moves and return the frames.
 
@@ -63,9 +66,10 @@ def frames(
     that forfeit at this moment, with the reasons. `clock` is what the decision cost and
     what it left in the bank, in ms; it is null without `limits`. `castles` has the
     points of each castle in a frame that ends a phase. A running game has no list of
-    forfeits yet; then the first automatic move of a seat implies its forfeit.
+    forfeits yet; then the first automatic move of a seat implies its forfeit. With
+    `seat` the frames show what this seat sees, and nothing else.
     """
-    recorder = _FrameRecorder(game, limits)
+    recorder = _FrameRecorder(game, limits, seat)
     pending = deque(forfeits)
     for index, move in enumerate(moves):
         while pending and pending[0]["before_move"] == index:
@@ -84,10 +88,13 @@ def frames(
 class _FrameRecorder:
     """The frames of a game while its moves are played."""
 
-    def __init__(self, game: TorresGame, limits: dict[str, int] | None) -> None:
+    def __init__(
+        self, game: TorresGame, limits: dict[str, int] | None, seat: int | None
+    ) -> None:
         self._game = game
         self._clocks = _Clocks(game, limits) if limits else None
-        self.frames = [_frame(game)]
+        self._seat = seat
+        self.frames = [frame_of(game, seat)]
 
     def play(self, index: int, move: dict[str, Any]) -> None:
         """Play a move and add a frame for each of its actions."""
@@ -95,10 +102,17 @@ class _FrameRecorder:
         for action in move["actions"]:
             scorings = len(self._game.scoring)
             self._game.play(action)
-            step = {"move": index, "by": move["seat"], "action": action, "clock": clock}
-            self.frames.append(_frame(self._game) | step)
+            shown = self._shown(move["seat"], action)
+            step = {"move": index, "by": move["seat"], "action": shown, "clock": clock}
+            self.frames.append(frame_of(self._game, self._seat) | step)
             if len(self._game.scoring) > scorings:
                 self.frames[-1]["castles"] = castle_points(self._game)
+
+    def _shown(self, seat: int, action: str) -> object:
+        """Return an action as it is shown: a seat does not see what others keep."""
+        if self._seat is None:
+            return action
+        return seen_by({"seat": seat, "action": action}, self._seat)["action"]
 
     def fail(self, seat: int, reason: Fault | None) -> None:
         """Forfeit a seat in the present frame; the reason may not be known yet."""
@@ -106,7 +120,7 @@ class _FrameRecorder:
         last = self.frames[-1]
         failed = {"seat": seat, "reason": reason or "the reason follows at the end"}
         last["failed"] = [*last["failed"], failed]
-        last.update(_position(self._game))
+        last.update(_position(self._game, self._seat))
 
 
 class _Clocks:
@@ -155,7 +169,8 @@ def castle_points(game: TorresGame) -> list[dict[str, Any]]:
     return result
 
 
-def _frame(game: TorresGame) -> dict[str, Any]:
+def frame_of(game: TorresGame, seat: int | None = None) -> dict[str, Any]:
+    """Return the frame of the present position, as a seat sees it or as all do."""
     empty: dict[str, Any] = {
         "move": None,
         "by": None,
@@ -163,12 +178,13 @@ def _frame(game: TorresGame) -> dict[str, Any]:
         "clock": None,
         "failed": [],
     }
-    return empty | _position(game)
+    return empty | _position(game, seat)
 
 
-def _position(game: TorresGame) -> dict[str, Any]:
-    state: Any = game.state()
-    drawn = {key: state[key] for key in STATE_KEYS}
+def _position(game: TorresGame, seat: int | None) -> dict[str, Any]:
+    state: Any = game.state(seat)
+    keys = STATE_KEYS if seat is None else SEAT_KEYS
+    drawn = {key: state[key] for key in keys}
     scored = [{"phase": row["phase"], "scores": row["scores"]} for row in game.scoring]
     heights = [height for row in state["heights"] for height in row]
     return drawn | {"heights": heights, "scored": scored, "over": game.over}

@@ -5,6 +5,7 @@ from ladder.web import (
     account_views,
     comparison_views,
     credential_views,
+    practice_views,
     replay_views,
     search_views,
     views,
@@ -50,6 +51,11 @@ urlpatterns = [
         "bots/<slug:slug>/bring-back/",
         account_views.BringBackAction.as_view(),
         name="bot-bring-back",
+    ),
+    path(
+        "bots/<slug:slug>/practice/",
+        practice_views.OpenToPracticeAction.as_view(),
+        name="bot-practice",
     ),
     *(
         path(
@@ -105,6 +111,20 @@ urlpatterns = [
             name=f"tournament-{action}",
         )
         for action in ("enter", "check-in", "withdraw")
+    ),
+    path("play/", practice_views.PlayPage.as_view(), name="play"),
+    path("play/<int:pk>/", practice_views.PracticePage.as_view(), name="practice"),
+    *(
+        path(f"play/<int:pk>/{address}", view.as_view(), name=f"practice-{name}")
+        for name, address, view in (
+            ("state", "state.json", practice_views.PracticeState),
+            ("preview", "preview/", practice_views.PracticePreview),
+            ("answers", "answers/", practice_views.PracticeAnswers),
+            ("give-up", "give-up/", practice_views.GiveUpAction),
+            ("frames", "frames.json", practice_views.PracticeFrames),
+            ("replay", "replay.json", practice_views.PracticeReplay),
+            ("board", "board.svg", practice_views.PracticeBoard),
+        )
     ),
     path("docs/", views.DocsIndexPage.as_view(), name="docs"),
     path(

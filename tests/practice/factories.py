@@ -9,9 +9,11 @@ from typing import TypeVar
 from django.contrib.auth.models import User
 from django.db import connection
 
+from engine.referee import Answer, Ask
 from ladder.bots.models import Bot, Submission
 from ladder.games.worker.play import OpenPlayer
 from ladder.ops.chaos import scripted_player
+from ladder.ops.chaos.scripted_player import ScriptedPlayer
 from ladder.practice import selectors, services
 from ladder.practice.host import PracticeHost
 from ladder.practice.models import PracticeGame
@@ -44,6 +46,19 @@ def begin(
 def own_game(*, seat: int = 0) -> PracticeGame:
     """Return a waiting game of Ana against her own bot."""
     return begin(factories.make_bot("mason", "ana"), seat=seat)
+
+
+class NotingPlayer(ScriptedPlayer):
+    """A scripted player that says what it thinks."""
+
+    def decide(self, ask: Ask) -> Answer:
+        answer = super().decide(ask)
+        answer.note = f"at {ask.ply}"
+        return answer
+
+
+def noting(submission, limits, *, strict_clock=False):
+    return NotingPlayer(submission.digest)
 
 
 @contextmanager

@@ -12,9 +12,6 @@ from pytest_django import Settings
 from engine.faults import Fault
 from engine.referee import Answer, Ask, Hello, PlayerFault
 from engine.replay import verify
-from ladder.bots.house_bots import ensure_house_bots
-from ladder.bots.models import Bot
-from ladder.bots.players import open_player
 from ladder.common.errors import TooMany
 from ladder.dispatch import retention
 from ladder.dispatch.dispatcher import Dispatcher
@@ -33,6 +30,7 @@ from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry
 from tests import factories as rows
 from tests.practice import factories
+from tests.practice.factories import noting
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,25 +39,17 @@ def document_of(game: PracticeGame) -> dict:
     return json.loads(replays.unpack(bytes(factories.fresh(game).replay)))
 
 
-class NotingPlayer(ScriptedPlayer):
-    """A scripted player that says what it thinks."""
-
-    def decide(self, ask: Ask) -> Answer:
-        answer = super().decide(ask)
-        answer.note = f"at {ask.ply}"
-        return answer
-
-
-def noting(submission, limits, *, strict_clock=False):
-    return NotingPlayer(submission.digest)
-
-
-def test_a_person_plays_a_whole_game_and_gets_a_valid_replay() -> None:
+def test_a_person_plays_a_whole_game_that_only_leaves_a_valid_replay() -> None:
+    ensure_default_ladder()
+    entries = Entry.objects.count()
     game = factories.own_game(seat=1)
 
     with factories.hosting(open_player=noting):
         ended = factories.answer(game)
 
+    assert not Match.objects.exists()
+    assert not Game.objects.exists()
+    assert Entry.objects.count() == entries
     assert ended.status == PracticeStatus.FINISHED
     document = document_of(game)
     verify(document)
@@ -71,19 +61,7 @@ def test_a_person_plays_a_whole_game_and_gets_a_valid_replay() -> None:
     assert document["moves"][notes[0]["move"]]["seat"] == 0
 
 
-def test_a_game_by_hand_leaves_no_trace_in_games_and_ratings() -> None:
-    ensure_default_ladder()
-    entries = Entry.objects.count()
-    game = factories.own_game()
-
-    with factories.hosting():
-        factories.answer(game)
-
-    assert not Match.objects.exists()
-    assert not Game.objects.exists()
-    assert Entry.objects.count() == entries
-
-
+@pytest.mark.slow
 def test_a_person_plays_with_four_seats_against_the_bots_of_three_owners() -> None:
     bots = [factories.open_bot(f"bot {n}", f"owner-{n}") for n in range(3)]
     season = rows.make_ladder()
@@ -98,19 +76,6 @@ def test_a_person_plays_with_four_seats_against_the_bots_of_three_owners() -> No
     # Their owners did not play, so their bots' notes and logs belong to nobody here.
     assert [one.notes for one in ended.opponents.all()] == [[], [], []]
     assert [one.number for one in ended.opponents.all()] == [0, 1, 3]
-
-
-@pytest.mark.sandbox
-def test_a_person_plays_against_a_house_bot_in_the_real_sandbox() -> None:
-    ensure_house_bots()
-    house = Bot.objects.get(slug="house-random").submissions.get()
-    game = factories.begin(house)
-
-    with factories.hosting(open_player=open_player):
-        ended = factories.answer(game)
-
-    assert ended.status == PracticeStatus.FINISHED, ended.note
-    verify(document_of(game))
 
 
 def test_an_answer_is_checked_and_counts_once() -> None:

@@ -1,0 +1,68 @@
+"""The form in which a person chooses a game by hand."""
+
+from typing import Any
+
+from django import forms
+
+from engine.editions import DEFAULT, PRESETS
+from ladder.bots.models import Submission
+from ladder.games.models import MAX_SEATS
+from ladder.practice.selectors import Opponents
+from ladder.practice.services import PracticeTerms
+
+RANDOM_SEAT = "random"
+FAVOURITE = "house-greedy"  # a good first opponent
+OPPONENT_FIELDS = ("one", "two", "three")
+
+
+class PracticeForm(forms.Form):
+    """Choose the rules, a seat, and one to three bots by their submissions."""
+
+    one = forms.TypedChoiceField(coerce=int, label="Against")
+    two = forms.TypedChoiceField(
+        coerce=int, label="and", required=False, empty_value=None
+    )
+    three = forms.TypedChoiceField(
+        coerce=int, label="and", required=False, empty_value=None
+    )
+    seat = forms.ChoiceField(label="Your seat", initial=RANDOM_SEAT)
+    ruleset = forms.ChoiceField(label="Rules", initial=DEFAULT)
+
+    def __init__(self, opponents: Opponents, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        groups = [
+            ("House bots", opponents.house),
+            ("Your bots", opponents.own),
+            ("Bots of others", opponents.others),
+        ]
+        offered: list[Any] = [
+            (title, [(str(one.pk), _label(one)) for one in group])
+            for title, group in groups
+            if group
+        ]
+        seats = [(str(seat), f"seat {seat}") for seat in range(MAX_SEATS)]
+        self._set_choices("one", offered)
+        self._set_choices("two", [("", "nobody"), *offered])
+        self._set_choices("three", [("", "nobody"), *offered])
+        self._set_choices("seat", [(RANDOM_SEAT, "by chance"), *seats])
+        self._set_choices("ruleset", [(name, name) for name in PRESETS])
+        favourite = (one.pk for one in opponents.house if one.bot.slug == FAVOURITE)
+        self.initial.setdefault("one", next(favourite, None))
+
+    def _set_choices(self, name: str, choices: list[Any]) -> None:
+        field = self.fields[name]
+        if isinstance(field, forms.ChoiceField):
+            field.choices = choices
+
+    def terms(self) -> PracticeTerms:
+        fields = self.cleaned_data
+        chosen = [fields[name] for name in OPPONENT_FIELDS if fields.get(name)]
+        seat = fields["seat"]
+        number = None if seat == RANDOM_SEAT else int(seat)
+        return PracticeTerms(fields["ruleset"], chosen, number)
+
+
+def _label(submission: Submission) -> str:
+    if submission.bot.house:
+        return submission.bot.name
+    return f"{submission.bot.name} #{submission.number}"

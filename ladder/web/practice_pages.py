@@ -1,0 +1,244 @@
+"""The contents of the pages of games by hand, and their JSON documents.
+
+Whatever leaves this module while a game runs shows only what the person's seat sees.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from engine.errors import EngineError
+from engine.game import TorresGame
+from ladder.games import replays
+from ladder.practice import position, selectors
+from ladder.practice.endings import is_own
+from ladder.practice.models import (
+    PracticeGame,
+    PracticeMove,
+    PracticeOpponent,
+    PracticeStatus,
+)
+from ladder.practice.position import Tentative
+from ladder.web import frames
+from ladder.web.board_svg import board_svg
+
+DELETED = "a deleted bot"
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeSeat:
+    """One seat of a game by hand, as its page shows it. `bot` is "" for the person."""
+
+    number: int
+    name: str
+    bot: str
+    score: int | None
+    rank: int | None
+    forfeit: str
+    detail: str
+    stderr: str
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeDetails:
+    """The contents of the page of a game by hand.
+
+    `question` and `legal` serve visitors without scripts. `again` are the fields of the
+    form for another game like this one. `headline` says how a finished game ended.
+    """
+
+    game: PracticeGame
+    seats: list[PracticeSeat]
+    question: int | None
+    legal: list[str]
+    headline: str
+    moves: list[dict[str, Any]]
+    notes: list[dict[str, Any]]
+    again: dict[str, object]
+    place: int
+    hosted: bool
+    has_replay: bool
+
+
+def names(game: PracticeGame) -> list[str]:
+    """Return the names of the players by seat."""
+    bots = {opponent.number: _name(opponent) for opponent in game.opponents.all()}
+    return [bots.get(number, game.owner.get_username()) for number in range(game.seats)]
+
+
+def _name(opponent: PracticeOpponent) -> str:
+    return opponent.submission.bot.name if opponent.submission else DELETED
+
+
+def details(game: PracticeGame) -> PracticeDetails:
+    question = selectors.question(game)
+    document = replay_document(game) if not game.is_open else None
+    waits = game.status == PracticeStatus.WAITING
+    return PracticeDetails(
+        game=game,
+        seats=_seats(game),
+        question=None if question is None else question.ply,
+        legal=[] if question is None else question.legal(),
+        headline=_headline(game),
+        moves=_moves(game, document) if document else [],
+        notes=[note for seat in game.opponents.all() for note in seat.notes],
+        again=_again(game),
+        place=selectors.place_in_queue(game) if waits else 0,
+        hosted=selectors.host_is_alive() if waits else True,
+        has_replay=document is not None,
+    )
+
+
+def _seats(game: PracticeGame) -> list[PracticeSeat]:
+    result = game.result or {}
+    scores = result.get("scores", [None] * game.seats)
+    ranks = result.get("ranks", [None] * game.seats)
+    reasons = {forfeit["seat"]: forfeit["reason"] for forfeit in game.forfeits}
+    opponents = {opponent.number: opponent for opponent in game.opponents.all()}
+    seats = []
+    for number, name in enumerate(names(game)):
+        opponent = opponents.get(number)
+        own = opponent is not None and is_own(game, opponent)
+        submission = opponent.submission if opponent else None
+        seats.append(
+            PracticeSeat(
+                number=number,
+                name=name,
+                bot=submission.bot.slug if submission else "",
+                score=scores[number],
+                rank=ranks[number],
+                forfeit=reasons.get(number, ""),
+                detail=opponent.fault_detail if opponent and own else "",
+                stderr=opponent.stderr if opponent and own else "",
+            )
+        )
+    return seats
+
+
+def _headline(game: PracticeGame) -> str:
+    if game.status != PracticeStatus.FINISHED or not game.result:
+        return ""
+    ranks = game.result["ranks"]
+    rank = ranks[game.person_seat]
+    if rank == 1:
+        return "You won." if ranks.count(1) == 1 else "You share the first rank."
+    return f"You are number {rank} of {game.seats}."
+
+
+def _again(game: PracticeGame) -> dict[str, object]:
+    fields: dict[str, object] = {"ruleset": game.ruleset, "seat": game.person_seat}
+    chosen = [opponent.submission_id for opponent in game.opponents.all()]
+    return fields | dict(zip(("one", "two", "three"), chosen, strict=False))
+
+
+def _moves(game: PracticeGame, document: dict[str, Any]) -> list[dict[str, Any]]:
+    players = names(game)
+    return [
+        {
+            "index": index,
+            "seat": move["seat"],
+            "name": players[move["seat"]],
+            "actions": move["actions"],
+            "auto": move.get("auto", False),
+        }
+        for index, move in enumerate(document["moves"])
+    ]
+
+
+def replay_document(game: PracticeGame) -> dict[str, Any] | None:
+    """Return the replay of a game that has ended; None if it has none.
+
+    The names are those of today, because an account may have been deleted meanwhile.
+    """
+    stored = PracticeGame.objects.values_list("replay", flat=True).get(pk=game.pk)
+    if stored is None or game.is_open:
+        return None
+    document: dict[str, Any] = json.loads(replays.unpack(bytes(stored)))
+    document["players"] = [{"name": name} for name in names(game)]
+    return document
+
+
+def frames_document(game: PracticeGame) -> dict[str, Any] | None:
+    """Return all frames of a game that has ended, with nothing hidden."""
+    document = replay_document(game)
+    if document is None:
+        return None
+    try:
+        positions = frames.of_replay(document)
+    except EngineError:  # it was played by an engine with other rules
+        return None
+    return {"players": names(game), "over": True, "frames": positions}
+
+
+def state_tag(game: PracticeGame, since: int) -> str:
+    """Return the ETag of the state: it changes with all that the page shows."""
+    parts = [game.pk, game.status, game.moves.count(), len(game.forfeits), game.ply]
+    parts += [game.answer_ply, game.fence, since]
+    if game.status == PracticeStatus.WAITING:
+        hosted = int(selectors.host_is_alive())
+        parts += [selectors.place_in_queue(game), hosted]
+    return f'"practice-{"-".join(map(str, parts))}"'
+
+
+def state_document(game: PracticeGame, since: int) -> dict[str, Any]:
+    """Return what the page needs from frame `since` on. `frames[0]` is that frame.
+
+    `question` is null unless the person is asked.
+    """
+    moves = selectors.moves(game)
+    positions = frames.frames(
+        position.start(game),
+        position.entries(moves),
+        game.forfeits,
+        seat=game.person_seat,
+    )
+    first = min(since, len(positions) - 1)
+    waits = game.status == PracticeStatus.WAITING
+    return {
+        "status": game.status,
+        "seat": game.person_seat,
+        "players": names(game),
+        "first": first,
+        "frames": positions[first:],
+        "notes": _notes_since(moves, positions[first]["move"]),
+        "question": _question(game, selectors.question(game)),
+        "place": selectors.place_in_queue(game) if waits else 0,
+        "hosted": selectors.host_is_alive() if waits else True,
+    }
+
+
+def _notes_since(moves: list[PracticeMove], index: int | None) -> list[dict[str, Any]]:
+    return [
+        {"move": move.index, "seat": move.seat, "note": move.note}
+        for move in moves
+        if move.note and (index is None or move.index >= index)
+    ]
+
+
+def _question(game: PracticeGame, torres: TorresGame | None) -> dict[str, Any] | None:
+    if torres is None or game.deadline is None:
+        return None
+    left = (game.deadline - timezone.now()).total_seconds()
+    return {
+        "ply": torres.ply,
+        "decision": torres.decision,
+        "legal": torres.legal(),
+        "seconds": max(0, round(left)),
+    }
+
+
+def preview_document(game: PracticeGame, tried: Tentative) -> dict[str, Any]:
+    """Return the position after a turn that is tried, and what may follow in it."""
+    return {
+        "frame": frames.frame_of(tried.game, game.person_seat),
+        "legal": tried.legal,
+        "complete": tried.complete,
+    }
+
+
+def board_picture(game: PracticeGame) -> str:
+    """Return the present board as SVG, for visitors without scripts."""
+    torres = position.played(game, selectors.moves(game))
+    return board_svg(frames.frame_of(torres, game.person_seat), names(game))

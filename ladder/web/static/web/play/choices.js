@@ -1,0 +1,93 @@
+// Finds out what a click on the board may mean. It knows the words of actions and no
+// rules: the server lists the legal actions.
+
+import { spacesOf } from "../viewer/board.js";
+import { words } from "../viewer/words.js";
+
+export const KINDS = [
+  ["all", "Everything"], ["build", "Build"], ["move", "Move"], ["add", "Add a knight"],
+  ["card", "Play a card"], ["other", "Other"],
+];
+const KIND_OF = { block: "build", move: "move", add: "add", play: "card" };
+
+export function kindOf(action) {
+  return KIND_OF[action.split(" ")[0]] ?? "other";
+}
+
+// Return the kinds that occur, each with its number of actions; none if only one occurs.
+export function kindsIn(legal) {
+  const counts = new Map();
+  for (const action of legal) counts.set(kindOf(action), (counts.get(kindOf(action)) ?? 0) + 1);
+  if (counts.size < 2) return [];
+  counts.set("all", legal.length);
+  return KINDS.filter(([kind]) => counts.has(kind)).map(([kind, label]) => ({ kind, label, count: counts.get(kind) }));
+}
+
+// A selection is a list of spaces: the beginning of those that an action names.
+export class Selection {
+  constructor(legal, kind) {
+    this.actions = kind === "all" ? legal : legal.filter((action) => kindOf(action) === kind);
+    this.spaces = [];
+  }
+
+  starting(spaces) {
+    return this.actions.filter((action) => {
+      const named = spacesOf(action);
+      return named.length >= spaces.length && spaces.every((space, index) => named[index] === space);
+    });
+  }
+
+  // The spaces that may be clicked next, each with the actions to which it leads.
+  targets() {
+    const found = new Map();
+    for (const action of this.starting(this.spaces)) {
+      const next = spacesOf(action)[this.spaces.length];
+      if (!next) continue;
+      if (!found.has(next)) found.set(next, []);
+      found.get(next).push(action);
+    }
+    return found;
+  }
+
+  // The actions that name exactly the selected spaces; without a selection, no space.
+  complete() {
+    return this.starting(this.spaces).filter((action) => spacesOf(action).length === this.spaces.length);
+  }
+
+  // Add a space. Return the only action that this can mean, or null if there is a choice.
+  click(space) {
+    if (!this.targets().has(space)) this.spaces = [];
+    if (!this.targets().has(space)) return null;
+    this.spaces.push(space);
+    const meant = this.starting(this.spaces);
+    return meant.length === 1 && this.spaces.length ? meant[0] : null;
+  }
+}
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+// An action as a choice of the person: "Build on c4".
+export function asChoice(action) {
+  const text = words(action);
+  const card = text.startsWith("plays a card: ");
+  const what = card ? text.slice("plays a card: ".length) : text;
+  const imperative = what.replace(/^([a-z]+)s\b/, "$1");
+  return card ? `Card: ${imperative}` : capital(imperative);
+}
+
+const CARD_TEXTS = {
+  up2: ["Up two", "A knight climbs to a neighbour exactly two levels higher."],
+  ap6: ["6 AP", "Six action points this turn."],
+  ap7: ["7 AP", "Seven action points this turn."],
+  extra_block: ["Extra block", "Place one more block, from the general supply."],
+  under_knight: ["Under a knight", "Put a block from your stacks under one of your knights."],
+  move_block: ["Move a block", "Take a block of height 1 to a bare space."],
+  diagonal: ["Diagonal", "A knight moves diagonally, up by at most one level."],
+  jump: ["Jump", "A knight jumps straight over an adjacent knight."],
+  regroup: ["Regroup", "A knight goes beside another one of yours, not higher."],
+  door_up: ["Door up", "A knight walks through a castle and leaves one higher."],
+};
+
+export function cardText(card) {
+  return CARD_TEXTS[card] ?? [card, ""];
+}

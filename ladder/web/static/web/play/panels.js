@@ -1,0 +1,149 @@
+// Draws the panels beside the board: seats, cards, the turn, the choices. It only shows
+// what it gets. All nodes are made with DOM methods, so no name can be markup.
+
+import { words } from "../viewer/words.js";
+import { asChoice, cardText } from "./choices.js";
+
+export const byId = (id) => document.getElementById(id);
+
+export function element(name, className = "", text = "") {
+  const node = document.createElement(name);
+  node.className = className;
+  node.textContent = text;
+  return node;
+}
+
+function button(text, act, className = "") {
+  const node = element("button", className, text);
+  node.type = "button";
+  node.addEventListener("click", act);
+  return node;
+}
+
+export function drawSeats(frame, players, own) {
+  byId("seats").tBodies[0].replaceChildren(...players.map((player, seat) => {
+    const row = element("tr", frame.seat === seat ? "to-act" : "");
+    const name = element("th");
+    name.scope = "row";
+    name.append(element("span", `chip seat${seat}`, String(seat)), ` ${player}`);
+    if (seat === own) name.append(" ", element("span", "tag", "you"));
+    if (frame.forfeited.includes(seat)) name.append(" ", element("span", "tag warn", "forfeit"));
+    const current = frame.seat === seat && frame.current !== null ? ` (${frame.current} in hand)` : "";
+    row.append(
+      name,
+      element("td", "n strong", String(frame.scores[seat])),
+      element("td", "", (frame.stacks[seat]?.join(" ") || "–") + current),
+      element("td", "n", String(frame.reserve[seat])),
+      element("td", "n", String(frame.hands[seat])),
+    );
+    return row;
+  }));
+  const parts = frame.phase ? [`Phase ${frame.phase}, round ${frame.round}.`] : ["Set-up."];
+  const last = frame.scored.at(-1);
+  if (last) parts.push(`The score after phase ${last.phase} was ${last.scores.join(" : ")}.`);
+  if (frame.master) parts.push(`Master card: ${frame.master}.`);
+  byId("scored").textContent = parts.join(" ");
+}
+
+// The cards of the person. Those bought in this turn cannot be played yet.
+export function drawHand(frame) {
+  const fresh = [...(frame.fresh ?? [])];
+  const cards = (frame.drawn ?? []).map((card) => [card, "drawn"]);
+  for (const card of frame.hand ?? []) {
+    const index = fresh.indexOf(card);
+    if (index >= 0) fresh.splice(index, 1);
+    cards.push([card, index >= 0 ? "fresh" : ""]);
+  }
+  byId("hand").replaceChildren(...cards.map(([card, kind]) => {
+    const [title, text] = cardText(card);
+    const item = element("li", `card ${kind}`);
+    item.append(element("strong", "", title), element("span", "", text));
+    if (kind === "fresh") item.append(element("span", "tag", "from the next turn on"));
+    if (kind === "drawn") item.append(element("span", "tag", "drawn: choose one"));
+    return item;
+  }));
+  if (!cards.length) byId("hand").append(element("li", "empty", "You have no cards."));
+}
+
+export function drawSteps(steps) {
+  byId("steps").replaceChildren(...steps.map(({ action }) => {
+    const item = element("li");
+    item.append(`${asChoice(action)} `, element("code", "", action));
+    return item;
+  }));
+}
+
+export function drawKinds(kinds, chosen, choose) {
+  byId("kinds").hidden = !kinds.length;
+  byId("kinds").replaceChildren(...kinds.map(({ kind, label, count }) => {
+    const node = button(`${label} ${count}`, () => choose(kind), "quiet");
+    node.setAttribute("aria-pressed", String(kind === chosen));
+    return node;
+  }));
+}
+
+// What can be done with the selected spaces, or without any space.
+export function drawOptions(selection, perform, clear) {
+  const actions = selection.complete();
+  const more = selection.spaces.length ? [...selection.targets().keys()] : [];
+  const box = byId("options");
+  box.replaceChildren();
+  if (selection.spaces.length) {
+    const where = selection.spaces.join(", then ");
+    const next = more.length ? ` Choose where to: ${more.join(", ")}.` : "";
+    const line = element("p", "note", `Selected: ${where}.${next} `);
+    line.append(button("Clear", clear, "quiet"));
+    box.append(line);
+  }
+  box.append(...actions.map((action) => button(asChoice(action), () => perform(action), "option quiet")));
+}
+
+export function drawLegal(legal) {
+  const groups = new Map();
+  for (const action of legal) {
+    const word = action.startsWith("play ") ? `play ${action.split(" ")[1]}` : action.split(" ")[0];
+    if (!groups.has(word)) groups.set(word, []);
+    groups.get(word).push(action);
+  }
+  byId("total").textContent = String(legal.length);
+  byId("legal").replaceChildren(...[...groups].map(([word, actions]) => {
+    const group = document.createElement("optgroup");
+    group.label = word;
+    group.append(...actions.map((action) => new Option(asChoice(action), action)));
+    return group;
+  }));
+}
+
+export function sayNews(frame, players) {
+  const news = byId("news");
+  if (frame.action === null) news.textContent = "The game begins.";
+  else news.replaceChildren(element("strong", "", players[frame.by]), ` ${words(frame.action)}`);
+  for (const { seat, reason } of frame.failed ?? []) {
+    news.append(" ", element("strong", "forfeit", `${players[seat]} forfeits: ${reason}`));
+  }
+}
+
+const TASKS = {
+  found: "Put a start block on the board.", enter: "Put your first knight on the board.",
+  king: "Put the king on the board.", first: "Say who starts the next phase.",
+  stock: "Put your kept blocks on the new stacks.", keep: "Keep one of the cards that you drew.",
+};
+
+export function sayTask(question, frame, complete) {
+  const task = byId("task");
+  if (!question) {
+    task.textContent = "The others think…";
+    return;
+  }
+  const ap = question.decision === "turn" ? `Your turn: ${frame.ap} action point${frame.ap === 1 ? "" : "s"} left.` : "";
+  task.textContent = complete ? "Your answer is complete. Send it, or take something back." : ap || TASKS[question.decision] || "Your decision.";
+}
+
+export function drawNotes(notes, players) {
+  byId("thoughts").hidden = !notes.length;
+  byId("notes").replaceChildren(...notes.slice(-8).reverse().map(({ seat, note }) => {
+    const item = element("li");
+    item.append(element("strong", "", players[seat]), `: ${note}`);
+    return item;
+  }));
+}

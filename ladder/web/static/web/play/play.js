@@ -1,0 +1,325 @@
+// A game by hand. The server knows the rules: it says what is legal, and shows the board
+// after each action of a turn that is not sent yet. Undo is free until the turn is sent.
+
+import { Board, draw } from "../viewer/board.js";
+import { asChoice, kindsIn, Selection } from "./choices.js";
+import { byId, drawHand, drawKinds, drawLegal, drawNotes, drawOptions, drawSeats, drawSteps, sayNews, sayTask } from "./panels.js";
+
+const POLL_MS = 700;  // while the bots think
+const SENT_POLL_MS = 200;  // shortly after an answer
+const SENT_POLLS = 8;
+const STEP_MS = 650;  // between two actions of others
+const MANY_STEPS = 30;  // more than these are not shown one by one
+const HURRY_S = 30;
+const KEY = "torres-play";
+const CALM = matchMedia("(prefers-reduced-motion: reduce)").matches;
+const root = byId("play");
+const token = root.querySelector("[name=csrfmiddlewaretoken]").value;
+const board = new Board(byId("board"));
+const title = document.title;
+const settings = { view: innerWidth < 640 ? "top" : "iso", ...remembered() };
+
+let frames = [];  // by the number of actions; the last one is the present
+let shown = -1;  // the frame that is on the board
+let players = [];
+let own = 0;
+let notes = [];
+let question = null;
+let deadline = 0;
+let steps = [];  // of the turn that is not sent: {action, frame, legal, complete}
+let selection = new Selection([], "all");
+let kind = "all";
+let busy = false;
+let sent = false;  // an answer, of which the game shows nothing yet
+let tag = "";
+let quickPolls = 0;
+let timer = 0;
+
+function remembered() {
+  try {
+    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+  } catch {
+    return {};  // storage is off, or another program wrote there
+  }
+}
+
+async function post(address, body) {
+  const response = await fetch(address, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-CSRFToken": token },
+    body: JSON.stringify(body),
+  });
+  const type = response.headers.get("Content-Type") ?? "";
+  if (!type.includes("json")) throw new Error("sign in");  // the session has ended
+  return { status: response.status, body: await response.json() };
+}
+
+const present = () => frames.at(-1);
+const tried = () => steps.at(-1);
+const legalNow = () => (question ? (tried() ?? question).legal : []);
+// The action that ends the turn, if there is one way to end it now.
+const onlyEnd = () => {
+  const ends = isComplete() ? [] : legalNow().filter((action) => action.split(" ")[0] === "end");
+  return ends.length === 1 ? ends[0] : null;
+};
+const isComplete = () => Boolean(tried()?.complete);
+
+function boardFrame() {
+  if (!tried()) return frames[Math.max(0, shown)];
+  return { ...tried().frame, action: tried().action };
+}
+
+function drawBoard(before = null) {
+  const frame = boardFrame();
+  board.load([frame, present()]);
+  board.show(frame, settings.view, CALM ? null : before);
+  for (const [key, node] of board.picture.figures) {
+    node.dataset.space = key === "king" ? frame.king : key.split(" ")[1];
+  }
+  markTargets(frame);
+  drawSeats(frame, players, own);
+  drawHand(frame);
+}
+
+function markTargets(frame) {
+  if (!question || busy || isComplete()) return;
+  for (const space of selection.spaces) spaceNode(space)?.classList.add("selected");
+  for (const [space, actions] of selection.targets()) {
+    const node = spaceNode(space);
+    if (!node) continue;
+    node.classList.add("target");
+    node.setAttribute("tabindex", "0");
+    node.setAttribute("role", "button");
+    const height = frame.heights[(Number(space[1]) - 1) * 8 + space.charCodeAt(0) - 97];
+    const first = actions.slice(0, 3).map(asChoice).join("; ");
+    node.setAttribute("aria-label", `${space}, height ${height}: ${first}${actions.length > 3 ? "; and more" : ""}`);
+    const cells = node.querySelectorAll(".cell");
+    const { x, y, width, height: tall } = cells[cells.length - 1].getBBox();
+    draw(node, "circle", { class: "dot", cx: x + width / 2, cy: y + tall / 2, r: 5 });
+  }
+}
+
+function spaceNode(space) {
+  return board.svg.querySelector(`g.space[data-space=${space}]`);
+}
+
+// Draw everything that depends on the turn. `before` is the frame that was shown last.
+function drawTurn(before = null) {
+  drawBoard(before);
+  const asked = Boolean(question) && shown === frames.length - 1;
+  byId("turn").hidden = !asked;
+  sayTask(asked ? question : null, boardFrame(), isComplete());
+  byId("status").textContent = asked ? "your turn" : "the others think";
+  byId("status").classList.toggle("now", asked);
+  document.title = asked ? `● Your turn – ${title}` : title;
+  if (!asked) return;
+  drawSteps(steps);
+  byId("send").disabled = !isComplete() || busy;
+  byId("send").hidden = Boolean(onlyEnd());
+  byId("finish").hidden = !onlyEnd();
+  byId("undo").disabled = byId("restart").disabled = !steps.length || busy;
+  const kinds = isComplete() ? [] : kindsIn(legalNow());
+  drawKinds(kinds, kind, (chosen) => { kind = chosen; select(); drawTurn(); });
+  drawOptions(selection, perform, clear);
+  drawLegal(legalNow());
+  byId("everything").hidden = isComplete();
+}
+
+function select() {
+  selection = new Selection(legalNow(), kind);
+}
+
+function clear() {
+  select();
+  drawTurn();
+}
+
+// Try an action: the server shows what follows.
+async function perform(action) {
+  if (busy || !question || isComplete()) return;
+  busy = true;
+  byId("refusal").textContent = "";
+  const before = boardFrame();
+  const actions = [...steps.map((step) => step.action), action];
+  const answer = await post(root.dataset.preview, { ply: question.ply, actions }).catch(failure);
+  busy = false;
+  if (answer?.status === 200) {
+    steps.push({ action, ...answer.body });
+    if (!kindsIn(legalNow()).some((each) => each.kind === kind)) kind = "all";
+  } else if (answer) refused(answer);
+  select();
+  drawTurn(before);
+  if (isComplete()) byId("send").focus({ preventScroll: true });
+}
+
+function failure(error) {
+  if (error.message === "sign in") location.reload();
+  byId("refusal").textContent = "The service cannot be reached. Try again in a moment.";
+  return null;
+}
+
+function refused({ status, body }) {
+  byId("refusal").textContent = body.detail;
+  if (status !== 409) return;
+  steps = [];  // the question is old
+  question = null;
+  tag = "";
+  pollIn(0);
+}
+
+async function send() {
+  if (busy || !isComplete()) return;
+  busy = true;
+  byId("send").disabled = true;
+  const actions = steps.map((step) => step.action);
+  const answer = await post(root.dataset.answers, { ply: question.ply, actions }).catch(failure);
+  busy = false;
+  if (answer?.status === 202) {
+    question = null;
+    sent = true;
+    quickPolls = SENT_POLLS;
+    byId("turn").hidden = true;
+    sayTask(null);
+    document.title = title;
+    pollIn(0);
+  } else if (answer) {
+    refused(answer);
+    drawTurn();
+  }
+}
+
+async function finish() {
+  const end = onlyEnd();
+  if (!end) return;
+  await perform(end);
+  await send();
+}
+
+function undo() {
+  if (busy || !steps.length) return;
+  steps.pop();
+  byId("refusal").textContent = "";
+  clear();
+}
+
+function restart() {
+  if (busy) return;
+  steps = [];
+  clear();
+}
+
+function pollIn(ms) {
+  clearTimeout(timer);
+  timer = setTimeout(poll, ms);
+}
+
+async function poll() {
+  const since = Math.max(0, frames.length - 1);
+  const headers = tag ? { "If-None-Match": tag } : {};
+  const response = await fetch(`${root.dataset.state}?since=${since}`, { headers }).catch(() => null);
+  if (response?.status === 200) {
+    if (!response.headers.get("Content-Type").includes("json")) return location.reload();
+    tag = response.headers.get("ETag");
+    take(await response.json());
+  } else if (response && response.status !== 304 && response.status !== 429) {
+    return location.reload();  // signed out, or the game is gone
+  }
+  if (quickPolls) quickPolls -= 1;
+  pollIn(quickPolls ? SENT_POLL_MS : POLL_MS);
+}
+
+function take(state) {
+  if (state.status !== "waiting" && state.status !== "running") return location.reload();
+  players = state.players;
+  own = state.seat;
+  const known = frames.length;
+  frames = [...frames.slice(0, state.first), ...state.frames];
+  if (sent && frames.length === known && !state.question) return;  // keep the turn that was sent on the board
+  sent = false;
+  for (const note of state.notes) if (!notes.some(({ move }) => move === note.move)) notes.push(note);
+  drawNotes(notes, players);
+  const hosted = state.hosted ? "" : " No host of games by hand has reported lately, so this may take long.";
+  byId("queue").textContent = state.place ? `You are number ${state.place} in the queue. The game begins when a slot is free.${hosted}` : "";
+  if (state.question?.ply !== question?.ply || !state.question) {
+    steps = [];
+    kind = "all";
+    question = state.question;
+    if (question) deadline = Date.now() + question.seconds * 1000;
+    select();
+  }
+  if (shown < 0 || frames.length - 1 - shown > MANY_STEPS) shown = frames.length - 1;
+  root.hidden = false;
+  if (shown === frames.length - 1) drawTurn();
+  showNext();
+}
+
+let walking = false;
+
+// Show the actions of the others one after the other.
+function showNext() {
+  sayNews(frames[shown], players);
+  if (walking || shown >= frames.length - 1) return;
+  walking = true;
+  const before = frames[shown];
+  shown += 1;
+  drawTurn(before);
+  sayNews(frames[shown], players);
+  setTimeout(() => { walking = false; showNext(); }, frames[shown].by === own ? 0 : STEP_MS);
+}
+
+function tick() {
+  const left = Math.max(0, Math.round((deadline - Date.now()) / 1000));
+  const clock = byId("clock");
+  clock.textContent = question ? `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} left` : "";
+  clock.classList.toggle("hurry", Boolean(question) && left < HURRY_S);
+}
+
+function clickSpace(event) {
+  const space = event.target.closest("[data-space]")?.dataset.space;
+  if (!space || !question || busy || isComplete()) return;
+  const action = selection.click(space);
+  if (action) perform(action);
+  else drawTurn();
+}
+
+board.svg.addEventListener("click", clickSpace);
+board.svg.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" && event.key !== " ") return;
+  event.preventDefault();
+  event.stopPropagation();
+  clickSpace(event);
+});
+byId("send").addEventListener("click", send);
+byId("finish").addEventListener("click", finish);
+byId("undo").addEventListener("click", undo);
+byId("restart").addEventListener("click", restart);
+byId("choose").addEventListener("click", () => { if (byId("legal").value) perform(byId("legal").value); });
+byId("legal").addEventListener("dblclick", () => perform(byId("legal").value));
+byId("legal").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && byId("legal").value) perform(byId("legal").value);
+});
+
+function changeView() {
+  settings.view = settings.view === "top" ? "iso" : "top";
+  try {
+    localStorage.setItem(KEY, JSON.stringify(settings));
+  } catch { /* the setting holds until the page is left */ }
+  showView();
+}
+
+function showView() {
+  byId("view").textContent = settings.view === "top" ? "Isometric" : "From above";
+  if (frames.length) drawBoard();
+}
+
+const KEYS = { Enter: send, u: undo, v: changeView, Escape: clear };
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("button, input, textarea, select, a, summary");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
+  event.preventDefault();
+  KEYS[event.key]();
+});
+byId("view").addEventListener("click", changeView);
+showView();
+setInterval(tick, 250);
+poll();

@@ -1,0 +1,194 @@
+"""A person plays in a real browser: clicks, keys, undo, and the end of the game."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from ladder.accounts import tokens
+from ladder.practice.models import PracticeGame, PracticeStatus
+from tests import factories as rows
+from tests.practice import factories
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+TIMEOUT_MS = 60_000  # generous, because the machine may be busy
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        why = "Chromium is missing: apt-get install chromium"
+        if os.environ.get("TORRES_REQUIRE_ALL") == "1":
+            pytest.fail(why)
+        pytest.skip(why)
+    # Playwright runs an event loop in this thread. Django refuses to use the database
+    # in such a thread, unless this variable is set.
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--no-first-run"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser, live_server, data_dir: Path) -> Iterator[Page]:
+    """Ana's page. The test fails if a script fails or the CSP blocks something."""
+    expect.set_options(timeout=TIMEOUT_MS)
+    context = chromium.new_context(base_url=live_server.url, reduced_motion="reduce")
+    # From above no figure stands before a space.
+    context.add_init_script(
+        "localStorage['torres-play'] ??= JSON.stringify({view: 'top'})"
+    )
+    context.set_default_timeout(TIMEOUT_MS)
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on(
+        "console",
+        lambda message: (
+            faults.append(message.text) if message.type == "error" else None
+        ),
+    )
+    page.goto("/sign-in/")
+    page.fill("[name=token]", tokens.token_for("ana"))
+    page.get_by_role("button", name="Sign in").first.click()
+    page.wait_for_url("**/me/")
+    yield page
+    context.close()
+    assert faults == []
+
+
+def begin(page: Page) -> PracticeGame:
+    rows.make_bot("mason", "ana")
+    page.goto("/play/")
+    page.select_option("#id_seat", "0")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_url("**/play/*/")
+    return PracticeGame.objects.get()
+
+
+def answer_simply(page: Page) -> None:
+    """End the turn, or make the first choice that is offered."""
+    steps = page.locator("#steps li")
+    if page.locator("#finish").is_visible():
+        page.click("#finish")
+        expect(page.locator("#turn")).to_be_hidden()
+        return
+    count = steps.count()
+    if page.locator("#options .option").first.is_visible():
+        page.locator("#options .option").first.click()
+    else:
+        page.locator("#board .target").first.click(force=True)
+    expect(steps).to_have_count(count + 1)
+    if page.locator("#send").is_enabled():
+        page.click("#send")
+        expect(page.locator("#turn")).to_be_hidden()
+
+
+def reach_turn(page: Page) -> None:
+    """Go on until Ana has action points."""
+    task = page.locator("#task")
+    expect(page.locator("#turn")).to_be_visible()
+    while "action point" not in task.inner_text():
+        page.locator("#board .target").first.click(force=True)
+        expect(page.locator("#send")).to_be_enabled()
+        page.click("#send")
+        expect(page.locator("#turn")).to_be_hidden()
+        expect(page.locator("#turn")).to_be_visible()
+
+
+def test_a_turn_is_made_with_clicks_taken_back_and_sent(page: Page) -> None:
+    game = begin(page)
+    with factories.hosting():
+        reach_turn(page)
+        task = page.locator("#task")
+        steps = page.locator("#steps li")
+        expect(task).to_have_text("Your turn: 5 action points left.")
+
+        page.locator("#kinds button", has_text="Build").click()
+        page.locator("#board .target").first.click(force=True)
+        expect(steps).to_have_count(1)
+        expect(task).to_have_text("Your turn: 4 action points left.")
+        page.click("#undo")
+        expect(steps).to_have_count(0)
+        expect(task).to_have_text("Your turn: 5 action points left.")
+        mine = game.moves.filter(seat=0)
+        words = [word for move in mine for word in move.actions]
+        assert not [word for word in words if word.startswith("block")]
+
+        page.locator("#kinds button", has_text="Everything").click()
+        page.locator("#options button", has_text="Take a point").click()
+        expect(steps).to_have_count(1)
+        page.locator("#options button", has_text="Buy a card").click()
+        expect(task).to_contain_text("complete")
+        page.click("#send")
+        expect(page.locator("#hand .drawn")).to_have_count(3)
+        expect(task).to_have_text("Keep one of the cards that you drew.")
+
+    sent = [move.actions for move in game.moves.filter(seat=0)]
+    assert ["score", "buy"] in sent
+
+
+def test_the_keyboard_is_enough(page: Page) -> None:
+    begin(page)
+    with factories.hosting():
+        expect(page.locator("#turn")).to_be_visible()
+        page.locator("#board .target").first.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#send")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator("#turn")).to_be_hidden()
+        reach_turn(page)
+
+        page.locator("#main").focus()
+        page.keyboard.press("v")
+        expect(page.locator("#view")).to_have_text("From above")
+        page.locator("#everything summary").press("Enter")
+        page.locator("#legal").focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(page.locator("#steps li")).to_have_count(1)
+        page.locator("#main").focus()
+        page.keyboard.press("u")
+        expect(page.locator("#steps li")).to_have_count(0)
+
+
+def test_a_knight_is_moved_with_two_clicks(page: Page) -> None:
+    game = begin(page)
+    with factories.hosting():
+        reach_turn(page)
+        page.locator("#kinds button", has_text="Move").click()
+        page.locator("#board .target").first.click(force=True)
+        expect(page.locator("#options")).to_contain_text("Selected:")
+        page.locator("#board .target").first.click(force=True)
+        expect(page.locator("#steps li")).to_contain_text("Move a knight")
+        page.click("#finish")
+        expect(page.locator("#turn")).to_be_hidden()
+        factories.until(lambda: game.moves.filter(seat=0).count() > 2)
+
+    turn = [move.actions for move in game.moves.filter(seat=0)][-1]
+    assert turn[0].startswith("move ")
+    assert turn[-1].startswith("end")
+
+
+@pytest.mark.slow
+def test_a_game_is_played_to_its_end_and_shown(page: Page) -> None:
+    game = begin(page)
+    with factories.hosting(open_player=factories.noting):
+        while not page.get_by_role("button", name="Play again").is_visible():
+            if page.locator("#turn").is_visible():
+                answer_simply(page)
+            page.wait_for_timeout(50)
+
+    assert factories.fresh(game).status == PracticeStatus.FINISHED
+    page.click("#last")
+    expect(page.locator("#description")).to_contain_text("the game is over")
+    expect(page.get_by_role("link", name="Download the replay")).to_be_visible()
+    page.get_by_role("button", name="Play again").click()
+    expect(page.locator("#headline")).to_be_visible()
