@@ -38,7 +38,7 @@ class BotDiffers(Exception):
 
 @dataclass(slots=True)
 class SeatHistory:
-    """What a seat did under an earlier claim: its moves in order, and its forfeit."""
+    """The moves of a seat under an earlier claim, in order, and its forfeit."""
 
     moves: deque[PracticeMove] = field(default_factory=deque)
     forfeit: dict[str, Any] | None = None

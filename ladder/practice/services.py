@@ -1,4 +1,4 @@
-"""What a person does with practice games: begin one, answer, and give up.
+"""A person's actions in practice games: begin one, answer, and give up.
 
 These functions write rows. A host (`host`) finds the rows and plays the games.
 """

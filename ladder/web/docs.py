@@ -37,7 +37,11 @@ SECTIONS = (
     ),
     (
         "The ladder",
-        (("ratings", "Ratings and matchmaking"), ("tournaments", "Tournaments")),
+        (
+            ("ratings", "Ratings and matchmaking"),
+            ("tournaments", "Tournaments"),
+            ("playing", "Play by hand"),
+        ),
     ),
     (
         "Write programs for the service",

@@ -34,7 +34,14 @@ class TriedAnswer(NamedTuple):
 
 
 class PlayPage(SignedInView):
-    """Choose a game by hand. POST begins it."""
+    """Choose a game by hand. POST begins it. Visitors learn that they can."""
+
+    def dispatch(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
+        if request.method == "GET" and not request.user.is_authenticated:
+            return render(request, "web/play.html", {"visitor": True})
+        return super().dispatch(request, *args, **kwargs)
 
     def get(self, request: HttpRequest) -> HttpResponse:
         opponents = selectors.opponents(self.person())

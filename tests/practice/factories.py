@@ -99,7 +99,7 @@ def asked(game: PracticeGame) -> PracticeGame | None:
 
 
 def answer(game: PracticeGame, answers: int | None = None) -> PracticeGame:
-    """Answer as the referee does for a forfeited seat, to the end or so many times."""
+    """Answer as the referee does for a forfeited seat, to the end or to this number."""
     count = 0
     row = until(lambda: asked(game))
     while row.is_open and count != answers:

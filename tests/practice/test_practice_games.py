@@ -5,6 +5,7 @@ import threading
 from datetime import timedelta
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 from django.db.models.functions import Now
 from pytest_django import Settings
@@ -380,3 +381,15 @@ def test_only_so_many_ended_games_of_a_person_are_kept(
         services.give_up(factories.begin(house))
 
     assert PracticeGame.objects.count() == 2
+
+
+def test_status_says_that_no_host_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    factories.own_game()
+    with pytest.raises(CommandError, match="no host of them is running"):
+        call_command("status")
+
+    with factories.hosting():
+        factories.until(selectors.host_is_alive)
+        with pytest.raises(CommandError) as failure:
+            call_command("status")
+    assert "host" not in str(failure.value)  # only the dispatcher is missing

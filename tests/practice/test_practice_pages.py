@@ -1,6 +1,7 @@
 """Games by hand over HTTP: pages, JSON documents, secrets, and the fields of forms."""
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -19,6 +20,7 @@ from ladder.web import practice_pages
 from tests import factories as rows
 from tests.practice import factories
 from tests.practice.factories import noting
+from tests.web.test_pages import AccessibilityCheck
 
 pytestmark = pytest.mark.django_db(transaction=True)
 JSON = "application/json"
@@ -331,3 +333,26 @@ def test_the_frames_of_a_seat_are_those_of_the_engine() -> None:
     assert document["question"]["legal"] == torres.legal()
     assert len(document["frames"]) == torres.ply + 1
     assert document["frames"][-1]["scores"] == torres.state(0)["scores"]
+
+
+def test_the_board_and_the_result_are_accessible_and_escape_names(
+    visit: Visit,
+) -> None:
+    ana = visit("ana")
+    address = begin(ana, rows.make_bot(rows.HOSTILE, "ana"))
+    game = PracticeGame.objects.get()
+    texts = [ana.get(address).content.decode()]
+    with factories.hosting(open_player=noting):
+        factories.answer(game, answers=3)
+        texts.append(ana.get(address).content.decode())
+    services.give_up(game)
+    texts.append(ana.get(address).content.decode())
+    texts.append(ana.get("/play/").content.decode())
+
+    for text in texts:
+        check = AccessibilityCheck()
+        check.feed(text)
+        check.close()
+        assert check.faults == []
+        assert rows.HOSTILE not in text
+        assert not re.search(r"<[^>]+ (style|on\w+)=", text)

@@ -19,6 +19,9 @@ from django.test import Client
 from django.urls import reverse
 
 from ladder.accounts import tokens
+from ladder.practice import services as practice
+from ladder.practice.models import PracticeGame
+from ladder.practice.services import PracticeTerms
 from ladder.tournaments.models import Entrant, Tournament
 from tests.factories import Show
 from tests.web.test_fuzz import MARKS, TEXTS
@@ -85,6 +88,7 @@ def pages(show: Show) -> Iterator[str]:
     """Yield the pages that have forms."""
     bot = show.anas.bot.slug
     yield from ("/", "/me/", "/sign-in/", f"/bots/{bot}/", "/ladders/main/compare/")
+    yield from ("/play/", *(f"/play/{game.pk}/" for game in PracticeGame.objects.all()))
     yield from ("/ladders/main/challenge/", "/tournaments/cup/", "/ladders/main/")
     yield from (f"/submissions/{show.anas.pk}/", f"/submissions/{show.rejected.pk}/")
     yield from ("/sign-up/", "/confirm-email/", "/password-reset/")
@@ -183,6 +187,9 @@ def fuzz(show: Show, settings: object, seed: int, rounds: int) -> None:
     olga = User.objects.get(username="olga")
     User.objects.filter(pk=olga.pk).update(is_staff=True, is_superuser=True)
     olga.refresh_from_db()
+    ana = User.objects.get(username="ana")
+    game = practice.begin(ana, PracticeTerms("yucata", [show.anas.pk], 0))
+    PracticeGame.objects.filter(pk=game.pk).update(status="running", ply=0)
     people = [None, User.objects.get(username="ana"), olga]
     fuzzers = [FormFuzzer(person, seed + k) for k, person in enumerate(people)]
 

@@ -40,6 +40,7 @@ def addresses(show: Show) -> list[str]:
         f"/games/{waiting.pk}/",
         f"/matches/{show.match.pk}/",
         f"/matches/{show.waiting.pk}/",
+        "/play/",
         "/docs/",
         "/docs/?q=forfeit",
         "/docs/protocol/",

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
+from django.db.models.functions import Now
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -22,6 +23,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, Match
 from ladder.moderation.models import AuditEntry, StoppedUnit
 from ladder.ops.fill import cups
+from ladder.practice.models import PracticeGame, PracticeMove, PracticeOpponent
 from ladder.ratings.models import Rating
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,6 +33,7 @@ LARGE = {"bots": 40, "games": 240, "busiest": 120, "tournaments": 9}
 LISTS = [
     *("/", "/games/", "/bots/", "/tournaments/", "/me/", "/ladders/main/"),
     *("/me/password/", "/me/email/", "/me/delete/", "/password-reset/"),
+    *("/play/",),
     *("/api/v1/games/", "/api/v1/matches/", "/api/v1/bots/", "/api/v1/ladders/"),
     *("/api/v1/ladders/main/leaderboard/", "/api/v1/ladders/main/bands/"),
     *("/api/v1/tournaments/", "/api/v1/tournaments/cup-1/entrants/"),
@@ -85,6 +88,7 @@ def _values(route: str) -> dict[str, str]:
     elif "tournaments/<slug:slug>" in route:
         slug = "cup-1"
     kinds: list[Any] = [("matches/", Match), ("submissions/", Submission)]
+    kinds.append(("play/", PracticeGame))
     model = next((model for name, model in kinds if name in route), Game)
     own = {"seats__submission__bot__owner__username": "olga"}  # its page shows more
     finished = Game.objects.filter(status="finished", **own).earliest("pk")
@@ -145,6 +149,27 @@ def fill(size: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
         StoppedUnit.objects.create(kind="tournament", name=f"cup-{number}", error="x")
         invitations.new_invitation(owner, note=f"note {number}")
         tokens.new_token(owner)
+    practise(owner, size["bots"])
+
+
+def practise(owner: User, games: int) -> None:
+    """Let somebody have played games by hand, and the first one still run."""
+    ready = Submission.objects.filter(status="ready").order_by("pk")
+    Bot.objects.update(open_to_practice=True)
+    for number in range(games):
+        ended = {"status": "abandoned", "ended_at": Now()} if number else {"ply": 1}
+        seats = {"seats": 2, "person_seat": 1, "bank_s": 600.0, "seed": "5eed"}
+        game = PracticeGame.objects.create(
+            **({"status": "running", "deadline": Now()} | ended | seats),
+            owner=owner,
+            ruleset="yucata",
+            switches={},
+            limits={},
+        )
+        submission = ready[number % ready.count()]
+        PracticeOpponent.objects.create(game=game, number=0, submission=submission)
+    first = PracticeGame.objects.earliest("pk")
+    PracticeMove.objects.create(game=first, index=0, seat=0, actions=["enter a4"], ms=1)
 
 
 def counts() -> dict[str, tuple[str, int]]:

@@ -13,6 +13,7 @@ from ladder.games.models import Game, GameStatus
 from ladder.moderation import service_parts
 from ladder.moderation.models import ServicePart, StoppedUnit
 from ladder.ops.console import say
+from ladder.practice import selectors as practice
 from ladder.ratings.models import Season
 from ladder.tournaments import selectors as tournaments
 
@@ -83,6 +84,11 @@ def _parts_that_do_not_run() -> list[str]:
         say(f"{'dispatcher':<16}{dispatcher.process}")
     if games.waiting() and not games.live_workers().exists():
         failures.append("Games wait, but no worker is running. Start one.")
+    if practice.waiting_count() and not practice.host_is_alive():
+        failures.append(
+            "Games by hand wait, but no host of them is running. Start manage.py"
+            " practice, or set TORRES_PRACTICE_SLOTS=0 for all processes."
+        )
     return failures
 
 
