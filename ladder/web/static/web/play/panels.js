@@ -28,7 +28,7 @@ export function drawSeats(frame, players, own) {
     name.append(element("span", `chip seat${seat}`, String(seat)), ` ${player}`);
     if (seat === own) name.append(" ", element("span", "tag", "you"));
     if (frame.forfeited.includes(seat)) name.append(" ", element("span", "tag warn", "forfeit"));
-    const current = frame.seat === seat && frame.current !== null ? ` (${frame.current} in hand)` : "";
+    const current = frame.seat === seat && frame.current !== null ? ` + ${frame.current}` : "";
     row.append(
       name,
       element("td", "n strong", String(frame.scores[seat])),
