@@ -114,7 +114,7 @@ def begin(by: User, terms: PracticeTerms) -> PracticeGame:
         limits=Limits().as_dict(),
         seats=seats,
         person_seat=person_seat,
-        seed=secrets.token_hex(16),
+        seed=new_seed(),
         bank_s=settings.TORRES_PRACTICE_BANK_SECONDS,
     )
     numbers = [number for number in range(seats) if number != person_seat]
@@ -123,6 +123,11 @@ def begin(by: User, terms: PracticeTerms) -> PracticeGame:
         for number, submission in zip(numbers, sitting, strict=True)
     )
     return game
+
+
+def new_seed() -> str:
+    """Return 128 random bits in hex, from which nobody can guess the decks."""
+    return secrets.token_hex(16)
 
 
 def _check_quota(by: User) -> None:

@@ -12,7 +12,7 @@ from django.conf import settings
 from ladder.ops.chaos import servers
 
 pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
-TESTS = ["tests/games", "tests/ratings", "tests/ops/test_backup.py"]
+TESTS = ["tests/games", "tests/ratings", "tests/practice", "tests/ops/test_backup.py"]
 TESTS += ["tests/web/test_fuzz.py", "tests/ops/test_command_fuzz.py"]
 TESTS += ["tests/accounts"]
 # The heart of the service: claims, results, ratings and the ledger; and names.
@@ -22,6 +22,7 @@ HEART = [
     "tests/games/test_blame.py",
     "tests/games/test_kills.py",
     "tests/games/test_play.py",
+    "tests/practice/test_practice_games.py",
     "tests/ratings/test_corrections.py",
     "tests/ratings/test_matchmaking.py",
     "tests/ratings/test_rater.py",

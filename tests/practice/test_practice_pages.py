@@ -356,3 +356,12 @@ def test_the_board_and_the_result_are_accessible_and_escape_names(
         assert check.faults == []
         assert rows.HOSTILE not in text
         assert not re.search(r"<[^>]+ (style|on\w+)=", text)
+
+
+def test_two_games_have_different_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+
+    seeds = {services.new_seed() for _ in range(10)}
+
+    assert len(seeds) == 10
+    assert all(re.fullmatch("[0-9a-f]{32}", seed) for seed in seeds)
