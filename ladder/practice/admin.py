@@ -1,5 +1,7 @@
 """Admin pages of practice games: operators can look at them, and end them."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -8,6 +10,8 @@ from ladder.common.admin import ReadOnly
 from ladder.practice.endings import close
 from ladder.practice.models import PracticeGame, PracticeStatus
 
+# The seed would show an operator who plays the decks of a running game.
+HIDDEN = ("seed", "replay", "answer")
 ENDED = "An operator ended this game. Nothing of it counts."
 
 
@@ -17,12 +21,15 @@ class PracticeGameAdmin(ReadOnly):
     list_filter = ("status", "ruleset")
     list_select_related = ("owner",)
     search_fields = ("owner__username",)
-    # The seed would show the operator, who may play, too, the decks of a running game.
-    exclude = ("seed", "replay", "answer")
+    exclude = HIDDEN
     unlisted = ("replay",)
     actions = ("end",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        names = super().get_readonly_fields(request, obj)
+        return [name for name in names if name not in HIDDEN]
 
     @admin.action(description="End")
     def end(self, request: HttpRequest, rows: QuerySet[PracticeGame]) -> None:
         ended = sum(close(game.pk, PracticeStatus.FAILED, ENDED) for game in rows)
-        self.message_user(request, f"{ended} games ended")
+        self.message_user(request, f"Ended: {ended}")

@@ -59,6 +59,7 @@ COMMANDS = {
     "status": [["?"]],
     "audit": [["?"]],
     "schedule": [["?"]],
+    "practice": [["?"], ["--slots", "?"]],
     "prepare": [["?"]],
     "tidy": [["?"], ["--dry-run", "?"]],
 }
@@ -67,6 +68,7 @@ COMMANDS = {
 NO_NUMBERS = ["", "abc", "-1", "nan", "-inf", "9" * 30, "9" * 5000, "²", "1,5", "0x1f"]
 NUMBERS = {
     "up": ["--port", "--slots", "--games"],
+    "practice": ["--slots"],
     "chaos": ["--games", "--workers", "--seed", "--minutes", "--blows", "--lease"],
     "train_dictionary": ["--games"],
     "fill": ["--bots", "--games", "--busiest", "--tournaments"],

@@ -14,6 +14,9 @@ from ladder.bots.models import Bot, Submission
 from ladder.common import admin as lists
 from ladder.games.models import Attempt, Game
 from ladder.moderation.models import AuditEntry, StoppedUnit
+from ladder.practice import services as practice
+from ladder.practice.models import PracticeGame
+from ladder.practice.services import PracticeTerms
 from ladder.ratings.models import Challenge, Checkpoint, Membership
 from ladder.tournaments.models import Entrant, Fixture, Tournament
 from tests.comparisons.factories import undecided
@@ -49,6 +52,7 @@ def full(show: Show) -> Show:
     Fixture.objects.create(tournament=cup, round=1, table=0, match=match)
     Group.objects.create(name="operators")
     undecided(show)
+    practice.begin(show.anas.bot.owner, PracticeTerms("yucata", [show.anas.pk], 0))
     return show
 
 
@@ -264,3 +268,18 @@ def test_a_search_for_thousands_of_digits_finds_nothing(operator: Client) -> Non
     page = operator.get("/admin/games/game/", {"q": "9" * 5000})
 
     assert page.status_code == 200
+
+
+def test_an_operator_ends_a_game_by_hand_and_sees_no_seed(
+    operator: Client, full: Show
+) -> None:
+    game = PracticeGame.objects.get()
+    page = operator.get(reverse("admin:practice_practicegame_change", args=[game.pk]))
+    assert game.seed not in page.content.decode()
+
+    answer = act(operator, "practice_practicegame", "end", game.pk)
+
+    assert b"Ended: 1" in answer.content
+    game.refresh_from_db()
+    assert game.status == "failed"
+    assert "operator" in game.note
