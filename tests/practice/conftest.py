@@ -1,7 +1,10 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.test import Client
 
+from ladder.accounts import tokens
 from ladder.practice import host, seats, services
 
 
@@ -21,3 +24,14 @@ def _quick_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let hosts look at the database often, because these persons answer at once."""
     monkeypatch.setattr(seats, "POLL_INTERVAL_S", 0.02)
     monkeypatch.setattr(host, "CLAIM_INTERVAL_S", 0.02)
+
+
+@pytest.fixture
+def visit() -> Callable[[str], Client]:
+    def browser(name: str) -> Client:
+        client = Client(raise_request_exception=False)
+        answer = client.post("/sign-in/", {"token": tokens.token_for(name)})
+        assert answer.status_code == 302
+        return client
+
+    return browser

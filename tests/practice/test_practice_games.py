@@ -6,15 +6,12 @@ from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError
 from django.db.models.functions import Now
 from pytest_django import Settings
 
 from engine.faults import Fault
 from engine.referee import Answer, Ask, Hello, PlayerFault
 from engine.replay import verify
-from ladder.common.errors import TooMany
-from ladder.dispatch import retention
 from ladder.dispatch.dispatcher import Dispatcher
 from ladder.games import replays
 from ladder.games.models import Game, Match
@@ -23,9 +20,7 @@ from ladder.practice import claims, selectors, services
 from ladder.practice.models import PracticeGame, PracticeMove, PracticeStatus
 from ladder.practice.services import (
     BadAnswer,
-    BadPracticeGame,
     OldQuestion,
-    PracticeIsOff,
 )
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry
@@ -313,74 +308,6 @@ def test_the_dispatcher_ends_games_without_life() -> None:
     assert factories.fresh(lost).status == PracticeStatus.FAILED
     assert factories.fresh(often).status == PracticeStatus.FAILED
     assert factories.fresh(alive).status == PracticeStatus.RUNNING
-
-
-def test_quotas_bound_the_games_of_a_person(settings: Settings) -> None:
-    settings.TORRES_PRACTICE_PER_HOUR = 2
-    house = factories.make_house()
-    first = factories.begin(house)
-
-    with pytest.raises(TooMany, match="Finish it"):
-        factories.begin(house)
-    services.give_up(first)
-    services.give_up(factories.begin(house))
-    with pytest.raises(TooMany, match="in an hour"):
-        factories.begin(house)
-    assert selectors.games_left(factories.person()) == 0
-
-
-def test_the_database_refuses_a_second_open_game() -> None:
-    game = factories.own_game()
-    game.pk = None
-
-    with pytest.raises(IntegrityError):
-        game.save(force_insert=True)
-
-
-def test_only_bots_that_may_play_can_be_chosen(settings: Settings) -> None:
-    house = factories.make_house()
-    closed = rows.make_bot("closed", "ben")
-    opened = factories.open_bot("opened", "ben")
-
-    offered = selectors.opponents(factories.person())
-    assert [one.pk for one in offered.house] == [house.pk]
-    assert [one.pk for one in offered.others] == [opened.pk]
-    with pytest.raises(BadPracticeGame, match="does not offer it"):
-        factories.begin(closed)
-    with pytest.raises(BadPracticeGame, match="no ladder with the ruleset"):
-        factories.begin(opened)
-    with pytest.raises(BadPracticeGame, match="no ruleset"):
-        factories.begin(house, ruleset="chess")
-    with pytest.raises(BadPracticeGame, match="another seat"):
-        factories.begin(house, seat=2)
-    with pytest.raises(BadPracticeGame, match="2 to 4 seats"):
-        factories.begin(house, house, house, house)
-    settings.TORRES_PRACTICE_SLOTS = 0
-    with pytest.raises(PracticeIsOff):
-        factories.begin(house)
-
-
-def test_old_games_are_deleted(settings: Settings) -> None:
-    game = factories.own_game()
-    services.give_up(game)
-    settings.TORRES_KEEP_PRACTICE_DAYS = 0.0
-
-    rule = next(r for r in retention.rules() if r.name == "practice games")
-
-    assert rule.due(10) == 1
-    assert rule.delete(10) >= 1
-    assert not PracticeGame.objects.exists()
-
-
-def test_only_so_many_ended_games_of_a_person_are_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(services, "KEPT_GAMES", 2)
-    house = factories.make_house()
-    for _ in range(4):
-        services.give_up(factories.begin(house))
-
-    assert PracticeGame.objects.count() == 2
 
 
 def test_status_says_that_no_host_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,6 @@ from pytest_django import Settings
 
 from engine.game import TorresGame
 from engine.replay import verify
-from ladder.accounts import tokens
 from ladder.bots.house_bots import ensure_house_bots
 from ladder.bots.models import Bot
 from ladder.bots.players import open_player
@@ -26,17 +25,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 JSON = "application/json"
 
 Visit = Callable[[str], Client]
-
-
-@pytest.fixture
-def visit() -> Visit:
-    def browser(name: str) -> Client:
-        client = Client(raise_request_exception=False)
-        answer = client.post("/sign-in/", {"token": tokens.token_for(name)})
-        assert answer.status_code == 302
-        return client
-
-    return browser
 
 
 def begin(client: Client, *bots: object, seat: str = "0") -> str:
@@ -168,50 +156,6 @@ def test_others_find_nothing_at_the_addresses_of_a_game(visit: Visit) -> None:
     assert ben.post(f"{address}give-up/").status_code == 404
     assert Client().get(address).status_code == 302
     assert PracticeGame.objects.get().status == PracticeStatus.WAITING
-
-
-HOSTILE: list[str | bytes] = [
-    " ",
-    "null",
-    "[]",
-    "{" * 5000,
-    '{"ply": "1", "actions": ["end"]}',
-    '{"ply": true, "actions": ["end"]}',
-    '{"ply": -1, "actions": ["end"]}',
-    '{"ply": 1e400, "actions": ["end"]}',
-    f'{{"ply": {"9" * 5000}, "actions": ["end"]}}',
-    '{"ply": 0, "actions": "end"}',
-    '{"ply": 0, "actions": [1]}',
-    '{"ply": 0, "actions": ["\\u0000"]}',
-    '{"ply": 0, "actions": ["\\ud800"]}',
-    json.dumps({"ply": 0, "actions": ["end"] * 65}),
-    json.dumps({"ply": 0, "actions": ["e" * 81]}),
-    b"\xff\xfe",
-]
-
-
-def test_hostile_bodies_are_refused_in_words(visit: Visit) -> None:
-    ana = visit("ana")
-    address = begin(ana, rows.make_bot("mason", "ana"))
-    # Ana is asked at once: no host is needed to refuse a body.
-    PracticeGame.objects.update(status="running", ply=0)
-
-    for body in HOSTILE:
-        for name in ("preview", "answers"):
-            answer = ana.post(f"{address}{name}/", body, content_type=JSON)
-            assert answer.status_code in (409, 422), body
-            assert answer.json()["detail"]
-    assert PracticeGame.objects.get().answer is None
-
-
-def test_actions_and_previews_are_limited(visit: Visit, settings: Settings) -> None:
-    settings.TORRES_RATES = settings.TORRES_RATES | {"practice": 2}
-    ana = visit("ana")
-    address = begin(ana, rows.make_bot("mason", "ana"))
-    answers = [send(ana, f"{address}preview/", 0, ["end"]) for _ in range(3)]
-
-    assert [answer.status_code for answer in answers] == [409, 409, 429]
-    assert ana.get(f"{address}state.json").status_code == 200
 
 
 def test_the_state_has_a_tag_that_changes_with_it(visit: Visit) -> None:
