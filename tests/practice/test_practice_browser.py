@@ -57,7 +57,7 @@ def page(chromium: Browser, live_server, data_dir: Path) -> Iterator[Page]:
     )
     page.goto("/sign-in/")
     page.fill("[name=token]", tokens.token_for("ana"))
-    page.get_by_role("button", name="Sign in").first.click()
+    page.get_by_role("button", name="Sign in with the token").click()
     page.wait_for_url("**/me/")
     yield page
     context.close()

@@ -118,11 +118,7 @@ class Command(BaseCommand):
         parts: list[Supervised | EmbeddedWorker]
         parts = [web, worker, dispatcher, practice]
         web.start()
-        banner = [f"LADDER={web.address}"]
-        if options["demo"]:
-            banner.append(f"TOKEN={tokens.renew_token('demo', 'make demo')}")
-        for line in banner:
-            console.say(line)
+        banner = _say_banner(web.address, demo=options["demo"])
         try:
             probing.join()
             worker.start()
@@ -151,6 +147,16 @@ class Command(BaseCommand):
             raise CommandError(
                 f"The totals do not add up: {tally.missing} games are missing."
             )
+
+
+def _say_banner(address: str, *, demo: bool) -> list[str]:
+    """Print and return the lines with the address, and with a token for a demo."""
+    banner = [f"LADDER={address}"]
+    if demo:
+        banner.append(f"TOKEN={tokens.renew_token('demo', 'make demo')}")
+    for line in banner:
+        console.say(line)
+    return banner
 
 
 def _prepare_database() -> Ladder:

@@ -1,8 +1,7 @@
 // Finds out what a click on the board may mean. It knows the words of actions and no
 // rules: the server lists the legal actions.
 
-import { spacesOf } from "../viewer/board.js";
-import { words } from "../viewer/words.js";
+import { spacesOf, words } from "../viewer/words.js";
 
 export const KINDS = [
   ["all", "Everything"], ["build", "Build"], ["move", "Move"], ["add", "Add a knight"],
