@@ -13,7 +13,7 @@ from django.core.files.storage import storages
 from django.db import transaction
 
 from engine.editions import PRESETS
-from engine.errors import EngineError, IllegalAction
+from engine.errors import EngineError
 from engine.rulesets import MAX_SEATS, MIN_SEATS, resolve
 from ladder.bots.models import Submission
 from ladder.common.errors import LadderError, TooMany
@@ -214,8 +214,6 @@ def tentative(
         )
     try:
         return position.attempt(question, actions)
-    except IllegalAction as refusal:
-        raise BadAnswer(str(refusal)) from refusal
     except EngineError as refusal:
         raise BadAnswer(str(refusal)) from refusal
 
