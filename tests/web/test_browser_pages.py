@@ -11,10 +11,8 @@ from ladder.bots.models import Bot, Submission
 from ladder.games.models import Seat
 from ladder.ratings.selectors import validation_forms
 from tests import factories
-from tests.web import test_browser
+from tests.web.conftest import TIMEOUT_MS
 
-chromium = test_browser.chromium
-page = test_browser.page
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 KIT = Path("ladder/bots/kits/python/bot.py")
 
@@ -104,7 +102,7 @@ def test_without_scripts_an_upload_is_followed_by_loading_the_page(
     show = factories.everything()
     (tmp_path / "bot.py").write_text("print(1)")
     context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
-    context.set_default_timeout(test_browser.TIMEOUT_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
     sign_in(page, "ana")
     page.goto(f"/bots/{show.anas.bot.slug}/")
