@@ -31,6 +31,7 @@ def chromium() -> Iterator[Browser]:
         pytest.skip(why)
     # Playwright runs an event loop in this thread. Django refuses to use the database
     # in such a thread, unless this variable is set.
+    expect.set_options(timeout=TIMEOUT_MS)
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
@@ -41,7 +42,6 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def page(chromium: Browser, live_server, data_dir: Path) -> Iterator[Page]:
     """A page. The test fails if a script fails or the CSP blocks something."""
-    expect.set_options(timeout=TIMEOUT_MS)
     context = chromium.new_context(base_url=live_server.url)
     context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()

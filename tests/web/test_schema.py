@@ -101,6 +101,8 @@ def test_an_operation_answers_as_the_schema_says(
     )
     @given(case=strategy | operation.as_strategy(GenerationMode.NEGATIVE))
     def ask(case: schemathesis.Case) -> None:
-        case.call_and_validate(headers=headers, checks=checks)
+        # Its WSGI client asks for compressed responses and does not unpack them.
+        plain = headers | {"Accept-Encoding": "identity"}
+        case.call_and_validate(headers=plain, checks=checks)
 
     ask()
