@@ -220,8 +220,16 @@ AUTH_PASSWORD_VALIDATORS = [
 # Who may sign up on the pages: open (everybody), invitation (people with a code of
 # `manage.py invite`) or closed. `manage.py up --demo` opens an unset one.
 TORRES_SIGN_UP = env.str("TORRES_SIGN_UP", default="closed")
-# The person to ask for an account or a new password, for example an address of e-mail.
+# Whom to ask for an account or a new password, for example an e-mail address.
 TORRES_CONTACT = env.str("TORRES_CONTACT", default="")
+# Sign-in with GitHub: the client id and the secret of an OAuth app that the operator
+# registered there. Without them there is none.
+TORRES_GITHUB_CLIENT = env.str("TORRES_GITHUB_CLIENT", default="")
+TORRES_GITHUB_SECRET = env.str("TORRES_GITHUB_SECRET", default="")
+# The address of GitHub, or of a GitHub Enterprise Server.
+TORRES_GITHUB_URL = env.str("TORRES_GITHUB_URL", default="https://github.com").rstrip(
+    "/"
+)
 # The links in mail expire after this many seconds.
 PASSWORD_RESET_TIMEOUT = 24 * 3600
 SECURE_SSL_REDIRECT = False  # the proxy redirects

@@ -10,14 +10,17 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
+from django.core.cache import caches
+from playwright.sync_api import Browser
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from ladder.accounts import tokens
+from ladder.games import exports
 from ladder.games.worker.play import RUNNING_GAMES
 from ladder.ops.chaos import scripted_player
 from ladder.runner.sandbox import Level, Sandbox, SandboxUnavailable, open_sandbox
+from tests import browser
 
 # Services with PostgreSQL, which tests start, refuse to run without one.
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 4)
@@ -40,9 +43,22 @@ def data_dir(settings: Settings, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _clear_cache(settings: Settings) -> None:
-    """Clear the cache, so that no test sees counts, trends or pages of another test."""
-    cache.clear()
+    """Clear all caches, so that no test sees counts or pages of another test."""
+    for each in caches.all():
+        each.clear()
     settings.TORRES_FRESH_SECONDS = 0
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser.launched() as chromium:
+        yield chromium
+
+
+@pytest.fixture(autouse=True)
+def _free_exports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no response that another test has not closed hold a place of exports."""
+    monkeypatch.setattr(exports, "SLOTS", exports.ExportSlots())
 
 
 @pytest.fixture

@@ -10,3 +10,4 @@ class AccountsConfig(AppConfig):
     def ready(self) -> None:
         register(checks.check_sign_up, checks.TAG)
         register(checks.check_sender, checks.TAG)
+        register(checks.check_github, checks.TAG)

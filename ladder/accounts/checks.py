@@ -1,6 +1,7 @@
 """Checks of the settings of accounts. A service with a wrong one does not start."""
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from django.apps import AppConfig
 from django.conf import settings
@@ -49,3 +50,30 @@ def check_sender(
             )
         ]
     return []
+
+
+def check_github(
+    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
+) -> list[CheckMessage]:
+    """Refuse half of a configuration, and an address without TLS."""
+    client, secret = settings.TORRES_GITHUB_CLIENT, settings.TORRES_GITHUB_SECRET
+    if bool(client) != bool(secret):
+        return [
+            Error(
+                "Only one of TORRES_GITHUB_CLIENT and TORRES_GITHUB_SECRET is set.",
+                hint="Set both to the values of your OAuth app, or leave out both.",
+                id="accounts.E003",
+            )
+        ]
+    url = urlsplit(settings.TORRES_GITHUB_URL)
+    if url.scheme == "https" and url.hostname:
+        return []
+    return [
+        Error(
+            f"TORRES_GITHUB_URL is {settings.TORRES_GITHUB_URL[:SHOWN_CHARS]!r}, which"
+            " is no address with https.",
+            hint="Leave it out, or set it to a GitHub Enterprise Server, for example"
+            " https://git.example.org.",
+            id="accounts.E004",
+        )
+    ]

@@ -1,4 +1,4 @@
-"""The tokens with which programs and people sign in, user names, and invitations."""
+"""Tokens, accounts at GitHub, user names, and invitations."""
 
 from django.conf import settings
 from django.db import models
@@ -46,6 +46,26 @@ class UserNameKey(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class GitHubIdentity(models.Model):
+    """The account at GitHub with which a user may sign in."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        primary_key=True,
+        related_name="github",
+    )
+    number = models.BigIntegerField(unique=True, help_text="The id at GitHub.")
+    login = models.CharField(max_length=100, help_text="The name when it was linked.")
+
+    class Meta:
+        verbose_name = "GitHub identity"
+        verbose_name_plural = "GitHub identities"
+
+    def __str__(self) -> str:
+        return self.login
 
 
 class Invitation(models.Model):

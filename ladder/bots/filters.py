@@ -4,6 +4,7 @@ import django_filters as filters
 from django.contrib.auth.models import User
 
 from ladder.bots.models import Bot, Submission
+from ladder.common.filters import NamedRowFilter, OneOfFilter
 
 
 def _is_true(choice: str) -> bool:
@@ -11,13 +12,11 @@ def _is_true(choice: str) -> bool:
 
 
 class BotFilter(filters.FilterSet):
-    owner = filters.ModelChoiceFilter(
-        queryset=User.objects.all(), to_field_name="username"
-    )
+    owner = NamedRowFilter(queryset=User.objects.all(), to_field_name="username")
     house = filters.TypedChoiceFilter(
         choices=[("true", "true"), ("false", "false")], coerce=_is_true
     )
-    status = filters.ChoiceFilter(choices=Bot.Status.choices)
+    status = OneOfFilter(Bot.Status.values)
     name = filters.CharFilter(lookup_expr="icontains", help_text="Part of the name.")
 
     class Meta:
@@ -26,7 +25,7 @@ class BotFilter(filters.FilterSet):
 
 
 class SubmissionFilter(filters.FilterSet):
-    status = filters.ChoiceFilter(choices=Submission.Status.choices)
+    status = OneOfFilter(Submission.Status.values)
 
     class Meta:
         model = Submission

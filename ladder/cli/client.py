@@ -4,6 +4,8 @@ Logins are stored in ``ladders.json`` in the configuration folder of the user, w
 only the user may read. ``TORRES_LADDER`` and ``TORRES_TOKEN`` replace them.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import threading
@@ -11,11 +13,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 from urllib.parse import quote, urlsplit
 
 import click
-import httpx
+
+from ladder.common.lazy_import import lazy_import
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = lazy_import("httpx")  # takes 50 ms, and help pages do not need it
 
 TIMEOUT_S = 60.0
 CONNECT_TIMEOUT_S = 10.0
@@ -212,6 +220,49 @@ class LadderClient:
     def replay(self, number: int) -> dict[str, Any]:
         return self._get(f"games/{number}/replay/")
 
+    def exported_replays(self, **filters: object) -> Iterator[dict[str, Any]]:
+        """Return {"id", "replay"} for all public replays, in one request if it lasts.
+
+        A connection that breaks is opened again after the last line.
+        """
+        cursor: dict[str, object] = {}
+        failures = 0
+        while True:
+            try:
+                for row in self._lines("exports/replays/", {**filters, **cursor}):
+                    if "end" not in row:
+                        cursor = {"cursor": row["cursor"]}
+                        failures = 0
+                        yield row
+                    elif row["next"] is None:
+                        return
+                    else:
+                        cursor = {"cursor": row["next"]}
+            except httpx.RequestError as error:
+                failures += 1
+                if failures >= RETRIES:
+                    raise self._no_answer(error) from None
+                _pause(failures)
+
+    def _lines(self, path: str, params: dict[str, object]) -> Iterator[dict[str, Any]]:
+        """Yield the lines of one part of an export.
+
+        Raises httpx.RequestError if the part is cut off.
+        """
+        waits = 0
+        while True:
+            with self._http.stream("GET", path, params=params) as answer:  # type: ignore[arg-type]
+                if answer.is_success:
+                    yield from _whole_part(answer)
+                    return
+                answer.read()
+                wait_s = _wait_s(answer)
+                if wait_s is None or waits >= MAX_WAITS:
+                    _accepted(answer)  # raises the error that the answer tells
+                    return
+            waits += 1
+            _pause(wait_s)
+
     def moves(self, number: int) -> dict[str, Any]:
         return self._get(f"games/{number}/moves/")
 
@@ -246,10 +297,7 @@ class LadderClient:
             except httpx.TransportError as error:
                 failures += 1
                 if method != "GET" or failures >= RETRIES:
-                    raise RemoteError(
-                        f"{self.login.address} does not answer ({error}); check the"
-                        " address and whether the ladder runs"
-                    ) from None
+                    raise self._no_answer(error) from None
                 _pause(failures)
                 continue
             wait_s = _wait_s(answer)
@@ -257,6 +305,12 @@ class LadderClient:
                 return _accepted(answer)
             waits += 1
             _pause(wait_s)
+
+    def _no_answer(self, error: Exception) -> RemoteError:
+        return RemoteError(
+            f"{self.login.address} does not answer ({error}); check the address and"
+            " whether the ladder runs"
+        )
 
     def _json(self, answer: httpx.Response) -> object:
         try:
@@ -271,6 +325,19 @@ class LadderClient:
 def _place(ladder: str, bot: str, action: str) -> str:
     """Return the path of an action; the names come from the command line."""
     return f"ladders/{quote(ladder, '')}/bots/{quote(bot, '')}/{action}/"
+
+
+def _whole_part(answer: httpx.Response) -> Iterator[dict[str, Any]]:
+    """Yield the lines up to the last one. Raises httpx.ReadError if it is missing."""
+    for line in answer.iter_lines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            break  # the line was cut off
+        yield row
+        if "end" in row:
+            return
+    raise httpx.ReadError("the export was cut off")
 
 
 def _wait_s(answer: httpx.Response) -> float | None:

@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,10 @@ from ladder.cli.replays import printable
 DEFAULT_LADDER = "main"
 STDIN = "-"
 DOWNLOADS_AT_ONCE = 8
+WORTH_AN_EXPORT = 20
+"""With fewer missing replays, each is requested by itself."""
+MAX_EXPORTED_SHARE = 4
+"""An export is used if it has at most this many times the missing replays."""
 RECENT_GAMES = 100
 """The latest forfeit is searched for in this many games."""
 WATCH_INTERVAL_S = 0.5
@@ -325,25 +330,64 @@ def replays(
     filters: dict[str, object] = {"status": "finished"}
     if bot:
         filters["bot"] = bot
+    if forfeits:
+        filters["result"] = "forfeited"  # such games are lost, too
+    elif lost:
+        filters["result"] = "lost"
     with LadderClient(find_login(address)) as client:
-        numbers = []
-        for game in client.games(**filters):
-            seat = next((s for s in game["seats"] if s["bot"] == bot), None)
-            if seat and lost and seat["rank"] == 1:
-                continue
-            if seat and forfeits and not seat["forfeit"]:
-                continue
-            numbers.append(game["id"])
-            if len(numbers) == last:
-                break
+        numbers = [game["id"] for game in islice(client.games(**filters), last)]
         files = {n: folder / f"game-{n}.json" for n in numbers}
         missing = [n for n in numbers if not files[n].exists()]
-        hidden = _download(client, missing, files)
+        if _are_close(missing, numbers):
+            hidden = _download_together(client, filters, missing, files)
+        else:
+            hidden = _download(client, missing, files)
     click.echo(
         f"{len(missing) - hidden} new, {len(numbers) - len(missing)} there already"
         + (f", {hidden} not public yet" if hidden else "")
         + f": {folder}"
     )
+
+
+def _are_close(missing: list[int], numbers: list[int]) -> bool:
+    """True if an export from the first to the last missing one has few others."""
+    if len(missing) < WORTH_AN_EXPORT:
+        return False
+    span = numbers.index(missing[-1]) - numbers.index(missing[0]) + 1
+    return span <= MAX_EXPORTED_SHARE * len(missing)
+
+
+def _download_together(
+    client: LadderClient,
+    filters: dict[str, object],
+    missing: list[int],
+    files: dict[int, Path],
+) -> int:
+    """Download replays with an export; return how many are not public yet."""
+    wanted = set(missing)
+    lowest = missing[-1]
+    # The games are listed newest first, so the export begins behind the first one.
+    rows = client.exported_replays(**filters, cursor=missing[0] + 1)
+    with _progress() as progress:
+        for row in progress.track(rows, total=len(missing)):
+            if row["id"] in wanted:
+                _store(files[row["id"]], row["replay"])
+                wanted.remove(row["id"])
+            if row["id"] <= lowest:
+                break
+    return len(wanted)
+
+
+def _store(file: Path, replay: dict[str, Any]) -> None:
+    """Write a replay so that the file is whole or missing."""
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(replay) + "\n", encoding="utf-8")
+    part.replace(file)
+
+
+def _progress() -> Progress:
+    console = Console(stderr=True)
+    return Progress(console=console, transient=True, disable=not console.is_terminal)
 
 
 def _download(client: LadderClient, numbers: list[int], files: dict[int, Path]) -> int:
@@ -356,16 +400,10 @@ def _download(client: LadderClient, numbers: list[int], files: dict[int, Path]) 
             if error.status == 409:
                 return False
             raise
-        part = files[number].with_suffix(".part")
-        part.write_text(json.dumps(replay) + "\n", encoding="utf-8")
-        part.replace(files[number])
+        _store(files[number], replay)
         return True
 
-    console = Console(stderr=True)
-    progress = Progress(
-        console=console, transient=True, disable=not console.is_terminal
-    )
-    with progress, ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
+    with _progress() as progress, ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
         done = list(progress.track(pool.map(one, numbers), total=len(numbers)))
     return done.count(False)
 

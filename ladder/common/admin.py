@@ -2,13 +2,17 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.widgets import AutocompleteSelect
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
+from django.db import models
 from django.db.models import ForeignKey, ManyToManyField, Q, QuerySet
-from django.forms import ModelChoiceField, ModelMultipleChoiceField
-from django.http import HttpRequest
+from django.forms import JSONField, ModelChoiceField, ModelMultipleChoiceField
+from django.forms.fields import InvalidJSONInput
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.functional import cached_property
 
 MAX_COUNTED_ROWS = 10_000
@@ -34,7 +38,51 @@ class BoundedPaginator(Paginator[Any]):
         return len(rows)
 
 
-class ReadOnly(admin.ModelAdmin[Any]):
+class DocumentField(JSONField):
+    """A JSON document. Django's own field fails with a number of 5,000 digits."""
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            return super().to_python(value)
+        except ValueError as error:  # Python reads at most 4,300 digits
+            raise ValidationError(
+                "This document has a number with too many digits.", code="invalid"
+            ) from error
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        try:
+            return super().bound_data(data, initial)
+        except ValueError:
+            return InvalidJSONInput(data)
+
+
+class ChecksInput(admin.ModelAdmin[Any]):
+    """Refuses values with which Django's own pages fail. All other classes use it."""
+
+    formfield_overrides = {models.JSONField: {"form_class": DocumentField}}
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        # PostgreSQL stores no such character, so comparing with it is an error.
+        if any("\0" in value for _, values in request.GET.lists() for value in values):
+            text = "This address has a character that no row has. Here are all rows."
+            self.message_user(request, text, messages.ERROR)
+            return redirect(request.path)
+        return super().changelist_view(request, extra_context)
+
+    def response_action(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponse | None:
+        keys = request.POST.getlist(ACTION_CHECKBOX_NAME)
+        if all(is_key(key) for key in keys):
+            return super().response_action(request, *args, **kwargs)
+        text = "A selected row has no valid key. Select rows of the list."
+        self.message_user(request, text, messages.ERROR)
+        return redirect(request.get_full_path())
+
+
+class ReadOnly(ChecksInput):
     """Shows rows. Operators change them by actions only, which call services.
 
     `key_fields` are columns of numbers. If the search is for a number, only they are
@@ -94,11 +142,11 @@ class KeySelect(AutocompleteSelect):
     def optgroups(
         self, name: str, value: Any, attrs: dict[str, Any] | None = None
     ) -> list[Any]:
-        keys = [key for key in value if str(key).isascii() and str(key).isdigit()]
+        keys = [key for key in value if is_key(str(key))]
         return super().optgroups(name, keys, attrs)
 
 
-class SearchesRows(admin.ModelAdmin[Any]):
+class SearchesRows(ChecksInput):
     """Shows a search box for the foreign keys in `autocomplete_fields`."""
 
     def formfield_for_foreignkey(
@@ -124,7 +172,7 @@ class KeysField(ModelMultipleChoiceField[Any]):
         return super().clean(value)
 
 
-class ChecksKeys(admin.ModelAdmin[Any]):
+class ChecksKeys(ChecksInput):
     """Checks the keys of rows that a form adds, before the database compares them."""
 
     def formfield_for_manytomany(

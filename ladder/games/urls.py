@@ -1,6 +1,6 @@
 from django.urls import path
 
-from ladder.games import views
+from ladder.games import export_views, views
 
 urlpatterns = [
     path("languages/", views.LanguageList.as_view(), name="languages"),
@@ -10,5 +10,9 @@ urlpatterns = [
     path("games/<int:pk>/", views.GameDetail.as_view(), name="game"),
     path("games/<int:pk>/replay/", views.GameReplay.as_view(), name="replay"),
     path("games/<int:pk>/moves/", views.GameMoves.as_view(), name="moves"),
+    path("exports/games/", export_views.GameExport.as_view(), name="export-games"),
+    path(
+        "exports/replays/", export_views.ReplayExport.as_view(), name="export-replays"
+    ),
     path("games/<int:pk>/logs/", views.GameLogs.as_view(), name="game-logs"),
 ]

@@ -1,6 +1,9 @@
 """The views of the API for matches and games."""
 
+from typing import Any
+
 from django.conf import settings
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -11,7 +14,7 @@ from rest_framework.response import Response
 
 from ladder.common.http import conditional
 from ladder.games import visibility
-from ladder.games.filters import GameFilter, MatchFilter
+from ladder.games.filters import GameFilter, MatchFilter, order_of
 from ladder.games.installed_languages import installed_languages, upload_limits
 from ladder.games.models import Game, Match, Worker
 from ladder.games.serializers import (
@@ -53,11 +56,23 @@ class MatchDetail(RetrieveAPIView[Match]):
 
 
 class GameList(ListAPIView[Game]):
-    """The games, newest first."""
+    """The games, newest first or in the order that `ordering` names.
 
-    queryset = visibility.games()
+    `bot`, `owner`, `submission`, `result` and `forfeit` are about the same seat, and
+    `opponent` about another one.
+    """
+
+    queryset = visibility.game_keys()
     serializer_class = GameSerializer
     filterset_class = GameFilter
+
+    def order(self, request: Request) -> tuple[str, ...]:
+        """Return the columns by which the pages are ordered."""
+        return order_of(request.query_params)
+
+    def paginate_queryset(self, queryset: QuerySet[Game] | Any) -> Any:
+        keys = super().paginate_queryset(queryset)
+        return None if keys is None else visibility.with_seats(keys)
 
 
 class GameDetail(RetrieveAPIView[Game]):

@@ -6,6 +6,7 @@ from everybody, with all its games. Every view of games reads them through this 
 """
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,12 @@ from ladder.games.models import (
 )
 
 PLAYED = (GameStatus.FINISHED, GameStatus.VOIDED)
+
+
+_ALONE = ~Exists(
+    Game.objects.filter(match=OuterRef("match")).exclude(pk=OuterRef("pk"))
+)
+"""True for a game if no other one has its decks."""
 
 
 class NotOver(LadderError):
@@ -57,6 +64,23 @@ def games() -> QuerySet[Game]:
         .prefetch_related(_with_seats())
         .order_by("-id")
     )
+
+
+def game_keys() -> QuerySet[Game]:
+    """List the visible games, newest first, with nothing but their ids.
+
+    A filter may join their seats and then has to make them distinct. With no other
+    columns than those of the order this needs no sort. `with_seats` reads the rest of
+    those that are shown.
+    """
+    return Game.objects.filter(match__embargo=False).only("id").order_by("-id")
+
+
+def with_seats(keys: Iterable[Game]) -> list[Game]:
+    """Return the games of these keys with their seats, in the same order."""
+    numbers = [key.pk for key in keys]
+    found = games().in_bulk(numbers)
+    return [found[number] for number in numbers if number in found]
 
 
 def matches() -> QuerySet[Match]:
@@ -94,6 +118,36 @@ def replay(game: Game) -> bytes:
     if stored is None:
         raise NoReplay("The replay of this game was deleted.")
     return replays.unpack(bytes(stored))
+
+
+def running_games() -> QuerySet[Game]:
+    """List the visible games that run now, newest first.
+
+    The annotation `watchable` is true if `moves_so_far` shows their moves.
+    """
+    return games().filter(status=GameStatus.RUNNING).annotate(watchable=_ALONE)
+
+
+def watchable_games() -> QuerySet[Game]:
+    """List the running games of which `moves_so_far` shows the moves, newest first."""
+    return games().filter(_ALONE, status=GameStatus.RUNNING)
+
+
+def public_replays(numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the replay, as JSON text, of those games that have one.
+
+    Left out are games whose decks another game still needs, and deleted replays.
+    """
+    undecided = Game.objects.filter(match=OuterRef("match"), status__in=OPEN)
+    public = Game.objects.filter(
+        ~Exists(undecided),
+        pk__in=list(numbers),
+        match__embargo=False,
+        status__in=PLAYED,
+        replay__isnull=False,
+    )
+    for number, stored in public.values_list("pk", "replay"):
+        yield number, replays.unpack(bytes(stored or b""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,11 +65,11 @@ def histories(
 
 
 class PersonPlayer:
-    """The player of the person's seat: asks in the database and waits for the answer.
+    """The player of the person's seat. It asks through the database and waits.
 
     The person has some seconds for each decision, and a bank for the whole game. Both
-    are wall time. The referee is told that the answer cost nothing, because its clocks
-    are those of the bots.
+    are wall time. The referee is told that the answer took no time, because its clocks
+    are for bots.
     """
 
     def __init__(

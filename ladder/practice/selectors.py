@@ -135,10 +135,10 @@ def claimable() -> Q:
 
 
 def question(game: PracticeGame) -> TorresGame | None:
-    """Return the position in which the person is asked now; None if nobody asks.
+    """Return the position that waits for the person's answer, or None.
 
-    The row is read before the moves. If the host has gone on meanwhile, the numbers
-    differ, and the next look finds them equal.
+    The row is read before the moves. If the host has continued meanwhile, the numbers
+    differ. Then the answer is None, and the next request finds them equal.
     """
     if game.status != PracticeStatus.RUNNING or game.ply is None:
         return None

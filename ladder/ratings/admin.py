@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from ladder.bots.models import Bot
-from ladder.common.admin import ReadOnly
+from ladder.common.admin import ChecksInput, ReadOnly
 from ladder.common.errors import LadderError
 from ladder.games.admin import GameAdmin
 from ladder.games.models import Game, GameStatus
@@ -29,7 +29,7 @@ from ladder.ratings.models import (
 
 
 @admin.register(Ladder)
-class LadderAdmin(admin.ModelAdmin[Ladder]):
+class LadderAdmin(ChecksInput):
     """A ladder's settings. TrueSkill's parameters cannot be changed here."""
 
     list_display = ("slug", "name", "ruleset", "tables", "default", "opens_at")

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
 
 from ladder.bots.models import Bot
 from ladder.ratings.core.pool import NEWCOMER_GAMES
@@ -94,12 +94,13 @@ class LeaderboardPage:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPoint:
-    """A bot's rating after one entry of the ledger.
+    """A bot's rating after one entry of the ledger. `season` is the season's number.
 
     `submission` is the number of the upload with which the bot joined or continued at
     this entry; it is None for all other entries.
     """
 
+    season: int
     seq: int
     kind: str
     game: int | None
@@ -107,6 +108,17 @@ class HistoryPoint:
     mu: float
     sigma: float
     rating: float
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierPoints:
+    """The place of the points before a part of a history: in `season`, below `seq`.
+
+    `seq` is None for the end of the season.
+    """
+
+    season: int
+    seq: int | None
 
 
 def ladders() -> QuerySet[Ladder]:
@@ -175,7 +187,8 @@ def _leaderboard_row(
         rating=row.rating,
         low=row.mu - INTERVAL_95_SDS * row.sigma,
         high=row.mu + INTERVAL_95_SDS * row.sigma,
-        tied_with_above=above is not None and _are_tied(above, row),
+        tied_with_above=above is not None
+        and are_tied(Skill(above.mu, above.sigma), Skill(row.mu, row.sigma)),
         games=row.games,
         forfeits=row.forfeits,
         settling=is_settling(row.fresh),
@@ -188,24 +201,28 @@ def _shown_status(row: _RatingColumns) -> str:
     return row.status
 
 
-def _are_tied(one: _RatingColumns, other: _RatingColumns) -> bool:
+def are_tied(one: Skill, other: Skill) -> bool:
     """True if neither bot is the better one with 95 %."""
     difference = abs(one.mu - other.mu)
     return difference < ONE_SIDED_95_SDS * math.hypot(one.sigma, other.sigma)
 
 
-def history(season: Season, bot: Bot) -> list[HistoryPoint]:
+def history(season: Season, bot: Bot, before: int | None = None) -> list[HistoryPoint]:
     """Return a bot's rating after each entry that concerns it, oldest first.
 
-    Only the latest `MAX_HISTORY_ENTRIES` are returned.
+    Only the latest `MAX_HISTORY_ENTRIES` are returned; with `before` only entries with
+    a smaller number count. `earlier_points` says whether there are more.
     """
     points = RatingPoint.objects.filter(season=season, bot=bot).order_by("-seq")
+    if before is not None:
+        points = points.filter(seq__lt=before)
     latest = list(points[:MAX_HISTORY_ENTRIES])[::-1]
     if not latest:
         return []
     uploads = _uploads(season, bot, latest[0].seq)
     return [
         HistoryPoint(
+            season=season.number,
             seq=point.seq,
             kind=point.kind,
             game=point.game,
@@ -216,6 +233,24 @@ def history(season: Season, bot: Bot) -> list[HistoryPoint]:
         )
         for point in latest
     ]
+
+
+def earlier_points(
+    season: Season, bot: Bot, points: list[HistoryPoint]
+) -> EarlierPoints | None:
+    """Return the place of the points before `points`; None if there are none.
+
+    Before the first point of a season come those of the season before.
+    """
+    own = RatingPoint.objects.filter(season=season, bot=bot)
+    if points and own.filter(seq__lt=points[0].seq).exists():
+        return EarlierPoints(season.number, points[0].seq)
+    rated = RatingPoint.objects.filter(season=OuterRef("pk"), bot=bot)
+    seasons = Season.objects.filter(
+        Exists(rated), ladder=season.ladder_id, number__lt=season.number
+    )
+    number = seasons.order_by("-number").values_list("number", flat=True).first()
+    return None if number is None else EarlierPoints(number, None)
 
 
 def _uploads(season: Season, bot: Bot, first: int) -> dict[int, int]:

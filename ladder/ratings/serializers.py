@@ -54,16 +54,20 @@ class LadderSerializer(serializers.ModelSerializer[Ladder]):
 
 
 class RowSerializer(serializers.Serializer[Any]):
-    """One bot on the leaderboard. `low` and `high` are the 95 % interval of μ."""
+    """One bot on the leaderboard. `low` and `high` are the 95 % interval of μ.
+
+    On a past leaderboard the values that can be null are null.
+    """
 
     rank = serializers.IntegerField()
     bot = serializers.CharField()
     name = serializers.CharField()
     house = serializers.BooleanField()
     status = serializers.CharField(
-        help_text="The status of the bot; if that is active, its status on the ladder."
+        allow_null=True,
+        help_text="The status of the bot; if that is active, its status on the ladder.",
     )
-    submission = serializers.IntegerField()
+    submission = serializers.IntegerField(allow_null=True)
     mu = serializers.FloatField()
     sigma = serializers.FloatField()
     rating = serializers.FloatField(help_text="mu - 3 sigma")
@@ -72,16 +76,19 @@ class RowSerializer(serializers.Serializer[Any]):
     tied_with_above = serializers.BooleanField(
         help_text="It cannot be told apart from the row above with 95 %."
     )
-    games = serializers.IntegerField()
-    forfeits = serializers.IntegerField()
+    games = serializers.IntegerField(allow_null=True)
+    forfeits = serializers.IntegerField(allow_null=True)
     settling = serializers.BooleanField(
-        help_text="Fewer than 20 games since its code changed last."
+        allow_null=True, help_text="Fewer than 20 games since its code changed last."
     )
 
 
 class LeaderboardSerializer(serializers.Serializer[Any]):
     ladder = serializers.CharField()
     season = serializers.IntegerField()
+    at = serializers.DateTimeField(
+        allow_null=True, help_text="The moment of a past leaderboard."
+    )
     count = serializers.IntegerField()
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
@@ -107,6 +114,7 @@ class LadderPlaceSerializer(serializers.Serializer[Any]):
 class PointSerializer(serializers.Serializer[Any]):
     """A bot's rating after one entry of the ledger."""
 
+    season = serializers.IntegerField(help_text="The number of the season.")
     seq = serializers.IntegerField()
     kind = serializers.CharField()
     game = serializers.IntegerField(allow_null=True)

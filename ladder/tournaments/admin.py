@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 
-from ladder.common.admin import ReadOnly, SearchesRows
+from ladder.common.admin import ChecksInput, ReadOnly, SearchesRows
 from ladder.common.errors import LadderError
 from ladder.moderation.containment import UnitKind
 from ladder.moderation.models import StoppedUnit
@@ -36,7 +36,7 @@ def _act_on_each(
 
 
 @admin.register(Tournament)
-class TournamentAdmin(admin.ModelAdmin[Tournament]):
+class TournamentAdmin(ChecksInput):
     """From the start of a tournament on, only its name can change."""
 
     list_display = (
@@ -76,13 +76,10 @@ class TournamentAdmin(admin.ModelAdmin[Tournament]):
         units = StoppedUnit.objects.filter(
             kind=UnitKind.TOURNAMENT, name=OuterRef("slug")
         )
-        return (
-            super()
-            .get_queryset(request)
-            .annotate(
-                stop_error=Subquery(units.values("error")[:1]),
-                stop_advice=Subquery(units.values("advice")[:1]),
-            )
+        rows: QuerySet[Tournament] = super().get_queryset(request)
+        return rows.annotate(
+            stop_error=Subquery(units.values("error")[:1]),
+            stop_advice=Subquery(units.values("advice")[:1]),
         )
 
     @admin.display(description="Stopped")

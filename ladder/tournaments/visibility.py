@@ -21,6 +21,7 @@ from ladder.common.errors import LadderError
 from ladder.games import visibility as games
 from ladder.games.models import Game
 from ladder.tournaments import selectors
+from ladder.tournaments.cross_tables import CrossTables, cross_tables
 from ladder.tournaments.formats.elimination import Contest, Slot
 from ladder.tournaments.formats.standings import Standings
 from ladder.tournaments.formats.values import FINAL, LOSERS, MAIN, FixtureRecord
@@ -113,11 +114,21 @@ class VisibleContest:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Standings, ties and bracket, from all results that are shown."""
+    """Standings, ties, bracket and cross tables, from all results that are shown."""
 
     lines: list[VisibleLine]
     ties: list[Comparison]
     bracket: list[VisibleContest]
+    cross_tables: CrossTables
+
+
+@dataclass(frozen=True, slots=True)
+class RoundProgress:
+    """How many matches have a result, in a round or in all rounds (``round`` 0)."""
+
+    round: int
+    decided: int
+    total: int
 
 
 def tournaments() -> QuerySet[Tournament]:
@@ -204,6 +215,34 @@ def current_round(tournament: Tournament) -> int:
     return waiting or shown.aggregate(last=Max("round"))["last"] or 1
 
 
+def is_complete(tournament: Tournament) -> bool:
+    """True if the tournament is finished and the results of all rounds are shown."""
+    if tournament.status != TournamentStatus.FINISHED:
+        return False
+    hidden = tournament.fixtures.filter(round__gt=tournament.revealed)
+    return not (tournament.held_back and hidden.exists())
+
+
+def progress(
+    tournament: Tournament, sizes: Mapping[int, int], *, by_round: bool
+) -> RoundProgress | None:
+    """Return how many matches of the present round, or of all rounds, are decided.
+
+    ``sizes`` are the `round_sizes`. None if the tournament does not run, or if its
+    results are held back, because the numbers would tell which matches are over.
+    """
+    if tournament.held_back or tournament.status != TournamentStatus.RUNNING:
+        return None
+    undecided = tournament.fixtures.filter(how="")
+    round_ = 0
+    total = sum(sizes.values())
+    if by_round:
+        round_ = current_round(tournament)
+        undecided = undecided.filter(round=round_)
+        total = sizes.get(round_, 0)
+    return RoundProgress(round_, max(0, total - undecided.count()), total)
+
+
 def rounds(tournament: Tournament, only: Collection[int]) -> list[VisibleRound]:
     """Return those of the rounds ``only`` that are shown, each with its fixtures."""
     by_round: dict[int, list[VisibleFixture]] = {}
@@ -258,13 +297,13 @@ def _groups_are_known(tournament: Tournament) -> bool:
 
 
 def overview(tournament: Tournament) -> Overview:
-    """Return standings, ties and bracket, cached until a result is added.
+    """Return what follows from all results, cached until a result is added.
 
     The standings of a round robin of 200 are expensive, so they may be a little late:
     by TORRES_FRESH_SECONDS, or by OVERVIEW_COST_FACTOR times what they cost.
     """
     fresh_s = settings.TORRES_FRESH_SECONDS
-    recent_key = f"tournament-{tournament.pk}"
+    recent_key = f"tournament-overview-{tournament.pk}"
     recent: Overview | None = cache.get(recent_key) if fresh_s else None
     if recent is not None:
         return recent
@@ -277,6 +316,7 @@ def overview(tournament: Tournament) -> Overview:
             lines(tournament, order),
             ties(tournament, order),
             bracket(tournament, order),
+            _cross_tables(tournament, order),
         )
         cache.set(key, known, MAX_OVERVIEW_AGE_S if fresh_s else 0)
     cost_s = time.monotonic() - started
@@ -355,6 +395,12 @@ def bracket(tournament: Tournament, order: Standings | None) -> list[VisibleCont
     ]
 
 
+def _cross_tables(tournament: Tournament, order: Standings | None) -> CrossTables:
+    rows = {entrant.pk: entrant for entrant in entrants(tournament)} if order else {}
+    last = tournament.revealed if tournament.held_back else None
+    return cross_tables(tournament, order, rows, last)
+
+
 def _page_order(contest: Contest) -> tuple[int, int, int]:
     return contest.key.round, -contest.key.pool, contest.key.table
 
@@ -381,3 +427,9 @@ def _slugs(tournament: Tournament) -> dict[int, str]:
 def tournament_games(tournament: Tournament) -> QuerySet[Game]:
     """Return the games of a tournament that are shown, newest first."""
     return games.games().filter(match__fixture__tournament=tournament)
+
+
+def running_games(tournament: Tournament) -> QuerySet[Game]:
+    """Return the games of a tournament that run and are shown, newest first."""
+    rows = games.running_games().filter(match__fixture__tournament=tournament)
+    return rows.select_related("match__fixture")

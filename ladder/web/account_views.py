@@ -18,6 +18,7 @@ from django.views import View
 from django.views.decorators.cache import never_cache
 
 from ladder.accounts import sessions, tokens
+from ladder.accounts.models import GitHubIdentity
 from ladder.bots import selectors as bots, services, submissions, tasks
 from ladder.bots.models import Bot, Submission
 from ladder.common import rate_limits
@@ -66,6 +67,7 @@ class AccountPage(SignedInView):
             "shown": new_token,
             "by_token": sessions.is_by_token(self.request),
             "sends_mail": settings.TORRES_SENDS_MAIL,
+            "github": GitHubIdentity.objects.filter(user=person).first(),
             "now": timezone.now(),
         }
         return render(self.request, "web/me.html", context, status=status)

@@ -24,14 +24,14 @@ from ladder.accounts.sign_up_mode import SignUpMode, current_mode
 from ladder.common import rate_limits
 from ladder.moderation import bots as moderation
 from ladder.moderation.audit import Operator
-from ladder.web import account_forms as forms, problems
+from ladder.web import account_forms as forms, github_sign_up, problems
 from ladder.web.account_views import SignedInView
 
 UNPROCESSABLE = 422
 WHY_DELETED = "The owner deleted the account on its page."
 
 
-def _too_often(request: HttpRequest, scope: str, client: str) -> HttpResponse | None:
+def too_often(request: HttpRequest, scope: str, client: str) -> HttpResponse | None:
     """Count an attempt. Return the refusal if there were too many in this minute."""
     if not rate_limits.is_too_often(scope, client):
         return None
@@ -51,23 +51,28 @@ class SignUpPage(View):
         if current_mode() == SignUpMode.CLOSED:
             return render(request, "web/sign-up-closed.html")
         code = request.GET.get("invitation", "")
-        form = forms.SignUpForm(initial={"invitation": code})
-        return render(request, "web/sign-up.html", {"form": form})
+        account = github_sign_up.pending_account(request)
+        name = account.login if account else ""
+        form = forms.SignUpForm(initial={"invitation": code, "username": name})
+        context = {"form": form, "github": account}
+        return render(request, "web/sign-up.html", context)
 
     def post(self, request: HttpRequest) -> HttpResponse:
         if request.user.is_authenticated:
             return redirect("me")
         if current_mode() == SignUpMode.CLOSED:
             return render(request, "web/sign-up-closed.html", status=403)
-        refusal = _too_often(request, "sign-up", rate_limits.address(request))
+        refusal = too_often(request, "sign-up", rate_limits.address(request))
         if refusal:
             return refusal
         form = forms.SignUpForm(request.POST)
         user = form.create() if form.is_valid() else None
         if user is None:
-            context = {"form": form}
+            context = {"form": form, "github": github_sign_up.pending_account(request)}
             return render(request, "web/sign-up.html", context, status=UNPROCESSABLE)
+        account = github_sign_up.pending_account(request)
         sessions.sign_in(request, user, sessions.PASSWORD_BACKEND)
+        github_sign_up.link_new_user(request, user, account)
         messages.success(
             request,
             "Your account is ready. Next, create your first bot here, or a token for"
@@ -141,7 +146,7 @@ class ForgottenPasswordPage(MarksErrors, django_views.PasswordResetView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not settings.TORRES_SENDS_MAIL:
             return self.get(request)
-        refusal = _too_often(request, "sign-in", rate_limits.address(request))
+        refusal = too_often(request, "sign-in", rate_limits.address(request))
         return refusal or super().post(request, *args, **kwargs)
 
 
@@ -184,7 +189,7 @@ class ByPassword(SignedInView):
         return super().dispatch(request, *args, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        refusal = _too_often(request, "sign-in", f"user:{self.person().pk}")
+        refusal = too_often(request, "sign-in", f"user:{self.person().pk}")
         return refusal or super().post(request, *args, **kwargs)  # type: ignore[misc]
 
 

@@ -1,4 +1,4 @@
-"""How long the steps of an upload usually take, measured on the latest ones."""
+"""The usual duration of each step of an upload, measured on the latest uploads."""
 
 from collections.abc import Sequence
 from statistics import median

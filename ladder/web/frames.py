@@ -31,7 +31,7 @@ STATE_KEYS = (
     "master",
     "forfeited",
 )
-# What a person who plays by hand sees in addition, from the own seat.
+# The additional keys for a person who plays by hand: what the own seat can see.
 SEAT_KEYS = (*STATE_KEYS, "bought", "played", "hand", "drawn", "fresh", "decks")
 
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.core.cache import cache
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from engine.editions import PRESETS
 from engine.rulesets import SWITCHES
 from ladder.games import visibility as games
 from ladder.games.installed_languages import InstalledLanguage, installed_languages
-from ladder.games.models import Game, GameStatus
+from ladder.games.models import OPEN, Game, GameStatus, Match
 from ladder.ratings import leaderboard
 from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.core.trueskill import Skill
@@ -30,6 +30,8 @@ GOING = (
 UPSET_GAMES = 200
 """Upsets are looked for among this many of the latest rated games of a season."""
 MAX_UPSETS = 3
+MIN_UPSET = 1.0
+"""The winner was rated lower by at least this. Smaller differences are no surprise."""
 MAX_UPSET_SIGMA = 2.5
 """The rating of a bot with a larger σ says too little to be surprised by its win."""
 UPSETS_TTL_S = 30  # reads the entries of 200 games
@@ -145,6 +147,22 @@ def _seconds(ms: int) -> str:
     return f"{ms / 1000:g} s"
 
 
+def featured_game() -> Game | None:
+    """Return the newest running game that may be watched, else the last finished one.
+
+    A game of a comparison is not featured, because both bots are versions of one. A
+    finished game has no picture while another one with its decks is open.
+    """
+    open_games = Game.objects.filter(match=OuterRef("match"), status__in=OPEN)
+    running: QuerySet[Game] = games.watchable_games()
+    finished = games.games().filter(~Exists(open_games), status=GameStatus.FINISHED)
+    for rows in (running, finished):
+        game = rows.exclude(match__kind=Match.Kind.COMPARISON).first()
+        if game is not None:
+            return game
+    return None
+
+
 def going_tournaments() -> QuerySet[Tournament]:
     """Return some tournaments that run or can be entered, newest first."""
     going = tournaments.tournaments().filter(Q(status__in=GOING))
@@ -173,7 +191,7 @@ def _differences(season: Season) -> dict[int, float]:
     found = {
         game: lead
         for game, inputs, changes in latest[:UPSET_GAMES]
-        if (lead := _lead_of_others(inputs, changes)) > 0
+        if (lead := _lead_of_others(inputs, changes)) >= MIN_UPSET
     }
     greatest = sorted(found, key=lambda game: -found[game])[: 2 * MAX_UPSETS]
     return {game: found[game] for game in greatest}

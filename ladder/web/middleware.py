@@ -4,6 +4,7 @@ The security headers limit the damage of a hostile name, log or note if the esca
 a template ever fails.
 """
 
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -34,6 +35,7 @@ LOCK_COUNT = 64
 # to render them, up to the maximum.
 SHARED_PER_RENDERING = 20
 MAX_SHARED_S = 5.0
+PUBLIC = re.compile(r"public, (max-age=\d+, s-maxage|max-age)=(?P<seconds>\d+)")
 # The cache drops a response this long after it was computed.
 CACHE_TTL_S = 60
 
@@ -88,9 +90,11 @@ class SharedAnswers:
     2. JSON is shared by the requests that arrived before its computation began, so a
        program never gets data that are older than its request.
     3. HTML is shared for TORRES_FRESH_SECONDS, and longer if it was slow to render.
-    4. Requests that wait for the same response wait for its lock and compute it once.
-    5. A response is not shared if it is not a 200, sets cookies, is streamed, or has a
-       Cache-Control header of its own.
+    4. A response with "Cache-Control: public" is shared for its max-age or s-maxage, at
+       most for MAX_SHARED_S.
+    5. Requests that wait for the same response wait for its lock and compute it once.
+    6. A response is not shared if it is not a 200, sets cookies, is streamed, or has
+       another Cache-Control header.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -111,26 +115,41 @@ class SharedAnswers:
                 if cached is None:
                     return self._compute(request, key)
         response = HttpResponse(cached.body, headers=cached.headers)
-        etag = cached.headers.get("ETag")
-        not_modified = get_conditional_response(request, etag=etag, response=response)
-        return not_modified or response
+        return _conditional(request, response)
 
     def _find(self, key: str, arrived: float) -> CachedAnswer | None:
         cached: CachedAnswer | None = self._cache.get(key)
         return cached if cached is not None and arrived <= cached.expires else None
 
     def _compute(self, request: HttpRequest, key: str) -> HttpResponse:
+        # The view has to return the body, which is shared, also if this client has it.
+        known = request.META.pop("HTTP_IF_NONE_MATCH", None)
         started = time.monotonic()
         response = self._get_response(request)
         if _is_shareable(response):
-            expires = started
-            if response["Content-Type"].startswith("text/html"):
-                rendering_s = time.monotonic() - started
-                slow_s = min(SHARED_PER_RENDERING * rendering_s, MAX_SHARED_S)
-                expires += max(settings.TORRES_FRESH_SECONDS, slow_s)
-            answer = CachedAnswer(expires, response.content, dict(response.items()))
+            shared_s = _shared_s(response, rendering_s=time.monotonic() - started)
+            body, headers = response.content, dict(response.items())
+            answer = CachedAnswer(started + shared_s, body, headers)
             self._cache.set(key, answer, CACHE_TTL_S)
-        return response
+        if known is not None:
+            request.META["HTTP_IF_NONE_MATCH"] = known
+        return _conditional(request, response)
+
+
+def _conditional(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Return a 304 if the client has the response, otherwise the response."""
+    etag = response.headers.get("ETag")
+    return get_conditional_response(request, etag=etag, response=response) or response
+
+
+def _shared_s(response: HttpResponse, *, rendering_s: float) -> float:
+    """Return for how long a response is shared, in seconds from its request."""
+    if public := PUBLIC.fullmatch(response.headers.get("Cache-Control", "")):
+        return min(float(public["seconds"]), MAX_SHARED_S)
+    if response["Content-Type"].startswith("text/html"):
+        slow_s = min(SHARED_PER_RENDERING * rendering_s, MAX_SHARED_S)
+        return max(float(settings.TORRES_FRESH_SECONDS), slow_s)
+    return 0.0
 
 
 def _may_share(request: HttpRequest) -> bool:
@@ -153,9 +172,10 @@ def _key(request: HttpRequest) -> str:
 
 
 def _is_shareable(response: HttpResponse) -> bool:
+    control = response.headers.get("Cache-Control")
     return (
         response.status_code == HTTPStatus.OK
         and not response.streaming
         and not response.cookies
-        and not response.has_header("Cache-Control")
+        and (control is None or PUBLIC.fullmatch(control) is not None)
     )

@@ -6,6 +6,8 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
+from ladder.common.moments import parse_moment
+
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 200
 MAX_ID_DIGITS = 18  # all such numbers fit into a BIGINT
@@ -32,7 +34,11 @@ def _is_id(text: str) -> bool:
 
 
 class Cursor(CursorPagination):
-    """Pages of rows, newest first. They do not shift while rows are added."""
+    """Pages of rows, newest first. They do not shift while rows are added.
+
+    A view may offer other orders: its method `order` returns the columns for a request
+    that its filters have accepted.
+    """
 
     ordering = "-id"
     page_size = DEFAULT_PAGE_SIZE
@@ -41,6 +47,11 @@ class Cursor(CursorPagination):
 
     def get_page_size(self, request: Request) -> int:
         return page_size(request)
+
+    def get_ordering(self, request: Request, queryset: Any, view: Any) -> Any:
+        if hasattr(view, "order"):
+            return view.order(request)
+        return super().get_ordering(request, queryset, view)
 
     def decode_cursor(self, request: Request) -> Any:
         text = request.query_params.get("cursor")
@@ -52,12 +63,23 @@ class Cursor(CursorPagination):
             cursor = super().decode_cursor(request)
         except NotFound:
             raise _bad_cursor("not valid") from None
-        # The base class passes any text of a cursor to the database. The rows are
-        # ordered by their ids, so the position is an id.
-        position = cursor.position if cursor else None
-        if position is not None and not _is_id(str(position)):
+        if cursor is None or cursor.position is None:
+            return cursor
+        position: Any = self._clean(str(cursor.position))  # the stubs say int
+        return cursor._replace(position=position)
+
+    def _clean(self, position: str) -> str:
+        """Return the position of a cursor, an id or a moment. Raises ValidationError.
+
+        The base class passes any text of a cursor to the database.
+        """
+        if self.ordering[0].lstrip("-") == "id":
+            clean: object = position if _is_id(position) else None
+        else:
+            clean = parse_moment(position)
+        if clean is None:
             raise _bad_cursor("not valid")
-        return cursor
+        return str(clean)
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         parameters = super().get_schema_operation_parameters(view)

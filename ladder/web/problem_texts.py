@@ -24,6 +24,8 @@ PROBLEMS = {
     "bad-answer": "The actions are not legal in this position. The detail says why.",
     "build-failed": "The bot does not compile. The log shows the compiler's errors.",
     "bad-user-name": "The user name has characters that are not permitted.",
+    "github-failed": "GitHub did not confirm who somebody is.",
+    "github-taken": "Another account is linked with this account at GitHub.",
     "user-name-taken": "Another user has this name, or the name is reserved.",
     "bad-invitation": "The invitation is unknown, used up or expired.",
     "sign-up-closed": "Only the operator of this service creates accounts.",

@@ -22,6 +22,9 @@ from ladder.web.parameters import number
 
 # "frame-ancestors *" would not permit a page in a file, such as an exported notebook.
 EMBEDDED_POLICY = POLICY.replace("; frame-ancestors 'none'", "")
+# A browser asks each time. The service answers all viewers once a second.
+LIVE = "public, max-age=0, s-maxage=1"
+FINAL = "public, max-age=3600"
 
 
 class GameFrames(View):
@@ -62,8 +65,7 @@ class GameLegalActions(View):
 
 
 def _shared(response: HttpResponse, game: Game) -> HttpResponse:
-    is_final = game.status not in OPEN
-    response["Cache-Control"] = "public, max-age=3600" if is_final else "no-cache"
+    response["Cache-Control"] = LIVE if game.status in OPEN else FINAL
     return response
 
 

@@ -1,6 +1,6 @@
 """The contents of the page of a tournament, and the notices of stopped units."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
@@ -8,19 +8,30 @@ from django.db.models import QuerySet
 
 from ladder.accounts.permissions import Person
 from ladder.bots.models import Bot
+from ladder.games.models import Game
 from ladder.moderation.containment import Unit, UnitKind, stopped
 from ladder.moderation.models import StoppedUnit
 from ladder.ratings.models import Ladder
 from ladder.tournaments import selectors, visibility
 from ladder.tournaments.advance import unit_of
+from ladder.tournaments.cross_tables import CrossTables
+from ladder.tournaments.formats.config import ELIMINATIONS, BadConfig
 from ladder.tournaments.models import Entrant, Fixture, Tournament
 from ladder.tournaments.visibility import (
     Comparison,
-    VisibleContest,
+    VisibleFixture,
     VisibleLine,
     VisibleRound,
 )
+from ladder.web.brackets import BracketPart, bracket, is_won
 from ladder.web.templatetags.formatting import spaced
+from ladder.web.tournament_steps import (
+    ProgressLine,
+    ScheduledStep,
+    progress_line,
+    scheduled_steps,
+    waits_for_organiser,
+)
 
 GOING = (
     Tournament.Status.ENTRY,
@@ -31,6 +42,15 @@ GOING = (
 RULES = {"sonneborn_berger": "Sonneborn-Berger"}
 MAX_FIXTURES = 200
 """A tournament with more fixtures shows one round on a page."""
+PLACES = {1: "First", 2: "Second", 3: "Third"}
+MAX_SHARING = 6  # entrants on one place of the podium
+MAX_RUNNING = 50  # games that run now
+RENEW_S = {
+    Tournament.Status.ENTRY: 30,
+    Tournament.Status.CHECK_IN: 30,
+    Tournament.Status.RUNNING: 10,
+}
+"""The page renews itself after this many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,36 +62,41 @@ class OwnEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class BracketSlot:
-    """One side of a contest. `wins` is None before the first match."""
+class StandingsRow:
+    """One line of the standings, with a value or None for each tie-break rule.
 
-    bot: str | None
-    name: str
-    won: bool
-    wins: float | None
+    The finalists of groups have no tie-breaks, because the bracket ranks them.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class BracketContest:
-    table: int
-    why: str
-    slots: list[BracketSlot]
+    line: VisibleLine
+    tie_breaks: list[float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class BracketColumn:
-    """The contests of one round, one below the other."""
+class PodiumPlace:
+    """The entrants of one of the ranks 1 to 3. `more` counts those without a name."""
+
+    rank: int
+    title: str
+    lines: list[VisibleLine]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class FixtureRow:
+    """A fixture, and the games of its match that run now."""
+
+    fixture: VisibleFixture
+    running: list[Game]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTable:
+    """One round with its fixtures; `known` if its results are shown."""
 
     round: int
-    contests: list[BracketContest]
-
-
-@dataclass(frozen=True, slots=True)
-class BracketPart:
-    """The main bracket, the losers' bracket, or the grand final."""
-
-    name: str
-    rounds: list[BracketColumn]
+    known: bool
+    rows: list[FixtureRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +112,33 @@ class TournamentDetails:
     """The contents of the page of a tournament.
 
     `other_rounds` are the rounds that are shown on other pages, if there are too many
-    fixtures for one. `mine` are the visitor's bots.
+    fixtures for one. `mine` are the visitor's bots. The page renews itself every
+    `renew_s` seconds, if that is not 0. `bracket_won` if the bracket shows the winner
+    of the tournament, and `at_tables` if matches have more than two seats.
     """
 
     tournament: Tournament
-    lines: list[VisibleLine]
+    lines: list[StandingsRow]
     format: str
     rules: list[str]
     noted: bool
     ties: list[Comparison]
+    podium: list[PodiumPlace]
+    steps: list[ScheduledStep]
+    waits_for: str
+    progress: ProgressLine | None
+    running: list[Game]
+    more_running: bool
     bracket: list[BracketPart]
-    rounds: list[VisibleRound]
+    bracket_won: bool
+    cross: CrossTables
+    at_tables: bool
+    rounds: list[RoundTable]
     other_rounds: list[int]
     entrants: QuerySet[Entrant]
     mine: list[OwnEntry]
     stopped: list[StopNotice]
+    renew_s: int
 
 
 def tournament_details(
@@ -110,7 +147,7 @@ def tournament_details(
     """Return the contents of the page; `round_` is the round to show, None for any."""
     overview = visibility.overview(tournament)
     lines = overview.lines
-    rules = lines[0].tie_breaks if lines else ()
+    rules = max((line.tie_breaks for line in lines), key=len, default={})
     sizes = visibility.round_sizes(tournament)
     chosen = list(sizes)
     if round_ is not None:
@@ -119,20 +156,75 @@ def tournament_details(
         chosen = [visibility.current_round(tournament)]
     config = tournament.config
     form = config.get("format", "swiss") if isinstance(config, dict) else "unknown"
+    parts = bracket(overview.bracket, {line.bot: line.name for line in lines})
+    running = list(visibility.running_games(tournament)[: MAX_RUNNING + 1])
     return TournamentDetails(
         tournament=tournament,
-        lines=lines,
+        lines=[
+            StandingsRow(line, [line.tie_breaks.get(rule) for rule in rules])
+            for line in lines
+        ],
         format=spaced(str(form)),
         rules=[RULES.get(rule, spaced(rule)) for rule in rules],
         noted=any(line.note for line in lines),
         ties=overview.ties,
-        bracket=_bracket(overview.bracket, {line.bot: line.name for line in lines}),
-        rounds=visibility.rounds(tournament, chosen),
+        podium=_podium(lines) if visibility.is_complete(tournament) else [],
+        steps=scheduled_steps(tournament),
+        waits_for=waits_for_organiser(tournament),
+        progress=_progress(tournament, sizes, len(lines), in_final=bool(parts)),
+        running=running[:MAX_RUNNING],
+        more_running=len(running) > MAX_RUNNING,
+        bracket=parts,
+        bracket_won=is_won(parts),
+        cross=overview.cross_tables,
+        at_tables=isinstance(config, dict) and config.get("seats", 2) != 2,
+        rounds=[
+            _round_table(each, running)
+            for each in visibility.rounds(tournament, chosen)
+        ],
         other_rounds=[number for number in sizes if number not in chosen],
         entrants=visibility.entrants(tournament),
         mine=_mine(tournament, person) if tournament.status in GOING else [],
         stopped=_tournament_stops(tournament, person),
+        renew_s=RENEW_S.get(Tournament.Status(tournament.status), 0),
     )
+
+
+def _progress(
+    tournament: Tournament, sizes: Mapping[int, int], entrants: int, *, in_final: bool
+) -> ProgressLine | None:
+    try:
+        config = selectors.config(tournament)
+    except BadConfig:
+        return None  # the tournament is stopped, and its page says so
+    is_final = in_final or config.format in ELIMINATIONS
+    return progress_line(tournament, config, sizes, entrants, in_final=is_final)
+
+
+def _podium(lines: Sequence[VisibleLine]) -> list[PodiumPlace]:
+    """Return the ranks 1 to 3. An entrant that shares a rank is on its place."""
+    places = []
+    for rank, title in PLACES.items():
+        sharing = [line for line in lines if line.rank == rank]
+        shown = sharing[:MAX_SHARING]
+        if shown:
+            places.append(PodiumPlace(rank, title, shown, len(sharing) - len(shown)))
+    return places
+
+
+def _round_table(each: VisibleRound, running: Sequence[Game]) -> RoundTable:
+    rows = [
+        FixtureRow(
+            fixture,
+            [
+                game
+                for game in running
+                if fixture.match is not None and game.match_id == fixture.match
+            ],
+        )
+        for fixture in each.fixtures
+    ]
+    return RoundTable(each.round, each.known, rows)
 
 
 def _mine(tournament: Tournament, person: Person) -> list[OwnEntry]:
@@ -191,32 +283,3 @@ def _notices(
 
 def _is_operator(person: Person) -> bool:
     return isinstance(person, User) and person.is_staff
-
-
-def _bracket(
-    contests: Sequence[VisibleContest], names: dict[str, str]
-) -> list[BracketPart]:
-    """Arrange the contests of an elimination by part, round and table."""
-    parts: dict[str, dict[int, list[BracketContest]]] = {}
-    for contest in contests:
-        rounds = parts.setdefault(contest.pool, {})
-        rounds.setdefault(contest.round, []).append(_contest(contest, names))
-    return [
-        BracketPart(name, [BracketColumn(k, rows) for k, rows in rounds.items()])
-        for name, rounds in parts.items()
-    ]
-
-
-def _contest(contest: VisibleContest, names: dict[str, str]) -> BracketContest:
-    begun = contest.winner is not None or any(contest.wins)
-    nobody = "open" if contest.winner is None else "bye"
-    slots = [
-        BracketSlot(
-            bot=bot,
-            name=names.get(bot, bot) if bot else nobody,
-            won=bot is not None and bot == contest.winner,
-            wins=points if bot and begun else None,
-        )
-        for bot, points in zip(contest.slots, contest.wins, strict=True)
-    ]
-    return BracketContest(contest.table, contest.why, slots)

@@ -5,6 +5,7 @@ from ladder.web import (
     account_views,
     comparison_views,
     credential_views,
+    github_views,
     practice_views,
     replay_views,
     search_views,
@@ -141,6 +142,15 @@ urlpatterns = [
     path("docs/bots/", RedirectView.as_view(pattern_name="protocol", permanent=True)),
     path("docs/<path:name>/", views.DocumentPage.as_view(), name="document"),
     path("sign-in/", views.SignInPage.as_view(), name="sign-in"),
+    path("sign-in/github/", github_views.GitHubSignIn.as_view(), name="github"),
+    path(
+        "sign-in/github/callback/",
+        github_views.GitHubCallback.as_view(),
+        name="github-callback",
+    ),
+    path(
+        "me/github/unlink/", github_views.GitHubUnlink.as_view(), name="github-unlink"
+    ),
     path("sign-out/", views.SignOutAction.as_view(), name="sign-out"),
     path("sign-up/", credential_views.SignUpPage.as_view(), name="sign-up"),
     path(

@@ -10,7 +10,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import get_conditional_response
 from django.utils.decorators import method_decorator
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 from django.views.decorators.http import conditional_page
 
@@ -39,6 +38,7 @@ from ladder.web import (
     tournament_pages,
 )
 from ladder.web.bot_pages import SeasonChoice
+from ladder.web.destinations import destination
 from ladder.web.parameters import number
 
 NOT_STARTED = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
@@ -55,10 +55,9 @@ class HomePage(View):
             .exclude(status__in=NOT_STARTED)
             .exclude(match__kind=Match.Kind.COMPARISON)[:LATEST_GAMES]
         )
-        finished = (game for game in latest if game.status == GameStatus.FINISHED)
         context = {
             "games": latest,
-            "featured": next(finished, None),
+            "featured": ladder_pages.featured_game(),
             "ladder": ladder,
             "board": ladder and season and boards.season_board(ladder, season, 1),
             "upsets": ladder_pages.latest_upsets(season) if season else [],
@@ -268,6 +267,7 @@ class TournamentsPage(View):
         return render(request, "web/tournaments.html", context)
 
 
+@method_decorator(conditional_page, "dispatch")
 class TournamentPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         tournament = get_object_or_404(tournaments.tournaments(), slug=slug)
@@ -327,18 +327,7 @@ class SignInPage(View):
         if not form.is_valid() or form.user is None:
             return render(request, "web/sign-in.html", {"form": form}, status=422)
         sign_in(request, form.user)
-        return redirect(_next(request))
-
-
-def _next(request: HttpRequest) -> str:
-    """Return the page that the visitor wanted, if it belongs to this site."""
-    target = request.GET.get("next", "")
-    hosts = {request.get_host()}
-    if url_has_allowed_host_and_scheme(
-        target, hosts, require_https=request.is_secure()
-    ):
-        return target
-    return settings.LOGIN_REDIRECT_URL
+        return redirect(destination(request))
 
 
 class SignOutAction(View):

@@ -4,25 +4,18 @@ The page is the file of `torres view`, which has the same scripts as the web pag
 floor of the animation is a page that does nothing, in the same browser.
 """
 
-import shutil
 import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
 from ladder.cli.view import page_of
+from tests.browser import ARGUMENTS, CHROMIUM
 from tests.engine.factories import random_replay
 
 MIN_FRAMES_PER_S = 50
 MAX_STEP_MS = 16
 SAMPLE_S = 5
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--no-first-run",
-]
 COUNT_FRAMES = """(seconds) => new Promise((done) => {
   let frames = 0;
   const start = performance.now();

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from ladder.cli.commands import COMMANDS
 from ladder.cli.main import torres as group
+from ladder.common.lazy_import import lazy_import
 from tests.bench.startup import MAX_START_PER_PIP, TRIES, start_per_pip
 from tests.cli.conftest import TORRES
 from tests.conftest import part_missing
@@ -259,3 +260,18 @@ def until(done: Callable[[], bool], timeout_s: float = 30) -> None:
     while not done():
         assert time.monotonic() < ends
         select.select([], [], [], 0.05)
+
+
+@pytest.mark.parametrize("module", ["client", "reproduce", "submit"])
+def test_help_needs_no_http_client(module: str) -> None:
+    code = f"import ladder.cli.{module}, sys; print('httpx._client' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == "False"
+
+
+def test_a_module_that_is_missing_is_missed_at_once() -> None:
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        lazy_import("no_such_module")

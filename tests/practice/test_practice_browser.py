@@ -1,67 +1,32 @@
 """A person plays in a real browser: clicks, keys, undo, and the end of the game."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from ladder.accounts import tokens
 from ladder.practice.models import PracticeGame, PracticeStatus
-from tests import factories as rows
+from tests import browser, factories as rows
 from tests.practice import factories
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-TIMEOUT_MS = 60_000  # generous, because the machine may be busy
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        why = "Chromium is missing: apt-get install chromium"
-        if os.environ.get("TORRES_REQUIRE_ALL") == "1":
-            pytest.fail(why)
-        pytest.skip(why)
-    # Playwright runs an event loop in this thread. Django refuses to use the database
-    # in such a thread, unless this variable is set.
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--no-first-run"]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
 def page(chromium: Browser, live_server, data_dir: Path) -> Iterator[Page]:
     """Ana's page. The test fails if a script fails or the CSP blocks something."""
-    expect.set_options(timeout=TIMEOUT_MS)
-    context = chromium.new_context(base_url=live_server.url, reduced_motion="reduce")
     # From above no figure stands before a space.
-    context.add_init_script(
-        "localStorage['torres-play'] ??= JSON.stringify({view: 'top'})"
-    )
-    context.set_default_timeout(TIMEOUT_MS)
-    page = context.new_page()
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on(
-        "console",
-        lambda message: (
-            faults.append(message.text) if message.type == "error" else None
-        ),
-    )
-    page.goto("/sign-in/")
-    page.fill("[name=token]", tokens.token_for("ana"))
-    page.get_by_role("button", name="Sign in with the token").click()
-    page.wait_for_url("**/me/")
-    yield page
-    context.close()
-    assert faults == []
+    from_above = "localStorage['torres-play'] ??= JSON.stringify({view: 'top'})"
+    with browser.opened(
+        chromium, live_server.url, from_above, reduced_motion="reduce"
+    ) as page:
+        page.goto("/sign-in/")
+        page.fill("[name=token]", tokens.token_for("ana"))
+        page.get_by_role("button", name="Sign in with the token").click()
+        page.wait_for_url("**/me/")
+        yield page
 
 
 def begin(page: Page) -> PracticeGame:

@@ -34,7 +34,7 @@ HOSTILE: list[str | bytes] = [
 def test_hostile_bodies_are_refused_in_words(visit: Visit) -> None:
     ana = visit("ana")
     address = begin(ana, rows.make_bot("mason", "ana"))
-    # Ana is asked at once: no host is needed to refuse a body.
+    # The game waits for Ana's answer, because no host is needed to refuse a body.
     PracticeGame.objects.update(status="running", ply=0)
 
     for body in HOSTILE:

@@ -1,53 +1,26 @@
 """`manage.py up` plays games by hand without any setting, also after it was killed."""
 
-import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
-from django.conf import settings
+
+from tests.ops.running import MANAGE_PY, environment, running_service
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
-MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 WAIT_S = 120.0
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> dict[str, str]:
     """Return the environment of a service with its own data folder."""
-    variables = os.environ | {
-        "TORRES_DATA": str(tmp_path / "data"),
-        "TORRES_LEASE_SECONDS": "3",
-    }
-    for name in ("DATABASE_URL", "BROKER_URL"):
-        variables.pop(name, None)
-    return variables
-
-
-@contextmanager
-def service(home: dict[str, str]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Run `manage.py up`; yield its address."""
-    process = subprocess.Popen(
-        [*MANAGE, "up", "--slots", "1", "--port", "0"],
-        env=home,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        lines = iter(process.stdout.readline, "")
-        line = next(line for line in lines if line.startswith("LADDER="))
-        yield line.strip().removeprefix("LADDER="), process
-    finally:
-        process.terminate()
-        process.communicate(timeout=WAIT_S)
+    return environment(tmp_path, TORRES_LEASE_SECONDS="3")
 
 
 def sign_in(address: str, token: str) -> httpx.Client:
@@ -87,9 +60,9 @@ def answer(client: httpx.Client, address: str) -> int:
 
 
 def test_up_plays_by_hand_and_goes_on_after_a_kill(home: dict[str, str]) -> None:
-    with service(home) as (address, process):
+    with running_service(home, "--slots", "1") as (address, process):
         token = subprocess.run(
-            [*MANAGE, "token", "ana"],
+            [*MANAGE_PY, "token", "ana"],
             env=home,
             check=True,
             capture_output=True,
@@ -101,7 +74,10 @@ def test_up_plays_by_hand_and_goes_on_after_a_kill(home: dict[str, str]) -> None
         process.send_signal(signal.SIGKILL)
         process.wait()
 
-    with service(home) as (address, _), closing(sign_in(address, token)) as client:
+    with (
+        running_service(home, "--slots", "1") as (address, _),
+        closing(sign_in(address, token)) as client,
+    ):
         plies += [answer(client, game) for _ in range(3)]
 
     assert plies == sorted(set(plies))

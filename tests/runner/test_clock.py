@@ -23,6 +23,7 @@ from tests.runner.starvation import Starvation
 
 pytestmark = pytest.mark.sandbox
 
+TRIES = 5  # of a measurement that a busy machine can only make smaller
 StartLoops = Callable[[int], Starvation]
 
 
@@ -82,12 +83,16 @@ def test_work_on_a_busy_machine_costs_the_same(full, busy_loops) -> None:
 
 
 def test_a_nap_is_charged_as_wall_time(full) -> None:
-    charges = answers("nap", full)
+    # What the host or other programs take meanwhile is not charged, so the charge can
+    # be less than the nap of 300 ms. It is never more, so one fair try is enough.
+    found = []
+    while len(found) < TRIES and not (found and found[-1] > 250):
+        charges = answers("nap", full)
+        assert all(answer.cpu_ms < 20 for answer in charges)
+        found.append(middle([answer.ms for answer in charges]))
+        assert found[-1] < 400
 
-    assert all(answer.cpu_ms < 20 for answer in charges)
-    # If a host takes a processor from its virtual machine meanwhile, that is not
-    # charged, so the charge can be less than the nap of 300 ms.
-    assert 250 < middle([answer.ms for answer in charges]) < 400
+    assert found[-1] > 250, found
 
 
 def test_threads_and_children_do_not_cheat_the_clock(full) -> None:
@@ -185,13 +190,18 @@ def test_time_that_a_host_takes_from_its_virtual_machine_is_not_charged(
     full, monkeypatch
 ) -> None:
     monkeypatch.setattr(clock, "_PROCESSORS", StolenProcessors())
-    bot = started("tired", full)
-    answers = [bot.decide(ask(move_ms=200)) for _ in range(5)]
-    bot.kill()
-
     # On a busy machine our own delays are taken off the wall time of some answers.
-    assert max(answer.wall_ms for answer in answers) > 340
-    assert all(answer.ms < 200 for answer in answers)
+    longest = 0.0
+    for _ in range(TRIES):
+        bot = started("tired", full)
+        answers = [bot.decide(ask(move_ms=200)) for _ in range(5)]
+        bot.kill()
+        assert all(answer.ms < 200 for answer in answers)
+        longest = max(longest, *(answer.wall_ms for answer in answers))
+        if longest > 340:
+            break
+
+    assert longest > 340
 
 
 def test_idle_and_stolen_time_is_read_from_the_kernel_s_file(tmp_path: Path) -> None:

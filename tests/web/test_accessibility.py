@@ -6,9 +6,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from ladder.accounts import tokens
 from tests import factories
-from tests.web.test_pages import addresses
+from tests.web import sitemap
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WCAG_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
@@ -16,9 +15,8 @@ OPTIONS = {
     "runOnly": {"type": "tag", "values": WCAG_TAGS},
     "resultTypes": ["violations"],
 }
-# The page of the API is Swagger UI, whose markup is not ours.
-FOREIGN = {"/api/docs/"}
-PHONE = {"width": 390, "height": 844}
+DESKTOP: Any = {"width": 1280, "height": 800}
+PHONE: Any = {"width": 390, "height": 844}
 
 
 def violations(page: Page) -> list[str]:
@@ -33,38 +31,56 @@ def violations(page: Page) -> list[str]:
     ]
 
 
-def sign_in(page: Page, name: str) -> None:
-    page.goto("/sign-in/")
-    page.locator("input[name=token]").fill(tokens.token_for(name))
-    page.locator("form:has(input[name=token]) button").first.click()
-    page.wait_for_url("**/me/")
-
-
-@pytest.mark.parametrize(
-    ("scheme", "name"), [("light", ""), ("dark", ""), ("light", "ana")]
-)
-def test_no_page_violates_wcag(
-    chromium: Browser, live_server, data_dir, scheme: Any, name: str
-) -> None:
-    show = factories.everything()
-    shown = [each for each in addresses(show) if each not in FOREIGN]
-    shown.append(f"/games/{show.game.pk}/embed/")
+def open_context(chromium: Browser, live_server: Any, scheme: Any, name: str) -> Page:
     context = chromium.new_context(base_url=live_server.url, color_scheme=scheme)
-    page = context.new_page()
     if name:
-        sign_in(page, name)
-        shown = [
-            "/me/",
-            f"/bots/{show.anas.bot.slug}/",
-            f"/submissions/{show.anas.pk}/",
-        ]
-        shown.append("/ladders/main/challenge/")
+        cookie = sitemap.session_cookie(name)
+        context.add_cookies(
+            [{"name": "sessionid", "value": cookie, "url": live_server.url}]
+        )
+    return context.new_page()
+
+
+def violations_of_pages(page: Page, addresses: list[str]) -> list[str]:
+    """Return the violations of the pages on a desktop and on a phone."""
     found = []
-    for address in shown:
-        page.goto(address)
+    for address in addresses:
+        answer = page.goto(address)
+        assert answer is not None, address
+        assert answer.ok, address
         found += violations(page)
         page.set_viewport_size(PHONE)
         found += violations(page)
-        page.set_viewport_size({"width": 1280, "height": 800})
-    context.close()
-    assert "\n".join(found) == ""
+        page.set_viewport_size(DESKTOP)
+    page.context.close()
+    return found
+
+
+@pytest.mark.parametrize("name", ["", "ana"])
+def test_no_page_with_hostile_texts_violates_wcag(
+    chromium: Browser, live_server, data_dir, name: str
+) -> None:
+    show = factories.everything()
+    bot, game = show.anas.bot.slug, show.game.pk
+    shown = ["/", f"/bots/{bot}/", f"/submissions/{show.rejected.pk}/"]
+    shown += [f"/games/{game}/", f"/games/{game}/embed/", "/docs/?q=forfeit"]
+    if name:
+        shown += ["/me/", "/ladders/main/challenge/"]
+    page = open_context(chromium, live_server, "light", name)
+
+    assert violations_of_pages(page, shown) == []
+
+
+@pytest.mark.parametrize(
+    ("scheme", "name"), [("light", ""), ("light", "olga"), ("dark", "olga")]
+)
+def test_no_page_violates_wcag(
+    chromium: Browser, live_server, data_dir, settings, scheme: Any, name: str
+) -> None:
+    settings.TORRES_SIGN_UP = "open"
+    sitemap.fill(sitemap.SMALL)
+    shown = sitemap.pages(name)
+    assert len(shown) > 20
+    page = open_context(chromium, live_server, scheme, name)
+
+    assert violations_of_pages(page, shown) == []

@@ -264,6 +264,54 @@ def test_a_key_that_no_row_has_is_refused(operator: Client, model, key: str) -> 
     assert field in page.context["adminform"].form.errors
 
 
+@pytest.mark.parametrize("key", ["\x00", "\x1b[31m", "", "9" * 30, "9" * 5000])
+def test_an_action_refuses_a_row_without_a_valid_key(
+    operator: Client, full, key: str
+) -> None:
+    for model in MODELS:
+        meta = model._meta
+        address = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
+        request = operator.get(address).wsgi_request
+        for action in admin.site._registry[model].get_actions(request):
+            form = {"action": action, "index": "0", "_selected_action": key}
+            answer = operator.post(address, form, follow=True)
+
+            assert answer.status_code == 200
+            assert "no valid key" in answer.content.decode()
+
+
+def test_a_list_refuses_a_filter_that_postgresql_cannot_compare(
+    operator: Client,
+) -> None:
+    for model in MODELS:
+        meta = model._meta
+        address = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
+        answer = operator.get(address, {"status": "\0"}, follow=True)
+
+        assert answer.redirect_chain == [(address, 302)]
+        assert "a character that no row has" in answer.content.decode()
+
+
+@pytest.mark.parametrize("field", ["switches", "tables", "limits"])
+def test_a_document_with_thousands_of_digits_is_refused(
+    operator: Client, show: Show, field: str
+) -> None:
+    address = reverse("admin:ratings_ladder_change", args=[show.season.ladder_id])
+    page = operator.post(address, {"name": "Main ladder", field: "9" * 5000})
+
+    assert page.status_code == 200
+    assert "too many digits" in str(page.context["adminform"].form.errors[field])
+
+
+@pytest.mark.parametrize("key", ["9" * 30, "9" * 5000])
+def test_an_entrant_needs_a_bot_that_exists(operator: Client, key: str) -> None:
+    form = {"tournament": key, "bot": key, "seed": ""}
+    page = operator.post(reverse("admin:tournaments_entrant_add"), form)
+
+    assert page.status_code == 200
+    assert {"tournament", "bot"} <= set(page.context["adminform"].form.errors)
+
+
 def test_a_search_for_thousands_of_digits_finds_nothing(operator: Client) -> None:
     page = operator.get("/admin/games/game/", {"q": "9" * 5000})
 

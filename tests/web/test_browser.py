@@ -15,8 +15,8 @@ from ladder.accounts import tokens
 from ladder.bots.models import Bot
 from ladder.cli.view import page_of
 from tests import factories
+from tests.browser import opened
 from tests.engine.factories import random_replay
-from tests.web.conftest import TIMEOUT_MS
 from tests.web.test_watching import begin, end, go_on
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -78,7 +78,7 @@ def test_the_address_links_to_the_position_that_is_shown(page: Page) -> None:
 
     expect(count).to_contain_text("7 of")
     page.click("#on")
-    assert page.url.endswith("#ply=8")
+    page.wait_for_url("**/#ply=8")
     text = page.locator("#description").inner_text()
     other = page.context.new_page()
     other.goto(page.url)
@@ -153,14 +153,11 @@ def test_a_hostile_name_runs_no_script(page: Page) -> None:
 
 def test_without_scripts_the_moves_are_listed(chromium: Browser, live_server) -> None:
     show = factories.everything()
-    context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
-    context.set_default_timeout(TIMEOUT_MS)
-    page = context.new_page()
-    page.goto(f"/games/{show.game.pk}/")
+    with opened(chromium, live_server.url, java_script_enabled=False) as page:
+        page.goto(f"/games/{show.game.pk}/")
 
-    expect(page.locator("#viewer")).to_be_hidden()
-    assert page.locator("#moves li").count() > 50
-    context.close()
+        expect(page.locator("#viewer")).to_be_hidden()
+        assert page.locator("#moves li").count() > 50
 
 
 def test_ana_signs_in_makes_a_bot_and_uploads_it(page: Page, tmp_path: Path) -> None:
@@ -184,30 +181,27 @@ def test_a_person_signs_up_with_the_keyboard_and_without_scripts(
     chromium: Browser, live_server, data_dir: Path, settings
 ) -> None:
     settings.TORRES_SIGN_UP = "open"
-    expect.set_options(timeout=TIMEOUT_MS)
-    context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
-    context.set_default_timeout(TIMEOUT_MS)
-    page = context.new_page()
-    page.goto("/")
-    page.get_by_role("link", name="Sign up").press("Enter")
-    page.get_by_label("User name").focus()
-    for text in ("house", "four words without sense", "four words without sense"):
-        page.keyboard.type(text)
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    options = {"java_script_enabled": False, "refused": 422}
+    with opened(chromium, live_server.url, **options) as page:
+        page.goto("/")
+        page.get_by_role("link", name="Sign up").press("Enter")
+        page.get_by_label("User name").focus()
+        for text in ("house", "four words without sense", "four words without sense"):
+            page.keyboard.type(text)
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
 
-    name = page.get_by_label("User name")
-    expect(name).to_have_accessible_description(re.compile("house is reserved"))
-    expect(name).to_have_attribute("aria-invalid", "true")
-    name.fill("ana")
-    page.get_by_label("Password", exact=True).fill("four words without sense")
-    page.get_by_label("The same password again").fill("four words without sense")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("You are ana.")).to_be_visible()
-    page.get_by_label("Name of a new bot").fill("first")
-    page.get_by_role("button", name="Create bot").click()
-    expect(page.locator("h1")).to_contain_text("first")
-    context.close()
+        name = page.get_by_label("User name")
+        expect(name).to_have_accessible_description(re.compile("house is reserved"))
+        expect(name).to_have_attribute("aria-invalid", "true")
+        name.fill("ana")
+        page.get_by_label("Password", exact=True).fill("four words without sense")
+        page.get_by_label("The same password again").fill("four words without sense")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("You are ana.")).to_be_visible()
+        page.get_by_label("Name of a new bot").fill("first")
+        page.get_by_role("button", name="Create bot").click()
+        expect(page.locator("h1")).to_contain_text("first")
 
 
 def test_the_api_page_works_without_the_internet(page: Page) -> None:

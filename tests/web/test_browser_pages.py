@@ -11,7 +11,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.games.models import Seat
 from ladder.ratings.selectors import validation_forms
 from tests import factories
-from tests.web.conftest import TIMEOUT_MS
+from tests.browser import opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 KIT = Path("ladder/bots/kits/python/bot.py")
@@ -101,20 +101,17 @@ def test_without_scripts_an_upload_is_followed_by_loading_the_page(
 ) -> None:
     show = factories.everything()
     (tmp_path / "bot.py").write_text("print(1)")
-    context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
-    context.set_default_timeout(TIMEOUT_MS)
-    page = context.new_page()
-    sign_in(page, "ana")
-    page.goto(f"/bots/{show.anas.bot.slug}/")
+    with opened(chromium, live_server.url, java_script_enabled=False) as page:
+        sign_in(page, "ana")
+        page.goto(f"/bots/{show.anas.bot.slug}/")
 
-    expect(page.locator(".drophint")).to_be_hidden()
-    page.get_by_label("one source file").set_input_files(tmp_path / "bot.py")
-    page.get_by_role("button", name="Upload").click()
-    expect(page.locator(step(page, 2))).to_contain_text("Built waiting")
-    new = Submission.objects.get(number=3)
-    Submission.objects.filter(pk=new.pk).update(status="validating")
-    expect(page.locator(step(page, 3))).to_contain_text("Validated running")
-    context.close()
+        expect(page.locator(".drophint")).to_be_hidden()
+        page.get_by_label("one source file").set_input_files(tmp_path / "bot.py")
+        page.get_by_role("button", name="Upload").click()
+        expect(page.locator(step(page, 2))).to_contain_text("Built waiting")
+        new = Submission.objects.get(number=3)
+        Submission.objects.filter(pk=new.pk).update(status="validating")
+        expect(page.locator(step(page, 3))).to_contain_text("Validated running")
 
 
 def test_a_field_suggests_bots_while_somebody_types(page: Page) -> None:

@@ -73,6 +73,7 @@ NAMES = [
     *("tournament", "_popup", "_changelist_filters", "e", "all", "archive", "token"),
     *("username", "password", "two", "three", "seat", "action", "_selected_action"),
     *("language", "number", "rank", "around", "created_after", "game", "match", "a[b]"),
+    *("opponent", "result", "forfeit", "submission", "from", "to", "ordering", "at"),
 ]
 HEADERS = [
     *("Accept", "Accept-Language", "Content-Type", "Cookie", "If-None-Match", "Range"),

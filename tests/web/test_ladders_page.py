@@ -97,7 +97,7 @@ def test_the_home_page_shows_the_latest_upsets(visit: Visit, upset: Game) -> Non
     assert HOSTILE not in page
 
 
-@pytest.mark.parametrize("change", ["voided", "embargo", "newcomer", "tie"])
+@pytest.mark.parametrize("change", ["voided", "embargo", "newcomer", "tie", "close"])
 def test_a_game_that_does_not_surprise_is_no_upset(
     visit: Visit, show: Show, upset: Game, change: str
 ) -> None:
@@ -109,6 +109,9 @@ def test_a_game_that_does_not_surprise_is_no_upset(
     if change == "newcomer":
         for each in entry.changes:
             each["before"][1] = ladder_pages.MAX_UPSET_SIGMA + 0.1
+    elif change == "close":
+        lower = min(entry.changes, key=lambda each: each["before"][0])
+        lower["before"][0] = 31.5 - ladder_pages.MIN_UPSET + 0.1
     elif change == "tie":
         entry.inputs["seats"] = [{**seat, "rank": 1} for seat in entry.inputs["seats"]]
     Entry.objects.filter(pk=entry.pk).update(changes=entry.changes, inputs=entry.inputs)

@@ -4,12 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 import schemathesis
-from django.conf import settings
 from django.core.management import call_command
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections, transaction
-from django.test import override_settings
+from django.db import close_old_connections
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, given, settings as with_settings
 from pytest_django import DjangoDbBlocker
@@ -20,6 +18,7 @@ from schemathesis.schemas import BaseSchema
 from ladder.accounts import tokens
 from tests import factories
 from tests.comparisons.factories import undecided
+from tests.web.module_rows import module_rows
 
 load_all_checks()
 DOCUMENT = SchemaGenerator().get_schema(request=None, public=True)
@@ -40,24 +39,10 @@ def headers(
     """Return the header with Ana's token, for a service with rows of every kind.
 
     The rows are created once for the module, because that is slower than the requests.
-    Each test runs in a transaction that is rolled back.
     """
-    data = tmp_path_factory.mktemp("data")
-    bots = settings.STORAGES["bots"] | {"OPTIONS": {"location": data / "submissions"}}
-    with (
-        django_db_blocker.unblock(),
-        override_settings(
-            DATA_DIR=data,
-            STORAGES=settings.STORAGES | {"bots": bots},
-            TORRES_RATE_ANONYMOUS=10**9,
-            TORRES_RATE_USER=10**9,
-            TORRES_RATES=dict.fromkeys(settings.TORRES_RATES, 10**9),
-        ),
-        transaction.atomic(),
-    ):
+    with module_rows(django_db_blocker, tmp_path_factory.mktemp("data")):
         undecided(factories.everything())
         yield {"Authorization": f"Bearer {tokens.token_for('ana')}"}
-        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,9 @@ from django.http import HttpResponse
 from django.test import Client
 
 from ladder.bots.models import Bot
-from ladder.web import middleware
+from ladder.web import middleware, watching
 from tests.factories import Show
+from tests.web.test_watching import begin
 
 
 @pytest.fixture(autouse=True)
@@ -125,3 +126,57 @@ def test_a_shared_response_answers_conditional_requests(visit, show: Show) -> No
 
     assert visit("").get("/", HTTP_IF_NONE_MATCH=tag).status_code == 304
     assert visit("").get("/", HTTP_IF_NONE_MATCH='"other"').status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("control", "calls_at_once", "calls_later"),
+    [
+        ("public, max-age=0, s-maxage=1", 1, 2),
+        ("public, max-age=3600", 1, 2),
+        ("private, max-age=60", 3, 4),
+        ("no-cache", 3, 4),
+    ],
+)
+def test_a_public_response_is_shared_as_long_as_it_says(
+    rf, expire, control: str, calls_at_once: int, calls_later: int
+) -> None:
+    """The first client knows the response, so the view must not answer with 304."""
+    calls = []
+
+    def view(request):
+        calls.append(request.META.get("HTTP_IF_NONE_MATCH"))
+        headers = {"ETag": '"1"', "Cache-Control": control}
+        return HttpResponse("{}", content_type="application/json", headers=headers)
+
+    share = middleware.SharedAnswers(view)
+    known = [
+        share(rf.get("/frames.json", HTTP_IF_NONE_MATCH='"1"')).status_code
+        for _ in range(2)
+    ]
+    new = share(rf.get("/frames.json"))
+    assert len(calls) == calls_at_once
+    expire()
+    share(rf.get("/frames.json"))
+
+    assert known == [304, 304]
+    assert (new.status_code, new.content) == (200, b"{}")
+    assert set(calls) == {None}
+    assert len(calls) == calls_later
+
+
+def test_frames_of_a_running_game_are_made_once_for_all_who_watch(
+    visit, show: Show, monkeypatch
+) -> None:
+    game, _ = begin(show.waiting)
+    made = []
+    real = watching.frames_json
+    monkeypatch.setattr(
+        watching, "frames_json", lambda game: made.append(game) or real(game)
+    )
+    address = f"/games/{game.pk}/frames.json"
+
+    tag = visit("").get(address)["ETag"]
+    again = [visit("").get(address, HTTP_IF_NONE_MATCH=tag) for _ in range(5)]
+
+    assert [answer.status_code for answer in again] == [304] * 5
+    assert len(made) == 1

@@ -89,7 +89,7 @@ def test_the_page_and_the_frames_follow_a_running_game(visit, show: Show) -> Non
     body = answer.json()
     assert not body["over"]
     assert len(body["frames"]) == 10
-    assert answer["Cache-Control"] == "no-cache"
+    assert answer["Cache-Control"] == "public, max-age=0, s-maxage=1"
     known = {"HTTP_IF_NONE_MATCH": answer["ETag"]}
     assert browser.get(f"/games/{game.pk}/frames.json", **known).status_code == 304
     go_on(claim, show.waiting, 9, 10)

@@ -31,6 +31,35 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="GitHubIdentity",
+            fields=[
+                (
+                    "user",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="github",
+                        serialize=False,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "number",
+                    models.BigIntegerField(help_text="The id at GitHub.", unique=True),
+                ),
+                (
+                    "login",
+                    models.CharField(
+                        help_text="The name when it was linked.", max_length=100
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "GitHub identity",
+                "verbose_name_plural": "GitHub identities",
+            },
+        ),
+        migrations.CreateModel(
             name="ApiToken",
             fields=[
                 (

@@ -1,5 +1,6 @@
 """The views of the API for ladders and their leaderboards."""
 
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -8,6 +9,7 @@ from django.core.cache import cache
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.generics import (
     GenericAPIView,
     ListAPIView,
@@ -20,8 +22,11 @@ from rest_framework.views import APIView
 
 from ladder.bots.models import Bot
 from ladder.common.http import conditional
-from ladder.ratings import leaderboard
+from ladder.common.moments import MOMENT_HINT, parse_moment
+from ladder.ratings import leaderboard, past
+from ladder.ratings.leaderboard import LeaderboardPage
 from ladder.ratings.models import Ladder, Season
+from ladder.ratings.past import PastPage
 from ladder.ratings.serializers import (
     LadderSerializer,
     LeaderboardSerializer,
@@ -30,6 +35,7 @@ from ladder.ratings.serializers import (
 from ladder.ratings.views.page_numbers import (
     DEFAULT_ROWS,
     MAX_NUMBER,
+    MAX_SEQ,
     PAGE_PARAMETERS,
     number_parameter,
     page_links,
@@ -37,7 +43,13 @@ from ladder.ratings.views.page_numbers import (
 )
 
 LEADERBOARD_TTL_S = 2
-PARAMETERS = [*PAGE_PARAMETERS, number_parameter("season", MAX_NUMBER)]
+AT = OpenApiParameter(
+    "at",
+    OpenApiTypes.DATETIME,
+    description="The leaderboard as it was at this moment; by default the present one.",
+)
+SEASON = number_parameter("season", MAX_NUMBER)
+PARAMETERS = [*PAGE_PARAMETERS, SEASON, AT]
 
 
 class LadderList(ListAPIView[Ladder]):
@@ -52,16 +64,23 @@ class LadderDetail(RetrieveAPIView[Ladder]):
 
 
 class LeaderboardView(APIView):
-    """A ladder's bots, best first. The answer may be two seconds old."""
+    """A ladder's bots, best first. The answer may be two seconds old.
+
+    With `at` it is the leaderboard at that moment, of the season that was played then.
+    Its rows have skills and ranks; status, submission, games, forfeits and settling are
+    null.
+    """
 
     @extend_schema(parameters=PARAMETERS, responses=LeaderboardSerializer)
     def get(self, request: Request, slug: str) -> HttpResponse:
-        query = query_numbers(request, page=1, limit=DEFAULT_ROWS, season=0)
+        query = query_numbers(request, ["at"], page=1, limit=DEFAULT_ROWS, season=0)
+        moment = _moment(request)
         address = request.build_absolute_uri(request.path)
-        key = f"leaderboard:{address}:{':'.join(map(str, query.values()))}"
+        key = f"leaderboard:{address}:{moment}:{':'.join(map(str, query.values()))}"
+        key = key.replace(" ", "T")  # some caches refuse spaces
         cached: tuple[str, bytes] | None = cache.get(key)
         if cached is None:
-            body = msgspec.json.encode(_leaderboard(slug, address, **query))
+            body = msgspec.json.encode(_leaderboard(slug, address, moment, **query))
             etag = f'"{sha256(body).hexdigest()[:32]}"'
             cached = (etag, body)
             cache.set(key, cached, LEADERBOARD_TTL_S)
@@ -70,37 +89,99 @@ class LeaderboardView(APIView):
         return response
 
 
-def _leaderboard(
-    slug: str, address: str, *, page: int, limit: int, season: int
-) -> dict[str, Any]:
-    """Return a page of a leaderboard as the API shows it. Season 0 is the newest."""
+def _moment(request: Request) -> datetime | None:
+    """Return the query parameter `at`. Raises ValidationError."""
+    text = request.query_params.get("at")
+    moment = None if text is None else parse_moment(text)
+    if text is not None and moment is None:
+        raise ValidationError({"at": MOMENT_HINT})
+    return moment
+
+
+def _season(slug: str, number: int, moment: datetime | None) -> Season:
+    """Return the season with a number, or that of a moment, or the newest one."""
     seasons = Season.objects.filter(ladder__slug=slug).order_by("-number")
-    if season:
-        seasons = seasons.filter(number=season)
-    row = get_object_or_404(seasons[:1])
-    part = leaderboard.leaderboard_page(row, (page - 1) * limit, limit)
-    page_address = f"{address}?limit={limit}&season={row.number}&page="
+    if number:
+        return get_object_or_404(seasons, number=number)
+    newest = get_object_or_404(seasons[:1])
+    if moment is None:
+        return newest
+    season = past.season_at(slug, moment)
+    if season is None:
+        raise NotFound("The first season of this ladder began later.")
+    return season
+
+
+def _leaderboard(
+    slug: str,
+    address: str,
+    moment: datetime | None,
+    *,
+    page: int,
+    limit: int,
+    season: int,
+) -> dict[str, Any]:
+    """Return a page of a leaderboard as the API shows it. Season 0: see `_season`."""
+    row = _season(slug, season, moment)
+    start = (page - 1) * limit
+    part: LeaderboardPage | PastPage
+    page_address = f"{address}?limit={limit}&season={row.number}"
+    if moment is None:
+        part = leaderboard.leaderboard_page(row, start, limit)
+    else:
+        part = past.past_page(row, past.last_entry(row, moment), start, limit)
+        page_address += f"&at={_rfc_3339(moment)}"
+    page_address += "&page="
     return {
         "ladder": slug,
         "season": row.number,
+        "at": None if moment is None else _rfc_3339(moment),
         **page_links(page_address, page, limit, part.total),
         "results": part.rows,
     }
 
 
+def _rfc_3339(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")
+
+
 class RatingHistory(GenericAPIView[Ladder]):
-    """A bot's rating on a ladder after each entry of the ledger, oldest first."""
+    """A bot's rating on a ladder after each entry of the ledger, oldest first.
+
+    An answer has the latest 500 points of a season, by default of the newest one. If
+    there are earlier ones, also in earlier seasons, the header `Link` has their
+    address.
+    """
 
     queryset = leaderboard.ladders()
     lookup_field = "slug"
     serializer_class = PointSerializer
+    filter_backends = ()  # `query_numbers` refuses unknown parameters
 
     @extend_schema(
-        parameters=[OpenApiParameter("bot", OpenApiTypes.STR, "path")],
+        parameters=[
+            OpenApiParameter("bot", OpenApiTypes.STR, "path"),
+            SEASON,
+            number_parameter("before", MAX_SEQ),
+        ],
         responses=PointSerializer(many=True),
     )
-    def get(self, _request: Request, bot: str, **_: str) -> Response:
-        season = leaderboard.current(self.get_object())
+    def get(self, request: Request, bot: str, **_: str) -> Response:
+        query = query_numbers(request, season=0, before=0)
+        seasons = self.get_object().seasons.order_by("-number")
+        if query["season"]:
+            seasons = seasons.filter(number=query["season"])
+            get_object_or_404(seasons)
         row = get_object_or_404(Bot, slug=bot)
-        points = leaderboard.history(season, row) if season else []
-        return Response(PointSerializer(points, many=True).data)
+        season = seasons.first()
+        if season is None:
+            return Response([])
+        points = leaderboard.history(season, row, query["before"] or None)
+        earlier = leaderboard.earlier_points(season, row, points)
+        headers = {}
+        if earlier is not None:
+            address = f"{request.path}?season={earlier.season}"
+            if earlier.seq is not None:
+                address += f"&before={earlier.seq}"
+            headers["Link"] = f'<{request.build_absolute_uri(address)}>; rel="prev"'
+        return Response(PointSerializer(points, many=True).data, headers=headers)

@@ -1,5 +1,6 @@
 """Pages of lists in an order that changes: `page`, `limit` and similar parameters."""
 
+from collections.abc import Collection
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
@@ -9,6 +10,9 @@ from rest_framework.request import Request
 DEFAULT_ROWS = 50
 MAX_ROWS = 200
 MAX_NUMBER = 10**6
+MAX_SEQ = 10**8
+
+_LIMITS = {"limit": MAX_ROWS, "before": MAX_SEQ}
 
 
 def number_parameter(name: str, most: int) -> OpenApiParameter:
@@ -21,15 +25,22 @@ PAGE_PARAMETERS = [
 ]
 
 
-def query_numbers(request: Request, **defaults: int) -> dict[str, int]:
-    """Return the numbers of the query; raise ValidationError for anything else."""
+def query_numbers(
+    request: Request, others: Collection[str] = (), **defaults: int
+) -> dict[str, int]:
+    """Return the numbers of the query; raise ValidationError for anything else.
+
+    The caller reads the parameters in `others` itself.
+    """
     numbers = dict(defaults)
     for name, value in request.query_params.items():
         text = str(value)
+        if name in others:
+            continue
         if name not in defaults:
-            known = ", ".join(defaults)
+            known = ", ".join([*defaults, *others])
             raise ValidationError({name: f"Unknown parameter. Use one of: {known}."})
-        most = MAX_ROWS if name == "limit" else MAX_NUMBER
+        most = _LIMITS.get(name, MAX_NUMBER)
         if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most):
             raise ValidationError({name: f"Enter a number from 1 to {most}."})
         numbers[name] = int(text[:9])

@@ -1,12 +1,20 @@
 """Template filters that sort and format values."""
 
 from datetime import datetime
+from fractions import Fraction
 
 from django.template import Library
 
 from ladder.games.models import Game, Seat
 
 register = Library()
+VULGAR = {
+    Fraction(1, 2): "½",
+    Fraction(1, 3): "⅓",
+    Fraction(2, 3): "⅔",
+    Fraction(1, 4): "¼",
+    Fraction(3, 4): "¾",
+}
 
 
 @register.filter
@@ -76,3 +84,14 @@ def as_percent(share: float) -> str:
 def share_of(part: int, whole: int) -> str:
     """Return the share of a count as the width of a picture, in percent."""
     return as_percent(part / whole if whole else 0.0)
+
+
+@register.filter
+def vulgar(points: str) -> str:
+    """Write an exact number of points with a sign for its fraction: "3/2" as "1½"."""
+    whole, rest = divmod(Fraction(points), 1)
+    if not rest:
+        return str(whole)
+    if whole < 0 or rest not in VULGAR:
+        return points
+    return f"{whole or ''}{VULGAR[rest]}"

@@ -2,19 +2,50 @@
 // Then the page is loaded anew, because it may need other scripts by then.
 
 const mark = () => document.querySelector("[data-renew]");
+const main = document.querySelector("main");
+let shown = main.innerHTML;  // as the server wrote it, before other scripts change it
 
 async function renew() {
   const response = document.hidden ? null : await fetch(location.href).catch(() => null);
   if (response?.ok) {
     const next = new DOMParser().parseFromString(await response.text(), "text/html");
     if (!next.querySelector("[data-renew]")) return location.reload();
-    const main = document.querySelector("main");
-    // A link or a button that somebody uses right now stays.
-    if (!main.contains(document.activeElement) || main === document.activeElement) {
-      main.replaceChildren(...next.querySelector("main").childNodes);
+    const content = next.querySelector("main");
+    if (content.innerHTML !== shown && !isUsed()) {
+      shown = content.innerHTML;
+      keepPlaces(() => main.replaceChildren(...content.childNodes));
     }
   }
   wait();
+}
+
+// True if somebody uses a link or a button right now, or has selected text.
+function isUsed() {
+  const active = document.activeElement;
+  const focused = main.contains(active) && main !== active && !active.matches(".wide");
+  return focused || !getSelection().isCollapsed;
+}
+
+// Regions that somebody has scrolled, focused or opened stay so.
+function keepPlaces(replace) {
+  const places = new Map(regions().map((node) => [nameOf(node), { left: node.scrollLeft, open: node.open }]));
+  const focused = document.activeElement.matches("main .wide") ? nameOf(document.activeElement) : null;
+  replace();
+  for (const node of regions()) {
+    const place = places.get(nameOf(node));
+    if (!place) continue;
+    node.scrollLeft = place.left;
+    if (place.open) node.open = true;
+    if (nameOf(node) === focused) node.focus({ preventScroll: true });
+  }
+}
+
+function regions() {
+  return [...main.querySelectorAll(".wide, details")];
+}
+
+function nameOf(node) {
+  return node.ariaLabel ?? node.querySelector("summary")?.textContent;
 }
 
 function wait() {

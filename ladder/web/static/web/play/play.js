@@ -6,7 +6,7 @@ import { asChoice, kindsIn, Selection } from "./choices.js";
 import { byId, drawHand, drawKinds, drawLegal, drawNotes, drawOptions, drawSeats, drawSteps, sayNews, sayTask } from "./panels.js";
 
 const POLL_MS = 700;  // while the bots think
-const HIDDEN_POLL_MS = 3000;  // while the page is in the background
+const IDLE_POLL_MS = 3000;  // on the person's turn, or while the page is in the background
 const SENT_POLL_MS = 200;  // shortly after an answer
 const SENT_POLLS = 8;
 const STEP_MS = 650;  // between two actions of others
@@ -226,7 +226,7 @@ async function poll() {
     return location.reload();  // signed out, or the game is gone
   }
   if (quickPolls) quickPolls -= 1;
-  if (document.hidden) pollIn(HIDDEN_POLL_MS);
+  if (document.hidden || question) pollIn(IDLE_POLL_MS);
   else pollIn(quickPolls ? SENT_POLL_MS : POLL_MS);
 }
 

@@ -12,6 +12,7 @@ const EDGE = 24;  // the margin for the names of columns and rows
 const MOTION_MS = 260;
 const WIDTH = 524, BOTTOM = 404;  // of the isometric picture
 const FIGURE = 34;  // the height of a figure
+const LOOK_AHEAD = 12;  // an action changes fewer spaces and pieces than this
 const TOP_VIEW = "0 0 496 484";
 
 // The outline of a figure's head tells the seats apart without colours.
@@ -271,10 +272,12 @@ export class Board {
   // Draw a frame. `before` is the frame that was shown last; with it the change moves.
   show(frame, view, before = null) {
     const start = before && this.picture ? this.positions() : new Map();
-    this.svg.replaceChildren();
+    const drawn = document.createElementNS(SVG, "g");
     this.svg.setAttribute("viewBox", this.viewBox(view));
-    this.picture = view === "top" ? new TopPicture(this.svg, frame) : new IsometricPicture(this.svg, frame);
+    this.picture = view === "top" ? new TopPicture(drawn, frame) : new IsometricPicture(drawn, frame);
     this.picture.draw();
+    const kept = adopt(this.svg, drawn);
+    for (const [key, node] of this.picture.figures) this.picture.figures.set(key, kept.get(node) ?? node);
     if (before) this.move(before, frame, start);
   }
 
@@ -301,6 +304,35 @@ export class Board {
       if (tower) slide(tower, [0, -16], [0, 0], 0.3);
     });
   }
+}
+
+// Give `parent` the children of `drawn`, but keep those of its own that are equal: then
+// the browser lays out only what is new. Return the kept node for each drawn one.
+function adopt(parent, drawn) {
+  const kept = new Map();
+  let old = parent.firstChild;
+  for (const node of [...drawn.childNodes]) {
+    let same = old;
+    for (let ahead = 0; same && !same.isEqualNode(node); ahead += 1) {
+      same = ahead < LOOK_AHEAD ? same.nextSibling : null;
+    }
+    if (!same) {
+      parent.insertBefore(node, old);
+      continue;
+    }
+    while (old !== same) old = removed(old);
+    kept.set(node, old);
+    old = old.nextSibling;
+  }
+  while (old) old = removed(old);
+  return kept;
+}
+
+// Remove a node; return the one after it.
+function removed(node) {
+  const next = node.nextSibling;
+  node.remove();
+  return next;
 }
 
 function slide(node, [x, y], [u, v], opacity = 1) {

@@ -1,10 +1,10 @@
-// What the seat could do at the position that is shown. The server is asked for each
-// position once, because the viewer knows no rules.
+// The legal actions of the seat to move at the position that is shown. The server is
+// asked for each position once, because the viewer does not know the rules.
 
 import { spacesOf, words } from "./words.js";
 
 const MAX_SHOWN = 12;  // actions of one space
-const WAIT_MS = 120;  // nothing is asked for positions that are shown for a moment only
+const WAIT_MS = 120;  // a position that is shown for less time causes no request
 
 export class LegalActions {
   // `svg` is the board, `summary` and `list` show the actions, `address` is the server's.

@@ -9,6 +9,7 @@ import { LegalActions } from "./legal.js";
 import { explained, words } from "./words.js";
 
 const POLL_INTERVAL_MS = 2000;
+const LINK_INTERVAL_MS = 100;
 const SPEEDS = { slow: 1100, normal: 550, fast: 180 };
 const KEY = "torres-viewer";  // of the remembered settings
 const byId = (id) => document.getElementById(id);
@@ -26,6 +27,8 @@ let { players, frames } = read("frames") ?? (await (await fetch(viewer.dataset.f
 let moves = [...list.children];
 let at = -1;  // the index of the frame that is shown
 let timer = 0;
+let linkTimer = 0;
+let linkedAt = -LINK_INTERVAL_MS;  // when the ply was put into the address
 let ended = !live;
 const board = new Board(byId("board"));
 const curve = new ScoreCurve(byId("curve"), (index) => { stop(); show(index); });
@@ -95,6 +98,10 @@ function drawSeats(frame) {
   }));
 }
 
+function points(left) {
+  return left ? ` and has ${left} action point${left === 1 ? "" : "s"}` : "";
+}
+
 function describe(frame) {
   description.textContent = frame.phase ? `Phase ${frame.phase}, round ${frame.round}. ` : "Set-up. ";
   if (frame.action === null) description.append("The game begins.");
@@ -103,7 +110,7 @@ function describe(frame) {
     description.append(" – ", element("strong", "forfeit", `${players[seat]} forfeits: ${reason}`));
   }
   if (frame.over) description.append(" – the game is over.");
-  else description.append(` – the turn of ${players[frame.seat]}${frame.ap ? `, ${frame.ap} AP` : ""}.`);
+  else description.append(`${frame.action === null ? "" : "."} ${players[frame.seat]} is to move${points(frame.ap)}.`);
 }
 
 function drawDetails(frame) {
@@ -144,10 +151,23 @@ function show(index, { link = true } = {}) {
   slider.setAttribute("aria-valuetext", description.textContent);
   byId("count").value = `${at} of ${frames.length - 1}`;
   const current = frame.move === null ? undefined : moves[frame.move];
-  for (const item of moves) item.classList.toggle("now", item === current);
+  list.querySelector(".now")?.classList.remove("now");
+  current?.classList.add("now");
   if (current) current.parentElement.scrollTop = current.offsetTop - current.parentElement.offsetTop - 80;
   showLegal();
-  if (link) history.replaceState(null, "", `#ply=${at}`);
+  if (link) linkSoon();
+}
+
+// Put the ply into the address. A browser ignores many changes within a few seconds.
+function linkSoon() {
+  clearTimeout(linkTimer);
+  const wait = linkedAt + LINK_INTERVAL_MS - performance.now();
+  if (wait > 0) {
+    linkTimer = setTimeout(linkSoon, wait);
+    return;
+  }
+  linkedAt = performance.now();
+  history.replaceState(null, "", `#ply=${at}`);
 }
 
 function showLegal() {

@@ -1,0 +1,190 @@
+"""The address of every page and list, taken from the router, and rows to show there.
+
+A new route is found without being named here. Tests visit all of them.
+"""
+
+import re
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db.models.functions import Now
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from ladder.accounts import invitations, tokens
+from ladder.bots.models import Bot, Submission
+from ladder.games.models import Game, Match
+from ladder.moderation.models import AuditEntry, StoppedUnit
+from ladder.ops.fill import cups
+from ladder.practice.models import PracticeGame, PracticeMove, PracticeOpponent
+from ladder.ratings.models import Rating
+
+SMALL = {"bots": 8, "games": 40, "busiest": 20, "tournaments": 3}
+LARGE = {"bots": 40, "games": 240, "busiest": 120, "tournaments": 9}
+QUERIES = ("", "?q=bot-1", "?q=1")
+EXPORTS = ("api/v1/exports/games/", "api/v1/exports/replays/")
+FOREIGN = ("/admin/", "/api/")
+
+
+def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
+    """Yield the route of each URL pattern."""
+    for pattern in resolver.url_patterns:
+        route = prefix + str(pattern.pattern).removeprefix("^").removesuffix("$")
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern, route)
+        elif isinstance(pattern, URLPattern):
+            yield route.replace("\\Z", "")
+
+
+def addresses() -> dict[str, str]:
+    """Return an address for each route that can be read, by route and query.
+
+    A route with a part that is unknown here is an error. Then add a value for it.
+    """
+    found = {route: "/" + _fill_in(route) for route in routes(get_resolver())}
+    for route in EXPORTS:  # they ask once more for each chunk of games
+        found[route] += "?limit=20"
+    lists = {route: each for route, each in found.items() if _is_admin_list(each)}
+    return found | {
+        route + query: address + query
+        for route, address in lists.items()
+        for query in QUERIES
+    }
+
+
+def _is_admin_list(address: str) -> bool:
+    return address.startswith("/admin/") and address.count("/") == 4
+
+
+def _fill_in(route: str) -> str:
+    for part, value in _values(route).items():
+        route = route.replace(part, value)
+    assert "<" not in route, f"give the parts of this route a value: {route}"
+    return route
+
+
+def _values(route: str) -> dict[str, str]:
+    """Return the text for each variable part of a route."""
+    busiest = Rating.objects.order_by("-games").select_related("bot")
+    bot, other = busiest[0].bot, busiest[1].bot
+    slug = bot.slug
+    if "ladders/<slug:slug>" in route:
+        slug = "main"
+    elif "tournaments/<slug:slug>" in route:
+        slug = "cup-1"
+    kinds: list[Any] = [("matches/", Match), ("submissions/", Submission)]
+    kinds.append(("play/", PracticeGame))
+    model = next((model for name, model in kinds if name in route), Game)
+    own = {"seats__submission__bot__owner__username": "olga"}  # its page shows more
+    finished = Game.objects.filter(status="finished", **own).earliest("pk")
+    key = finished.pk if model is Game else model.objects.earliest("pk").pk
+    row = _admin_row(route)
+    return {
+        "<slug:slug>": slug,
+        "<slug:bot>": bot.slug,
+        "<slug:ladder>": "main",
+        "<slug:other>": other.slug,
+        "<slug:first>": _entrant(0),
+        "<slug:second>": _entrant(1),
+        "<slug:name>": "replay",
+        "<path:name>": "rules",
+        "<int:pk>": str(key),
+        "<path:object_id>": row,
+        "<id>": row,
+        "<path:content_type_id>": "1",
+        "<uidb64>": "MQ",
+        "<token>": "set-password",
+        _app_part(route): "auth",
+        "(?P<url>.*)": "nowhere",
+    }
+
+
+def _app_part(route: str) -> str:
+    """Return the part of the admin's routes that names one of all apps."""
+    found = re.search(r"\(\?P<app_label>[^)]*\)", route)
+    return found[0] if found else "<app>"
+
+
+def _entrant(number: int) -> str:
+    entrants = cups.Tournament.objects.get(slug="cup-1").entrants.order_by("pk")
+    return str(entrants[number].bot.slug)
+
+
+def _admin_row(route: str) -> str:
+    for model in admin.site._registry:
+        meta = model._meta
+        if f"admin/{meta.app_label}/{meta.model_name}/" in route:
+            row = model._default_manager.order_by("pk").first()
+            return str(row.pk) if row else "0"
+    return "0"
+
+
+def fill(size: dict[str, int]) -> None:
+    """Fill the database anew. The superuser olga owns a quarter of the bots."""
+    call_command("flush", verbosity=0, interactive=False)
+    entrants, cups.ENTRANTS = cups.ENTRANTS, size["bots"] // 4
+    try:
+        call_command("fill", **size)
+    finally:
+        cups.ENTRANTS = entrants
+    own = Bot.objects.filter(house=False).order_by("pk")[: size["bots"] // 4]
+    owner = User.objects.create_superuser("olga")
+    Bot.objects.filter(pk__in=[bot.pk for bot in own]).update(owner=owner)
+    for number in range(size["bots"]):
+        AuditEntry.objects.create(kind="bench", target=f"bot {number}", why="test")
+        StoppedUnit.objects.create(kind="tournament", name=f"cup-{number}", error="x")
+        invitations.new_invitation(owner, note=f"note {number}")
+        tokens.new_token(owner)
+    practise(owner, size["bots"])
+
+
+def practise(owner: User, games: int) -> None:
+    """Let somebody have played games by hand, and the first one still run."""
+    ready = Submission.objects.filter(status="ready").order_by("pk")
+    Bot.objects.update(open_to_practice=True)
+    for number in range(games):
+        ended = {"status": "abandoned", "ended_at": Now()} if number else {"ply": 1}
+        seats = {"seats": 2, "person_seat": 1, "bank_s": 600.0, "seed": "5eed"}
+        game = PracticeGame.objects.create(
+            **({"status": "running", "deadline": Now()} | ended | seats),
+            owner=owner,
+            ruleset="yucata",
+            switches={},
+            limits={},
+        )
+        submission = ready[number % ready.count()]
+        PracticeOpponent.objects.create(game=game, number=0, submission=submission)
+    first = PracticeGame.objects.earliest("pk")
+    PracticeMove.objects.create(game=first, index=0, seat=0, actions=["enter a4"], ms=1)
+
+
+def pages(name: str = "") -> list[str]:
+    """Return the address of each web page that the person can open; "" is anonymous.
+
+    The admin's pages and the page of the API are left out, because their markup is not
+    of this project.
+    """
+    client = Client()
+    if name:
+        client.cookies["sessionid"] = session_cookie(name)
+    ours = [each for each in addresses().values() if not each.startswith(FOREIGN)]
+    return [address for address in ours if _is_page(client, address)]
+
+
+def session_cookie(name: str) -> str:
+    """Return the cookie of a new session of the person."""
+    client = Client()
+    client.force_login(User.objects.get(username=name))
+    return client.cookies["sessionid"].value
+
+
+def _is_page(client: Client, address: str) -> bool:
+    response = client.get(address)
+    is_whole = not response.streaming and response.content.startswith(
+        b"<!doctype html>"
+    )
+    return response.status_code == HTTPStatus.OK and is_whole
