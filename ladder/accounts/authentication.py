@@ -24,8 +24,9 @@ class TokenAuthentication(BaseAuthentication):
         if token is None:
             # REST framework refuses the request before it counts it.
             client = f"addr:{rate_limits.address(request)}"
-            if rate_limits.count(client) > settings.TORRES_RATE_ANONYMOUS:
-                raise Throttled(rate_limits.WINDOW_S)
+            use = rate_limits.count(client)
+            if use.requests > settings.TORRES_RATE_ANONYMOUS:
+                raise Throttled(use.left_s)
             raise AuthenticationFailed("This token is unknown or has expired.")
         return token.user, token
 

@@ -27,7 +27,8 @@ _free_threads = threading.BoundedSemaphore(MAX_THREADS)
 
 def send_later(recipient: str, template: str, context: dict[str, Any]) -> None:
     """Render a message, whose first line is the subject, and send it in a thread."""
-    if rate_limits.count(f"mail:{_digest(recipient)}", HOUR_S) > MAX_PER_HOUR:
+    use = rate_limits.count(f"mail:{_digest(recipient)}", HOUR_S)
+    if use.requests > MAX_PER_HOUR:
         log.warning("a message was not sent", reason="too many to one recipient")
         return
     if not _free_threads.acquire(blocking=False):

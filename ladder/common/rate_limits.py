@@ -1,6 +1,11 @@
-"""Counters of requests: one for each client and minute, in the shared cache."""
+"""Counters of requests: one for each client, in the shared cache.
+
+A window opens with the first request of a client and ends WINDOW_S later. Windows that
+followed the clock would let a client send twice as much at the turn of a minute.
+"""
 
 import time
+from typing import NamedTuple
 
 from django.conf import settings
 from django.core.cache import cache
@@ -9,12 +14,25 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 WINDOW_S = 60
+# A counter holds the second in which its window opened times this, plus the requests:
+# one number, because the cache adds to a number in one step.
+_START = 10**9
 
 
-def is_too_often(scope: str, client: str) -> bool:
-    """Count an expensive action. True if the client has exceeded the limit."""
-    limit: int = settings.TORRES_RATES[scope]
-    return count(f"{scope}:{client}") > limit
+class Use(NamedTuple):
+    """What a client has used of its limit."""
+
+    requests: int  # in the present window, with this one
+    left_s: int  # seconds until the window ends, from 1 on
+
+
+def wait_s(scope: str, client: str) -> int:
+    """Count an expensive action. Return 0, or how long to wait if it is one too many.
+
+    `scope` is a key of the setting TORRES_RATES.
+    """
+    use = count(f"{scope}:{client}")
+    return use.left_s if use.requests > settings.TORRES_RATES[scope] else 0
 
 
 def address(request: HttpRequest | Request) -> str:
@@ -22,14 +40,18 @@ def address(request: HttpRequest | Request) -> str:
     return BaseThrottle().get_ident(request)  # type: ignore[arg-type]
 
 
-def count(client: str, window_s: int = WINDOW_S) -> int:
-    """Add one to the counter of this minute, or other window, and return its value."""
-    key = f"rate:{client}:{int(time.time() // window_s)}"
-    return 1 if cache.add(key, 1, window_s + 1) else _increment(key)
+def count(client: str, window_s: int = WINDOW_S) -> Use:
+    """Add one to the counter of this client. It starts anew after `window_s`."""
+    key = f"rate:{client}"
+    now = int(time.time())
+    opened = now * _START + 1
+    counter = opened if cache.add(key, opened, window_s) else _increment(key, opened)
+    start, requests = divmod(counter, _START)
+    return Use(requests, max(1, start + window_s - now))
 
 
-def _increment(key: str) -> int:
+def _increment(key: str, opened: int) -> int:
     try:
         return cache.incr(key)
-    except ValueError:  # the cache evicted the key meanwhile
-        return 1
+    except ValueError:  # the window ended, or the cache evicted the key, meanwhile
+        return opened

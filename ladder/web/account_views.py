@@ -21,12 +21,12 @@ from ladder.accounts import sessions, tokens
 from ladder.accounts.models import GitHubIdentity
 from ladder.bots import selectors as bots, services, submissions, tasks
 from ladder.bots.models import Bot, Submission
-from ladder.common import rate_limits
 from ladder.common.errors import LadderError
 from ladder.ratings import challenges, leaderboard as ratings, memberships
 from ladder.ratings.models import Ladder
 from ladder.tournaments import services as entries, visibility as tournaments
-from ladder.web import dashboard, forms, problems
+from ladder.web import dashboard, forms
+from ladder.web.page_limit import too_often
 
 MAX_SUGGESTIONS = 50  # bots that the field for an opponent suggests
 TOKEN_FIELD_IDS = "token-%s"  # noqa: S105 - the page has another field for a name
@@ -90,9 +90,9 @@ class CreateBotAction(SignedInView):
 class UploadAction(SignedInView):
     def post(self, request: HttpRequest, slug: str) -> HttpResponse:
         bot = self.own_bot(slug)
-        if rate_limits.is_too_often("upload", f"user:{self.person().pk}"):
-            detail = "Too many uploads. Try again in a minute."
-            return problems.answer(request, 429, "throttled", detail)
+        client = f"user:{self.person().pk}"
+        if too_many := too_often(request, "upload", client, "uploads"):
+            return too_many
         form = forms.UploadForm(request.POST, request.FILES)
         if not form.is_valid():
             messages.error(request, "Choose a file, then upload it.")
@@ -146,9 +146,9 @@ class ActivateAction(SignedInView):
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
         own = Submission.objects.filter(bot__owner=self.person())
         submission = get_object_or_404(own.select_related("bot"), pk=pk)
-        if rate_limits.is_too_often("upload", f"user:{self.person().pk}"):
-            detail = "Too many changes. Try again in a minute."
-            return problems.answer(request, 429, "throttled", detail)
+        client = f"user:{self.person().pk}"
+        if too_many := too_often(request, "upload", client, "changes"):
+            return too_many
         try:
             submissions.activate(submission)
         except LadderError as refusal:

@@ -26,19 +26,10 @@ from ladder.moderation import bots as moderation
 from ladder.moderation.audit import Operator
 from ladder.web import account_forms as forms, github_sign_up, problems
 from ladder.web.account_views import SignedInView
+from ladder.web.page_limit import too_often
 
 UNPROCESSABLE = 422
 WHY_DELETED = "The owner deleted the account on its page."
-
-
-def too_often(request: HttpRequest, scope: str, client: str) -> HttpResponse | None:
-    """Count an attempt. Return the refusal if there were too many in this minute."""
-    if not rate_limits.is_too_often(scope, client):
-        return None
-    detail = "Too many attempts. Try again in a minute."
-    response = problems.answer(request, 429, "throttled", detail)
-    response["Retry-After"] = str(rate_limits.WINDOW_S)
-    return response
 
 
 @method_decorator(never_cache, "dispatch")

@@ -19,8 +19,9 @@ from ladder.accounts.sign_up_mode import SignUpMode, current_mode
 from ladder.common import rate_limits
 from ladder.common.errors import LadderError
 from ladder.web import github_sign_up
-from ladder.web.credential_views import ByPassword, too_often
+from ladder.web.credential_views import ByPassword
 from ladder.web.destinations import destination
+from ladder.web.page_limit import too_often
 
 PENDING = "github_pending"
 NEXT = "github_next"

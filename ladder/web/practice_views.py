@@ -113,8 +113,8 @@ class _AnswerView(OwnPracticeView):
     ) -> HttpResponseBase:
         if request.method == "POST" and request.user.is_authenticated:
             client = f"user:{request.user.pk}"
-            if rate_limits.is_too_often("practice", client):
-                detail = "Too many actions. Go on in a minute."
+            if wait := rate_limits.wait_s("practice", client):
+                detail = f"Too many actions. Go on in {wait} s."
                 return _problem(429, "throttled", detail)
         return super().dispatch(request, *args, **kwargs)
 

@@ -16,8 +16,9 @@ from ladder.common.errors import LadderError
 from ladder.common.http import conditional
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game
-from ladder.web import bodies, forms, frames, pages, problems, watching
+from ladder.web import bodies, forms, frames, pages, watching
 from ladder.web.middleware import POLICY
+from ladder.web.page_limit import too_often
 from ladder.web.parameters import number
 
 # "frame-ancestors *" would not permit a page in a file, such as an exported notebook.
@@ -95,9 +96,9 @@ class ReplayFilePage(View):
         return self._page(forms.ReplayForm())
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        if rate_limits.is_too_often("replay", rate_limits.address(request)):
-            detail = "Too many replays. Try again in a minute, or use `torres view`."
-            return problems.answer(request, 429, "throttled", detail)
+        client = rate_limits.address(request)
+        if refusal := too_often(request, "replay", client, "replays"):
+            return refusal
         form = forms.ReplayForm(request.POST, request.FILES)
         if not form.is_valid():
             return self._page(form, status=422)

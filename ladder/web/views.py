@@ -33,12 +33,12 @@ from ladder.web import (
     ladder_pages,
     pages,
     problem_texts,
-    problems,
     progress,
     tournament_pages,
 )
 from ladder.web.bot_pages import SeasonChoice
 from ladder.web.destinations import destination
+from ladder.web.page_limit import too_often
 from ladder.web.parameters import number
 
 NOT_STARTED = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
@@ -320,9 +320,9 @@ class SignInPage(View):
         return render(request, "web/sign-in.html", {"form": forms.SignInForm()})
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        if rate_limits.is_too_often("sign-in", rate_limits.address(request)):
-            detail = "Too many attempts. Try again in a minute."
-            return problems.answer(request, 429, "throttled", detail)
+        refusal = too_often(request, "sign-in", rate_limits.address(request))
+        if refusal:
+            return refusal
         form = forms.SignInForm(request.POST)
         if not form.is_valid() or form.user is None:
             return render(request, "web/sign-in.html", {"form": form}, status=422)

@@ -1,6 +1,8 @@
 """Limits of sign-in, tokens and headers; and what a failure leaves in the log."""
 
+import threading
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,6 +12,7 @@ from structlog.testing import capture_logs
 
 from ladder.accounts import tokens
 from ladder.accounts.models import ApiToken
+from ladder.common import rate_limits
 from ladder.common.errors import TooMany
 
 
@@ -19,6 +22,25 @@ def test_the_admin_site_has_no_sign_in_of_its_own() -> None:
 
     assert answer.status_code == 302
     assert answer.url == "/sign-in/?next=/admin/"
+
+
+def test_a_window_opens_with_the_first_request_and_ends_by_itself() -> None:
+    first, second = rate_limits.count("ana", window_s=2), rate_limits.count("ana", 2)
+    waits = iter(range(100))
+    while rate_limits.count("ana", 2).requests > 1:
+        assert next(waits) < 99, "the window never ends"
+        threading.Event().wait(0.05)
+
+    assert (first, second.requests) == ((1, 2), 2)
+    assert 1 <= second.left_s <= 2
+
+
+def test_the_turn_of_a_minute_gives_nobody_more_requests(monkeypatch) -> None:
+    moments = iter([119.0, 121.0])
+    monkeypatch.setattr(rate_limits, "time", SimpleNamespace(time=moments.__next__))
+
+    assert rate_limits.count("ana") == (1, 60)
+    assert rate_limits.count("ana") == (2, 58)
 
 
 def test_invalid_tokens_are_counted(anybody, settings) -> None:
@@ -45,10 +67,8 @@ def test_a_person_has_a_limited_number_of_tokens(visit) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/docs/protocol/", "/api/schema/", "/nothing/"])
 @pytest.mark.django_db
-def test_pages_of_one_address_are_limited(settings, monkeypatch, path: str) -> None:
+def test_pages_of_one_address_are_limited(settings, path: str) -> None:
     """Otherwise one address can keep all threads busy with rendering."""
-    # The schema takes seconds, and a new minute would begin a new counter.
-    monkeypatch.setattr("ladder.common.rate_limits.time.time", lambda: 6e8)
     settings.TORRES_RATES = settings.TORRES_RATES | {"page": 3}
     one, other = Client(), Client(REMOTE_ADDR="192.0.2.7")
 
