@@ -7,5 +7,18 @@ bin=.venv/bin
 "$bin/ruff" format --check .
 "$bin/mypy"
 "$bin/lint-imports"
+pytest=("$bin/python" -m pytest -m "not soak and not slow")
 # Three processes for two cores, because many tests wait for a process or a timer.
-"$bin/python" -m pytest -n 3 --dist worksteal -m "not soak and not slow" "$@"
+status=0
+"${pytest[@]}" -n 3 --dist worksteal "$@" || status=$?
+[ "$status" -ne 1 ] && exit "$status"
+
+# Tests of real processes compete for two cores, and one of five thousand may be starved.
+# So a few that failed run once more, alone (docs/decisions/0118-failed-tests-run-alone.md).
+few=5
+failed=$("$bin/python" -m pytest --cache-show "cache/lastfailed" | grep -c ': True' || true)
+if [ "$failed" -lt 1 ] || [ "$failed" -gt "$few" ]; then
+  exit "$status"
+fi
+echo "Failed tests: $failed. They run once more, alone. A test that passes now is unstable."
+exec "${pytest[@]}" -n 0 --last-failed --last-failed-no-failures none -rA

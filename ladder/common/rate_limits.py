@@ -20,7 +20,7 @@ _START = 10**9
 
 
 class Use(NamedTuple):
-    """What a client has used of its limit."""
+    """The part of its limit that a client has used."""
 
     requests: int  # in the present window, with this one
     left_s: int  # seconds until the window ends, from 1 on
