@@ -329,6 +329,9 @@ TORRES_RATES = {
     "page": env.int("TORRES_RATE_PAGES", default=1200),
     "replay": env.int("TORRES_RATE_REPLAYS", default=60),
 }
+# Streams of events and running games: of one web server, and of one address.
+TORRES_MAX_STREAMS = env.int("TORRES_MAX_STREAMS", default=4000)
+TORRES_MAX_STREAMS_PER_ADDRESS = env.int("TORRES_MAX_STREAMS_PER_ADDRESS", default=400)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

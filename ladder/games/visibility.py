@@ -161,14 +161,14 @@ class MovesSoFar:
     moves: list[dict[str, Any]]
 
 
-def moves_so_far(game: Game) -> MovesSoFar:
-    """Return the moves of a running, waiting or ended game.
+def moves_so_far(game: Game, after: int = 0) -> MovesSoFar:
+    """Return the moves of a running, waiting or ended game, without the first `after`.
 
     Moves reveal cards of the decks. If other games have the same decks, nothing is
     shown until all of them have ended. Raises NotOver and NoReplay.
     """
     if game.status not in OPEN:
-        return MovesSoFar(game.fence, json.loads(replay(game))["moves"])
+        return MovesSoFar(game.fence, json.loads(replay(game))["moves"][after:])
     if game.match.games.exclude(pk=game.pk).exists():
         raise NotOver(
             "Another game of this match has the same decks. Ask again when all games"
@@ -177,7 +177,7 @@ def moves_so_far(game: Game) -> MovesSoFar:
     if game.status != GameStatus.RUNNING:
         return MovesSoFar(None, [])
     answers = StoredAnswer.objects.filter(
-        attempt__game=game, attempt__fence=game.fence
+        attempt__game=game, attempt__fence=game.fence, index__gte=after
     ).order_by("index")
     rows = answers.values("seat", "actions", "ms", "auto")
     return MovesSoFar(game.fence, [_move(**row) for row in rows])

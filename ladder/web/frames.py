@@ -69,27 +69,28 @@ def frames(
     forfeits yet; then the first automatic move of a seat implies its forfeit. With
     `seat` the frames show what this seat sees, and nothing else.
     """
-    recorder = _FrameRecorder(game, limits, seat)
+    recorder = FrameRecorder(game, limits, seat)
     pending = deque(forfeits)
     for index, move in enumerate(moves):
         while pending and pending[0]["before_move"] == index:
             forfeit = pending.popleft()
             recorder.fail(forfeit["seat"], forfeit["reason"])
-        if move.get("auto") and move["seat"] not in game.forfeited:
-            recorder.fail(move["seat"], None)
+        recorder.play(index, move)
         if game.over:
             break
-        recorder.play(index, move)
     for forfeit in pending:
         recorder.fail(forfeit["seat"], forfeit["reason"])
     return recorder.frames
 
 
-class _FrameRecorder:
+class FrameRecorder:
     """The frames of a game while its moves are played."""
 
     def __init__(
-        self, game: TorresGame, limits: dict[str, int] | None, seat: int | None
+        self,
+        game: TorresGame,
+        limits: dict[str, int] | None = None,
+        seat: int | None = None,
     ) -> None:
         self._game = game
         self._clocks = _Clocks(game, limits) if limits else None
@@ -97,7 +98,14 @@ class _FrameRecorder:
         self.frames = [frame_of(game, seat)]
 
     def play(self, index: int, move: dict[str, Any]) -> None:
-        """Play a move and add a frame for each of its actions."""
+        """Play a move and add a frame for each of its actions.
+
+        The first automatic move of a seat implies its forfeit.
+        """
+        if move.get("auto") and move["seat"] not in self._game.forfeited:
+            self.fail(move["seat"], None)
+        if self._game.over:
+            return
         clock = self._clocks.charge(move) if self._clocks else None
         for action in move["actions"]:
             scorings = len(self._game.scoring)

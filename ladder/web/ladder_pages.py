@@ -150,17 +150,25 @@ def _seconds(ms: int) -> str:
 def featured_game() -> Game | None:
     """Return the newest running game that may be watched, else the last finished one.
 
-    A game of a comparison is not featured, because both bots are versions of one. A
-    finished game has no picture while another one with its decks is open.
+    A finished game has no picture while another one with its decks is open.
     """
     open_games = Game.objects.filter(match=OuterRef("match"), status__in=OPEN)
-    running: QuerySet[Game] = games.watchable_games()
     finished = games.games().filter(~Exists(open_games), status=GameStatus.FINISHED)
-    for rows in (running, finished):
-        game = rows.exclude(match__kind=Match.Kind.COMPARISON).first()
-        if game is not None:
-            return game
-    return None
+    return _featured_running().first() or _without_comparisons(finished).first()
+
+
+def running_game() -> int | None:
+    """Return the number of the newest running game that may be watched."""
+    return _featured_running().values_list("pk", flat=True).first()
+
+
+def _featured_running() -> QuerySet[Game]:
+    return _without_comparisons(games.watchable_games())
+
+
+def _without_comparisons(rows: QuerySet[Game]) -> QuerySet[Game]:
+    """Leave out games of comparisons, whose bots are versions of one bot."""
+    return rows.exclude(match__kind=Match.Kind.COMPARISON)
 
 
 def going_tournaments() -> QuerySet[Tournament]:

@@ -13,11 +13,11 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.db import connection
 from django.http import parse_cookie
-from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.utilities import Error
 
 from ladder.web import bodies, problems
+from ladder.web.streams.hand_over import StreamChannel, StreamServer
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication
@@ -72,7 +72,7 @@ class BoundedParser(HTTPRequestParser):  # type: ignore[misc]
             self.connection_close = True
 
 
-class BoundedChannel(HTTPChannel):  # type: ignore[misc]
+class BoundedChannel(StreamChannel):
     parser_class = BoundedParser
 
 
@@ -129,6 +129,7 @@ def create_server(listener: socket.socket) -> Any:
         asyncore_use_poll=True,
     )
     server.channel_class = BoundedChannel
+    server.streams = StreamServer()
     return server
 
 

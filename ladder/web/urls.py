@@ -9,6 +9,7 @@ from ladder.web import (
     practice_views,
     replay_views,
     search_views,
+    stream_views,
     views,
 )
 
@@ -90,6 +91,10 @@ urlpatterns = [
         replay_views.GameLegalActions.as_view(),
         name="legal",
     ),
+    path(
+        "games/<int:pk>/stream/", stream_views.GameStream.as_view(), name="game-stream"
+    ),
+    path("live/stream/", stream_views.LiveStream.as_view(), name="live-stream"),
     path("games/<int:pk>/board.svg", replay_views.GameBoard.as_view(), name="board"),
     path(
         "games/<int:pk>/embed/",

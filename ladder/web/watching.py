@@ -80,5 +80,10 @@ def _finished(game: Game) -> bytes:
 
 def _document(game: Game, positions: list[dict[str, Any]], *, over: bool) -> bytes:
     names = [seat.submission.bot.name for seat in game.seats.all()]
-    document = {"players": names, "over": over, "frames": positions}
+    document = {
+        "players": names,
+        "attempt": game.fence,
+        "over": over,
+        "frames": positions,
+    }
     return json.dumps(document, separators=(",", ":")).encode()

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from django.conf import settings
 from ladder.ops.chaos.servers import free_port
 
 TIMEOUT_S = 20
+STREAMS = 3  # of one address
 UPLOAD_PAGE = "/bots/grendel/upload/"
 UPLOAD_API = "/api/v1/bots/grendel/submissions/"
 UPLOAD_LIMIT = 1_000_000 + (64 << 10)
@@ -52,6 +54,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         "TORRES_DATA": str(data),
         "TMPDIR": str(data),
         "TORRES_UPLOAD_BYTES": "1000000",
+        "TORRES_MAX_STREAMS_PER_ADDRESS": str(STREAMS),
     }
     manage = [sys.executable, settings.BASE_DIR / "manage.py"]
     subprocess.run([*manage, "migrate", "-v0"], env=environment, check=True)
@@ -220,3 +223,89 @@ def test_head_has_no_body_and_the_connection_stays(server: Server, path: str) ->
         following = b"".join(iter(lambda: connection.recv(65_536), b""))
 
     assert following.startswith(b"HTTP/1.1 200")
+
+
+def open_stream(server: Server) -> socket.socket:
+    """Open a stream and read the head of the response."""
+    connection = server.connect()
+    connection.sendall(b"GET /live/stream/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        head += connection.recv(1)
+    assert status(head) == 200
+    assert b"text/event-stream" in head
+    assert b"content-length" not in head.lower()
+    assert b"chunked" not in head.lower()
+    return connection
+
+
+def stream_process(server: Server) -> int:
+    pid = server.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    names = {int(each): Path(f"/proc/{each}/cmdline").read_bytes() for each in children}
+    (found,) = [child for child, name in names.items() if b"\0stream\0" in name]
+    return found
+
+
+def rest(connection: socket.socket) -> bytes:
+    """Return everything until the server closes the connection."""
+    return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+def test_streams_occupy_no_thread_and_are_limited_per_address(server: Server) -> None:
+    with ExitStack() as stack:
+        streams = [stack.enter_context(open_stream(server)) for _ in range(STREAMS)]
+        refused = rest(stack.enter_context(open_stream(server)))
+        assert status(server.get("/sign-in/")) == 200
+        streams[0].close()
+        # The place is free as soon as the server has noticed that.
+        for _ in range(TIMEOUT_S * 20):
+            connection = stack.enter_context(open_stream(server))
+            connection.settimeout(0.5)
+            try:
+                assert b"too-many" in rest(connection)
+            except TimeoutError:  # this stream stays open
+                break
+        else:
+            pytest.fail("the place of a closed stream never becomes free")
+
+    assert b"event: problem" in refused
+    assert b"too-many" in refused
+    assert f"Your address has {STREAMS} streams".encode() in refused
+
+
+def test_a_stream_process_that_dies_is_replaced(server: Server) -> None:
+    with open_stream(server) as connection:
+        # It is started with the first stream, and it has the connection soon.
+        first = stream_process(server)
+        connection.settimeout(TIMEOUT_S)
+        os.kill(first, signal.SIGKILL)
+        assert rest(connection) == b""
+    for _ in range(TIMEOUT_S * 20):
+        with open_stream(server) as connection:
+            connection.settimeout(0.5)
+            try:
+                rest(connection)  # it was not restarted yet
+            except TimeoutError:
+                break
+    assert stream_process(server) != first
+    assert status(server.get("/sign-in/")) == 200
+
+
+def test_the_stream_process_ends_with_its_server(server: Server) -> None:
+    with open_stream(server):
+        child = Path(f"/proc/{stream_process(server)}")
+        server.process.send_signal(signal.SIGTERM)
+        server.process.wait(TIMEOUT_S)
+        wait = threading.Event()
+        for _ in range(TIMEOUT_S * 20):
+            if not child.exists():
+                break
+            wait.wait(0.05)
+        assert not child.exists()
+
+
+def test_head_opens_no_stream(server: Server) -> None:
+    answer = server.send("HEAD /live/stream/ HTTP/1.1", "Connection: close")
+
+    assert status(answer) == 405

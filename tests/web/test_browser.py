@@ -49,7 +49,7 @@ def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:
     expect(page.locator("#play")).to_contain_text("Pause")
 
 
-def test_a_running_game_is_followed_to_its_end(page: Page) -> None:
+def follow_to_its_end(page: Page) -> None:
     show = factories.everything()
     game, claim = begin(show.waiting, moves=5)
     page.goto(f"/games/{game.pk}/")
@@ -69,6 +69,25 @@ def test_a_running_game_is_followed_to_its_end(page: Page) -> None:
     expect(count).to_contain_text("0 of")  # the viewer stays where it is
     page.get_by_role("link", name="Show the result and the replay").click()
     expect(page.get_by_role("link", name="Download the replay")).to_be_visible()
+
+
+def test_a_running_game_is_followed_by_a_stream(served_page: Page) -> None:
+    asked = []
+    served_page.on("request", lambda request: asked.append(request.url))
+    follow_to_its_end(served_page)
+
+    addresses = [url.partition("?")[0].rpartition("games/")[2] for url in asked]
+    streams = [address for address in addresses if address.endswith("/stream/")]
+    polls = [address for address in addresses if address.endswith("/frames.json")]
+    assert len(streams) == 1
+    assert len(polls) == 2  # one of each page: the game while it runs, and its replay
+
+
+def test_a_running_game_is_polled_if_the_server_has_no_streams(
+    chromium: Browser, live_server, data_dir
+) -> None:
+    with opened(chromium, live_server.url, refused=404) as page:
+        follow_to_its_end(page)
 
 
 def test_the_address_links_to_the_position_that_is_shown(page: Page) -> None:
@@ -296,7 +315,10 @@ def test_the_legal_actions_of_a_position_are_marked_and_listed(page: Page) -> No
     expect(page.locator("#board .target")).to_have_count(0)
 
 
-def test_the_page_of_a_waiting_game_shows_it_as_soon_as_it_runs(page: Page) -> None:
+def test_the_page_of_a_waiting_game_shows_it_as_soon_as_it_runs(
+    served_page: Page,
+) -> None:
+    page = served_page
     show = factories.everything()
     waiting = show.waiting.games.get()
     page.goto(f"/games/{waiting.pk}/")

@@ -12,7 +12,8 @@ from tests.web.test_watching import begin, end, go_on
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_the_board_of_the_home_page_follows_a_game(page: Page) -> None:
+def test_the_board_of_the_home_page_follows_a_game(served_page: Page) -> None:
+    page = served_page
     show = factories.everything()
     game, claim = begin(show.waiting, moves=5)
     page.goto("/")
@@ -34,9 +35,13 @@ def test_the_board_of_the_home_page_follows_a_game(page: Page) -> None:
     expect(board.locator(".moment")).to_have_text("The game is over.")
 
 
-def test_the_board_can_be_paused_and_goes_on_to_the_next_game(page: Page) -> None:
+def test_the_board_can_be_paused_and_goes_on_to_the_next_game(
+    served_page: Page,
+) -> None:
+    page = served_page
     show = factories.everything()
-    game, claim = begin(show.waiting, moves=5)
+    _, claim = begin(show.waiting, moves=5)
+    following = factories.make_match(show.anas, show.bens, finished=0)
     page.goto("/")
     board = page.locator("figure.live")
     button = board.get_by_role("button")
@@ -49,17 +54,19 @@ def test_the_board_can_be_paused_and_goes_on_to_the_next_game(page: Page) -> Non
     end(claim, show.waiting)
 
     expect(board.locator(".moment")).to_have_text("The game is over.")
-    expect(board.locator("img")).to_have_attribute("src", f"/games/{game.pk}/board.svg")
-    expect(board.locator(".moment")).to_have_count(0)
+    game, _ = begin(following, moves=5)
+    watch = board.get_by_role("link", name=f"Watch game {game.pk}")
+    expect(watch).to_have_attribute("href", f"/games/{game.pk}/")
+    expect(board.locator(".moment")).to_contain_text("Phase 1")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_home_page_with_a_running_game_violates_no_rule(
-    chromium: Browser, live_server, data_dir, scheme: Any
+    chromium: Browser, served: str, scheme: Any
 ) -> None:
     show = factories.everything()
     begin(show.waiting, moves=5)
-    context = chromium.new_context(base_url=live_server.url, color_scheme=scheme)
+    context = chromium.new_context(base_url=served, color_scheme=scheme)
     page = context.new_page()
     page.goto("/")
     expect(page.locator("#live-board .cell").first).to_be_visible()

@@ -1,12 +1,11 @@
-// The board of the home page: a running game, move by move. The server has drawn the
-// present position; here the viewer's board takes its place and follows the game. After
-// its end the page of the server says which game comes next.
+// The board of the home page: the featured game, move by move. The server has drawn the
+// present position; here the viewer's board takes its place. The stream goes on with the
+// next game by itself.
 
+import { listen } from "./viewer/stream.js";
 import { Board } from "./viewer/board.js";
 
-const POLL_INTERVAL_MS = 2000;
 const STEP_MS = 600;
-const NEXT_GAME_MS = 10_000;
 const MAX_BEHIND = 8;  // actions; a board that is further behind goes on from here
 const SVG = "http://www.w3.org/2000/svg";
 const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -15,13 +14,16 @@ class LiveBoard {
   constructor(figure) {
     this.figure = figure;
     this.button = figure.querySelector("button");
+    this.game = Number(figure.dataset.game);
+    this.base = 0;  // the place of the first frame that is known here
     this.frames = [];
     this.at = -1;
     this.board = null;
     this.paused = false;
     this.button.addEventListener("click", () => this.pause());
-    this.stepping = setInterval(() => this.step(), STEP_MS);
-    this.follow();
+    setInterval(() => this.step(), STEP_MS);
+    // Without streams the picture of the server stays.
+    listen(() => figure.dataset.stream, { frames: (data) => this.take(data) }, () => {});
   }
 
   pause() {
@@ -29,22 +31,46 @@ class LiveBoard {
     this.button.textContent = this.paused ? "Go on" : "Pause";
   }
 
-  async follow() {
-    const isIdle = this.paused || document.hidden;
-    const response = isIdle ? null : await fetch(this.figure.dataset.frames).catch(() => null);
-    if (response?.ok) this.take((await response.json()).frames);
-    else if (response) return this.end("The game is no longer shown here.");
-    if (!this.frames.at(-1)?.over) setTimeout(() => this.follow(), POLL_INTERVAL_MS);
+  take({ game, players, first, frames }) {
+    if (game !== this.game) {
+      // Somebody uses a link of the present game.
+      if (this.paused || this.figure.contains(document.activeElement)) return;
+      this.introduce(game, players);
+    }
+    if (!this.frames.length || first < this.base || first > this.base + this.frames.length) {
+      this.base = first;
+      this.frames = [];
+      this.at = -1;
+    }
+    this.frames = [...this.frames.slice(0, first - this.base), ...frames];
+    this.at = Math.min(this.at, this.frames.length - 1);
+    if (!this.board) this.draw();
+    if (this.at < 0 && this.frames.length) {
+      this.at = this.frames.length - 1;
+      this.show(null);
+    }
   }
 
-  take(frames) {
-    this.frames = frames;
-    this.at = Math.min(this.at, frames.length - 1);  // the game may be played again
-    if (!this.board) this.begin();
+  // Name the next game as the server names the first one.
+  introduce(game, players) {
+    this.game = game;
+    this.frames = [];
+    const names = this.figure.querySelector(".players");
+    names.replaceChildren(...players.flatMap((player, seat) => {
+      const name = document.createElement("bdi");
+      name.textContent = player;
+      const score = document.createElement("span");
+      score.className = "strong";
+      score.dataset.seat = String(seat);
+      return seat ? [" – ", name, " ", score] : [name, " ", score];
+    }));
+    for (const link of this.figure.querySelectorAll("a")) link.href = `/games/${game}/`;
+    this.figure.querySelector("a.watch").textContent = `Watch game ${game}`;
+    this.board?.svg.setAttribute("aria-label", `The present position of game ${game}`);
   }
 
   // Draw in the place of the picture.
-  begin() {
+  draw() {
     const picture = this.figure.querySelector("img");
     const svg = document.createElementNS(SVG, "svg");
     svg.id = "board";
@@ -53,12 +79,10 @@ class LiveBoard {
     picture.replaceWith(svg);
     this.board = new Board(svg);
     this.button.hidden = false;
-    this.at = this.frames.length - 1;
-    this.show(null);
   }
 
   step() {
-    if (this.paused || document.hidden || this.at >= this.frames.length - 1) return;
+    if (this.paused || document.hidden || this.at < 0 || this.at >= this.frames.length - 1) return;
     this.at = Math.max(this.at + 1, this.frames.length - MAX_BEHIND);
     this.show(this.frames[this.at - 1]);
   }
@@ -70,33 +94,8 @@ class LiveBoard {
     for (const node of this.figure.querySelectorAll("[data-seat]")) {
       node.textContent = frame.scores[Number(node.dataset.seat)];
     }
-    this.say(frame.phase ? `Phase ${frame.phase}, round ${frame.round}.` : "Set-up.");
-    if (frame.over) this.end("The game is over.");
-  }
-
-  say(text) {
-    this.figure.querySelector(".moment").textContent = text;
-  }
-
-  end(text) {
-    this.say(text);
-    this.button.hidden = true;
-    clearInterval(this.stepping);
-    setTimeout(() => this.next(), NEXT_GAME_MS);
-  }
-
-  // Show the next game, unless somebody uses a link of this one.
-  async next() {
-    const isIdle = document.hidden || this.figure.contains(document.activeElement);
-    const response = isIdle ? null : await fetch(location.href).catch(() => null);
-    const text = response?.ok ? await response.text() : "";
-    const figure = new DOMParser().parseFromString(text, "text/html").querySelector("figure.live");
-    if (!figure || figure.dataset.frames === this.figure.dataset.frames) {
-      setTimeout(() => this.next(), NEXT_GAME_MS);
-      return;
-    }
-    this.figure.replaceWith(figure);
-    if (figure.dataset.frames) new LiveBoard(figure);
+    const moment = frame.phase ? `Phase ${frame.phase}, round ${frame.round}.` : "Set-up.";
+    this.figure.querySelector(".moment").textContent = frame.over ? "The game is over." : moment;
   }
 }
 

@@ -1,8 +1,9 @@
 // The viewer of replays and running games. It knows no rules: it gets the position after
 // each action (frames.json, or the element #frames) and shows one position at a time.
 // `#ply=57` in the address is the position after 57 actions. Without scripts the page
-// still lists the moves. A running game is polled.
+// still lists the moves. A running game is followed by a stream, or polled if there is none.
 
+import { listen } from "./stream.js";
 import { Board } from "./board.js";
 import { ScoreCurve } from "./curve.js";
 import { LegalActions } from "./legal.js";
@@ -23,7 +24,7 @@ const playButton = byId("play");
 const notes = new Map(read("owner-notes", []).map((note) => [note.move, note.note]));
 const settings = { view: "iso", motion: !matchMedia("(prefers-reduced-motion: reduce)").matches, speed: "normal", legal: false, ...remembered() };
 
-let { players, frames } = read("frames") ?? (await (await fetch(viewer.dataset.frames)).json());
+let { players, frames, attempt } = read("frames") ?? (await (await fetch(viewer.dataset.frames)).json());
 let moves = [...list.children];
 let at = -1;  // the index of the frame that is shown
 let timer = 0;
@@ -279,22 +280,32 @@ function load() {
   curve.load(frames);
 }
 
-async function follow() {
+function follow() {
+  const end = listen(
+    () => `${viewer.dataset.stream}?attempt=${attempt}&after=${frames.length}`,
+    { frames: (game) => { take(game); if (ended) end(); }, gone: () => location.reload() },
+    poll,
+  );
+}
+
+async function poll() {
   const response = document.hidden ? null : await fetch(viewer.dataset.frames).catch(() => null);
-  if (response?.ok) {
-    const game = await response.json();
-    const atEnd = at === frames.length - 1;
-    ({ players, frames } = game);
-    ended = game.over;
-    listMoves();
-    load();
-    if (atEnd && !timer) show(frames.length - 1, { link: false });
-    else show(at, { link: false });
-    if (ended) finish();
-  } else if (response) {
-    return location.reload();  // the game is played again, or may no longer be watched
-  }
-  if (!ended) setTimeout(follow, POLL_INTERVAL_MS);
+  if (response?.ok) take({ first: 0, ...await response.json() });
+  else if (response) return location.reload();  // the game may no longer be watched
+  if (!ended) setTimeout(poll, POLL_INTERVAL_MS);
+}
+
+// Show what is new: the frames from the place `first` on. The position that is shown stays,
+// unless it was the last one.
+function take(game) {
+  const atEnd = at === frames.length - 1;
+  frames = [...frames.slice(0, game.first), ...game.frames];
+  ({ players, attempt, over: ended } = game);
+  listMoves();
+  load();
+  if (atEnd && !timer) show(frames.length - 1, { link: false });
+  else show(at, { link: false });
+  if (ended) finish();
 }
 
 // Say that the game is over. The position that is shown stays.
@@ -314,4 +325,4 @@ load();
 viewer.hidden = false;
 if (live) listMoves();
 show(linkedPly() ?? (live ? frames.length - 1 : 0), { link: false });
-if (live) setTimeout(follow, POLL_INTERVAL_MS);
+if (live) follow();

@@ -1,0 +1,124 @@
+"""Pass a connection from the web server on to the stream process.
+
+A thread of waitress is too expensive for a connection that stays open for hours. So a
+thread checks the request and computes the head of the response; waitress sends it, and
+then this module passes the socket itself on to a process that serves all streams.
+
+1. A view calls the function HAND_OVER of the WSGI environment with a StreamRequest.
+2. `StreamTask` removes the length from the head, because the body has no end.
+3. After the head was sent, waitress closes the connection. `StreamChannel` passes a
+   copy of the socket on before, so that the connection stays open.
+"""
+
+import socket
+import subprocess
+import sys
+import time
+from typing import Any
+
+import structlog
+from django.conf import settings
+from waitress.channel import HTTPChannel
+from waitress.task import WSGITask
+
+from ladder.web.streams.request import HAND_OVER, StreamRequest, encode
+
+# The time that a process has to live at least before another one is started.
+RESTART_INTERVAL_S = 2.0
+
+log = structlog.get_logger()
+
+
+class StreamServer:
+    """The stream process, which starts with the first stream."""
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._outbox: socket.socket | None = None
+        self._started = 0.0
+
+    def take(self, client: socket.socket, message: bytes) -> None:
+        """Pass a copy of a connection on. The client may try again if that fails."""
+        self._start()
+        if self._outbox is None:
+            return
+        try:
+            socket.send_fds(self._outbox, [message], [client.fileno()])
+        except OSError as error:  # the process has ended, or does not keep up
+            log.warning("a stream was not passed on", error=str(error))
+
+    def _start(self) -> None:
+        if self._child is not None and self._child.poll() is None:
+            return
+        if self._child is not None:
+            log.error("the stream process ended", status=self._child.returncode)
+        now = time.monotonic()
+        if self._outbox is not None:
+            self._outbox.close()
+            self._outbox = None
+        if self._child is not None and now < self._started + RESTART_INTERVAL_S:
+            return
+        self._started = now
+        self._outbox, inbox = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._outbox.setblocking(False)
+        with inbox:
+            self._child = subprocess.Popen(
+                [
+                    sys.executable,
+                    settings.BASE_DIR / "manage.py",
+                    "stream",
+                    f"--inherited={inbox.fileno()}",
+                ],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[inbox.fileno()],
+            )
+
+    def close(self) -> None:
+        """End the process and all of its streams."""
+        if self._outbox is not None:
+            self._outbox.close()
+        if self._child is not None:
+            self._child.wait()
+
+
+class StreamTask(WSGITask):  # type: ignore[misc]
+    """A request whose connection may be passed on."""
+
+    message: bytes | None = None
+
+    def get_environment(self) -> dict[str, Any]:
+        environ: dict[str, Any] = super().get_environment()
+        environ[HAND_OVER] = self._hand_over
+        return environ
+
+    def _hand_over(self, request: StreamRequest) -> None:
+        self.message = encode(request)
+
+    def build_response_header(self) -> bytes:
+        if self.message is None:
+            head: bytes = super().build_response_header()
+            return head
+        self.remove_content_length_header()
+        self.content_length = None
+        head = super().build_response_header()
+        self.chunked_response = False
+        return head.replace(b"Transfer-Encoding: chunked\r\n", b"")
+
+    def finish(self) -> None:
+        super().finish()
+        if self.message is not None:
+            self.channel.message = self.message
+            self.close_on_finish = True
+
+
+class StreamChannel(HTTPChannel):  # type: ignore[misc]
+    """A connection that may be passed on after the head of a response was sent."""
+
+    task_class = StreamTask
+    message: bytes | None = None
+
+    def handle_close(self) -> None:
+        message, self.message = self.message, None
+        if message is not None and self.connected and not self.total_outbufs_len:
+            self.server.streams.take(self.socket, message)
+        super().handle_close()
