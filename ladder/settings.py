@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "ladder.accounts",
+    "ladder.events",
     "ladder.bots",
     "ladder.games",
     "ladder.moderation",
@@ -305,6 +306,8 @@ TORRES_KEEP_REJECTED_DAYS = env.float("TORRES_KEEP_REJECTED_DAYS", default=30.0)
 TORRES_KEEP_PRACTICE_DAYS = env.float("TORRES_KEEP_PRACTICE_DAYS", default=30.0)
 # Sessions and tokens after they have expired.
 TORRES_KEEP_EXPIRED_DAYS = env.float("TORRES_KEEP_EXPIRED_DAYS", default=1.0)
+# Events, with the deliveries of webhooks.
+TORRES_KEEP_EVENTS_DAYS = env.float("TORRES_KEEP_EVENTS_DAYS", default=7.0)
 # Half-finished files of processes that were killed.
 TORRES_KEEP_SCRATCH_HOURS = env.float("TORRES_KEEP_SCRATCH_HOURS", default=24.0)
 

@@ -24,12 +24,14 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from ladder.bots import selectors
+from ladder.bots.announcements import announce_submission
 from ladder.bots.models import OPEN, Bot, Submission
 from ladder.bots.services import NotActive
 from ladder.bots.upload import archive, checks
 from ladder.common.errors import LadderError, TooMany
 from ladder.common.scratch import scratch_folder
 from ladder.common.storable import storable
+from ladder.events.kinds import EventKind
 from ladder.runner import languages
 from ladder.runner.manifest import MANIFEST
 from ladder.runner.sandbox import Program
@@ -125,6 +127,9 @@ def add(bot: Bot, folder: Path, source: archive.UnpackedUpload) -> Submission:
         last = bot.submissions.aggregate(last=Max("number"))["last"] or 0
         submission.number = last + 1
         submission.save(force_insert=True)
+        announce_submission(
+            EventKind.SUBMISSION_CREATED, submission, Submission.Status.UPLOADED
+        )
     return submission
 
 
@@ -156,6 +161,9 @@ def activate(submission: Submission) -> Submission:
         status=Submission.Status.READY, ready_at=Now()
     )
     submission.refresh_from_db(fields=["status", "ready_at"])
+    announce_submission(
+        EventKind.SUBMISSION_ACTIVATED, submission, Submission.Status.READY
+    )
     return submission
 
 
@@ -241,16 +249,13 @@ def accept(submission: Submission, report: dict[str, Any], log: str) -> None:
         )
         if not overtaken:
             ready.exclude(pk=submission.pk).update(status=Submission.Status.RETIRED)
+        announce_submission(EventKind.SUBMISSION_READY, submission, status)
 
 
 def reject(submission: Submission, report: dict[str, Any], log: str) -> None:
     """Reject the submission for good, with the reason. Raises LostClaim."""
-    _write(
-        submission,
-        status=Submission.Status.REJECTED,
-        lease_until=None,
-        report=storable(report),
-        log=storable(log),
+    _write_rejection(
+        submission, lease_until=None, report=storable(report), log=storable(log)
     )
 
 
@@ -326,9 +331,8 @@ def _count_failure(submission: Submission, host: str, live_hosts: int) -> bool:
 
 def _give_up(submission: Submission) -> None:
     """Reject the submission with an apology. Raises LostClaim."""
-    _write(
+    _write_rejection(
         submission,
-        status=Submission.Status.REJECTED,
         lease_until=Now() + REPEAT_PAUSE,
         failures=submission.failures,
         failed_hosts=submission.failed_hosts,
@@ -336,6 +340,13 @@ def _give_up(submission: Submission) -> None:
         report={"summary": APOLOGY, "steps": []},
     )
     log.critical("the service cannot validate an upload", submission=submission.pk)
+
+
+@transaction.atomic
+def _write_rejection(submission: Submission, **values: object) -> None:
+    rejected = Submission.Status.REJECTED
+    _write(submission, status=rejected, **values)
+    announce_submission(EventKind.SUBMISSION_REJECTED, submission, rejected)
 
 
 def _retry_if_service_failed(submission: Submission) -> None:

@@ -14,6 +14,7 @@ from ladder.accounts import retention as accounts
 from ladder.bots import retention as bots
 from ladder.common import scratch
 from ladder.common.retention import RetentionRule
+from ladder.events import retention as events
 from ladder.games import retention as games
 from ladder.moderation import erasure
 from ladder.practice import retention as practice
@@ -33,6 +34,7 @@ def rules() -> list[RetentionRule]:
         *bots.rules(),
         *accounts.rules(),
         *practice.rules(),
+        *events.rules(lambda: None),
         *erasure.rules(),
         scratch.retention_rule(),
     ]

@@ -19,7 +19,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from ladder.common.storable import storable
-from ladder.games import blame, seat_logs, selectors, sql
+from ladder.games import announcements, blame, seat_logs, selectors, sql
 from ladder.games.models import (
     MAX_REASON_CHARS,
     Attempt,
@@ -160,7 +160,7 @@ def finish(
     2. Write score, rank and fault of each seat.
     3. Close the attempt as finished.
     4. Delete the stored answers, because the replay contains them.
-    5. Add the logs of the seats.
+    5. Add the logs of the seats, and the event.
     6. If step 1 wrote nothing, an earlier call may have: then return True.
     """
     seats = sorted(result.seats, key=lambda seat: seat.number)
@@ -179,6 +179,7 @@ def finish(
         sql.close_attempt(claim.game, claim.fence, Attempt.Outcome.FINISHED, reason=""),
         sql.delete_answers(claim.attempt),
         *sql.insert_logs(logs),
+        announcements.finished(claim.game, result.reason, columns),
     )
     return written or _has_finished(claim.attempt)
 
@@ -327,6 +328,7 @@ def _end_failed_attempt(
         return False
     _close_attempt(game, fence, Attempt.Outcome.FAILED, reason, seat)
     if dead:
+        announcements.announce_dead(game)
         log.critical("game is dead", game=game, reason=reason)
     elif is_last and seat is not None:
         Seat.objects.filter(game=game, number=seat).update(blamed=True)

@@ -16,7 +16,7 @@ from django.db.models import F
 from engine.rulesets import resolve
 from ladder.bots.models import Submission
 from ladder.common.errors import LadderError
-from ladder.games import capabilities, sql
+from ladder.games import announcements, capabilities, sql
 from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Match, Seat
 
 SAME_SUBMISSIONS = (Match.Kind.TOURNAMENT, Match.Kind.COMPARISON)
@@ -201,13 +201,19 @@ def void(game: int, note: str, *, replay_again: bool = True) -> Game | None:
     replacement has the same match, seed and seats. Nobody can prepare for the decks,
     because a submission never changes. Raises NotNow.
     """
+    note = note[:MAX_REASON_CHARS]
     voided = Game.objects.filter(pk=game, status=GameStatus.FINISHED).update(
-        status=GameStatus.VOIDED, note=note[:MAX_REASON_CHARS]
+        status=GameStatus.VOIDED, note=note
     )
     if not voided:
         raise NotNow(f"Game {game} is not finished, so it cannot be voided.")
-    if not replay_again:
-        return None
+    new = _replacement(game) if replay_again else None
+    announcements.announce_voided(game, note, new.pk if new else None)
+    return new
+
+
+def _replacement(game: int) -> Game:
+    """Schedule another game of the same match, with the same seats."""
     old = Game.objects.defer("replay").get(pk=game)
     new = Game.objects.create(
         match_id=old.match_id,

@@ -12,24 +12,27 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
-from ladder.bots.models import Submission
+from ladder.bots.models import Bot, Submission
 from ladder.common.fixed_query import preparing_cursor
+from ladder.events.models import Event
 from ladder.games.models import (
     Attempt,
     Game,
     LogUse,
+    Match,
     Seat,
     SeatLog,
     StoredAnswer,
     Worker,
 )
 
-_GAME, _SEAT, _ATTEMPT, _ANSWER, _LOG, _LOG_USE, _WORKER, _SUBMISSION = (
+_GAME, _SEAT, _ATTEMPT, _ANSWER, _LOG, _LOG_USE, _WORKER, _MATCH = (
     model._meta.db_table  # noqa: SLF001 -- the documented way to a table's name
-    for model in (
-        *(Game, Seat, Attempt, StoredAnswer, SeatLog, LogUse, Worker),
-        Submission,
-    )
+    for model in (Game, Seat, Attempt, StoredAnswer, SeatLog, LogUse, Worker, Match)
+)
+_SUBMISSION, _BOT, _EVENT = (
+    model._meta.db_table  # noqa: SLF001
+    for model in (Submission, Bot, Event)
 )
 
 
@@ -58,6 +61,22 @@ class Offence(NamedTuple):
     seat: int
     submission: int
     games: int
+
+
+class SeatedBot(NamedTuple):
+    """A seat of a game with the slug of its bot, and what its match is.
+
+    `ladder` is "" if no ladder rates the match. `owner` is the id of a user.
+    """
+
+    number: int
+    submission: int
+    bot: str
+    owner: int | None
+    match: int
+    kind: str
+    ladder: str
+    embargo: bool
 
 
 class LogRow(NamedTuple):
@@ -248,6 +267,34 @@ def close_attempt(
         " seat = %s WHERE game_id = %s AND fence = %s AND outcome = 'open'"
     )
     return Statement(sql, [outcome, reason, seat, game, fence])
+
+
+def seated_bots(game: int) -> list[SeatedBot]:
+    """Return the seats of a game by their numbers."""
+    rows = _rows(
+        "SELECT s.number, s.submission_id, b.slug, b.owner_id,"  # noqa: S608
+        f" m.id, m.kind, m.ladder, m.embargo FROM {_SEAT} s"
+        f" JOIN {_BOT} b ON b.id = s.bot_id JOIN {_GAME} g ON g.id = s.game_id"
+        f" JOIN {_MATCH} m ON m.id = g.match_id WHERE g.id = %s ORDER BY s.number",
+        [game],
+    )
+    return [SeatedBot(*row) for row in rows]
+
+
+def insert_event(
+    match: int, kind: str, data: str, owners: str, *, public: bool
+) -> Statement:
+    """Add an event, unless its match is under embargo now.
+
+    `data` and `owners` are JSON texts.
+    """
+    as_json = "%s" if connection.vendor == "sqlite" else "%s::jsonb"
+    sql = (
+        f"INSERT INTO {_EVENT} (kind, data, owners, public)"  # noqa: S608
+        f" SELECT %s, {as_json}, {as_json}, %s"
+        f" WHERE NOT (SELECT embargo FROM {_MATCH} WHERE id = %s)"
+    )
+    return Statement(sql, [kind, data, owners, public, match])
 
 
 def delete_answers(attempt: int) -> Statement:

@@ -9,7 +9,9 @@ from dataclasses import replace
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from ladder.bots.announcements import announce_status
 from ladder.bots.models import Bot, Submission
+from ladder.events import erasure as events
 from ladder.games import services as games
 from ladder.moderation import erasure
 from ladder.moderation.audit import Operator
@@ -31,7 +33,7 @@ def set_aside(operator: Operator, bot: Bot, kind: AuditEntry.Kind) -> AuditEntry
     and count, and results stay.
     """
     status = STATUS_AFTER[kind]
-    Bot.objects.filter(pk=bot.pk).update(status=status)
+    _change_status(bot, status)
     cancelled = _cancel_games(bot, f"one of its bots is {status}")
     return operator.record(kind, f"bot {bot.slug}", cancelled=cancelled)
 
@@ -39,16 +41,17 @@ def set_aside(operator: Operator, bot: Bot, kind: AuditEntry.Kind) -> AuditEntry
 @transaction.atomic
 def reinstate(operator: Operator, bot: Bot) -> AuditEntry:
     """Let a benched, banned or withdrawn bot play again."""
-    Bot.objects.filter(pk=bot.pk).update(status=Bot.Status.ACTIVE)
+    _change_status(bot, Bot.Status.ACTIVE)
     return operator.record(Kind.REINSTATE, f"bot {bot.slug}")
 
 
+@transaction.atomic
 def retire(bot: Bot, note: str) -> int:
     """Withdraw a bot and cancel its scheduled games. Return how many there were.
 
     The caller writes the entry of the audit log.
     """
-    Bot.objects.filter(pk=bot.pk).update(status=Bot.Status.WITHDRAWN)
+    _change_status(bot, Bot.Status.WITHDRAWN)
     return _cancel_games(bot, note)
 
 
@@ -66,6 +69,7 @@ def delete_account(operator: Operator, user: User) -> AuditEntry:
     if locked is None:
         return AuditEntry.objects.get(kind=Kind.DELETE_ACCOUNT, target=target)
     bots = list(locked.bots.all())
+    new_names = {}
     for bot in bots:
         _cancel_games(bot, "its owner's account was deleted")
         name = f"deleted-{bot.pk}"
@@ -75,10 +79,17 @@ def delete_account(operator: Operator, user: User) -> AuditEntry:
         Submission.objects.filter(bot=bot).update(log="")
         old_slug, bot.slug, bot.name = bot.slug, name, name
         erasure.begin(bot, old_slug)
+        new_names[old_slug] = name
+    events.begin(user.pk, new_names)
     locked.delete()
     if operator.by == user:
         operator = replace(operator, by=None)
     return operator.record(Kind.DELETE_ACCOUNT, target, bots=[bot.pk for bot in bots])
+
+
+def _change_status(bot: Bot, status: Bot.Status) -> None:
+    if Bot.objects.filter(pk=bot.pk).exclude(status=status).update(status=status):
+        announce_status(bot, status)
 
 
 def _cancel_games(bot: Bot, note: str) -> int:

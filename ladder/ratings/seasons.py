@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from ladder.games.models import Game, GameStatus
 from ladder.games.services import NotNow
-from ladder.ratings import corrections, ledger_writer, rater, selectors
+from ladder.ratings import announcements, corrections, ledger_writer, rater, selectors
 from ladder.ratings.core import stopping_rule
 from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.core.trueskill import Parameters
@@ -39,6 +39,7 @@ def start_season(ladder: Ladder) -> Season:
         ledger_writer.append(
             season, lambda batch: batch.add(EntryKind.SEASON_START, inputs)
         )
+        announcements.announce_new_season(season)
     season.refresh_from_db()
     return season
 
@@ -234,4 +235,5 @@ def _move(season: Season, before: tuple[str, ...], after: str) -> None:
             expected = " or ".join(before)
             raise NotNow(f"{season} is not {expected}, so it cannot become {after}.")
         Season.objects.filter(pk=season.pk).update(status=after)
+        announcements.announce_status(season, after)
     season.refresh_from_db()

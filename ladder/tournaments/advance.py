@@ -18,7 +18,7 @@ from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms
 from ladder.moderation.containment import Containment, Unit, UnitKind
-from ladder.tournaments import corrections, selectors, services
+from ladder.tournaments import announcements, corrections, selectors, services
 from ladder.tournaments.description import check
 from ladder.tournaments.formats.config import Config, Format
 from ladder.tournaments.formats.plan import plan_fixtures
@@ -116,6 +116,8 @@ def advance(tournament: Tournament) -> bool:
         _lock(tournament)
         for row in completed:
             services.decide(row, results[row.pk])
+        rounds = {row.round for row in completed}
+        announcements.announce_decided_rounds(tournament, rounds)
     return True
 
 
@@ -154,11 +156,16 @@ def _write_plan(
         if tournament.fixtures.count() != len(records):
             raise services.PlanConflict("fixtures were added")
         rows = _add(tournament, [f for f in fold.fixtures if f.key not in pk_of])
+        began = {key.round for key in rows} - {key.round for key in pk_of}
         open_pks = {pk for pk, record in records.items() if record.result is None}
         rows |= _rows_by_key(open_pks)
+        decided = set()
         for fixture in fold.fixtures:
             if fixture.result is not None and fixture.key in rows:
                 services.decide(rows[fixture.key], fixture.result)
+                decided.add(fixture.key.round)
+        announcements.announce_new_rounds(tournament, began)
+        announcements.announce_decided_rounds(tournament, decided)
         _store_finalists(fold.finalists)
         if fold.over:
             services.finish(tournament)

@@ -18,6 +18,7 @@ from ladder.common.errors import Conflict, LadderError
 from ladder.games import services as games
 from ladder.games.models import Game
 from ladder.ratings.models import Rating, Season
+from ladder.tournaments import announcements
 from ladder.tournaments.description import BadTournament, check, past_dates
 from ladder.tournaments.formats.config import BadConfig, max_entrants, read_config
 from ladder.tournaments.formats.values import FixtureResult
@@ -255,9 +256,11 @@ def _change_status(
     **more: Now | str,
 ) -> None:
     """Change the status, and the fields in ``more``, if it is one of ``before``."""
-    changed = Tournament.objects.filter(pk=tournament.pk, status__in=before).update(
-        status=after, **more
-    )
+    with transaction.atomic():
+        rows = Tournament.objects.filter(pk=tournament.pk, status__in=before)
+        changed = rows.update(status=after, **more)
+        if changed:
+            announcements.announce_status(tournament, after)
     tournament.refresh_from_db()
     if not changed:
         raise WrongTournamentStatus(
@@ -382,9 +385,9 @@ def withdraw(entrant: Entrant, note: str = "withdrew") -> None:
 def reveal(tournament: Tournament, round_: int) -> None:
     """Show the results up to a round. Rounds that are shown already stay shown."""
     with transaction.atomic():
-        Tournament.objects.filter(pk=tournament.pk, revealed__lt=round_).update(
-            revealed=round_
-        )
+        hidden = Tournament.objects.filter(pk=tournament.pk, revealed__lt=round_)
+        if hidden.update(revealed=round_) and tournament.held_back:
+            announcements.announce_reveal(tournament, round_)
         shown = tournament.fixtures.filter(round__lte=round_, match__isnull=False)
         games.lift_embargo(list(shown.values_list("match_id", flat=True)))
     tournament.refresh_from_db()

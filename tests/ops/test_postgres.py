@@ -14,10 +14,12 @@ from ladder.ops.chaos import servers
 pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
 TESTS = ["tests/games", "tests/ratings", "tests/practice", "tests/ops/test_backup.py"]
 TESTS += ["tests/web/test_fuzz.py", "tests/ops/test_command_fuzz.py"]
-TESTS += ["tests/accounts"]
+TESTS += ["tests/accounts", "tests/events"]
 # The heart of the service: claims, results, ratings and the ledger; and names.
 HEART = [
     "tests/accounts/test_races.py",
+    "tests/events/test_publishers.py",
+    "tests/events/test_stream.py",
     "tests/games/test_attempts.py",
     "tests/games/test_blame.py",
     "tests/games/test_kills.py",

@@ -26,6 +26,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.common.scratch import scratch_folder
 from ladder.dispatch import retention
 from ladder.dispatch.retention import RetentionSchedule
+from ladder.events.models import Event
 from ladder.games import attempts, replays
 from ladder.games.models import (
     Attempt,
@@ -104,6 +105,7 @@ def make_old() -> None:
         (Session, "expire_date"),
         (ApiToken, "expires_at"),
         (LogUse, "day"),
+        (Event, "created_at"),
     ]:
         model.objects.update(**{field: F(field) - YEAR for field in fields})
     for path in scratch_folder().iterdir():

@@ -37,7 +37,7 @@ OWNERS = 4
 SECONDS_A_DAY = 86_400
 CHURN = "SELECT COUNT(*) FROM games_game WHERE status IN ('finished', 'voided')"
 SIZE = "SELECT pg_database_size(current_database())"
-DAYS = ("LOGS", "ANSWERS", "WORKERS", "REJECTED", "EXPIRED")
+DAYS = ("LOGS", "ANSWERS", "WORKERS", "REJECTED", "EXPIRED", "EVENTS")
 
 
 def environment() -> dict[str, str]:

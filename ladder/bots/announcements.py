@@ -1,0 +1,29 @@
+"""The events of bots and submissions."""
+
+from ladder.bots.models import Bot, Submission
+from ladder.events.kinds import EventKind
+from ladder.events.outbox import API, publish
+
+_FOR_EVERYBODY = (EventKind.SUBMISSION_READY, EventKind.SUBMISSION_ACTIVATED)
+"""Everybody sees which submission of a bot plays. Other uploads concern their owner."""
+
+
+def announce_submission(
+    kind: EventKind, submission: Submission, status: Submission.Status
+) -> None:
+    """Tell what happened to a submission: neither its log nor its report."""
+    bot = submission.bot
+    data = {
+        "submission": submission.pk,
+        "number": submission.number,
+        "status": status,
+        "bots": [bot.slug],
+        "url": f"{API}submissions/{submission.pk}/",
+    }
+    publish(kind, data, public=kind in _FOR_EVERYBODY, owners=[bot.owner_id])
+
+
+def announce_status(bot: Bot, status: Bot.Status) -> None:
+    """Tell that a bot is active, benched, withdrawn or banned from now on."""
+    data = {"status": status, "bots": [bot.slug], "url": f"{API}bots/{bot.slug}/"}
+    publish(EventKind.BOT_STATUS, data, owners=[bot.owner_id])
