@@ -12,6 +12,7 @@ from ladder.games import urls as games
 from ladder.ratings import urls as ratings
 from ladder.tournaments import urls as tournaments
 from ladder.web import problems, urls as web
+from ladder.web.event_views import EventList
 from ladder.web.schema_view import SchemaPage, SchemaView
 
 api = [
@@ -21,6 +22,7 @@ api = [
     *ratings.urlpatterns,
     *tournaments.urlpatterns,
     *comparisons.urlpatterns,
+    path("events/", EventList.as_view(), name="events"),
 ]
 admin.site.site_header = "Torres ladder"
 admin.site.site_title = "Torres ladder"

@@ -101,6 +101,7 @@ EXPECTED = {
     ("get", "games/<int:pk>/replay/"): PUBLIC,
     ("get", "games/<int:pk>/moves/"): PUBLIC,
     ("get", "games/<int:pk>/logs/"): owners(200),
+    ("get", "events/"): PUBLIC,
     ("get", "exports/games/"): PUBLIC,
     ("get", "exports/replays/"): PUBLIC,
     ("get", "ladders/"): PUBLIC,

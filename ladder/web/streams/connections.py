@@ -16,6 +16,8 @@ from ladder.web.streams.request import StreamRequest
 
 # A client that reads more slowly loses its connection, and may continue with a new one.
 MAX_UNREAD_BYTES = 1 << 20
+# A stream that catches up with old events waits while this much is unread.
+PAUSE_AT_BYTES = 256 << 10
 # Half-open connections are found, and proxies do not take the stream for dead.
 KEEP_ALIVE = b":\n\n"
 KEEP_ALIVE_S = 15.0
@@ -36,13 +38,22 @@ class EventStream(asyncio.Protocol):
         self.request = request
         self._streams = streams
         self._transport: asyncio.Transport | None = None
+        self.writable = asyncio.Event()  # cleared while the client reads too slowly
+        self.writable.set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        transport.set_write_buffer_limits(high=MAX_UNREAD_BYTES)
+        transport.set_write_buffer_limits(high=PAUSE_AT_BYTES)
+
+    def pause_writing(self) -> None:
+        self.writable.clear()
+
+    def resume_writing(self) -> None:
+        self.writable.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.writable.set()
         self._streams.forget(self)
 
     def eof_received(self) -> bool:

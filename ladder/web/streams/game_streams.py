@@ -110,7 +110,8 @@ class GameStreams:
             stream.send(GONE)
         elif game.frames:
             # Frames of another attempt are worth nothing.
-            known = request.after if request.attempt == game.attempt else 0
+            is_same = request.attempt == game.attempt
+            known = request.after or 0 if is_same else 0
             stream.send(_frames(game, known))
         self._close_if_over(game)
 

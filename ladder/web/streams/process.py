@@ -17,8 +17,9 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections
 
 from ladder.web.streams.connections import OpenStreams
+from ladder.web.streams.event_streams import EventStreams
 from ladder.web.streams.game_streams import GameStreams
-from ladder.web.streams.request import StreamRequest, decode
+from ladder.web.streams.request import StreamRequest, Topic, decode
 
 MAX_MESSAGE_BYTES = 64 << 10
 OUTAGE_S = 2.0  # between two attempts to read from a database that fails
@@ -68,6 +69,7 @@ class StreamProcess:
             settings.TORRES_MAX_STREAMS, settings.TORRES_MAX_STREAMS_PER_ADDRESS
         )
         self._games = GameStreams(self._database.run)
+        self._events = EventStreams(self._database.run)
         self._opening: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -78,6 +80,7 @@ class StreamProcess:
             tasks = [
                 group.create_task(self._open.keep_alive()),
                 group.create_task(self._games.follow()),
+                group.create_task(self._events.follow()),
             ]
             await closed.wait()
             for task in tasks:
@@ -111,7 +114,8 @@ class StreamProcess:
             return
         if not stream.is_open:
             return
-        self._games.add(stream)
+        topic = self._events if request.topic is Topic.EVENTS else self._games
+        topic.add(stream)
 
 
 def serve(inbox: socket.socket) -> None:

@@ -28,12 +28,13 @@ class StreamRequest(msgspec.Struct, frozen=True):
     topic: Topic
     address: str  # of the client, behind the trusted proxies
     viewer: Viewer = Viewer()
-    # Events with a higher number are sent, or frames from this index on if the reader
-    # has those of this attempt.
-    after: int = 0
+    # Events with a higher number are sent, or, without a number, those from now on. Of
+    # a game frames from this index on are sent if the reader has those of this attempt.
+    after: int | None = None
     game: int = 0
     attempt: int = 0
-    # Events have one of these values at each key, for example {"bots": ("ana-bot",)}.
+    # Events have one of these values at each key, for example {"bots": ("ana-bot",)},
+    # or one of these types.
     filters: dict[str, tuple[str, ...]] = {}
 
 
