@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,7 +49,13 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    data, port = tmp_path_factory.mktemp("serve"), free_port()
+    with running(tmp_path_factory.mktemp("serve")) as server:
+        yield server
+
+
+@contextmanager
+def running(data: Path) -> Iterator[Server]:
+    port = free_port()
     environment = os.environ | {
         "TORRES_DATA": str(data),
         "TMPDIR": str(data),
@@ -240,11 +246,14 @@ def open_stream(server: Server) -> socket.socket:
 
 
 def stream_process(server: Server) -> int:
-    pid = server.process.pid
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    names = {int(each): Path(f"/proc/{each}/cmdline").read_bytes() for each in children}
-    (found,) = [child for child, name in names.items() if b"\0stream\0" in name]
-    return found
+    """Return the process id of the stream process, which starts with a stream."""
+    for _ in range(TIMEOUT_S * 20):
+        for thread in Path(f"/proc/{server.process.pid}/task").iterdir():
+            for child in (thread / "children").read_text().split():
+                if b"\0stream\0" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    return int(child)
+        threading.Event().wait(0.05)
+    pytest.fail("there is no stream process")
 
 
 def rest(connection: socket.socket) -> bytes:
@@ -292,8 +301,8 @@ def test_a_stream_process_that_dies_is_replaced(server: Server) -> None:
     assert status(server.get("/sign-in/")) == 200
 
 
-def test_the_stream_process_ends_with_its_server(server: Server) -> None:
-    with open_stream(server):
+def test_the_stream_process_ends_with_its_server(tmp_path: Path) -> None:
+    with running(tmp_path) as server, open_stream(server):
         child = Path(f"/proc/{stream_process(server)}")
         server.process.send_signal(signal.SIGTERM)
         server.process.wait(TIMEOUT_S)

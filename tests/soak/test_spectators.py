@@ -1,4 +1,6 @@
-"""Ten people play by hand and 300 watch running games, beside four busy workers.
+"""Ten people play by hand and 300 watch streams, beside four busy workers.
+
+Half of the watchers follow the board of the home page, the others all events.
 
 Windows with and without these people alternate in one run of the service, so that both
 kinds see the same ladder. A game counts if it was played within one window. Its time is
@@ -31,7 +33,8 @@ WINDOWS = 5  # of each kind
 WINDOW_S = float(os.environ.get("TORRES_SPECTATOR_WINDOW_S", "60"))
 WARM_UP_S = 20.0
 MAX_SLOWER = 1.10
-WATCH_INTERVAL_S = 2.0  # POLL_INTERVAL_MS of viewer.js
+STREAMS = ("/live/stream/", "/api/v1/events/")
+EVENTS = ("frames", "game.finished", "rating.changed")
 POLL_INTERVAL_S = 0.7  # POLL_MS of play.js, while the bots think
 THINKING_S = 3.0  # IDLE_POLL_MS of play.js
 UNIX_S = "(julianday({}) - 2440587.5) * 86400"
@@ -49,11 +52,10 @@ GAMES = f"""
 class Connection:
     """A kept HTTP/1.1 connection, which costs less than that of a client library."""
 
-    def __init__(self, address: str, cookie: str = "", *, packed: bool = False) -> None:
+    def __init__(self, address: str, cookie: str = "") -> None:
         url = urlsplit(address)
         self.host, self.port = url.hostname, url.port
         self.cookie = cookie
-        self.packed = packed
         self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(
@@ -73,8 +75,6 @@ class Connection:
             token = self.cookie.split("csrftoken=")[1].split(";")[0]
             lines += [f"X-CSRFToken: {token}", "Content-Type: application/json"]
             lines += [f"Content-Length: {len(body)}"]
-        if self.packed:
-            lines += ["Accept-Encoding: gzip"]
         writer.write("\r\n".join([*lines, "", ""]).encode() + body)
         status = int((await reader.readline()).split()[1])
         length, etag = 0, ""
@@ -86,9 +86,27 @@ class Connection:
                 etag = value.strip()
         return status, etag, await reader.readexactly(length)
 
+    async def open_stream(self, path: str) -> asyncio.StreamReader:
+        """Ask for server-sent events; return what follows the head."""
+        self.streams = await asyncio.open_connection(
+            self.host, self.port, limit=1 << 22
+        )
+        reader, writer = self.streams
+        lines = [
+            f"GET {path} HTTP/1.1",
+            f"Host: {self.host}:{self.port}",
+            "Accept: text/event-stream",
+        ]
+        writer.write("\r\n".join([*lines, "", ""]).encode())
+        status = int((await reader.readline()).split()[1])
+        assert status == httpx.codes.OK
+        while await reader.readline() != b"\r\n":
+            pass
+        return reader
+
     def close(self) -> None:
         if self.streams is not None:
-            self.streams[1].close()
+            self.streams[1].transport.abort()
             self.streams = None
 
 
@@ -97,15 +115,15 @@ class Crowd:
     """The people and what they got."""
 
     address: str
-    running: list[int] = field(default_factory=list)
+    messages: Counter[str] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
     answers: int = 0
     broken: int = 0
     connections: list[Connection] = field(default_factory=list)
 
-    def connect(self, cookie: str = "", *, packed: bool = False) -> Connection:
-        connection = Connection(self.address, cookie, packed=packed)
+    def connect(self, cookie: str = "") -> Connection:
+        connection = Connection(self.address, cookie)
         self.connections.append(connection)
         return connection
 
@@ -124,25 +142,17 @@ class Crowd:
         self.statuses[f"{kind} {answer[0]}"] += 1
         return answer
 
-    async def list_games(self) -> None:
-        """Know which games run, as somebody who chooses one on the page of games."""
-        connection = self.connect()
-        while True:
-            _, _, body = await connection.ask("/api/v1/games/?status=running&limit=20")
-            self.running = [game["id"] for game in json.loads(body)["results"]]
-            await asyncio.sleep(WATCH_INTERVAL_S)
-
     async def watch(self, number: int) -> None:
-        connection = self.connect(packed=True)
-        await asyncio.sleep(WATCH_INTERVAL_S * number / WATCHERS)
-        game, tag = 0, ""
-        while True:
-            if game not in self.running and self.running:
-                game, tag = self.running[number % len(self.running)], ""
-            if game:
-                path = f"/games/{game}/frames.json"
-                _, tag, _ = await self.timed("watch", connection, path, tag=tag)
-            await asyncio.sleep(WATCH_INTERVAL_S)
+        """Read a stream to the end of the window."""
+        path = STREAMS[number % len(STREAMS)]
+        connection = self.connect()
+        await asyncio.sleep(number / WATCHERS)
+        reader = await connection.open_stream(path)
+        # To parse the messages would take more time of the machine than to send them.
+        while data := await reader.read(1 << 16):
+            for event in EVENTS:
+                self.messages[event] += data.count(f"event: {event}\n".encode())
+        self.broken += 1
 
     async def play(self, game: str, cookie: str) -> None:
         connection = self.connect(cookie)
@@ -165,8 +175,7 @@ class Crowd:
 
     async def be_there(self, games: list[tuple[str, str]]) -> None:
         """Play and watch for one window."""
-        tasks = [self.list_games()]
-        tasks += [self.watch(number) for number in range(WATCHERS)]
+        tasks = [self.watch(number) for number in range(WATCHERS)]
         tasks += [self.play(game, cookie) for game, cookie in games]
         gathered = asyncio.gather(*tasks)
         _, pending = await asyncio.wait([gathered], timeout=WINDOW_S)
@@ -250,11 +259,14 @@ def test_people_do_not_slow_the_games_of_the_ladder(tmp_path: Path) -> None:
     print(
         f"\ngames: { {name: len(each) for name, each in ratios.items()} };"
         f" median time {middle}; slowest twentieth {tail}\n"
-        f"responses {dict(crowd.statuses)}, {crowd.answers} answers by hand,"
+        f"messages {dict(crowd.messages)}; responses {dict(crowd.statuses)},"
+        f" {crowd.answers} answers by hand,"
         f" {crowd.broken} connections closed by the server;"
         f" median {responses[49] * 1000:.0f} ms, 99 % {responses[98] * 1000:.0f} ms"
     )
     assert crowd.answers > 0
+    assert crowd.messages["frames"] > WATCHERS
+    assert crowd.messages["game.finished"] > WATCHERS
     assert not [status for status in crowd.statuses if status.split()[1] >= "429"]
     assert middle["beside"] <= MAX_SLOWER * middle["alone"]
     assert tail["beside"] <= MAX_SLOWER * tail["alone"]

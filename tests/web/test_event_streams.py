@@ -69,6 +69,22 @@ def write_until(stop: threading.Event) -> None:
         tell("after")
 
 
+def test_a_stream_that_begins_between_two_polls_gets_no_event_twice(
+    served: str,
+) -> None:
+    tell("0")
+    with stream(f"{served}{ADDRESS}?after=0", **SSE) as messages:
+        next(messages)  # from now on the process polls
+        for newest in range(2, 40, 2):
+            tell("early")
+            numbered.number_new()  # before the process does it
+            with stream(f"{served}{ADDRESS}?after=0", **SSE) as late:
+                seen = take(late, newest)
+                tell("late")
+                seen.append(next(late))
+            assert [each.number for each in seen] == list(range(1, newest + 2))
+
+
 def test_filters_choose_events(served: str) -> None:
     show = factories.everything()
     one, other = show.anas.bot.slug, show.bens.bot.slug

@@ -88,7 +88,9 @@ class EventStreams:
             stream.send(message("gap", {"after": after, "oldest": oldest}))
             after = newest if after > newest else oldest - 1
         while stream.is_open and after < (self._last or 0):
-            rows = await self._until_answered(outbox.read, after, news.READ_AT_ONCE)
+            page = await self._until_answered(outbox.read, after, news.READ_AT_ONCE)
+            # Later events are sent to all soon.
+            rows = [row for row in page if row.number <= (self._last or 0)]
             if not rows:
                 break
             stream.send(reader.text(rows))

@@ -13,7 +13,8 @@ then this module passes the socket itself on to a process that serves all stream
 import socket
 import subprocess
 import sys
-import time
+import threading
+from queue import SimpleQueue
 from typing import Any
 
 import structlog
@@ -23,44 +24,55 @@ from waitress.task import WSGITask
 
 from ladder.web.streams.request import HAND_OVER, StreamRequest, encode
 
-# The time that a process has to live at least before another one is started.
+# The pause before another process is started.
 RESTART_INTERVAL_S = 2.0
+# Connections that wait while the process starts. Beyond that they are closed.
+MAX_WAITING = 4096
 
 log = structlog.get_logger()
 
 
 class StreamServer:
-    """The stream process, which starts with the first stream."""
+    """The stream process, which starts with the first stream, and the way to it."""
 
     def __init__(self) -> None:
+        self._waiting: SimpleQueue[tuple[socket.socket, bytes]] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._restart = threading.Event()  # never set; it is the pause of a restart
         self._child: subprocess.Popen[bytes] | None = None
         self._outbox: socket.socket | None = None
-        self._started = 0.0
 
     def take(self, client: socket.socket, message: bytes) -> None:
-        """Pass a copy of a connection on. The client may try again if that fails."""
-        self._start()
-        if self._outbox is None:
+        """Hand a copy of a connection over, without waiting."""
+        if self._waiting.qsize() >= MAX_WAITING:
+            log.error("a stream was refused", reason="the stream process is too slow")
             return
-        try:
-            socket.send_fds(self._outbox, [message], [client.fileno()])
-        except OSError as error:  # the process has ended, or does not keep up
-            log.warning("a stream was not passed on", error=str(error))
+        if self._thread is None:
+            self._thread = threading.Thread(
+                target=self._hand_all_over, name="streams", daemon=True
+            )
+            self._thread.start()
+        self._waiting.put((client.dup(), message))
 
-    def _start(self) -> None:
-        if self._child is not None and self._child.poll() is None:
-            return
-        if self._child is not None:
+    def _hand_all_over(self) -> None:
+        while True:
+            client, message = self._waiting.get()
+            with client:
+                try:
+                    outbox = self._running_process()
+                    socket.send_fds(outbox, [message], [client.fileno()])
+                except OSError as error:  # the client tries again
+                    log.warning("a stream was not handed over", error=str(error))
+
+    def _running_process(self) -> socket.socket:
+        """Return the socket to the process. Start the process if it does not run."""
+        if self._outbox is not None and self._child is not None:
+            if self._child.poll() is None:
+                return self._outbox
             log.error("the stream process ended", status=self._child.returncode)
-        now = time.monotonic()
-        if self._outbox is not None:
             self._outbox.close()
-            self._outbox = None
-        if self._child is not None and now < self._started + RESTART_INTERVAL_S:
-            return
-        self._started = now
+            self._restart.wait(RESTART_INTERVAL_S)
         self._outbox, inbox = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._outbox.setblocking(False)
         with inbox:
             self._child = subprocess.Popen(
                 [
@@ -72,13 +84,7 @@ class StreamServer:
                 stdin=subprocess.DEVNULL,
                 pass_fds=[inbox.fileno()],
             )
-
-    def close(self) -> None:
-        """End the process and all of its streams."""
-        if self._outbox is not None:
-            self._outbox.close()
-        if self._child is not None:
-            self._child.wait()
+        return self._outbox
 
 
 class StreamTask(WSGITask):  # type: ignore[misc]
