@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "ladder.accounts.sessions.TokenSessions",
+    "ladder.web.token_scopes.SessionScopes",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -198,6 +199,8 @@ CACHES["pages"] = {
 
 # Accounts, sessions and security headers.
 AUTHENTICATION_BACKENDS = [
+    # The first one, so that it can refuse permissions to a token without their scope.
+    "ladder.accounts.authentication.TokenLimits",
     "django.contrib.auth.backends.ModelBackend",
     "ladder.accounts.authentication.TokenBackend",
 ]

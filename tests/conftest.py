@@ -15,7 +15,7 @@ from playwright.sync_api import Browser
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from ladder.accounts import tokens
+from ladder.accounts import scopes, tokens
 from ladder.games import exports
 from ladder.games.worker.play import RUNNING_GAMES
 from ladder.ops.chaos import scripted_player
@@ -68,7 +68,7 @@ def api(db: None, data_dir: Path) -> Person:
     def client(name: str) -> APIClient:
         client = APIClient(raise_request_exception=False)
         if name:
-            token = tokens.token_for(name)
+            token = tokens.token_for(name, scopes=scopes.ALL)
             client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
         return client
 

@@ -7,7 +7,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from ladder.accounts import invitations
+from ladder.accounts import invitations, scopes
 from ladder.accounts.models import ApiToken, Invitation
 from ladder.accounts.sessions import is_by_token
 from ladder.common.admin import ReadOnly
@@ -21,6 +21,7 @@ class ApiTokenAdmin(ReadOnly):
         "prefix",
         "user",
         "name",
+        "permits",
         "created_at",
         "expires_at",
         "last_used_at",
@@ -29,6 +30,10 @@ class ApiTokenAdmin(ReadOnly):
     search_fields = ("user__username", "prefix", "name")
     list_select_related = ("user",)
     exclude = ("digest",)
+
+    @admin.display(description="Permits", ordering="scopes")
+    def permits(self, token: ApiToken) -> str:
+        return ", ".join(scopes.names(token.scopes))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return admin.ModelAdmin.has_delete_permission(self, request, obj)

@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from ladder.accounts.scopes import ALL, DEFAULT
+
 # NFKD makes at most four characters of one, in a name of 150 characters.
 MAX_KEY_LENGTH = 600
 MAX_NOTE_LENGTH = 100
@@ -18,12 +20,21 @@ class ApiToken(models.Model):
     name = models.CharField(max_length=64, default="default")
     prefix = models.CharField(max_length=12, help_text="To tell tokens apart.")
     digest = models.CharField(max_length=64, unique=True)
+    scopes = models.PositiveSmallIntegerField(
+        default=int(DEFAULT), help_text="The set of `Scope` as one number."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name = "API token"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(scopes__gte=1, scopes__lte=int(ALL)),
+                name="a_token_has_known_scopes",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.prefix}… of {self.user}"

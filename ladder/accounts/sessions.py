@@ -1,4 +1,8 @@
-"""Sessions that were opened with a token. They end with that token."""
+"""Sessions that were opened with a token. They end with that token.
+
+Such a session permits no more than its token: `TokenSessions` restricts its user, and
+`ladder.web.token_scopes` refuses what the token does not permit.
+"""
 
 from datetime import datetime
 from importlib import import_module
@@ -10,7 +14,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from ladder.accounts import tokens
+from ladder.accounts import scopes, tokens
 
 SESSION_KEY = "token_id"
 TOKEN_BACKEND = "ladder.accounts.authentication.TokenBackend"  # noqa: S105 - a name
@@ -61,6 +65,7 @@ class TokenSessions(middleware.AuthenticationMiddleware):
     """Sets `request.user`, and ends a session whose token was revoked or has expired.
 
     Nothing is read from the database before somebody asks for the user.
+    The user of a session by token is no operator without the scope OPERATE.
     """
 
     def process_request(self, request: HttpRequest) -> None:
@@ -70,11 +75,10 @@ class TokenSessions(middleware.AuthenticationMiddleware):
 
 
 def _current(request: HttpRequest, user: User | AnonymousUser) -> User | AnonymousUser:
-    if (
-        user.is_authenticated
-        and is_by_token(request)
-        and not tokens.is_valid(request.session.get(SESSION_KEY, 0), user.pk)
-    ):
-        request.session.flush()
-        return AnonymousUser()
+    if isinstance(user, User) and is_by_token(request):
+        permitted = tokens.valid_scopes(request.session.get(SESSION_KEY, 0), user.pk)
+        if permitted is None:
+            request.session.flush()
+            return AnonymousUser()
+        scopes.restrict(user, permitted)
     return user

@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from ladder.accounts.models import ApiToken
+from ladder.accounts.scopes import DEFAULT, Scope
 from ladder.accounts.user_names import remember_name
 from ladder.common.errors import TooMany
 
@@ -22,7 +23,10 @@ USED_TOKEN = "used_token_id"  # noqa: S105 - a name
 
 
 def new_token(
-    user: User, name: str = "default", expires_at: datetime | None = None
+    user: User,
+    name: str = "default",
+    expires_at: datetime | None = None,
+    scopes: Scope = DEFAULT,
 ) -> str:
     """Create a token and return its text. Only a digest of the text is stored.
 
@@ -43,12 +47,13 @@ def new_token(
             name=name,
             prefix=text[:12],
             digest=hashlib.sha256(text.encode()).hexdigest(),
+            scopes=int(scopes),
             expires_at=expires_at,
         )
     return text
 
 
-def token_for(name: str, label: str = "default") -> str:
+def token_for(name: str, label: str = "default", scopes: Scope = DEFAULT) -> str:
     """Return a new token for the user with this name.
 
     If there is no such user, create one without a password.
@@ -58,7 +63,7 @@ def token_for(name: str, label: str = "default") -> str:
         user.set_unusable_password()
         user.save(update_fields=["password"])
         remember_name(user)
-    return new_token(user, label)
+    return new_token(user, label, scopes=scopes)
 
 
 def renew_token(name: str, label: str) -> str:
@@ -103,9 +108,11 @@ def expiry(token_id: int) -> datetime | None:
     return expires_at[0][0] if expires_at else None
 
 
-def is_valid(token_id: int, user_id: int) -> bool:
-    """True if the user still has this token, and it has not expired."""
-    return _valid_tokens().filter(pk=token_id, user=user_id).exists()
+def valid_scopes(token_id: int, user_id: int) -> Scope | None:
+    """Return the scopes of a token; None if the user has it no more, or it expired."""
+    rows = _valid_tokens().filter(pk=token_id, user=user_id)
+    scopes = rows.values_list("scopes", flat=True).first()
+    return None if scopes is None else Scope(scopes)
 
 
 def _valid_token(text: str) -> ApiToken | None:

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from ladder.accounts import scopes
 from ladder.accounts.permissions import person
 
 
@@ -16,13 +17,19 @@ class UserSerializer(serializers.Serializer[Any]):
     """The user behind a request."""
 
     name = serializers.CharField()
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(scopes.names(scopes.ALL)),
+        help_text="What the token permits.",
+    )
 
 
 class CurrentUser(APIView):
-    """The user of the token."""
+    """The user of the token, and what the token permits."""
 
     permission_classes = [IsAuthenticated]
 
     @extend_schema(responses=UserSerializer)
     def get(self, request: Request) -> Response:
-        return Response({"name": person(request).get_username()})
+        user = person(request)
+        permitted = scopes.names(scopes.of_user(user))
+        return Response({"name": user.get_username(), "scopes": permitted})

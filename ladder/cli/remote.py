@@ -73,12 +73,20 @@ def login(address: str, token: str | None) -> None:
         token = sys.stdin.readline()
     new = Login(address, str(token).strip())
     with LadderClient(new) as client:
-        user = client.me()["name"]
+        me = client.me()
+    user = me["name"]
     logins = saved_logins()
     logins.pop(address, None)
     logins[address] = Login(address, new.token, user)
     save_logins(logins)
     click.echo(f"You are {user} at {address}. The token is in {config_file()}.")
+    # Services before scopes did not tell them.
+    if "submit" not in me.get("scopes", ["submit"]):
+        click.echo(
+            "This token only reads. For `torres submit` create one with the scope"
+            " `submit`.",
+            err=True,
+        )
 
 
 @click.command()

@@ -17,7 +17,7 @@ from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.cache import never_cache
 
-from ladder.accounts import sessions, tokens
+from ladder.accounts import scopes, sessions, tokens
 from ladder.accounts.models import GitHubIdentity
 from ladder.bots import selectors as bots, services, submissions, tasks
 from ladder.bots.models import Bot, Submission
@@ -52,7 +52,10 @@ class SignedInView(LoginRequiredMixin, View):
 
 class AccountPage(SignedInView):
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page(forms.NewTokenForm(auto_id=TOKEN_FIELD_IDS))
+        return self.page(self._empty_form())
+
+    def _empty_form(self) -> forms.NewTokenForm:
+        return forms.NewTokenForm(self.person(), auto_id=TOKEN_FIELD_IDS)
 
     def page(
         self, token_form: forms.NewTokenForm, new_token: str = "", status: int = 200
@@ -61,7 +64,10 @@ class AccountPage(SignedInView):
         person = self.person()
         context = {
             "own_bots": dashboard.own_bots(person),
-            "tokens": person.tokens.order_by("-id"),
+            "tokens": [
+                (token, ", ".join(scopes.names(token.scopes)))
+                for token in person.tokens.order_by("-id")
+            ],
             "new_bot": forms.NewBotForm(),
             "new_token": token_form,
             "shown": new_token,
@@ -239,19 +245,22 @@ class CreateTokenAction(AccountPage):
     """Create a token and show it once. The database stores only its digest."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        form = forms.NewTokenForm(request.POST, auto_id=TOKEN_FIELD_IDS)
+        form = forms.NewTokenForm(self.person(), request.POST, auto_id=TOKEN_FIELD_IDS)
         if not form.is_valid():
             return self.page(form, status=422)
-        # A token must not outlive the token that opened this session.
+        # A token must not outlive the token that opened this session, or permit more.
         expires_at = form.expires_at(sessions.expiry(request))
         try:
             token = tokens.new_token(
-                self.person(), form.cleaned_data["name"], expires_at
+                self.person(),
+                form.cleaned_data["name"],
+                expires_at,
+                form.permitted() & scopes.of_user(self.person()),
             )
         except LadderError as refusal:
             self.show_error(refusal)
             return redirect("me")
-        return self.page(forms.NewTokenForm(auto_id=TOKEN_FIELD_IDS), token)
+        return self.page(self._empty_form(), token)
 
 
 class RevokeTokenAction(SignedInView):

@@ -11,6 +11,8 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from ladder.accounts import scopes
+from ladder.accounts.scopes import Scope
 from ladder.bots.models import Bot
 from ladder.web import bot_search
 
@@ -142,6 +144,29 @@ class NewTokenForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     days = forms.ChoiceField(choices=LIFETIMES, required=False, label="It expires")
+    scopes = forms.MultipleChoiceField(
+        required=False,
+        label="What it may do",
+        widget=forms.CheckboxSelectMultiple,
+        initial=scopes.names(scopes.DEFAULT),
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        """Offer what the session of the user permits, and `operate` to operators."""
+        super().__init__(*args, **kwargs)
+        offered = scopes.of_user(user)
+        if not user.is_staff:
+            offered &= ~Scope.OPERATE
+        field = self.fields["scopes"]
+        if isinstance(field, forms.MultipleChoiceField):
+            field.choices = [
+                (name, f"{name}: {scopes.MEANINGS[scopes.parse([name])]}")
+                for name in scopes.names(offered)
+            ]
+
+    def permitted(self) -> Scope:
+        """Return the chosen scopes; without a choice the usual ones."""
+        return scopes.parse(self.cleaned_data["scopes"]) or scopes.DEFAULT
 
     def expires_at(self, limit: datetime | None) -> datetime | None:
         """Return when the token expires: not later than `limit`. None for never."""

@@ -62,6 +62,8 @@ PROBLEMS = {
     "not-authenticated": "This needs a token: `Authorization: Bearer TOKEN`.",
     "authentication-failed": "The token is unknown or has expired.",
     "permission-denied": "You do not have permission for this action.",
+    "missing-scope": "The token lacks the scope that `scope` names. Create one that has"
+    " it.",
     "not-found": "There is nothing at this address.",
     "method-not-allowed": "This address does not support the method.",
     "csrf-failed": "The form has expired. Load the page again.",

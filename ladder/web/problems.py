@@ -19,6 +19,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from ladder.accounts.scopes import MissingScope
 from ladder.common.errors import LadderError, TooMany
 from ladder.runner.compiler import BuildFailed
 from ladder.runner.languages import EntryNotFound
@@ -86,6 +87,10 @@ def _framework_error(exc: exceptions.APIException) -> Response:
         headers["WWW-Authenticate"] = challenge
     if wait := getattr(exc, "wait", None):
         headers["Retry-After"] = str(int(wait) + 1)
+    if isinstance(exc, MissingScope):
+        headers["WWW-Authenticate"] = (
+            f'Bearer realm="api", error="insufficient_scope", scope="{exc.scope}"'
+        )
     code = str(exc.default_code).replace("_", "-")
     if isinstance(exc, exceptions.ValidationError):
         errors = list(_field_errors(exc.get_full_details()))
@@ -95,7 +100,8 @@ def _framework_error(exc: exceptions.APIException) -> Response:
         detail = str(exc.detail)
         if detail == str(exc.default_detail):
             detail = NEXT_STEPS.get(code, detail)
-        body = problem(exc.status_code, code, detail)
+        more = {"scope": exc.scope} if isinstance(exc, MissingScope) else {}
+        body = problem(exc.status_code, code, detail, **more)
     return Response(
         body, status=exc.status_code, headers=headers, content_type=MEDIA_TYPE
     )

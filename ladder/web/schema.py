@@ -5,6 +5,8 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 
+from ladder.accounts import scopes
+
 PROBLEM = {
     "type": "object",
     "description": "RFC 9457. `code` is stable.",
@@ -36,7 +38,27 @@ _PROBLEM_RESPONSE = {
 
 
 class Schema(AutoSchema):
-    """Adds the problem document to the responses of every operation."""
+    """Adds to every operation what all have in common.
+
+    1. The problem document is among the responses.
+    2. An operation is marked as public, or as one that needs a token. Public ones take
+       a token, too, but do not need it.
+    3. `x-scope` and the description name the scope that a token needs.
+    """
+
+    def get_auth(self) -> list[dict[str, Any]]:
+        auths: list[dict[str, Any]] = super().get_auth()
+        return [{}] if {} in auths else auths
+
+    def get_description(self) -> str:  # type: ignore[override]
+        scope = f"A token needs the scope `{self._scope()}`."
+        return f"{super().get_description() or ''}\n\n{scope}".strip()
+
+    def get_extensions(self) -> dict[str, Any]:
+        return {**super().get_extensions(), "x-scope": self._scope()}
+
+    def _scope(self) -> str:
+        return scopes.names(scopes.needed(self.view, self.method))[0]
 
     def _get_response_bodies(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(*args, **kwargs)

@@ -13,6 +13,7 @@ from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.http import conditional_page
 
+from ladder.accounts.scopes import Scope
 from ladder.accounts.sessions import sign_in
 from ladder.bots import selectors as bots, submissions
 from ladder.bots.models import Bot, Submission
@@ -316,6 +317,8 @@ class ProblemsPage(View):
 
 
 class SignInPage(View):
+    write_scope = Scope.READ  # to sign in anew
+
     def get(self, request: HttpRequest) -> HttpResponse:
         return render(request, "web/sign-in.html", {"form": forms.SignInForm()})
 
@@ -331,6 +334,8 @@ class SignInPage(View):
 
 
 class SignOutAction(View):
+    write_scope = Scope.READ
+
     def post(self, request: HttpRequest) -> HttpResponse:
         logout(request)
         return redirect("/")

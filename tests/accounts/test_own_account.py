@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from ladder.accounts import tokens
+from ladder.accounts import scopes, tokens
 from ladder.accounts.models import ApiToken
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factories import sign_in, sign_up
@@ -156,6 +156,7 @@ def test_a_token_binds_a_session_that_began_with_the_password(ana: Client) -> No
 
 def test_an_operator_with_a_token_does_not_change_users(finder: Client) -> None:
     User.objects.filter(username="ana").update(is_staff=True, is_superuser=True)
+    ApiToken.objects.update(scopes=int(scopes.ALL))
     ana = ana_row()
     form = {"usable_password": "true", "password1": NEW, "password2": NEW}
     path = f"/admin/auth/user/{ana.pk}"

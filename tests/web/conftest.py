@@ -8,7 +8,7 @@ from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser, Page
 
-from ladder.accounts import tokens
+from ladder.accounts import scopes, tokens
 from ladder.ops.embedded import EmbeddedWeb
 from tests import browser, factories
 
@@ -59,7 +59,7 @@ def visit(db: None, data_dir):
     def client_of(name: str) -> Client:
         client = Client()
         if name:
-            token = tokens.token_for(name)
+            token = tokens.token_for(name, scopes=scopes.ALL)
             assert client.post("/sign-in/", {"token": token}).status_code == 302
         return client
 

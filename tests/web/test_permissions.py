@@ -1,5 +1,7 @@
 """The permissions of the API: every route and method, as every kind of person.
 
+The same with tokens that have one scope each.
+
 The routes and methods come from the router. A new one has no expectation here and fails
 the test; then say in `EXPECTED` who may use it.
 """
@@ -19,7 +21,8 @@ from pytest_django import DjangoDbBlocker
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from ladder.accounts import tokens
+from ladder.accounts import scopes, tokens
+from ladder.accounts.scopes import Scope
 from ladder.bots.models import Bot
 from ladder.comparisons.models import VersionComparison
 from ladder.games.models import Game, Match, Seat, SeatLog
@@ -132,6 +135,8 @@ EXPECTED = {
     ("get", f"{CUP}games/"): PUBLIC,
 }
 """Who may do what. `bot` is a bot of the owner, and so is all that belongs to it."""
+OTHER_SCOPES: dict[tuple[str, str], str] = {}
+"""The scope of operations that need neither `read` (GET) nor `submit` (the others)."""
 
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "bots/"): {"name": "One more"},
@@ -255,15 +260,23 @@ def world(
 
 
 def clients() -> dict[str, APIClient]:
-    """Return a client for each role."""
+    """Return a client for each role, and one for each role with a single scope."""
     found = {}
     for role, name in ROLES.items():
         client = APIClient(raise_request_exception=False)
         if name:
-            token = tokens.token_for(name)
-            client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+            sign_in(client, name, scopes.ALL)
+            for scope in Scope:
+                limited = APIClient(raise_request_exception=False)
+                sign_in(limited, name, scope)
+                found[f"{role}, {scope.name.lower()}"] = limited
         found[role] = client
     return found
+
+
+def sign_in(client: APIClient, name: str, permitted: Scope) -> None:
+    token = tokens.token_for(name, scopes=permitted)
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
 
 
 def play_secretly() -> Game:
@@ -317,6 +330,40 @@ def test_an_operation_is_open_to_the_right_people(
     }
 
     assert statuses == EXPECTED[method, route]._asdict()
+
+
+@pytest.mark.parametrize(("method", "route"), OPERATIONS)
+def test_a_token_needs_the_scope_of_an_operation(
+    world: PermissionRows, method: str, route: str
+) -> None:
+    PREPARATIONS.get((method, route), lambda _: None)(world)
+    expected = EXPECTED[method, route]._asdict()
+    role = "owner" if expected["owner"] < 400 else "operator"
+    address, body = world.address(route), BODIES.get((method, route))
+
+    for scope in scopes.names(scopes.ALL):
+        answer = world.ask(f"{role}, {scope}", method, address, body)
+        if scope == scope_of(method, route):
+            assert answer.status_code == expected[role]
+        else:
+            problem = json.loads(answer.seen)
+            assert (answer.status_code, problem["code"]) == (403, "missing-scope")
+            assert problem["scope"] == scope_of(method, route)
+            assert f'scope="{problem["scope"]}"' in answer["WWW-Authenticate"]
+
+
+def scope_of(method: str, route: str) -> str:
+    usual = "read" if method == "get" else "submit"
+    return OTHER_SCOPES.get((method, route), usual)
+
+
+@pytest.mark.parametrize(("method", "route"), OPERATIONS)
+def test_what_authors_may_not_do_needs_more_than_their_scopes(
+    method: str, route: str
+) -> None:
+    """A token of an operator that leaks from a bot's script does nothing of this."""
+    for_authors = EXPECTED[method, route].owner < 400
+    assert (scope_of(method, route) in ("organise", "operate")) == (not for_authors)
 
 
 @pytest.mark.parametrize(("method", "route"), OTHERS)

@@ -77,6 +77,12 @@ class Migration(migrations.Migration):
                     models.CharField(help_text="To tell tokens apart.", max_length=12),
                 ),
                 ("digest", models.CharField(max_length=64, unique=True)),
+                (
+                    "scopes",
+                    models.PositiveSmallIntegerField(
+                        default=3, help_text="The set of `Scope` as one number."
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("expires_at", models.DateTimeField(blank=True, null=True)),
                 ("last_used_at", models.DateTimeField(blank=True, null=True)),
@@ -91,6 +97,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name": "API token",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("scopes__gte", 1), ("scopes__lte", 15)),
+                        name="a_token_has_known_scopes",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ladder.accounts import tokens
+from ladder.accounts import scopes, tokens
 from ladder.accounts.user_names import clean_user_name
 from ladder.common.errors import LadderError
 
@@ -14,10 +14,20 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="the name of the user")
+        parser.add_argument(
+            "--scope",
+            action="append",
+            choices=scopes.names(scopes.ALL),
+            dest="scopes",
+            help="what the token permits; repeat it for several scopes. The default is"
+            f" {' and '.join(scopes.names(scopes.DEFAULT))}",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
             name = clean_user_name(options["name"])
-            self.stdout.write(tokens.token_for(name))
+            chosen = options["scopes"]
+            permitted = scopes.parse(chosen) if chosen else scopes.DEFAULT
+            self.stdout.write(tokens.token_for(name, scopes=permitted))
         except LadderError as refusal:
             raise CommandError(str(refusal)) from refusal
