@@ -62,6 +62,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "ladder.web.middleware.ContentSecurityPolicy",
     "ladder.web.bodies.BodyLimit",
+    # Above SharedAnswers, because visitors share no rate limits.
+    "ladder.web.throttles.RateLimitHeaders",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "ladder.web.middleware.SharedAnswers",
     # Below SharedAnswers, so that a shared response is compressed once. It adds random
@@ -320,11 +322,12 @@ TORRES_PROXIES = env.int("TORRES_PROXIES", default=0)
 if TORRES_PROXIES:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-# Rate limits, in requests per minute: API requests of one user, API requests of one
-# address without a token, attempts to sign in of one address, attempts to sign up of
-# one address, uploads of one user, actions of one user in games by hand, pages of one
-# address that are rendered for it (a shared page does not count), and replay files of
-# one address that are shown.
+# Rate limits, in requests per minute: API requests of one token, API requests of one
+# user, API requests of one address without a token, attempts to sign in of one address,
+# attempts to sign up of one address, uploads of one user, actions of one user in games
+# by hand, pages of one address that are rendered for it (a shared page does not count),
+# and replay files of one address that are shown.
+TORRES_RATE_TOKEN = env.int("TORRES_RATE_TOKEN", default=2000)
 TORRES_RATE_USER = env.int("TORRES_RATE_USER", default=3000)
 TORRES_RATE_ANONYMOUS = env.int("TORRES_RATE_ANONYMOUS", default=1200)
 TORRES_RATES = {
@@ -380,6 +383,20 @@ SPECTACULAR_SETTINGS = {
         "TournamentStatus": "ladder.tournaments.models.TournamentStatus",
     },
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "APPEND_COMPONENTS": {
+        "headers": {
+            "RateLimit-Policy": {
+                "description": "The limits of the request: q requests in w seconds.",
+                "schema": {"type": "string"},
+                "example": '"token";q=2000;w=60, "user";q=3000;w=60',
+            },
+            "RateLimit": {
+                "description": "Of each limit, r requests are left for t seconds.",
+                "schema": {"type": "string"},
+                "example": '"token";r=1999;t=60, "user";r=2997;t=42',
+            },
+        }
+    },
 }
 
 # The least time limit of a whole game, in seconds. It is three times the thinking time

@@ -32,9 +32,10 @@ class TokenAuthentication(BaseAuthentication):
         if token is None:
             # REST framework refuses the request before it counts it.
             client = f"addr:{rate_limits.address(request)}"
-            use = rate_limits.count(client)
-            if use.requests > settings.TORRES_RATE_ANONYMOUS:
-                raise Throttled(use.left_s)
+            limit = settings.TORRES_RATE_ANONYMOUS
+            quota = rate_limits.take(request, "address", limit, client)
+            if quota.is_exceeded:
+                raise Throttled(quota.use.left_s)
             raise AuthenticationFailed("This token is unknown or has expired.")
         _check_scope(request, token)
         scopes.restrict(token.user, token.scopes)

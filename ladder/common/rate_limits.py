@@ -26,6 +26,18 @@ class Use(NamedTuple):
     left_s: int  # seconds until the window ends, from 1 on
 
 
+class Quota(NamedTuple):
+    """A limit that applies to a request, and its use with this request."""
+
+    name: str
+    limit: int
+    use: Use
+
+    @property
+    def is_exceeded(self) -> bool:
+        return self.use.requests > self.limit
+
+
 def wait_s(scope: str, client: str) -> int:
     """Count an expensive action. Return 0, or how long to wait if it is one too many.
 
@@ -48,6 +60,20 @@ def count(client: str, window_s: int = WINDOW_S) -> Use:
     counter = opened if cache.add(key, opened, window_s) else _increment(key, opened)
     start, requests = divmod(counter, _START)
     return Use(requests, max(1, start + window_s - now))
+
+
+def take(request: HttpRequest | Request, name: str, limit: int, client: str) -> Quota:
+    """Count a request, and remember its quota for the header of the response."""
+    quota = Quota(name, limit, count(client))
+    quotas_of(request).append(quota)
+    return quota
+
+
+def quotas_of(request: HttpRequest | Request) -> list[Quota]:
+    """Return the quotas that were counted for a request."""
+    django_request = request._request if isinstance(request, Request) else request  # noqa: SLF001
+    quotas: list[Quota] = django_request.__dict__.setdefault("rate_quotas", [])
+    return quotas
 
 
 def _increment(key: str, opened: int) -> int:

@@ -35,6 +35,10 @@ _PROBLEM_RESPONSE = {
     "description": "A problem",
     "content": {"application/problem+json": {"schema": PROBLEM}},
 }
+_RATE_LIMITS = {
+    name: {"$ref": f"#/components/headers/{name}"}
+    for name in ("RateLimit", "RateLimit-Policy")
+}
 
 
 class Schema(AutoSchema):
@@ -43,7 +47,8 @@ class Schema(AutoSchema):
     1. The problem document is among the responses.
     2. An operation is marked as public, or as one that needs a token. Public ones take
        a token, too, but do not need it.
-    3. `x-scope` and the description name the scope that a token needs.
+    3. The responses have the headers of rate limits.
+    4. `x-scope` and the description name the scope that a token needs.
     """
 
     def get_auth(self) -> list[dict[str, Any]]:
@@ -62,7 +67,11 @@ class Schema(AutoSchema):
 
     def _get_response_bodies(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(*args, **kwargs)
-        return bodies | {"4XX": _PROBLEM_RESPONSE, "5XX": _PROBLEM_RESPONSE}
+        bodies |= {"4XX": _PROBLEM_RESPONSE, "5XX": _PROBLEM_RESPONSE}
+        return {
+            status: body | {"headers": body.get("headers", {}) | _RATE_LIMITS}
+            for status, body in bodies.items()
+        }
 
 
 class BearerToken(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

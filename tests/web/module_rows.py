@@ -23,6 +23,7 @@ def module_rows(blocker: DjangoDbBlocker, data: Path) -> Iterator[None]:
             DATA_DIR=data,
             STORAGES=settings.STORAGES | {"bots": bots},
             TORRES_RATE_ANONYMOUS=10**9,
+            TORRES_RATE_TOKEN=10**9,
             TORRES_RATE_USER=10**9,
             TORRES_RATES=dict.fromkeys(settings.TORRES_RATES, 10**9),
         ),
