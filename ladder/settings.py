@@ -77,6 +77,8 @@ MIDDLEWARE = [
     "ladder.web.token_scopes.SessionScopes",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    # The last one, so that it stores responses as the views have made them.
+    "ladder.web.idempotency.IdempotencyKeys",
 ]
 ROOT_URLCONF = "ladder.urls"
 TEMPLATES = [

@@ -1,4 +1,4 @@
-"""Tokens, accounts at GitHub, user names, and invitations."""
+"""Tokens, accounts at GitHub, user names, invitations, and keys of requests."""
 
 from django.conf import settings
 from django.db import models
@@ -9,6 +9,7 @@ from ladder.accounts.scopes import ALL, DEFAULT
 # NFKD makes at most four characters of one, in a name of 150 characters.
 MAX_KEY_LENGTH = 600
 MAX_NOTE_LENGTH = 100
+MAX_IDEMPOTENCY_KEY_LENGTH = 255
 
 
 class ApiToken(models.Model):
@@ -109,3 +110,27 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.prefix}…"
+
+
+class IdempotentRequest(models.Model):
+    """A request with a key, and its response. See `ladder.accounts.idempotency`."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="idempotent_requests"
+    )
+    key = models.CharField(max_length=MAX_IDEMPOTENCY_KEY_LENGTH)
+    fingerprint = models.CharField(max_length=64)
+    started_at = models.DateTimeField(db_index=True)
+    status = models.PositiveSmallIntegerField(
+        null=True, help_text="Null while the request is processed."
+    )
+    headers = models.JSONField(default=dict)
+    body = models.BinaryField(null=True, help_text="Null if it is not stored.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "key"], name="one_request_per_key")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.user}"

@@ -7,7 +7,8 @@ from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from ladder.accounts.models import ApiToken, Invitation
+from ladder.accounts.idempotency import KEPT_FOR
+from ladder.accounts.models import ApiToken, IdempotentRequest, Invitation
 from ladder.common.retention import RetentionRule, rule_for_rows
 
 
@@ -18,6 +19,9 @@ def rules() -> list[RetentionRule]:
         rule_for_rows("expired tokens", setting, ApiToken.objects.all, _due_tokens),
         rule_for_rows(
             "expired invitations", setting, Invitation.objects.all, _due_invitations
+        ),
+        rule_for_rows(
+            "keys of requests", "", IdempotentRequest.objects.all, _due_requests
         ),
     ]
 
@@ -32,6 +36,10 @@ def _due_tokens() -> QuerySet[ApiToken]:
 
 def _due_invitations() -> QuerySet[Invitation]:
     return Invitation.objects.filter(expires_at__lt=Now() - _keep())
+
+
+def _due_requests() -> QuerySet[IdempotentRequest]:
+    return IdempotentRequest.objects.filter(started_at__lt=Now() - KEPT_FOR)
 
 
 def _keep() -> timedelta:

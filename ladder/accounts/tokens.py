@@ -97,6 +97,12 @@ def revoke_token(user: User, token_id: int) -> None:
     ApiToken.objects.filter(user=user, pk=token_id).delete()
 
 
+def find(authorization: str) -> ApiToken | None:
+    """Return the valid token in a header `Authorization`. Records no use."""
+    scheme, _, text = authorization.partition(" ")
+    return _valid_token(text.strip()) if scheme.lower() == "bearer" else None
+
+
 def is_known(text: str) -> bool:
     """True if this is the text of a valid token. Records no use."""
     return _valid_token(text) is not None

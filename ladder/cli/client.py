@@ -15,6 +15,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 from urllib.parse import quote, urlsplit
+from uuid import uuid4
 
 import click
 
@@ -31,7 +32,7 @@ MAX_WAITS = 5
 """A request that is refused for its rate is repeated at most this many times."""
 MAX_WAIT_S = 60.0
 RETRIES = 3
-"""Reading is repeated this many times if the connection breaks."""
+"""A request is sent at most this often if the connection breaks."""
 
 _pause = threading.Event().wait
 
@@ -288,7 +289,12 @@ class LadderClient:
             page = self._object("GET", page["next"])
 
     def _send(self, method: str, path: str, **body: object) -> httpx.Response:
-        """Send a request; wait if the rate is limited, and repeat what only reads."""
+        """Send a request; wait if the rate is limited, and repeat it if it fails.
+
+        A POST has a key, so that the service does it once however often it is sent.
+        """
+        if method == "POST":
+            body = {**body, "headers": {"Idempotency-Key": str(uuid4())}}
         waits = 0
         failures = 0
         while True:
@@ -296,7 +302,7 @@ class LadderClient:
                 answer = self._http.request(method, path, **body)  # type: ignore[arg-type]
             except httpx.TransportError as error:
                 failures += 1
-                if method != "GET" or failures >= RETRIES:
+                if failures >= RETRIES:
                     raise self._no_answer(error) from None
                 _pause(failures)
                 continue
@@ -341,8 +347,11 @@ def _whole_part(answer: httpx.Response) -> Iterator[dict[str, Any]]:
 
 
 def _wait_s(answer: httpx.Response) -> float | None:
-    """Return how many seconds to wait before a request is repeated; None for never."""
-    if answer.status_code != HTTPStatus.TOO_MANY_REQUESTS:
+    """Return how many seconds to wait before a request is repeated; None for never.
+
+    A conflict tells a time if the same request is still being processed.
+    """
+    if answer.status_code not in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.CONFLICT):
         return None
     try:
         wait_s = float(answer.headers["Retry-After"])

@@ -62,6 +62,13 @@ PROBLEMS = {
     "not-authenticated": "This needs a token: `Authorization: Bearer TOKEN`.",
     "authentication-failed": "The token is unknown or has expired.",
     "permission-denied": "You do not have permission for this action.",
+    "bad-idempotency-key": "The Idempotency-Key is empty, too long or not ASCII.",
+    "idempotency-key-reused": "Another request had this Idempotency-Key. Use a new"
+    " one.",
+    "in-progress": "The first request with this Idempotency-Key is still processed. Try"
+    " again after the time in Retry-After.",
+    "no-stored-response": "The request was done, but its response was not stored. Read"
+    " what it has changed.",
     "missing-scope": "The token lacks the scope that `scope` names. Create one that has"
     " it.",
     "not-found": "There is nothing at this address.",

@@ -4,8 +4,10 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter
 
 from ladder.accounts import scopes
+from ladder.accounts.idempotency import KEY
 
 PROBLEM = {
     "type": "object",
@@ -35,6 +37,13 @@ _PROBLEM_RESPONSE = {
     "description": "A problem",
     "content": {"application/problem+json": {"schema": PROBLEM}},
 }
+_IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "pattern": f"^{KEY.pattern}$"},
+    OpenApiParameter.HEADER,
+    description="A new text for each request, for example a UUID. The same request with"
+    " the same key gets the same response for 24 hours, and is done once.",
+)
 _RATE_LIMITS = {
     name: {"$ref": f"#/components/headers/{name}"}
     for name in ("RateLimit", "RateLimit-Policy")
@@ -48,7 +57,8 @@ class Schema(AutoSchema):
     2. An operation is marked as public, or as one that needs a token. Public ones take
        a token, too, but do not need it.
     3. The responses have the headers of rate limits.
-    4. `x-scope` and the description name the scope that a token needs.
+    4. Every POST takes an Idempotency-Key.
+    5. `x-scope` and the description name the scope that a token needs.
     """
 
     def get_auth(self) -> list[dict[str, Any]]:
@@ -58,6 +68,10 @@ class Schema(AutoSchema):
     def get_description(self) -> str:  # type: ignore[override]
         scope = f"A token needs the scope `{self._scope()}`."
         return f"{super().get_description() or ''}\n\n{scope}".strip()
+
+    def get_override_parameters(self) -> list[Any]:
+        parameters = list(super().get_override_parameters())
+        return [*parameters, _IDEMPOTENCY_KEY] if self.method == "POST" else parameters
 
     def get_extensions(self) -> dict[str, Any]:
         return {**super().get_extensions(), "x-scope": self._scope()}

@@ -150,4 +150,49 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.CreateModel(
+            name="IdempotentRequest",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("key", models.CharField(max_length=255)),
+                ("fingerprint", models.CharField(max_length=64)),
+                ("started_at", models.DateTimeField(db_index=True)),
+                (
+                    "status",
+                    models.PositiveSmallIntegerField(
+                        help_text="Null while the request is processed.", null=True
+                    ),
+                ),
+                ("headers", models.JSONField(default=dict)),
+                (
+                    "body",
+                    models.BinaryField(
+                        help_text="Null if it is not stored.", null=True
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="idempotent_requests",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("user", "key"), name="one_request_per_key"
+                    )
+                ],
+            },
+        ),
     ]

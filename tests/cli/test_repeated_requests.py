@@ -1,0 +1,67 @@
+"""The client sends a request again that got no answer, so that it is done once."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from ladder.cli import client as clients
+from ladder.cli.client import LadderClient, Login, RemoteError
+
+
+class Flaky(BaseHTTPRequestHandler):
+    """Closes the connection before it answers, as often as the server says."""
+
+    def do_POST(self) -> None:
+        self.server.keys.append(self.headers["Idempotency-Key"])
+        self.rfile.read(int(self.headers["Content-Length"]))
+        status = self.server.answers.pop(0)
+        if status == 0:
+            self.close_connection = True
+            return
+        body = json.dumps({"slug": "one", "detail": "not yet"}).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        if status == 409:
+            self.send_header("Retry-After", "0")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
+    monkeypatch.setattr(clients, "_pause", lambda _: None)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Flaky) as server:
+        server.keys = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def client(server: ThreadingHTTPServer) -> LadderClient:
+    return LadderClient(Login(f"http://127.0.0.1:{server.server_port}", "torres_x"))
+
+
+def test_a_post_is_sent_again_with_the_same_key(server) -> None:
+    server.answers = [0, 409, 201, 201]
+    with client(server) as ladder:
+        assert ladder.upload("one", "bot.py", b"pass")["slug"] == "one"
+        ladder.create_bot("One")
+
+    first, second, third, other = server.keys
+    assert first == second == third
+    assert other != first
+
+
+def test_a_post_is_not_sent_for_ever(server) -> None:
+    server.answers = [0] * 9
+    with client(server) as ladder, pytest.raises(RemoteError, match="does not answer"):
+        ladder.create_bot("One")
+
+    assert len(server.keys) == 3
+    assert len(set(server.keys)) == 1
