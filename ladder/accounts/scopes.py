@@ -69,16 +69,13 @@ def parse(words: Iterable[str]) -> Scope:
 def needed(view: object, method: str) -> Scope:
     """Return the scope that a method of a view needs.
 
-    Reading needs READ, everything else SUBMIT. A view for other people names another
-    scope in its attribute `read_scope` or `write_scope`. Both are attributes of pages,
-    too.
+    Reading needs READ, everything else SUBMIT. A view of the REST API or a page for
+    others has the name of another scope in its attribute `scope`: reading needs it,
+    too, if it is `operate`, because such a view is for operators only.
     """
-    reads = method in SAFE_METHODS
-    scope: Scope = (
-        getattr(view, "read_scope", Scope.READ)
-        if reads
-        else getattr(view, "write_scope", Scope.SUBMIT)
-    )
+    scope: Scope = Scope[getattr(view, "scope", "submit").upper()]
+    if method in SAFE_METHODS and scope != Scope.OPERATE:
+        return Scope.READ
     return scope
 
 

@@ -13,7 +13,6 @@ from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.http import conditional_page
 
-from ladder.accounts.scopes import Scope
 from ladder.accounts.sessions import sign_in
 from ladder.bots import selectors as bots, submissions
 from ladder.bots.models import Bot, Submission
@@ -317,7 +316,7 @@ class ProblemsPage(View):
 
 
 class SignInPage(View):
-    write_scope = Scope.READ  # to sign in anew
+    scope = "read"  # to sign in anew
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return render(request, "web/sign-in.html", {"form": forms.SignInForm()})
@@ -334,7 +333,7 @@ class SignInPage(View):
 
 
 class SignOutAction(View):
-    write_scope = Scope.READ
+    scope = "read"
 
     def post(self, request: HttpRequest) -> HttpResponse:
         logout(request)

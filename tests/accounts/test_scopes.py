@@ -176,3 +176,20 @@ def test_the_owner_chooses_and_sees_scopes(chosen: list[str], stored: int) -> No
     assert page.status_code == 200
     assert ApiToken.objects.get(name="ci").scopes == stored
     assert f"<td>{', '.join(scopes.names(stored))}</td>" in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("scope", "reading", "writing"),
+    [
+        (None, "read", "submit"),
+        ("read", "read", "read"),
+        ("organise", "read", "organise"),
+        ("operate", "operate", "operate"),
+    ],
+)
+def test_a_view_names_its_scope(scope: str | None, reading: str, writing: str) -> None:
+    view = type("View", (), {} if scope is None else {"scope": scope})
+    for method in ("GET", "HEAD", "OPTIONS"):
+        assert scopes.names(scopes.needed(view, method)) == [reading]
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        assert scopes.names(scopes.needed(view, method)) == [writing]
