@@ -77,8 +77,9 @@ MIDDLEWARE = [
     "ladder.web.token_scopes.SessionScopes",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    # The last one, so that it stores responses as the views have made them.
+    # The last ones, so that they get responses as the views have made them.
     "ladder.web.idempotency.IdempotencyKeys",
+    "ladder.web.field_selection.FieldSelection",
 ]
 ROOT_URLCONF = "ladder.urls"
 TEMPLATES = [

@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiParameter
 
 from ladder.accounts import scopes
 from ladder.accounts.idempotency import KEY
+from ladder.web.field_selection import NAMES, selects_fields
 
 PROBLEM = {
     "type": "object",
@@ -44,6 +45,12 @@ _IDEMPOTENCY_KEY = OpenApiParameter(
     description="A new text for each request, for example a UUID. The same request with"
     " the same key gets the same response for 24 hours, and is done once.",
 )
+_FIELDS = OpenApiParameter(
+    "fields",
+    {"type": "string", "pattern": f"^{NAMES}$"},
+    description="Names of fields, separated by commas. The answer, or each row of a"
+    " list, then has only these, also if the schema requires others.",
+)
 _RATE_LIMITS = {
     name: {"$ref": f"#/components/headers/{name}"}
     for name in ("RateLimit", "RateLimit-Policy")
@@ -57,7 +64,7 @@ class Schema(AutoSchema):
     2. An operation is marked as public, or as one that needs a token. Public ones take
        a token, too, but do not need it.
     3. The responses have the headers of rate limits.
-    4. Every POST takes an Idempotency-Key.
+    4. Every POST takes an Idempotency-Key, and every GET of JSON `fields`.
     5. `x-scope` and the description name the scope that a token needs.
     """
 
@@ -71,7 +78,11 @@ class Schema(AutoSchema):
 
     def get_override_parameters(self) -> list[Any]:
         parameters = list(super().get_override_parameters())
-        return [*parameters, _IDEMPOTENCY_KEY] if self.method == "POST" else parameters
+        if self.method == "POST":
+            parameters.append(_IDEMPOTENCY_KEY)
+        if self.method == "GET" and selects_fields(self.view):
+            parameters.append(_FIELDS)
+        return parameters
 
     def get_extensions(self) -> dict[str, Any]:
         return {**super().get_extensions(), "x-scope": self._scope()}

@@ -31,6 +31,7 @@ from ladder.ratings.serializers import (
     LadderSerializer,
     LeaderboardSerializer,
     PointSerializer,
+    RowSerializer,
 )
 from ladder.ratings.views.page_numbers import (
     DEFAULT_ROWS,
@@ -70,6 +71,8 @@ class LeaderboardView(APIView):
     Its rows have skills and ranks; status, submission, games, forfeits and settling are
     null.
     """
+
+    serializer_class = RowSerializer  # of a row; `fields` chooses from its fields
 
     @extend_schema(parameters=PARAMETERS, responses=LeaderboardSerializer)
     def get(self, request: Request, slug: str) -> HttpResponse:
