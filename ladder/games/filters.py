@@ -5,7 +5,7 @@ from typing import Any
 
 import django_filters as filters
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework.exceptions import ValidationError
@@ -21,7 +21,7 @@ from ladder.common.filters import (
     OneOfFilter,
 )
 from ladder.games import search
-from ladder.games.models import MAX_SEATS, Game, GameStatus, Match, Seat
+from ladder.games.models import MAX_SEATS, OPEN, Game, GameStatus, Match, Seat
 from ladder.games.search import SeatCondition, SeatOutcome
 
 ORDERINGS = {
@@ -34,12 +34,28 @@ ORDERINGS = {
 SIDE = "Name the side, too: add bot, owner or submission."
 
 
-def _moment(description: str) -> MomentFilter:
+SIZES = [str(number) for number in range(2, MAX_SEATS + 1)]
+MATCH_STATES = ("open", "over")
+
+
+def _moment(description: str, column: str | None = None) -> MomentFilter:
     schema = {"type": "string", "format": "date-time", "description": description}
-    return extend_schema_field(schema)(MomentFilter())
+    field, _, lookup = (column or "").partition("__")
+    return extend_schema_field(schema)(
+        MomentFilter(field_name=field or None, lookup_expr=lookup or "exact")
+    )
 
 
-class GameFilter(filters.FilterSet):
+class _PeriodFilter(filters.FilterSet):
+    """A filter with the parameters `from` and `to`."""
+
+    @classmethod
+    def get_filters(cls) -> dict[str, Any]:
+        """Return the filters by parameter. Python reserves the word `from`."""
+        return {name.rstrip("_"): each for name, each in super().get_filters().items()}
+
+
+class GameFilter(_PeriodFilter):
     """The parameters of lists of games.
 
     `bot`, `owner`, `submission`, `result` and `forfeit` are about one seat, and
@@ -55,7 +71,7 @@ class GameFilter(filters.FilterSet):
     result = OneOfFilter([outcome.value for outcome in SeatOutcome])
     forfeit = OneOfFilter([fault.value for fault in Fault])
     ruleset = OneOfFilter(list(PRESETS), field_name="match__ruleset")
-    seats = OneOfFilter([str(number) for number in range(2, MAX_SEATS + 1)])
+    seats = OneOfFilter(SIZES)
     status = OneOfFilter(GameStatus.values)
     match = filters.NumberFilter(min_value=0, max_value=2**63 - 1)
     ladder = filters.CharFilter()
@@ -66,11 +82,6 @@ class GameFilter(filters.FilterSet):
     class Meta:
         model = Game
         fields: list[str] = []
-
-    @classmethod
-    def get_filters(cls) -> dict[str, Any]:
-        """Return the filters by parameter. Python reserves the word `from`."""
-        return {name.rstrip("_"): each for name, each in super().get_filters().items()}
 
     def filter_queryset(self, games: QuerySet[Game]) -> QuerySet[Game]:
         """Return the keys of the games, with the columns of their order."""
@@ -157,17 +168,47 @@ class ExportFilter(GameFilter):
     )(CountFilter())
 
 
-class MatchFilter(filters.FilterSet):
+class MatchFilter(_PeriodFilter):
+    """The parameters of the list of matches. `TournamentMatchFilter` adds one."""
+
     bot = NamedRowFilter(
         queryset=Bot.objects.all(), to_field_name="slug", method="of_bot"
     )
     kind = OneOfFilter(Match.Kind.values)
     ladder = filters.CharFilter()
+    ruleset = OneOfFilter(list(PRESETS))
+    seats = OneOfFilter(SIZES)
+    state = OneOfFilter(
+        MATCH_STATES,
+        method="in_state",
+        help_text="open: a game of the match has not ended. over: all have.",
+    )
+    from_ = _moment("Matches made at this moment or later.", "created_at__gte")
+    to = _moment("Matches made before this moment.", "created_at__lt")
 
     class Meta:
         model = Match
-        fields = ["bot", "kind", "ladder"]
+        fields: list[str] = []
 
     def of_bot(self, rows: QuerySet[Match], _name: str, bot: Bot) -> QuerySet[Match]:
         its_seats = Seat.objects.filter(bot=bot)
         return rows.filter(pk__in=its_seats.values("game__match"))
+
+    def in_state(
+        self, rows: QuerySet[Match], _name: str, state: str
+    ) -> QuerySet[Match]:
+        open_games = Game.objects.filter(status__in=OPEN)
+        if state == "open":  # they are few, and an index leads to them
+            return rows.filter(pk__in=open_games.values("match"))
+        return rows.exclude(Exists(open_games.filter(match=OuterRef("pk"))))
+
+
+def match_order(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns of the order of matches, newest first.
+
+    With a period it is the time at which they were made. An index leads to the first
+    match of a period, however many were made later.
+    """
+    if values.get("from") or values.get("to"):
+        return ("-created_at", "-id")
+    return ("-id",)

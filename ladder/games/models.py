@@ -116,6 +116,7 @@ class Match(models.Model):
         indexes = [
             models.Index(fields=["kind", "-id"], name="match_by_kind"),
             models.Index(fields=["ladder", "-id"], name="match_by_ladder"),
+            models.Index(fields=["-created_at", "-id"], name="match_by_time"),
             # The tally adds up this column without reading the rows.
             models.Index(fields=["planned"], name="match_planned"),
             models.Index(

@@ -4,7 +4,6 @@ from ladder.games import export_views, views
 
 urlpatterns = [
     path("languages/", views.LanguageList.as_view(), name="languages"),
-    path("matches/", views.MatchList.as_view(), name="matches"),
     path("matches/<int:pk>/", views.MatchDetail.as_view(), name="match"),
     path("games/", views.GameList.as_view(), name="games"),
     path("games/<int:pk>/", views.GameDetail.as_view(), name="game"),

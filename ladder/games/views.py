@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from ladder.common.http import conditional
 from ladder.games import visibility
-from ladder.games.filters import GameFilter, MatchFilter, order_of
+from ladder.games.filters import GameFilter, order_of
 from ladder.games.installed_languages import installed_languages, upload_limits
 from ladder.games.models import Game, Match, Worker
 from ladder.games.serializers import (
@@ -40,14 +40,6 @@ class LanguageList(GenericAPIView[Worker]):
             "upload": upload_limits(settings.TORRES_UPLOAD_BYTES),
         }
         return Response(LanguagesSerializer(document).data)
-
-
-class MatchList(ListAPIView[Match]):
-    """The matches, newest first, and why each was made."""
-
-    queryset = visibility.matches()
-    serializer_class = MatchSerializer
-    filterset_class = MatchFilter
 
 
 class MatchDetail(RetrieveAPIView[Match]):

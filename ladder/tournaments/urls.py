@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from ladder.tournaments import views
+from ladder.tournaments import match_views, views
 
 _TOURNAMENT = "tournaments/<slug:slug>/"
 
 urlpatterns = [
+    path("matches/", match_views.MatchList.as_view(), name="matches"),
     path("tournaments/", views.TournamentList.as_view(), name="tournaments"),
     path(_TOURNAMENT, views.TournamentDetail.as_view(), name="tournament"),
     path(f"{_TOURNAMENT}entrants/", views.EntrantList.as_view(), name="entrants"),

@@ -362,6 +362,7 @@ class Migration(migrations.Migration):
                 "indexes": [
                     models.Index(fields=["kind", "-id"], name="match_by_kind"),
                     models.Index(fields=["ladder", "-id"], name="match_by_ladder"),
+                    models.Index(fields=["-created_at", "-id"], name="match_by_time"),
                     models.Index(fields=["planned"], name="match_planned"),
                     models.Index(
                         condition=models.Q(("embargo", True)),
