@@ -14,6 +14,7 @@ from ladder.tournaments import urls as tournaments
 from ladder.web import problems, urls as web
 from ladder.web.event_views import EventList
 from ladder.web.schema_view import SchemaPage, SchemaView
+from ladder.web.service_views import ServiceStatus, WorkerSums
 
 api = [
     *accounts.urlpatterns,
@@ -23,6 +24,8 @@ api = [
     *tournaments.urlpatterns,
     *comparisons.urlpatterns,
     path("events/", EventList.as_view(), name="events"),
+    path("workers/", WorkerSums.as_view(), name="workers"),
+    path("status/", ServiceStatus.as_view(), name="status"),
 ]
 admin.site.site_header = "Torres ladder"
 admin.site.site_title = "Torres ladder"

@@ -81,6 +81,11 @@ class RowSerializer(serializers.Serializer[Any]):
     settling = serializers.BooleanField(
         allow_null=True, help_text="Fewer than 20 games since its code changed last."
     )
+    trend = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        help_text="The change of the rating over the last 20 games, with `trend=true`.",
+    )
 
 
 class LeaderboardSerializer(serializers.Serializer[Any]):

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import count
+from typing import Any
 
 from django.db.models import Exists, F, FloatField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -153,11 +154,19 @@ def summary(season: Season, rating: Rating) -> RatingSummary:
     )
 
 
-def trends(season: Season, ratings: QuerySet[Rating]) -> dict[int, float | None]:
+def trends_of(season: Season, slugs: list[str]) -> dict[str, float | None]:
+    """Return the trends of the bots with these slugs, by slug."""
+    ratings = Rating.objects.filter(season=season, bot__slug__in=slugs)
+    return trends(season, ratings, key="bot__slug")
+
+
+def trends(
+    season: Season, ratings: QuerySet[Rating], key: str = "bot"
+) -> dict[Any, float | None]:
     """Return the change of the shown rating over the latest games, by bot.
 
-    None stands for a bot without games. A bot with few games is compared with its
-    first rating. All trends are read in one query.
+    `key` is the column that names a bot. None stands for a bot without games. A bot
+    with few games is compared with its first rating. All trends are read in one query.
     """
     points = RatingPoint.objects.filter(season=season, bot=OuterRef("bot"))
     shown = F("mu") - SHOWN_RATING_SIGMAS * F("sigma")
@@ -167,7 +176,7 @@ def trends(season: Season, ratings: QuerySet[Rating]) -> dict[int, float | None]
         Subquery(points.order_by("seq").values(shown=shown)[:1]),
         output_field=FloatField(),
     )
-    rows = ratings.annotate(base=base).values_list("bot", "games", "rating", "base")
+    rows = ratings.annotate(base=base).values_list(key, "games", "rating", "base")
     return {
         bot: rating - base if games and base is not None else None
         for bot, games, rating, base in rows

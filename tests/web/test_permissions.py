@@ -98,6 +98,8 @@ EXPECTED = {
     ("get", "submissions/<int:pk>/log/"): owners(200),
     ("get", "submissions/<int:pk>/archive/"): owners(200),
     ("get", "languages/"): PUBLIC,
+    ("get", "workers/"): PUBLIC,
+    ("get", "status/"): PUBLIC,
     ("get", "matches/"): PUBLIC,
     ("get", "matches/<int:pk>/"): PUBLIC,
     ("get", "games/"): PUBLIC,

@@ -1,5 +1,6 @@
 """The views of the API for ladders and their leaderboards."""
 
+from dataclasses import asdict
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -23,7 +24,7 @@ from rest_framework.views import APIView
 from ladder.bots.models import Bot
 from ladder.common.http import conditional
 from ladder.common.moments import MOMENT_HINT, parse_moment
-from ladder.ratings import leaderboard, past
+from ladder.ratings import leaderboard, past, statistics
 from ladder.ratings.leaderboard import LeaderboardPage
 from ladder.ratings.models import Ladder, Season
 from ladder.ratings.past import PastPage
@@ -49,8 +50,13 @@ AT = OpenApiParameter(
     OpenApiTypes.DATETIME,
     description="The leaderboard as it was at this moment; by default the present one.",
 )
+TREND = OpenApiParameter(
+    "trend",
+    OpenApiTypes.BOOL,
+    description="True adds the trend to each row. It has to be read from the history.",
+)
 SEASON = number_parameter("season", MAX_NUMBER)
-PARAMETERS = [*PAGE_PARAMETERS, SEASON, AT]
+PARAMETERS = [*PAGE_PARAMETERS, SEASON, AT, TREND]
 
 
 class LadderList(ListAPIView[Ladder]):
@@ -76,14 +82,19 @@ class LeaderboardView(APIView):
 
     @extend_schema(parameters=PARAMETERS, responses=LeaderboardSerializer)
     def get(self, request: Request, slug: str) -> HttpResponse:
-        query = query_numbers(request, ["at"], page=1, limit=DEFAULT_ROWS, season=0)
+        query = query_numbers(
+            request, ["at", "trend"], page=1, limit=DEFAULT_ROWS, season=0
+        )
         moment = _moment(request)
+        trend = _wants_trend(request, moment)
         address = request.build_absolute_uri(request.path)
-        key = f"leaderboard:{address}:{moment}:{':'.join(map(str, query.values()))}"
+        numbers = ":".join(map(str, query.values()))
+        key = f"leaderboard:{address}:{moment}:{trend}:{numbers}"
         key = key.replace(" ", "T")  # some caches refuse spaces
         cached: tuple[str, bytes] | None = cache.get(key)
         if cached is None:
-            body = msgspec.json.encode(_leaderboard(slug, address, moment, **query))
+            document = _leaderboard(slug, address, moment, trend=trend, **query)
+            body = msgspec.json.encode(document)
             etag = f'"{sha256(body).hexdigest()[:32]}"'
             cached = (etag, body)
             cache.set(key, cached, LEADERBOARD_TTL_S)
@@ -101,6 +112,18 @@ def _moment(request: Request) -> datetime | None:
     return moment
 
 
+def _wants_trend(request: Request, moment: datetime | None) -> bool:
+    """Return the query parameter `trend`. Raises ValidationError."""
+    text = request.query_params.get("trend", "false")
+    if text not in ("true", "false"):
+        raise ValidationError({"trend": "Use true or false."})
+    if text == "true" and moment is not None:
+        raise ValidationError(
+            {"trend": "A past leaderboard has no trends. Leave out at or trend."}
+        )
+    return text == "true"
+
+
 def _season(slug: str, number: int, moment: datetime | None) -> Season:
     """Return the season with a number, or that of a moment, or the newest one."""
     seasons = Season.objects.filter(ladder__slug=slug).order_by("-number")
@@ -115,11 +138,12 @@ def _season(slug: str, number: int, moment: datetime | None) -> Season:
     return season
 
 
-def _leaderboard(
+def _leaderboard(  # noqa: PLR0913 - one parameter for each part of the address
     slug: str,
     address: str,
     moment: datetime | None,
     *,
+    trend: bool,
     page: int,
     limit: int,
     season: int,
@@ -134,13 +158,18 @@ def _leaderboard(
     else:
         part = past.past_page(row, past.last_entry(row, moment), start, limit)
         page_address += f"&at={_rfc_3339(moment)}"
+    rows: list[Any] = list(part.rows)
+    if trend:
+        page_address += "&trend=true"
+        found = statistics.trends_of(row, [each.bot for each in rows])
+        rows = [asdict(each) | {"trend": found.get(each.bot)} for each in rows]
     page_address += "&page="
     return {
         "ladder": slug,
         "season": row.number,
         "at": None if moment is None else _rfc_3339(moment),
         **page_links(page_address, page, limit, part.total),
-        "results": part.rows,
+        "results": rows,
     }
 
 
