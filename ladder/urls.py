@@ -9,6 +9,7 @@ from ladder.accounts import urls as accounts
 from ladder.bots import urls as bots
 from ladder.comparisons import urls as comparisons
 from ladder.games import urls as games
+from ladder.moderation import urls as moderation
 from ladder.ratings import urls as ratings
 from ladder.tournaments import urls as tournaments
 from ladder.web import problems, urls as web
@@ -23,6 +24,7 @@ api = [
     *tournaments.urlpatterns,
     *comparisons.urlpatterns,
     path("events/", EventList.as_view(), name="events"),
+    *moderation.urlpatterns,
 ]
 admin.site.site_header = "Torres ladder"
 admin.site.site_title = "Torres ladder"

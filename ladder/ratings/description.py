@@ -93,8 +93,17 @@ def rules_problems(ruleset: str, switches: object, seats: Iterable[int]) -> list
         for count in seats:
             resolve(ruleset, count, dict(switches))
     except EngineError as error:
-        return [f"ruleset and switches: {error}"]
+        return [f"{_field_of(ruleset)}: {error}"]
     return []
+
+
+def _field_of(ruleset: str) -> str:
+    """Return the field that caused an error: the ruleset if it does not exist."""
+    try:
+        resolve(ruleset, MIN_SEATS, {})
+    except EngineError:
+        return "ruleset"
+    return "switches"
 
 
 def check_ladder(ladder: LadderDescription) -> None:

@@ -91,6 +91,7 @@ def _values(route: str) -> dict[str, str]:
         "<slug:first>": _entrant(0),
         "<slug:second>": _entrant(1),
         "<slug:name>": "replay",
+        "<str:name>": "olga",
         "<path:name>": "rules",
         "<int:pk>": str(key),
         "<path:object_id>": row,
