@@ -10,9 +10,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.test import Client
 from rest_framework.test import APIClient
 
 from ladder.accounts import roles, tokens
+from ladder.runner.limits import MAX_LIMITS
 from ladder.tournaments.models import Tournament
 
 
@@ -118,3 +120,61 @@ def _value(value: object) -> str:
         return f"{{{', '.join(pairs)}}}"
     text = str(value).replace("\\", "\\\\").replace('"', '\\"')
     return '"' + text.replace("\0", "\\u0000").replace("\n", "\\n") + '"'
+
+
+class PageEntrance:
+    """Sends the forms of the pages, as a browser without scripts does."""
+
+    def __init__(self, folder: Path) -> None:
+        self.client = Client(raise_request_exception=False)
+        self.client.force_login(organiser())
+
+    def send(self, address: str, fields: dict[str, Any]) -> Any:
+        answer = self.client.post(address, fields, follow=True)
+        assert answer.status_code < 500, (answer.status_code, answer.content[:2000])
+        form = answer.context.get("form")
+        if form is not None and form.errors:
+            lines = [f"{name}: {'; '.join(each)}" for name, each in form.errors.items()]
+            raise Refused(f"{answer.status_code} {' '.join(lines)}")
+        for message in answer.context.get("messages", ()):
+            if message.tags == "error":
+                raise Refused(f"{answer.status_code} {message}")
+        assert answer.status_code == 200, answer.content[:2000]
+        return answer
+
+    def preview(self, document: dict[str, Any]) -> str:
+        fields = form_fields(self.client, document) | {"act": "preview"}
+        answer = self.send("/organise/new/", fields)
+        return " ".join(answer.context["preview"].lines())
+
+    def create(self, document: dict[str, Any]) -> Tournament:
+        fields = form_fields(self.client, document) | {"act": "create"}
+        answer = self.send("/organise/new/", fields)
+        slug = answer.request["PATH_INFO"].split("/")[2]
+        return Tournament.objects.get(slug=slug)
+
+    def enter(self, tournament: Tournament, bot: str) -> None:
+        self.send(f"/organise/{tournament.slug}/entrants/", {"bot": bot, "seed": ""})
+
+    def step(self, tournament: Tournament, step: str, why: str = "") -> None:
+        self.send(f"/organise/{tournament.slug}/{step}/", {"why": why})
+
+
+def form_fields(client: Client, document: dict[str, Any]) -> dict[str, str]:
+    """Return the fields that a browser sends after a person has filled in the form."""
+    form = client.get("/organise/new/").context["form"]
+    fields = {name: form[name].value() for name in form.fields}
+    for key, value in document.items():
+        if key == "limits":
+            fields |= value
+        elif key == "switches":
+            fields[key] = "\n".join(
+                f"{_key(k)} = {_value(v)}" for k, v in value.items()
+            )
+        elif isinstance(value, list):
+            fields[key] = ", ".join(str(each) for each in value)
+        else:
+            fields[key] = value
+    assert set(document.get("limits", {})) <= set(MAX_LIMITS)
+    sent = {name: str(value) for name, value in fields.items() if value is not None}
+    return {name: value for name, value in sent.items() if value != "False"}

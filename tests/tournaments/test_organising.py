@@ -31,6 +31,7 @@ from tests.tournaments.factories import (
 )
 from tests.tournaments.organisers import (
     FileEntrance,
+    PageEntrance,
     Refused,
     RestEntrance,
     client_of,
@@ -38,7 +39,7 @@ from tests.tournaments.organisers import (
 )
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ENTRANCES = [RestEntrance, FileEntrance]
+ENTRANCES = [RestEntrance, FileEntrance, PageEntrance]
 DOCUMENTS: list[dict[str, Any]] = [
     {"name": "Round robin", "format": "round_robin"},
     {"name": "Swiss", "format": "swiss", "rounds": 2, "duplicate": False},
@@ -51,7 +52,6 @@ IN_AN_HOUR = f"{timezone.now() + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}"
 SWISS = {"name": "Cup", "format": "swiss"}
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"format": "swis"}, r"format.*'swis'; it must be one of round_robin"),
-    ({"format": ["swiss"]}, r"format"),
     ({"seats": 1}, r"seats.*1; it must be a whole number from 2 to 4"),
     ({"seats": 5}, r"seats.*5; it must be a whole number from 2 to 4"),
     ({"format": "single_elimination", "seats": 4}, r"seats.*two seats at a table"),
@@ -90,6 +90,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 """Values that each entrance can carry, and what the refusal says."""
 ONLY_DOCUMENTS: list[tuple[dict[str, Any], str]] = [
+    ({"format": ["swiss"]}, r"format: \['swiss'\]; it must be one of"),
     ({"formt": "swiss"}, r"formt: 'formt' is not a key of a tournament; the keys are"),
     ({"seats": "2"}, r"seats: '2'; it must be a whole number"),
     ({"seats": True}, r"seats: True; it must be a whole number"),
@@ -114,7 +115,7 @@ ONLY_DOCUMENTS: list[tuple[dict[str, Any], str]] = [
 """Values that a form cannot carry."""
 
 
-@pytest.fixture(params=ENTRANCES, ids=["rest", "file"])
+@pytest.fixture(params=ENTRANCES, ids=["rest", "file", "form"])
 def entrance(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     return request.param(tmp_path)
 

@@ -74,7 +74,7 @@ def _values(route: str) -> dict[str, str]:
     slug = bot.slug
     if "ladders/<slug:slug>" in route:
         slug = "main"
-    elif "tournaments/<slug:slug>" in route:
+    elif "tournaments/<slug:slug>" in route or "organise/<slug:slug>" in route:
         slug = "cup-1"
     kinds: list[Any] = [("matches/", Match), ("submissions/", Submission)]
     kinds.append(("play/", PracticeGame))
