@@ -6,11 +6,9 @@ and of the match at the top, and the tables `switches` and `limits`. `read_docum
 finds everything that is wrong before anything is stored.
 """
 
-import re
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import Any
 
 from django.utils import timezone
@@ -18,8 +16,7 @@ from django.utils.text import slugify
 
 from ladder.bots.models import Bot, Submission
 from ladder.bots.services import HOUSE_PREFIX
-from ladder.common.moments import MOMENT_HINT, parse_moment
-from ladder.common.names import has_invisible
+from ladder.common.documents import MAX_SLUG_LENGTH, DocumentReader
 from ladder.common.quoting import quoted
 from ladder.ratings.models import Ladder
 from ladder.tournaments.description import (
@@ -37,9 +34,6 @@ from ladder.tournaments.formats.config import (
 )
 from ladder.tournaments.models import Tournament, default_limits
 
-MAX_NAME_LENGTH = 80
-MAX_SLUG_LENGTH = 40
-SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 MAX_SAME_NAME = 100
 RESERVED_SLUGS = frozenset({"new", "preview"})
 FORMAT_KEYS = tuple(Config.__dataclass_fields__)
@@ -89,7 +83,7 @@ def read_document(
                 )
             ]
         )
-    reader = _DocumentReader(document, stored)
+    reader = _TournamentReader(document, stored)
     reader.read()
     if reader.mistakes:
         raise BadTournament(list(dict.fromkeys(reader.mistakes)))
@@ -98,106 +92,57 @@ def read_document(
     )
 
 
-class _DocumentReader:
+class _TournamentReader(DocumentReader):
     """Reads one document; collects the fields, the entrants and all mistakes."""
 
     def __init__(self, document: Mapping[str, Any], stored: Tournament | None) -> None:
-        self.document = document
+        super().__init__(document, is_new=stored is None)
         self.stored = stored
-        self.fields: dict[str, Any] = {}
         self.entrants: list[Bot] = []
         self.notes: list[str] = []
-        self.mistakes: list[str] = []
 
     def read(self) -> None:
         self._refuse_keys()
-        self._read_name()
+        self.read_name()
         self._read_slug()
         self._read_seeding()
         for key in ("must_check_in", "held_back"):
-            self._read_boolean(key)
+            self.read_boolean(key)
         for key in DATES:
-            self._read_moment(key)
-        self._read_ruleset()
-        self._read_match()
+            self.read_moment(key)
+        self.read_terms(self.stored.limits if self.stored else default_limits())
         self._read_config()
         self._check_description()
         self._read_entrants()
 
-    def _given(self, key: str) -> bool:
-        return key in self.document
-
-    def _refuse(self, key: str, why: str) -> None:
-        self.mistakes.append(f"{key}: {quoted(self.document.get(key))}; {why}")
-
     def _refuse_keys(self) -> None:
-        for key in map(str, self.document):
-            if key == "bots":
-                self._refuse(
-                    "bots",
-                    "a folder of programs is for torres tournament only. Name bots of"
-                    " this service in entrants",
-                )
-            elif key not in (*KEYS, *LOCAL_KEYS):
-                field = key[:40] if key.isprintable() and ":" not in key else "body"
-                self.mistakes.append(
-                    f"{field}: {quoted(key)} is not a key of a tournament; the keys"
-                    f" are {', '.join(KEYS)}"
-                )
-        if self._given("seed"):
-            self.notes.append(SEED_NOTE)
-
-    def _read_name(self) -> None:
-        if not self._given("name"):
-            if self.stored is None:
-                self.mistakes.append(
-                    "name: it is missing; give the tournament a name of 1 to"
-                    f" {MAX_NAME_LENGTH} characters"
-                )
-            return
-        name = self.document["name"]
-        clean = " ".join(name.split()) if isinstance(name, str) else ""
-        if (
-            not 1 <= len(clean) <= MAX_NAME_LENGTH
-            or not clean.isprintable()
-            or has_invisible(clean)
-        ):
-            self._refuse(
-                "name",
-                f"it must be a text of 1 to {MAX_NAME_LENGTH} printable characters",
+        if self.given("bots"):
+            self.refuse(
+                "bots",
+                "a folder of programs is for torres tournament only. Name bots of this"
+                " service in entrants",
             )
-            return
-        self.fields["name"] = clean
+        if self.given("seed"):
+            self.notes.append(SEED_NOTE)
+        self.document = {
+            key: value for key, value in self.document.items() if key not in LOCAL_KEYS
+        }
+        self.refuse_unknown(KEYS, "tournament")
 
     def _read_slug(self) -> None:
-        slug = self.document.get("slug")
         if self.stored is not None:
-            if self._given("slug") and slug != self.stored.slug:
-                self._refuse(
-                    "slug",
-                    f"it is {quoted(self.stored.slug)} and cannot change, because it"
-                    " is part of addresses",
-                )
+            self.keep_slug(self.stored.slug)
             return
+        slug = self.document.get("slug")
         if slug is None:
             self.fields["slug"] = _free_slug(self.fields.get("name", ""))
             return
-        is_slug = isinstance(slug, str) and SLUG.fullmatch(slug)
-        if not is_slug or len(slug) > MAX_SLUG_LENGTH:
-            self._refuse(
-                "slug",
-                f"it must have 1 to {MAX_SLUG_LENGTH} characters: small letters, digits"
-                " and single hyphens between them, for example friday-cup",
-            )
-        elif slug in RESERVED_SLUGS or Tournament.objects.filter(slug=slug).exists():
-            self.mistakes.append(
-                f"slug: {quoted(slug)} is taken; give another one with the key slug"
-            )
-        else:
-            self.fields["slug"] = slug
+        rows = Tournament.objects.filter(slug=str(slug).replace("\0", ""))
+        is_taken = slug in tuple(RESERVED_SLUGS) or rows.exists()
+        self.read_new_slug(slug, taken=is_taken)
 
     def _read_seeding(self) -> None:
-        if not self._given("seeding"):
+        if not self.given("seeding"):
             return
         slug = self.document["seeding"]
         if slug is None or slug == "":
@@ -207,56 +152,12 @@ class _DocumentReader:
         if isinstance(slug, str) and slug in known:
             self.fields["seeding"] = known[slug]
         else:
-            self._refuse(
+            self.refuse(
                 "seeding", f"there is no such ladder; there are {', '.join(known)}"
             )
 
-    def _read_boolean(self, key: str) -> None:
-        if not self._given(key):
-            return
-        value = self.document[key]
-        if isinstance(value, bool):
-            self.fields[key] = value
-        else:
-            self._refuse(key, "it must be true or false")
-
-    def _read_moment(self, key: str) -> None:
-        """Read a time: a text as in RFC 3339, or a date or time of TOML."""
-        if not self._given(key):
-            return
-        value = self.document[key]
-        if value is None or value == "":
-            self.fields[key] = None
-            return
-        if isinstance(value, date | datetime):
-            value = value.isoformat()
-        moment = parse_moment(value) if isinstance(value, str) else None
-        if moment is None:
-            self._refuse(key, MOMENT_HINT[0].lower() + MOMENT_HINT[1:-1])
-        else:
-            self.fields[key] = moment
-
-    def _read_ruleset(self) -> None:
-        if not self._given("ruleset"):
-            return
-        ruleset = self.document["ruleset"]
-        if isinstance(ruleset, str):
-            self.fields["ruleset"] = ruleset
-        else:
-            self._refuse("ruleset", "it must be a text, for example yucata")
-
-    def _read_match(self) -> None:
-        if self._given("switches"):
-            self.fields["switches"] = self.document["switches"]
-        stored = self.stored.limits if self.stored else default_limits()
-        limits = self.document.get("limits", {})
-        if isinstance(limits, Mapping) and isinstance(stored, Mapping):
-            limits = {**stored, **limits}
-        if self._given("limits") or self.stored is None:
-            self.fields["limits"] = limits
-
     def _read_config(self) -> None:
-        given = {key: self.document[key] for key in FORMAT_KEYS if self._given(key)}
+        given = {key: self.document[key] for key in FORMAT_KEYS if self.given(key)}
         if self.stored is None:
             self.fields["config"] = {"format": "swiss", **given}
         elif given:
@@ -281,17 +182,17 @@ class _DocumentReader:
         self.mistakes += [text.removeprefix("config: ") for text in found]
 
     def _read_entrants(self) -> None:
-        if not self._given("entrants"):
+        if not self.given("entrants"):
             return
         names = self.document["entrants"]
         if self.stored is not None:
-            self._refuse(
+            self.refuse(
                 "entrants", "they change one by one, at the address of the entrants"
             )
         elif not isinstance(names, list | tuple) or not all(
             isinstance(name, str) for name in names
         ):
-            self._refuse("entrants", "it must be a list of names of bots")
+            self.refuse("entrants", "it must be a list of names of bots")
         else:
             self._find_entrants(names)
 
