@@ -2,10 +2,12 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from playwright.sync_api import Browser
 
 from ladder.tournaments import organising
 from ladder.tournaments.models import Tournament
@@ -13,6 +15,7 @@ from ladder.tournaments.organising import Step
 from tests.games.factories import bot, bots
 from tests.tournaments.factories import tournament
 from tests.tournaments.organisers import PageEntrance, Refused, organiser
+from tests.web.test_accessibility import open_context, violations, violations_of_pages
 
 pytestmark = pytest.mark.django_db
 ADDRESSES = ("", "new/", "cup/", "cup/edit/")
@@ -172,3 +175,53 @@ def test_organisers_find_their_pages(page: PageEntrance) -> None:
     assert f"{link}cup/" in text_of(page.client, "/tournaments/cup/")
     assert link not in text_of(Client(), "/tournaments/")
     assert link not in text_of(Client(), "/tournaments/cup/")
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_of_a_draft_and_of_a_refusal_violate_no_wcag(
+    chromium: Browser, live_server: Any, data_dir: Path, scheme: str
+) -> None:
+    page = PageEntrance(data_dir)
+    names = [each.slug for each in bots(3)]
+    page.create({"name": "Cup", "format": "groups", "entrants": names})
+    tab = open_context(chromium, live_server, scheme, "oscar")
+    addresses = ["/organise/", "/organise/cup/", "/organise/cup/edit/"]
+    assert violations_of_pages(tab, addresses) == []
+
+    tab.goto("/organise/new/")
+    tab.fill("[name=name]", "Next")
+    tab.fill("[name=seats]", "9")
+    tab.click("button[value=preview]")
+    assert "9; it must be a whole number from 2 to 4" in tab.text_content("main")
+    assert violations(tab) == []
+    tab.fill("[name=seats]", "")
+    tab.click("button[value=preview]")
+    assert "8 entrants" in tab.text_content("main")
+    assert violations(tab) == []
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_tournament_is_run_with_the_keyboard(
+    chromium: Browser, live_server: Any, data_dir: Path
+) -> None:
+    page = PageEntrance(data_dir)
+    names = [each.slug for each in bots(2)]
+    row = page.create({"name": "Cup", "format": "swiss", "entrants": names})
+    tab = open_context(chromium, live_server, "light", "oscar")
+    tab.goto("/organise/cup/")
+    for slug, seed in (("bot-0", "2"), ("bot-1", "1")):
+        tab.fill(f"[name=seed-{slug}]", seed)
+    tab.press("[name=seed-bot-1]", "Enter")
+    tab.wait_for_selector("text=The seeds are stored.")
+    for words, done in (("Open entry", "Entry is open."), ("Start", "has started")):
+        tab.focus(f"button:text-is('{words}')")
+        tab.keyboard.press("Enter")
+        tab.wait_for_selector(f"text={done}")
+
+    assert dict(row.entrants.values_list("bot__slug", "seed")) == {
+        "bot-0": 2,
+        "bot-1": 1,
+    }
