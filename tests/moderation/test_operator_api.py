@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -217,6 +218,22 @@ def test_the_audit_log_is_filtered(show: Show, olga: APIClient) -> None:
         answer = olga.get(f"/api/v1/audit/?{query}")
         assert answer.status_code == 400
         assert why in answer.json()["detail"]
+
+
+def test_the_audit_log_asks_no_more_often_for_more_rows(
+    show: Show, olga: APIClient
+) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            assert olga.get("/api/v1/audit/?limit=50").status_code == 200
+        return len(asked)
+
+    act(olga, "bots/grendel/bench")
+    olga.get("/api/v1/audit/")  # records the use of the token
+    few = queries()
+    for _ in range(20):
+        act(olga, "bots/grendel/bench")
+    assert queries() == few
 
 
 def test_staff_without_all_rights_is_no_operator(show: Show) -> None:
