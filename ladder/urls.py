@@ -9,6 +9,7 @@ from ladder.accounts import urls as accounts
 from ladder.bots import urls as bots
 from ladder.comparisons import urls as comparisons
 from ladder.games import urls as games
+from ladder.moderation import urls as moderation
 from ladder.ratings import urls as ratings
 from ladder.tournaments import urls as tournaments
 from ladder.web import problems, urls as web
@@ -26,6 +27,7 @@ api = [
     path("events/", EventList.as_view(), name="events"),
     path("workers/", WorkerSums.as_view(), name="workers"),
     path("status/", ServiceStatus.as_view(), name="status"),
+    *moderation.urlpatterns,
 ]
 admin.site.site_header = "Torres ladder"
 admin.site.site_title = "Torres ladder"

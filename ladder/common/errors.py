@@ -1,5 +1,8 @@
 """The base of all errors that a person reads."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 
 class LadderError(Exception):
     """A refusal with a stable code. The API and the commands show its message.
@@ -11,6 +14,32 @@ class LadderError(Exception):
 
     code = "error"
     http_status = 400
+
+
+class FieldProblem(NamedTuple):
+    """A mistake in one field of a document, and what would be right there."""
+
+    field: str
+    detail: str
+
+
+class BadFields(LadderError):
+    """Some fields of a document are wrong; the message names all of them.
+
+    Each of ``texts`` starts with the field: "limits: move_ms: 0; it must be …".
+    """
+
+    code = "invalid"
+    http_status = 422
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__("; ".join(texts))
+        self.problems = tuple(_field_problem(text) for text in texts)
+
+
+def _field_problem(text: str) -> FieldProblem:
+    field, separator, detail = text.partition(": ")
+    return FieldProblem(field, detail) if separator else FieldProblem("body", text)
 
 
 class TooMany(LadderError):

@@ -18,7 +18,6 @@ from ladder.games.models import (
     SeatLog,
     Worker,
 )
-from ladder.games.worker import registry
 
 MAX_BOTS_OF_A_SEARCH = 20
 
@@ -208,6 +207,8 @@ class AttemptAdmin(ReadOnly):
 
 @admin.register(Worker)
 class WorkerAdmin(ReadOnly):
+    """Shows workers. The actions on them are in `moderation`, because it audits."""
+
     list_display = (
         "name",
         "host",
@@ -227,16 +228,3 @@ class WorkerAdmin(ReadOnly):
         "host",
     )
     search_fields = ("name", "host")
-    actions = ("drain", "undrain")
-
-    @admin.action(description="Drain: no more games")
-    def drain(self, request: HttpRequest, rows: QuerySet[Worker]) -> None:
-        for worker in rows:
-            registry.drain(worker.pk, f"by {request.user}")
-            self.log_change(request, worker, "drained")
-
-    @admin.action(description="Undrain: let the installation take games again")
-    def undrain(self, request: HttpRequest, rows: QuerySet[Worker]) -> None:
-        for worker in rows:
-            registry.undrain(worker.pk)
-            self.log_change(request, worker, "undrained")

@@ -1,8 +1,9 @@
 """The admin pages of bots and the audit log. Their actions are audited."""
 
+from collections.abc import Callable
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import QuerySet
@@ -12,8 +13,17 @@ from ladder.accounts.sessions import is_by_token
 from ladder.accounts.user_names import remember_name
 from ladder.bots.models import Bot, Submission
 from ladder.common.admin import ChecksKeys, ReadOnly
+from ladder.common.errors import LadderError
+from ladder.games.admin import WorkerAdmin
+from ladder.games.models import Worker
+from ladder.moderation import workers
 from ladder.moderation.audit import Operator
-from ladder.moderation.bots import delete_account, reinstate, set_aside
+from ladder.moderation.bots import (
+    delete_account,
+    reinstate,
+    set_aside,
+    set_organiser,
+)
 from ladder.moderation.models import AuditEntry, StoppedUnit
 
 Kind = AuditEntry.Kind
@@ -25,7 +35,37 @@ def operator_of(request: HttpRequest) -> Operator:
     return Operator(person if isinstance(person, User) else None, "in the admin")
 
 
-admin.site.unregister([User, Group])
+admin.site.unregister([User, Group, Worker])
+
+
+@admin.register(Worker)
+class AuditedWorkerAdmin(WorkerAdmin):
+    """Workers, with the actions of `workers`, which are audited."""
+
+    actions = ("drain", "undrain")
+
+    @admin.action(description="Drain: no more games")
+    def drain(self, request: HttpRequest, rows: QuerySet[Worker]) -> None:
+        self._act(request, rows, workers.drain, "drained")
+
+    @admin.action(description="Undrain: let the installation take games again")
+    def undrain(self, request: HttpRequest, rows: QuerySet[Worker]) -> None:
+        self._act(request, rows, workers.undrain, "undrained")
+
+    def _act(
+        self,
+        request: HttpRequest,
+        rows: QuerySet[Worker],
+        action: Callable[[Operator, str], AuditEntry],
+        done: str,
+    ) -> None:
+        for worker in rows:
+            try:
+                action(operator_of(request), worker.name)
+            except LadderError as refusal:
+                self.message_user(request, str(refusal), messages.ERROR)
+            else:
+                self.log_change(request, worker, done)
 
 
 @admin.register(Group)
@@ -40,6 +80,26 @@ class AccountAdmin(ChecksKeys, UserAdmin[User]):
     An operator who signed in with a token only reads them. Otherwise the token could
     set the password of any account, and with that outlive itself.
     """
+
+    actions = ("make_organisers", "take_role_of_organiser")
+
+    @admin.action(description="Make organisers", permissions=["change"])
+    def make_organisers(self, request: HttpRequest, rows: QuerySet[User]) -> None:
+        self._set_organisers(request, rows, Kind.ORGANISER)
+
+    @admin.action(description="Take the role of organiser", permissions=["change"])
+    def take_role_of_organiser(
+        self, request: HttpRequest, rows: QuerySet[User]
+    ) -> None:
+        self._set_organisers(request, rows, Kind.NO_ORGANISER)
+
+    def _set_organisers(
+        self, request: HttpRequest, rows: QuerySet[User], kind: AuditEntry.Kind
+    ) -> None:
+        for user in rows:
+            set_organiser(operator_of(request), user, kind)
+            self.log_change(request, user, kind.label)
+        self.message_user(request, f"{kind.label}: {len(rows)} accounts.")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return super().has_add_permission(request) and not is_by_token(request)

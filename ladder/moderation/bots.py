@@ -9,6 +9,7 @@ from dataclasses import replace
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from ladder.accounts import roles
 from ladder.bots.announcements import announce_status
 from ladder.bots.models import Bot, Submission
 from ladder.events import erasure as events
@@ -90,6 +91,16 @@ def delete_account(operator: Operator, user: User) -> AuditEntry:
 def _change_status(bot: Bot, status: Bot.Status) -> None:
     if Bot.objects.filter(pk=bot.pk).exclude(status=status).update(status=status):
         announce_status(bot, status)
+
+
+@transaction.atomic
+def set_organiser(operator: Operator, user: User, kind: AuditEntry.Kind) -> AuditEntry:
+    """Make a user an organiser, or take the role away, as ``kind`` says. Idempotent."""
+    if kind == Kind.ORGANISER:
+        roles.add_organiser(user)
+    else:
+        roles.remove_organiser(user)
+    return operator.record(kind, f"account {user.pk}")
 
 
 def _cancel_games(bot: Bot, note: str) -> int:

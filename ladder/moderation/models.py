@@ -34,6 +34,11 @@ class AuditEntry(models.Model):
         PARAMETERS = "parameters"
         MERGE = "merge"
         DELETE_ACCOUNT = "delete_account"
+        DRAIN = "drain"
+        UNDRAIN = "undrain"
+        ORGANISER = "organiser"
+        NO_ORGANISER = "no_organiser"
+        TOURNAMENT = "tournament"
 
     kind = models.CharField(max_length=16, choices=Kind.choices)
     by = models.ForeignKey(

@@ -8,23 +8,21 @@ matchmaker stops this ladder only.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from math import isfinite
 from typing import Any
 
 from engine.errors import EngineError
 from engine.rulesets import MAX_SEATS, MIN_SEATS, resolve
-from ladder.common.errors import LadderError
+from ladder.common.errors import BadFields
 from ladder.common.quoting import quoted
 from ladder.runner.limits import BadLimits, read_limits
 
 MAX_SHARE = 1_000_000.0
 
 
-class BadLadder(LadderError):
+class BadLadder(BadFields):
     """The ladder cannot be played as it is described; the message says why."""
 
     code = "bad-ladder"
-    http_status = 422
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +45,21 @@ def read_tables(document: object) -> dict[str, float]:
     example = '{"2": 0.4, "3": 0.2, "4": 0.4}'
     if not isinstance(document, Mapping) or not document:
         raise BadLadder(
-            f"tables: {quoted(document)}; it must be an object such as {example}"
+            [f"tables: {quoted(document)}; it must be an object such as {example}"]
         )
     known = [str(seats) for seats in range(MIN_SEATS, MAX_SEATS + 1)]
     for seats, share in document.items():
         if seats not in known:
-            raise BadLadder(
-                f"tables: {quoted(seats)} seats; the keys are {', '.join(known)}, as in"
-                f" {example}"
-            )
-        is_number = type(share) in (int, float) and isfinite(share)
-        if not is_number or not 0 <= share <= MAX_SHARE:
-            raise BadLadder(
-                f"tables: {seats}: {quoted(share)}; it must be a number from 0, as in"
-                f" {example}"
-            )
+            why = f"{quoted(seats)} seats; the keys are {', '.join(known)}"
+            raise BadLadder([f"tables: {why}, as in {example}"])
+        # NaN is in no interval, and an infinite share is above the largest one.
+        if type(share) not in (int, float) or not 0 <= share <= MAX_SHARE:
+            why = f"{seats}: {quoted(share)}; it must be a number from 0"
+            raise BadLadder([f"tables: {why}, as in {example}"])
     if not any(document.values()):
-        raise BadLadder(f"tables: at least one share must be above 0, as in {example}")
+        raise BadLadder(
+            [f"tables: at least one share must be above 0, as in {example}"]
+        )
     return {seats: float(share) for seats, share in document.items()}
 
 
@@ -93,11 +89,20 @@ def rules_problems(ruleset: str, switches: object, seats: Iterable[int]) -> list
         for count in seats:
             resolve(ruleset, count, dict(switches))
     except EngineError as error:
-        return [f"ruleset and switches: {error}"]
+        return [f"{_field_of(ruleset)}: {error}"]
     return []
+
+
+def _field_of(ruleset: str) -> str:
+    """Return the field that caused an error: the ruleset if it does not exist."""
+    try:
+        resolve(ruleset, MIN_SEATS, {})
+    except EngineError:
+        return "ruleset"
+    return "switches"
 
 
 def check_ladder(ladder: LadderDescription) -> None:
     """Raise BadLadder with everything that is wrong."""
     if problems := ladder_problems(ladder):
-        raise BadLadder("; ".join(problems))
+        raise BadLadder(problems)

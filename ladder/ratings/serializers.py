@@ -53,6 +53,32 @@ class LadderSerializer(serializers.ModelSerializer[Ladder]):
         return dict(SeasonSerializer(season).data) if season else None
 
 
+class LadderDocumentSerializer(serializers.Serializer[Any]):
+    """The keys of a ladder. `ladder.ratings.editing` reads and checks them."""
+
+    name = serializers.CharField(max_length=80, required=False)
+    slug = serializers.RegexField(
+        r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40, required=False
+    )
+    ruleset = serializers.CharField(required=False)
+    switches = serializers.DictField(required=False)
+    tables = serializers.DictField(
+        child=serializers.FloatField(min_value=0),
+        required=False,
+        help_text='Share of matches by seats: {"2": 0.4, "3": 0.2, "4": 0.4}.',
+    )
+    limits = serializers.DictField(child=serializers.IntegerField(), required=False)
+    duplicate = serializers.BooleanField(required=False)
+    default = serializers.BooleanField(required=False)
+    admission = serializers.ChoiceField(choices=Ladder.Admission.values, required=False)
+    opens_at = serializers.DateTimeField(allow_null=True, required=False)
+    closes_at = serializers.DateTimeField(allow_null=True, required=False)
+    mu = serializers.FloatField(required=False)
+    sigma = serializers.FloatField(required=False)
+    beta = serializers.FloatField(required=False)
+    tau = serializers.FloatField(required=False)
+
+
 class RowSerializer(serializers.Serializer[Any]):
     """One bot on the leaderboard. `low` and `high` are the 95 % interval of μ.
 

@@ -1,19 +1,25 @@
 """Tournaments in the admin: a form describes them, actions change their status."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 
-from ladder.common.admin import ChecksInput, ReadOnly, SearchesRows
+from ladder.common.admin import ReadOnly, SearchesRows
 from ladder.common.errors import LadderError
+from ladder.moderation.admin import operator_of
+from ladder.moderation.audit import Operator
 from ladder.moderation.containment import UnitKind
 from ladder.moderation.models import StoppedUnit
-from ladder.tournaments import corrections, services
+from ladder.tournaments import corrections, organising, services
 from ladder.tournaments.models import BEFORE_THE_START, Entrant, Fixture, Tournament
+from ladder.tournaments.organising import Step
 
 
 def _act_on_each(
@@ -36,8 +42,8 @@ def _act_on_each(
 
 
 @admin.register(Tournament)
-class TournamentAdmin(ChecksInput):
-    """From the start of a tournament on, only its name can change."""
+class TournamentAdmin(SearchesRows):
+    """From its start on, only the name and the organiser of a tournament can change."""
 
     list_display = (
         "slug",
@@ -58,8 +64,20 @@ class TournamentAdmin(ChecksInput):
         "created_at",
         "started_at",
         "finished_at",
+        "paused_at",
+        "archived_at",
     )
-    actions = ("announce", "close_entry", "start", "reveal_next", "cancel")
+    actions = (
+        "announce",
+        "close_entry",
+        "start",
+        "pause",
+        "resume",
+        "reveal_next",
+        "cancel",
+        "archive",
+    )
+    autocomplete_fields = ("organiser",)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -95,6 +113,8 @@ class TournamentAdmin(ChecksInput):
     ) -> None:
         """Write only the changed fields, because the others may move meanwhile."""
         if not change:
+            if obj.organiser is None and isinstance(request.user, User):
+                obj.organiser = request.user
             super().save_model(request, obj, form, change)
             return
         try:
@@ -105,31 +125,50 @@ class TournamentAdmin(ChecksInput):
 
     @admin.action(description="Open entry")
     def announce(self, request: HttpRequest, rows: QuerySet[Tournament]) -> None:
-        self._each(request, rows, services.announce)
+        self._each(request, rows, Step.OPEN)
 
     @admin.action(description="Close entry")
     def close_entry(self, request: HttpRequest, rows: QuerySet[Tournament]) -> None:
-        self._each(request, rows, services.close_entry)
+        self._each(request, rows, Step.CLOSE_ENTRY)
 
     @admin.action(description="Start")
     def start(self, request: HttpRequest, rows: QuerySet[Tournament]) -> None:
-        self._each(request, rows, services.start)
+        self._each(request, rows, Step.START)
+
+    @admin.action(description="Pause")
+    def pause(self, request: HttpRequest, rows: QuerySet[Tournament]) -> None:
+        self._each(request, rows, Step.PAUSE)
+
+    @admin.action(description="Resume")
+    def resume(self, request: HttpRequest, rows: QuerySet[Tournament]) -> None:
+        self._each(request, rows, Step.RESUME)
 
     @admin.action(description="Reveal the next round")
     def reveal_next(self, request: HttpRequest, rows: QuerySet[Tournament]) -> None:
-        self._each(request, rows, services.reveal_next)
+        self._each(request, rows, Step.REVEAL)
 
     @admin.action(description="Cancel")
     def cancel(self, request: HttpRequest, rows: QuerySet[Tournament]) -> None:
-        self._each(request, rows, services.cancel)
+        self._each(request, rows, Step.CANCEL)
+
+    @admin.action(description="Archive")
+    def archive(self, request: HttpRequest, rows: QuerySet[Tournament]) -> None:
+        self._each(request, rows, Step.ARCHIVE)
 
     def _each(
         self,
         request: HttpRequest,
         rows: QuerySet[Tournament],
-        change: Callable[[Tournament], object],
+        step: Step,
     ) -> None:
+        # Without a reason, so that the page of a cancelled one says who cancelled it.
+        operator = replace(operator_of(request), why="")
+        change = partial(_take, operator, step)
         _act_on_each(self, request, rows, change, lambda row: f"status: {row.status}")
+
+
+def _take(operator: Operator, step: Step, tournament: Tournament) -> None:
+    organising.take(operator, tournament, step)
 
 
 class EntrantForm(forms.ModelForm[Entrant]):

@@ -179,10 +179,10 @@ def _rows_by_key(pks: Collection[int]) -> dict[FixtureKey, Fixture]:
 def _lock(tournament: Tournament) -> None:
     """Make sure that the tournament is running until the transaction ends.
 
-    Raises PlanConflict if an operator has cancelled it meanwhile.
+    Raises PlanConflict if somebody has cancelled or paused it meanwhile.
     """
     rows = Tournament.objects.select_for_update().filter(
-        pk=tournament.pk, status=TournamentStatus.RUNNING
+        pk=tournament.pk, status=TournamentStatus.RUNNING, paused_at=None
     )
     if not rows.exists():
         raise services.PlanConflict(f"{tournament.slug} is not running any more")

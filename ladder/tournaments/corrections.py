@@ -40,16 +40,15 @@ def withdraw_banned(tournament: Tournament) -> None:
             how="", match__isnull=False, seats__entrant=entrant
         )
         for fixture in seated.filter(match__seats__gte=MIN_SEATS_TO_PLAY_ON):
-            _schedule_again(fixture)
+            detach(fixture, "scheduled again without a banned bot")
 
 
-def _schedule_again(fixture: Fixture) -> None:
+def detach(fixture: Fixture, note: str) -> None:
     """Detach a match that has not begun, so that another one is scheduled."""
     if fixture.match is None:
         return
     with transaction.atomic():
         planned = fixture.match.planned
-        note = "scheduled again without a banned bot"
         if services.cancel_scheduled_games(fixture.match.pk, note) < planned:
             # A game has begun. It goes on, and so must the others.
             transaction.set_rollback(True)

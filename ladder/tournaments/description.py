@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from engine.rulesets import MIN_SEATS
-from ladder.common.errors import LadderError
+from ladder.common.errors import BadFields
 from ladder.ratings.description import rules_problems
 from ladder.runner.limits import BadLimits, read_limits
 from ladder.tournaments.formats.config import BadConfig, read_config
@@ -21,11 +21,10 @@ DATES = ("opens_at", "closes_at", "starts_at")
 """The scheduled times, in their order."""
 
 
-class BadTournament(LadderError):
+class BadTournament(BadFields):
     """The tournament cannot be played as it is described; the message says why."""
 
     code = "bad-tournament"
-    http_status = 422
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,4 +89,4 @@ def past_dates(
 def check(description: TournamentDescription) -> None:
     """Raise BadTournament with everything that is wrong."""
     if found := problems(description):
-        raise BadTournament("; ".join(found))
+        raise BadTournament(found)

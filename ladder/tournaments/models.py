@@ -5,6 +5,7 @@ fixtures come next. A fixture refers to the match in which it is played; a match
 not know tournaments.
 """
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
@@ -87,6 +88,15 @@ class Tournament(models.Model):
         related_name="tournaments",
         help_text="Entrants without a manual seed are seeded by their rating here.",
     )
+    # Null if the account was deleted: then only operators manage the tournament.
+    organiser = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="tournaments",
+        help_text="The organiser who manages it. Operators manage every tournament.",
+    )
     must_check_in = models.BooleanField(default=False)
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
@@ -100,6 +110,12 @@ class Tournament(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    paused_at = models.DateTimeField(
+        null=True, blank=True, help_text="While it is set, no new match is scheduled."
+    )
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text="Lists leave an archived tournament out."
+    )
     note = models.CharField(
         max_length=MAX_NOTE_LENGTH, blank=True, help_text="Why it was cancelled."
     )

@@ -45,7 +45,10 @@ def config(tournament: Tournament) -> Config:
 
 
 def running() -> QuerySet[Tournament]:
-    return Tournament.objects.filter(status=TournamentStatus.RUNNING).order_by("pk")
+    """Return the tournaments that run, without those that are paused."""
+    return Tournament.objects.filter(
+        status=TournamentStatus.RUNNING, paused_at=None
+    ).order_by("pk")
 
 
 def started_entrants(tournament: Tournament) -> QuerySet[Entrant]:

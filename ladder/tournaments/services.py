@@ -33,7 +33,7 @@ from ladder.tournaments.models import (
 )
 
 MIN_ENTRANTS = 2
-EDITABLE_ALWAYS = frozenset({"name"})
+EDITABLE_ALWAYS = frozenset({"name", "organiser"})
 
 
 class WrongTournamentStatus(LadderError):
@@ -87,10 +87,14 @@ def edit(tournament: Tournament, changes: Mapping[str, Any]) -> None:
             )
         for name, value in changes.items():
             setattr(row, name, value)
+        if row.archived_at is not None and changes.keys() - {"organiser"}:
+            raise WrongTournamentStatus(
+                "The tournament is archived, so nothing of it can change any more."
+            )
         if fixed:
             check(row.description())
             if late := past_dates(row.description(), timezone.now(), before):
-                raise BadTournament("; ".join(late))
+                raise BadTournament(late)
         rows.update(**changes)
     tournament.refresh_from_db()
 
@@ -103,7 +107,7 @@ def announce(tournament: Tournament) -> None:
     description = tournament.description()
     check(description)
     if late := past_dates(description, timezone.now()):
-        raise BadTournament("; ".join(late))
+        raise BadTournament(late)
     _change_status(tournament, [TournamentStatus.DRAFT], TournamentStatus.ENTRY)
 
 
@@ -272,16 +276,22 @@ def _change_status(
 # Entrants.
 
 
-def enter(tournament: Tournament, bot: Bot, *, seed: int | None = None) -> Entrant:
+def enter(
+    tournament: Tournament,
+    bot: Bot,
+    *,
+    seed: int | None = None,
+    by_organiser: bool = False,
+) -> Entrant:
     """Enter a bot while entry is open. Entering twice has no further effect.
 
-    A bot that withdrew is entered again. Only operators set a ``seed``. Raises
-    WrongTournamentStatus and CannotEnter.
+    A bot that withdrew is entered again. Organisers enter bots at any time before the
+    start, and only they set a ``seed``. Raises WrongTournamentStatus and CannotEnter.
     """
     with transaction.atomic():
         # The lock makes two requests at once count one after the other.
         row = Tournament.objects.select_for_update().get(pk=tournament.pk)
-        check_entry(row, bot, seed)
+        check_entry(row, bot, seed, by_organiser=by_organiser)
         entrant, created = Entrant.objects.get_or_create(
             tournament=row, bot=bot, defaults={"seed": seed}
         )
@@ -292,9 +302,16 @@ def enter(tournament: Tournament, bot: Bot, *, seed: int | None = None) -> Entra
     return entrant
 
 
-def check_entry(tournament: Tournament, bot: Bot, seed: int | None = None) -> None:
+def check_entry(
+    tournament: Tournament,
+    bot: Bot,
+    seed: int | None = None,
+    *,
+    by_organiser: bool = False,
+) -> None:
     """Raise WrongTournamentStatus or CannotEnter if the bot cannot enter now."""
-    if tournament.status != TournamentStatus.ENTRY:
+    open_to = BEFORE_THE_START if by_organiser else (TournamentStatus.ENTRY,)
+    if tournament.status not in open_to:
         raise WrongTournamentStatus(
             f"Entry is not open: the tournament is {tournament.status}."
         )

@@ -2,13 +2,19 @@
 
 from django.urls import path
 
-from ladder.tournaments import match_views, views
+from ladder.tournaments import match_views, organiser_views as organisers, views
+from ladder.tournaments.organising import Step
 
 _TOURNAMENT = "tournaments/<slug:slug>/"
 
 urlpatterns = [
     path("matches/", match_views.MatchList.as_view(), name="matches"),
     path("tournaments/", views.TournamentList.as_view(), name="tournaments"),
+    path(
+        "tournaments/preview/",
+        organisers.DocumentPreview.as_view(),
+        name="preview-document",
+    ),
     path(_TOURNAMENT, views.TournamentDetail.as_view(), name="tournament"),
     path(f"{_TOURNAMENT}entrants/", views.EntrantList.as_view(), name="entrants"),
     path(
@@ -20,6 +26,33 @@ urlpatterns = [
         f"{_TOURNAMENT}entrants/<slug:bot>/check-in/",
         views.EntrantCheckIn.as_view(),
         name="check-in",
+    ),
+    path(
+        f"{_TOURNAMENT}entrants/<slug:bot>/replace/",
+        organisers.EntrantReplace.as_view(),
+        name="replace-entrant",
+    ),
+    path(
+        f"{_TOURNAMENT}seeds/", organisers.TournamentSeeds.as_view(), name="set-seeds"
+    ),
+    path(
+        f"{_TOURNAMENT}preview/",
+        organisers.TournamentPreviewView.as_view(),
+        name="preview-tournament",
+    ),
+    *(
+        path(
+            f"{_TOURNAMENT}{step}/",
+            organisers.TournamentStep.as_view(step=step),
+            name=f"step-{step}",
+        )
+        for step in Step
+        if step != Step.CANCEL
+    ),
+    path(
+        f"{_TOURNAMENT}{Step.CANCEL}/",
+        organisers.TournamentCancel.as_view(),
+        name="step-cancel",
     ),
     path(f"{_TOURNAMENT}rounds/", views.TournamentRounds.as_view(), name="rounds"),
     path(f"{_TOURNAMENT}bracket/", views.TournamentBracket.as_view(), name="bracket"),

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.generics import (
     GenericAPIView,
     ListAPIView,
@@ -20,12 +20,25 @@ from ladder.accounts.permissions import person
 from ladder.bots.models import Bot
 from ladder.games.models import Game
 from ladder.games.serializers import GameSerializer
-from ladder.tournaments import services, visibility
+from ladder.moderation.audit import Operator
+from ladder.tournaments import organising, services, visibility
+from ladder.tournaments.document import read_document
+from ladder.tournaments.filters import TournamentFilter
 from ladder.tournaments.models import Entrant, Tournament
+from ladder.tournaments.organiser_views import (
+    CUP,
+    answer,
+    create_tournament,
+    enter_as_organiser,
+    managed,
+    seen_by,
+)
 from ladder.tournaments.serializers import (
     ComparisonSerializer,
     ContestSerializer,
+    DescriptionSerializer,
     EntrantSerializer,
+    ManagedTournamentSerializer,
     NewEntrantSerializer,
     RoundSerializer,
     StandingsSerializer,
@@ -37,14 +50,58 @@ MAX_ROUND_DIGITS = 9
 
 
 class TournamentList(ListAPIView[Tournament]):
-    queryset = visibility.tournaments()
+    """The tournaments, newest first. An organiser creates a draft with POST.
+
+    The body has the keys of the file of `torres tournament`. `POST …/preview/` checks
+    it, and says how many rounds and games it has, without storing it.
+    """
+
+    scope = "organise"
+    queryset = visibility.listed()
     serializer_class = TournamentSerializer
+    filterset_class = TournamentFilter
+
+    def get_queryset(self) -> QuerySet[Tournament]:
+        if getattr(self, "swagger_fake_view", False):
+            return self.queryset
+        chosen = self.request.query_params
+        rows = visibility.tournaments()
+        if chosen.get("managed") == "true":
+            rows = visibility.with_drafts().filter(
+                organising.managed_by(person(self.request))
+            )
+        return rows.filter(archived_at__isnull=chosen.get("archived") != "true")
+
+    @extend_schema(
+        request=DescriptionSerializer,
+        responses={201: ManagedTournamentSerializer},
+        examples=[CUP],
+    )
+    def post(self, request: Request) -> Response:
+        return create_tournament(request)
 
 
 class TournamentDetail(RetrieveAPIView[Tournament]):
+    """A tournament. Its organiser changes it with PATCH.
+
+    The body has the keys that are to be different. From the start on only the name can
+    change (409, `wrong-state`).
+    """
+
+    scope = "organise"
     queryset = visibility.tournaments()
     serializer_class = TournamentSerializer
     lookup_field = "slug"
+
+    def get_object(self) -> Tournament:
+        return seen_by(self.request.user, self.kwargs["slug"])
+
+    @extend_schema(request=DescriptionSerializer, responses=ManagedTournamentSerializer)
+    def patch(self, request: Request, slug: str) -> Response:
+        tournament = managed(request, slug)
+        document = read_document(request.data, tournament)
+        organising.edit(Operator(person(request), ""), tournament, document)
+        return answer(slug)
 
 
 class _TournamentPart(GenericAPIView[Tournament]):
@@ -54,12 +111,18 @@ class _TournamentPart(GenericAPIView[Tournament]):
     lookup_field = "slug"
     serializer_class: Any = TournamentSerializer
 
+    def get_object(self) -> Tournament:
+        return seen_by(self.request.user, self.kwargs["slug"])
+
     def own_bot(self, request: Request, slug: str) -> Bot:
         return get_object_or_404(Bot, slug=slug, owner=person(request))
 
 
 class EntrantList(_TournamentPart):
-    """The entrants. POST enters one of your bots while entry is open."""
+    """The entrants. POST enters one of your bots while entry is open.
+
+    The organiser enters any bot before the start, also with a seed.
+    """
 
     serializer_class = EntrantSerializer
 
@@ -72,21 +135,32 @@ class EntrantList(_TournamentPart):
     def post(self, request: Request, **_: str) -> Response:
         new = NewEntrantSerializer(data=request.data)
         new.is_valid(raise_exception=True)
-        bot = self.own_bot(request, new.validated_data["bot"])
-        entrant = services.enter(self.get_object(), bot)
+        tournament = self.get_object()
+        slug, seed = new.validated_data["bot"], new.validated_data.get("seed")
+        if organising.manages(request.user, tournament):
+            entrant = enter_as_organiser(request, tournament, slug, seed)
+        else:
+            if seed is not None:
+                raise PermissionDenied("Only the organiser sets seeds.")
+            entrant = services.enter(tournament, self.own_bot(request, slug))
         return Response(EntrantSerializer(entrant).data, status.HTTP_201_CREATED)
 
 
 class EntrantDetail(_TournamentPart):
-    """DELETE withdraws one of your bots."""
+    """DELETE withdraws one of your bots. The organiser withdraws any entrant."""
 
     permission_classes = [IsAuthenticated]
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, bot: str, **_: str) -> Response:
         tournament = self.get_object()
-        entrant = services.entrant_of(tournament, self.own_bot(request, bot))
-        services.withdraw(entrant)
+        own = Bot.objects.filter(slug=bot, owner=person(request)).exists()
+        if not own and organising.manages(request.user, tournament):
+            entrant = services.entrant_of(tournament, organising.bot_named(bot))
+            organising.withdraw(Operator(person(request), ""), entrant)
+        else:
+            entrant = services.entrant_of(tournament, self.own_bot(request, bot))
+            services.withdraw(entrant)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

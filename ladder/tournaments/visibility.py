@@ -133,13 +133,22 @@ class RoundProgress:
 
 def tournaments() -> QuerySet[Tournament]:
     """Return the announced tournaments, newest first, with their number of entrants."""
+    return with_drafts().exclude(status=TournamentStatus.DRAFT)
+
+
+def with_drafts() -> QuerySet[Tournament]:
+    """Return all tournaments. Only organisers and operators may see the drafts."""
     present = Q(entrants__withdrawn_at__isnull=True)
     return (
-        Tournament.objects.exclude(status=TournamentStatus.DRAFT)
-        .select_related("seeding")
+        Tournament.objects.select_related("seeding", "organiser")
         .annotate(entered=Count("entrants", filter=present))
         .order_by("-id")
     )
+
+
+def listed() -> QuerySet[Tournament]:
+    """Return the announced tournaments that are not archived."""
+    return tournaments().filter(archived_at=None)
 
 
 def entrants(tournament: Tournament) -> QuerySet[Entrant]:

@@ -49,7 +49,9 @@ PROBLEMS = {
     "bad-config": "The format of the tournament is not valid. The detail says why.",
     "bad-limits": "The limits of the games are not valid. The detail says which.",
     "bad-ladder": "The settings of the ladder are not valid. The detail says which.",
-    "bad-tournament": "The configuration of the tournament is not valid.",
+    "bad-tournament": "The description of the tournament is not valid. `errors` lists"
+    " each mistake.",
+    "bad-action": "The service does not offer this action in this way.",
     "sandbox-unavailable": "The sandbox of the worker is below the required level.",
     "invalid": "The request has invalid values. `errors` lists each of them.",
     "parse-error": "The body is not valid JSON.",

@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from ladder.accounts.scopes import MissingScope
-from ladder.common.errors import LadderError, TooMany
+from ladder.common.errors import BadFields, LadderError, TooMany
 from ladder.runner.compiler import BuildFailed
 from ladder.runner.languages import EntryNotFound
 from ladder.runner.sandbox import SandboxUnavailable
@@ -77,7 +77,13 @@ def _ladder_error(exc: LadderError) -> Response:
     if isinstance(exc, TooMany) and exc.retry_after is not None:
         headers["Retry-After"] = str(exc.retry_after)
     status = RUNNER_STATUSES.get(type(exc), exc.http_status)
-    body = problem(status, exc.code, str(exc))
+    more: dict[str, Any] = {}
+    if isinstance(exc, BadFields):
+        more["errors"] = [
+            {"field": each.field, "code": exc.code, "detail": each.detail}
+            for each in exc.problems
+        ]
+    body = problem(status, exc.code, str(exc), **more)
     return Response(body, status=status, headers=headers, content_type=MEDIA_TYPE)
 
 

@@ -1,11 +1,13 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
+from ladder.tournaments.organising import Step
 from ladder.web import (
     account_views,
     comparison_views,
     credential_views,
     github_views,
+    organise_views,
     practice_views,
     replay_views,
     search_views,
@@ -117,6 +119,36 @@ urlpatterns = [
             name=f"tournament-{action}",
         )
         for action in ("enter", "check-in", "withdraw")
+    ),
+    path("organise/", organise_views.OrganisePage.as_view(), name="organise"),
+    path(
+        "organise/new/",
+        organise_views.NewTournamentPage.as_view(),
+        name="organise-new",
+    ),
+    *(
+        path(f"organise/<slug:slug>/{address}", view.as_view(), name=f"organise-{name}")
+        for name, address, view in (
+            ("tournament", "", organise_views.OrganisedTournamentPage),
+            ("edit", "edit/", organise_views.EditTournamentPage),
+            ("enter", "entrants/", organise_views.EnterBotAction),
+            ("replace", "replace/", organise_views.ReplaceEntrantAction),
+            ("seeds", "seeds/", organise_views.SeedsAction),
+            (
+                "withdraw",
+                "entrants/<slug:bot>/withdraw/",
+                organise_views.WithdrawEntrantAction,
+            ),
+        )
+    ),
+    *(
+        path(
+            f"organise/<slug:slug>/{step}/",
+            organise_views.StepAction.as_view(),
+            {"step": step},
+            name=f"organise-{step}",
+        )
+        for step in Step
     ),
     path("play/", practice_views.PlayPage.as_view(), name="play"),
     path("play/<int:pk>/", practice_views.PracticePage.as_view(), name="practice"),

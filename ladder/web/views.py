@@ -13,6 +13,7 @@ from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.http import conditional_page
 
+from ladder.accounts.roles import is_organiser
 from ladder.accounts.sessions import sign_in
 from ladder.bots import selectors as bots, submissions
 from ladder.bots.models import Bot, Submission
@@ -23,7 +24,7 @@ from ladder.ratings import leaderboard as ratings
 from ladder.ratings.models import Season
 from ladder.ratings.ranked_rows import MAX_SEARCH_CHARS, BoardFilter
 from ladder.runner.languages import BY_NAME
-from ladder.tournaments import visibility as tournaments
+from ladder.tournaments import organising, visibility as tournaments
 from ladder.web import (
     boards,
     bot_search,
@@ -258,12 +259,16 @@ class MatchPage(View):
 
 class TournamentsPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows = tournaments.tournaments()
+        rows = tournaments.listed()
         if (before := number(request, "before")) is not None:
             rows = rows.filter(pk__lt=before)
         listed = list(rows[: pages.ROWS])
         following = listed[-1].pk if len(listed) == pages.ROWS else None
-        context = {"tournaments": listed, "next": following}
+        context = {
+            "tournaments": listed,
+            "next": following,
+            "organises": is_organiser(request.user),
+        }
         return render(request, "web/tournaments.html", context)
 
 
@@ -274,7 +279,9 @@ class TournamentPage(View):
         details = tournament_pages.tournament_details(
             tournament, request.user, number(request, "round")
         )
-        return render(request, "web/tournament.html", pages.context(details))
+        context = pages.context(details)
+        context["managed"] = organising.manages(request.user, tournament)
+        return render(request, "web/tournament.html", context)
 
 
 @method_decorator(conditional_page, "dispatch")

@@ -74,7 +74,7 @@ def _values(route: str) -> dict[str, str]:
     slug = bot.slug
     if "ladders/<slug:slug>" in route:
         slug = "main"
-    elif "tournaments/<slug:slug>" in route:
+    elif "tournaments/<slug:slug>" in route or "organise/<slug:slug>" in route:
         slug = "cup-1"
     kinds: list[Any] = [("matches/", Match), ("submissions/", Submission)]
     kinds.append(("play/", PracticeGame))
@@ -91,6 +91,7 @@ def _values(route: str) -> dict[str, str]:
         "<slug:first>": _entrant(0),
         "<slug:second>": _entrant(1),
         "<slug:name>": "replay",
+        "<str:name>": "olga",
         "<path:name>": "rules",
         "<int:pk>": str(key),
         "<path:object_id>": row,

@@ -93,6 +93,7 @@ def pages(show: Show) -> Iterator[str]:
     yield from (f"/submissions/{show.anas.pk}/", f"/submissions/{show.rejected.pk}/")
     yield from ("/sign-up/", "/confirm-email/", "/password-reset/")
     yield from ("/me/password/", "/me/email/", "/me/delete/")
+    yield from ("/organise/new/", "/organise/cup/", "/organise/cup/edit/")
 
 
 def admin_pages() -> Iterator[str]:

@@ -36,13 +36,19 @@ from tests.comparisons.factories import undecided
 from tests.factories import Show
 from tests.games.factories import bot as other_bot
 from tests.tournaments.factories import tick, tournament
+from tests.tournaments.organisers import organiser
 from tests.web.module_rows import module_rows
 
 pytestmark = pytest.mark.django_db
 
-# Tournaments have no organiser of their own: operators run them. Over REST an operator
-# may do no more than everybody else.
-ROLES = {"anonymous": "", "owner": "ana", "stranger": "cleo", "operator": "olga"}
+# Oscar organises the tournament `cup`, and no other one.
+ROLES = {
+    "anonymous": "",
+    "owner": "ana",
+    "stranger": "cleo",
+    "organiser": "oscar",
+    "operator": "olga",
+}
 METHODS = ("get", "post", "put", "patch", "delete")
 DENIED = (401, 403)
 SAFE = ("get", "head", "options")
@@ -56,25 +62,36 @@ class Expected(NamedTuple):
     anonymous: int
     owner: int
     stranger: int
+    organiser: int
     operator: int
 
 
-PUBLIC = Expected(200, 200, 200, 200)
+PUBLIC = Expected(200, 200, 200, 200, 200)
 
 
 def signed_in(status: int) -> Expected:
     """Everybody with a token may do it."""
-    return Expected(401, status, status, status)
+    return Expected(401, status, status, status, status)
 
 
 def owners(status: int) -> Expected:
     """Only the owner may do it."""
-    return Expected(401, status, 403, 403)
+    return Expected(401, status, 403, 403, 403)
 
 
 def hidden(status: int) -> Expected:
     """Only the owner learns that it exists."""
-    return Expected(401, status, 404, 404)
+    return Expected(401, status, 404, 404, 404)
+
+
+def organisers(status: int, *, owner: int = 403, stranger: int = 403) -> Expected:
+    """The organiser of the tournament and operators may do it."""
+    return Expected(401, owner, stranger, status, status)
+
+
+def operators(status: int) -> Expected:
+    """Only operators may do it."""
+    return Expected(401, 403, 403, 403, status)
 
 
 LADDER = "ladders/<slug:slug>/"
@@ -111,11 +128,13 @@ EXPECTED = {
     ("get", "exports/games/"): PUBLIC,
     ("get", "exports/replays/"): PUBLIC,
     ("get", "ladders/"): PUBLIC,
+    ("post", "ladders/"): operators(201),
+    ("patch", LADDER): operators(200),
     ("get", LADDER): PUBLIC,
     ("get", f"{LADDER}leaderboard/"): PUBLIC,
     ("get", f"{LADDER}bands/"): PUBLIC,
     # One of the bots must belong to the person who asks.
-    ("post", f"{LADDER}challenges/"): Expected(401, 201, 422, 422),
+    ("post", f"{LADDER}challenges/"): Expected(401, 201, 422, 422, 422),
     ("get", PLACE): PUBLIC,
     ("post", f"{PLACE}join/"): owners(200),
     ("post", f"{PLACE}leave/"): owners(200),
@@ -128,14 +147,55 @@ EXPECTED = {
     ("get", "tournaments/"): PUBLIC,
     ("get", CUP): PUBLIC,
     ("get", f"{CUP}entrants/"): PUBLIC,
-    ("post", f"{CUP}entrants/"): hidden(201),
-    ("delete", f"{CUP}entrants/<slug:bot>/"): hidden(204),
+    ("post", "tournaments/"): organisers(201),
+    ("post", "tournaments/preview/"): organisers(200),
+    ("patch", CUP): organisers(200),
+    # An owner enters and withdraws own bots, an organiser all.
+    ("post", f"{CUP}entrants/"): organisers(201, owner=201, stranger=404),
+    ("delete", f"{CUP}entrants/<slug:bot>/"): organisers(204, owner=204, stranger=404),
+    ("post", f"{CUP}entrants/<slug:bot>/replace/"): organisers(200),
+    ("post", f"{CUP}seeds/"): organisers(200),
+    ("get", f"{CUP}preview/"): organisers(200),
+    ("post", f"{CUP}open/"): organisers(409),
+    ("post", f"{CUP}close-entry/"): organisers(200),
+    ("post", f"{CUP}start/"): organisers(200),
+    ("post", f"{CUP}pause/"): organisers(409),
+    ("post", f"{CUP}resume/"): organisers(409),
+    ("post", f"{CUP}reveal/"): organisers(409),
+    ("post", f"{CUP}cancel/"): organisers(200),
+    ("post", f"{CUP}archive/"): organisers(409),
     ("post", f"{CUP}entrants/<slug:bot>/check-in/"): hidden(200),
     ("get", f"{CUP}rounds/"): PUBLIC,
     ("get", f"{CUP}bracket/"): PUBLIC,
     ("get", f"{CUP}standings/"): PUBLIC,
     ("get", f"{CUP}standings/<slug:first>/<slug:second>/"): PUBLIC,
     ("get", f"{CUP}games/"): PUBLIC,
+    ("get", "audit/"): operators(200),
+    ("get", "operate/workers/"): operators(200),
+    **{
+        ("post", f"operate/{route}/"): operators(200)
+        for route in (
+            *(
+                f"bots/<slug:slug>/{word}"
+                for word in ("ban", "bench", "withdraw", "reinstate", "merge")
+            ),
+            "bots/<slug:slug>/join",
+            "bots/<slug:slug>/leave",
+            "games/<int:pk>/void",
+            "games/<int:pk>/rerun",
+            "ladders/<slug:slug>/freeze",
+            "ladders/<slug:slug>/archive",
+            "accounts/<str:name>/delete",
+            "accounts/<str:name>/organiser",
+            "accounts/<str:name>/no-organiser",
+            "workers/drain",
+        )
+    },
+    # Nothing of this fits the state of the rows.
+    ("post", "operate/ladders/<slug:slug>/start/"): operators(409),
+    ("post", "operate/ladders/<slug:slug>/reopen/"): operators(409),
+    ("post", "operate/ladders/<slug:slug>/finals/"): operators(200),
+    ("post", "operate/workers/undrain/"): operators(404),
 }
 """Who may do what. `bot` is a bot of the owner, and so is all that belongs to it."""
 
@@ -144,7 +204,28 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", f"{BOT}comparisons/"): {"ladder": "main"},
     ("post", f"{LADDER}challenges/"): {"bots": ["grendel", "rival"]},
     ("post", f"{CUP}entrants/"): {"bot": "second"},
+    ("post", "tournaments/"): {"name": "New"},
+    ("post", "tournaments/preview/"): {"name": "New"},
+    ("patch", CUP): {"name": "New"},
+    ("post", "ladders/"): {"name": "New", "slug": "second"},
+    ("patch", LADDER): {"name": "New"},
+    ("post", f"{CUP}entrants/<slug:bot>/replace/"): {"by": "second"},
+    ("post", f"{CUP}seeds/"): {"seeds": {"grendel": 1}},
+    ("post", f"{CUP}cancel/"): {"why": "a test"},
+    ("post", "operate/bots/<slug:slug>/merge/"): {"why": "a test", "into": "rival"},
+    ("post", "operate/bots/<slug:slug>/join/"): {"why": "a test", "ladder": "main"},
+    ("post", "operate/bots/<slug:slug>/leave/"): {"why": "a test", "ladder": "main"},
+    ("post", "operate/workers/drain/"): {"why": "a test", "worker": "w:1:1"},
+    ("post", "operate/workers/undrain/"): {"why": "a test", "worker": "nobody"},
 }
+
+
+def body_of(method: str, route: str) -> dict[str, Any] | None:
+    """Return the body of a request. Each action of an operator needs a reason."""
+    known = BODIES.get((method, route))
+    if known is None and route.startswith("operate/"):
+        return {"why": "a test"}
+    return known
 
 
 def views() -> dict[str, type]:
@@ -185,6 +266,7 @@ class PermissionRows:
             "<slug:first>": "secret-0" if secret else "grendel",
             "<slug:second>": "secret-1" if secret else "rival",
             "<int:pk>": str(self._key(route, secret=secret)),
+            "<str:name>": "ben",
         }
         for part, value in values.items():
             route = route.replace(part, value)
@@ -192,6 +274,7 @@ class PermissionRows:
         return f"/api/v1/{route}"
 
     def _slug(self, route: str, *, secret: bool) -> str:
+        route = route.removeprefix("operate/")
         if route.startswith("ladders/"):
             return "main"
         if route.startswith("tournaments/"):
@@ -206,6 +289,7 @@ class PermissionRows:
             "submissions": self.show.anas.pk,
             "comparisons": self.comparison,
         }
+        route = route.removeprefix("operate/")
         return keys.get(route.split("/", maxsplit=1)[0], 0)
 
     def ask(self, role: str, method: str, address: str, body: object = None) -> Any:
@@ -257,6 +341,7 @@ def world(
             slug="draft", name=PRIVATE, limits=factories.LIMITS, config=cup.config
         )
         User.objects.create_superuser("olga")
+        Tournament.objects.filter(slug="cup").update(organiser=organiser("oscar"))
         yield PermissionRows(show, comparison.pk, play_secretly(), clients())
 
 
@@ -326,7 +411,7 @@ def test_an_operation_is_open_to_the_right_people(
     address = world.address(route)
 
     statuses = {
-        role: world.ask(role, method, address, BODIES.get((method, route))).status_code
+        role: world.ask(role, method, address, body_of(method, route)).status_code
         for role in ROLES
     }
 
@@ -427,7 +512,7 @@ def test_nobody_reads_what_is_held_back(
     about_a_game = route.startswith(("games/<", "matches/<"))
     address = world.address(route, secret=True)
     for role in ROLES:
-        answer = world.ask(role, method, address, BODIES.get((method, route)))
+        answer = world.ask(role, method, address, body_of(method, route))
         if about_a_game:
             assert answer.status_code in (401, 404), role
         assert not marks_of_secrets(answer.seen), role
@@ -482,7 +567,8 @@ def test_a_draft_of_a_tournament_does_not_exist(
     world: PermissionRows, method: str, route: str
 ) -> None:
     address = world.address(route).replace("/cup/", "/draft/")
-    for role in ROLES:
-        answer = world.ask(role, method, address, BODIES.get((method, route)))
+    """Operators see the drafts of all organisers."""
+    for role in ("anonymous", "owner", "stranger", "organiser"):
+        answer = world.ask(role, method, address, body_of(method, route))
         assert answer.status_code in (401, 404), role
         assert PRIVATE not in answer.seen

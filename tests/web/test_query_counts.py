@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 LISTS = [
     *("/", "/games/", "/bots/", "/tournaments/", "/me/", "/ladders/main/"),
     *("/me/password/", "/me/email/", "/me/delete/", "/password-reset/"),
-    *("/play/",),
+    *("/play/", "/organise/", "/organise/cup-1/"),
     *("/api/v1/games/", "/api/v1/matches/", "/api/v1/bots/", "/api/v1/ladders/"),
     *("/api/v1/ladders/main/leaderboard/", "/api/v1/ladders/main/bands/"),
     *("/api/v1/tournaments/", "/api/v1/tournaments/cup-1/entrants/"),

@@ -10,6 +10,7 @@ from django.core.cache import cache
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.generics import (
     GenericAPIView,
@@ -21,14 +22,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from ladder.accounts.roles import operator
 from ladder.bots.models import Bot
 from ladder.common.http import conditional
 from ladder.common.moments import MOMENT_HINT, parse_moment
-from ladder.ratings import leaderboard, past, statistics
+from ladder.moderation.audit import Operator
+from ladder.ratings import editing, leaderboard, past, statistics
 from ladder.ratings.leaderboard import LeaderboardPage
 from ladder.ratings.models import Ladder, Season
 from ladder.ratings.past import PastPage
 from ladder.ratings.serializers import (
+    LadderDocumentSerializer,
     LadderSerializer,
     LeaderboardSerializer,
     PointSerializer,
@@ -60,14 +64,38 @@ PARAMETERS = [*PAGE_PARAMETERS, SEASON, AT, TREND]
 
 
 class LadderList(ListAPIView[Ladder]):
+    """The ladders. An operator creates one with POST, and then starts its season."""
+
+    scope = "operate"
     queryset = leaderboard.ladders()
     serializer_class = LadderSerializer
+
+    @extend_schema(request=LadderDocumentSerializer, responses={201: LadderSerializer})
+    def post(self, request: Request) -> Response:
+        by = operator(request)
+        ladder = editing.create(Operator(by, ""), request.data)
+        headers = {"Location": f"{request.path}{ladder.slug}/"}
+        data = LadderSerializer(ladder).data
+        return Response(data, status.HTTP_201_CREATED, None, headers)
 
 
 class LadderDetail(RetrieveAPIView[Ladder]):
+    """A ladder. An operator changes it with PATCH: the keys that are to be different.
+
+    A change counts for the matches that are made after it, and TrueSkill's parameters
+    for the next season. Limits that are left out stay.
+    """
+
+    scope = "operate"
     queryset = leaderboard.ladders()
     serializer_class = LadderSerializer
     lookup_field = "slug"
+
+    @extend_schema(request=LadderDocumentSerializer, responses=LadderSerializer)
+    def patch(self, request: Request, slug: str) -> Response:
+        by = operator(request)
+        ladder = editing.edit(Operator(by, ""), self.get_object(), request.data)
+        return Response(LadderSerializer(ladder).data)
 
 
 class LeaderboardView(APIView):

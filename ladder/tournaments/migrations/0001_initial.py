@@ -3,6 +3,7 @@
 import django.db.models.deletion
 import django.db.models.functions.datetime
 import ladder.tournaments.models
+from django.conf import settings
 from django.db import migrations, models
 
 
@@ -13,6 +14,7 @@ class Migration(migrations.Migration):
         ("bots", "0001_initial"),
         ("games", "0001_initial"),
         ("ratings", "0001_initial"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -94,9 +96,36 @@ class Migration(migrations.Migration):
                 ("started_at", models.DateTimeField(blank=True, null=True)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
                 (
+                    "paused_at",
+                    models.DateTimeField(
+                        blank=True,
+                        help_text="While it is set, no new match is scheduled.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "archived_at",
+                    models.DateTimeField(
+                        blank=True,
+                        help_text="Lists leave an archived tournament out.",
+                        null=True,
+                    ),
+                ),
+                (
                     "note",
                     models.CharField(
                         blank=True, help_text="Why it was cancelled.", max_length=300
+                    ),
+                ),
+                (
+                    "organiser",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="The organiser who manages it. Operators manage every tournament.",
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="tournaments",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
                 (

@@ -4,11 +4,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db.models import Q, QuerySet
 
+from ladder.common.errors import LadderError
 from ladder.common.storable import storable
-from ladder.games.models import Worker
-from ladder.games.worker import registry
+from ladder.moderation import workers
+from ladder.moderation.audit import Operator
 from ladder.ops.console import say
 
 
@@ -32,31 +32,12 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        name = storable(options["worker"])
-        rows = _matching(name)
-        if options["undo"]:
-            workers = list(rows.filter(drained=True))
-        else:
-            workers = list(rows.filter(gone_at__isnull=True))
-        if not workers:
-            raise CommandError(
-                f"There is no {'drained' if options['undo'] else 'running'} worker"
-                f" {name!r}. Give a whole name as manage.py status shows it, or HOST/"
-                " for all workers of a host."
-            )
-        for worker in workers:
-            if options["undo"]:
-                registry.undrain(worker.pk)
-            else:
-                registry.drain(worker.pk, storable(options["why"]))
-            change = "takes games again" if options["undo"] else "is drained"
-            say(f"{worker.name} {change}")
-
-
-def _matching(name: str) -> QuerySet[Worker]:
-    """Return the workers of a host ("host/"), of an installation, or with this name."""
-    if name.endswith("/") and ":" not in name:
-        return Worker.objects.filter(host=name.removesuffix("/"))
-    return Worker.objects.filter(
-        Q(name=name) | Q(name__startswith=f"{name.removesuffix('#')}#")
-    )
+        operator = Operator(None, storable(options["why"]))
+        act = workers.undrain if options["undo"] else workers.drain
+        try:
+            entry = act(operator, storable(options["worker"]))
+        except LadderError as refusal:
+            raise CommandError(str(refusal)) from refusal
+        change = "takes games again" if options["undo"] else "is drained"
+        for name in entry.details["workers"]:
+            say(f"{name} {change}")

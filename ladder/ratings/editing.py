@@ -1,0 +1,153 @@
+"""Operators create and edit ladders from a document, as they do tournaments.
+
+The checks are those of the admin: `description.ladder_problems`, and the constraints of
+the row. A change counts for the matches that are made after it. TrueSkill's parameters
+are those of the next season.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from ladder.common.documents import DocumentReader
+from ladder.common.quoting import quoted
+from ladder.moderation.audit import Operator
+from ladder.moderation.models import AuditEntry
+from ladder.ratings.description import (
+    BadLadder,
+    LadderDescription,
+    ladder_problems,
+)
+from ladder.ratings.models import Ladder
+from ladder.runner.protocol import Limits
+
+PARAMETERS = ("mu", "sigma", "beta", "tau")
+MAX_PARAMETER = 1_000_000.0
+DEFAULTS: Mapping[str, Any] = {
+    "ruleset": "yucata",
+    "tables": {"2": 0.4, "3": 0.2, "4": 0.4},
+}
+KEYS = (
+    *("name", "slug", "ruleset", "switches", "tables", "limits", "duplicate"),
+    *("default", "admission", "opens_at", "closes_at", *PARAMETERS),
+)
+
+
+def create(operator: Operator, document: object) -> Ladder:
+    """Create a ladder, without a season. Raises BadLadder."""
+    ladder = Ladder(**DEFAULTS)
+    fields = _read(document, ladder, is_new=True)
+    return _store(operator, ladder, fields, "create")
+
+
+def edit(operator: Operator, ladder: Ladder, document: object) -> Ladder:
+    """Change the fields that a document holds. Raises BadLadder."""
+    return _store(operator, ladder, _read(document, ladder, is_new=False), "edit")
+
+
+def _store(
+    operator: Operator, ladder: Ladder, fields: Mapping[str, Any], step: str
+) -> Ladder:
+    """Store the row and an entry of the audit log, or nothing."""
+    for name, value in fields.items():
+        setattr(ladder, name, value)
+    try:
+        with transaction.atomic():
+            ladder.full_clean()
+            ladder.save()
+            operator.record(
+                AuditEntry.Kind.PARAMETERS,
+                f"ladder {ladder.slug}",
+                step=step,
+                fields=sorted(fields),
+            )
+    except ValidationError as error:
+        raise BadLadder(_texts(error)) from error
+    except IntegrityError as error:
+        raise BadLadder(
+            ["body: another operator changed the ladders at the same moment; try again"]
+        ) from error
+    return ladder
+
+
+def _texts(error: ValidationError) -> list[str]:
+    """Return the mistakes that the row itself has, each with its field."""
+    return [
+        text if name == "__all__" else f"{name}: {text}"
+        for name, texts in error.message_dict.items()
+        for text in texts
+    ]
+
+
+def _read(document: object, ladder: Ladder, *, is_new: bool) -> dict[str, Any]:
+    if not isinstance(document, Mapping):
+        rule = "it must be an object with the keys of a ladder"
+        raise BadLadder([f"body: {quoted(document)}; {rule}"])
+    reader = _LadderReader(document, ladder, is_new=is_new)
+    reader.read()
+    if reader.mistakes:
+        raise BadLadder(list(dict.fromkeys(reader.mistakes)))
+    return reader.fields
+
+
+class _LadderReader(DocumentReader):
+    """Reads a document of a ladder; the stored row has the values it leaves out."""
+
+    def __init__(
+        self, document: Mapping[str, Any], ladder: Ladder, *, is_new: bool
+    ) -> None:
+        super().__init__(document, is_new=is_new)
+        self.ladder = ladder
+
+    def read(self) -> None:
+        self.refuse_unknown(KEYS, "ladder")
+        self.read_name()
+        self._read_slug()
+        self.read_terms(Limits().as_dict() if self.is_new else self.ladder.limits)
+        if self.given("tables"):
+            self.fields["tables"] = self.document["tables"]
+        for key in ("duplicate", "default"):
+            self.read_boolean(key)
+        self.read_choice("admission", Ladder.Admission.values)
+        for key in ("opens_at", "closes_at"):
+            self.read_moment(key)
+        for key in PARAMETERS:
+            self._read_parameter(key)
+        self._check_default()
+        self._check_description()
+
+    def _check_default(self) -> None:
+        others = Ladder.objects.filter(default=True).exclude(pk=self.ladder.pk)
+        if self.fields.get("default") and (other := others.first()):
+            self.refuse(
+                "default", f"{other.slug} is the default ladder; end that there first"
+            )
+
+    def _read_slug(self) -> None:
+        if not self.is_new:
+            self.keep_slug(self.ladder.slug)
+            return
+        slug = self.document.get("slug")
+        rows = Ladder.objects.filter(slug=str(slug).replace("\0", ""))
+        self.read_new_slug(slug, taken=rows.exists())
+
+    def _read_parameter(self, key: str) -> None:
+        if not self.given(key):
+            return
+        value = self.document[key]
+        least = 0 if key in ("mu", "tau") else 1e-6
+        # Not isinstance: True is an int in Python. NaN is in no interval.
+        if type(value) in (int, float) and least <= value <= MAX_PARAMETER:
+            self.fields[key] = float(value)
+        else:
+            self.refuse(key, f"it must be a number from {least:g} to {MAX_PARAMETER:g}")
+
+    def _check_description(self) -> None:
+        before = self.ladder.description()
+        values = {
+            name: self.fields.get(name, getattr(before, name))
+            for name in LadderDescription.__dataclass_fields__
+        }
+        self.mistakes += ladder_problems(LadderDescription(**values))

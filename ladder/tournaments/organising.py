@@ -1,0 +1,418 @@
+"""Organisers' actions on tournaments: create, edit, take steps, change entrants.
+
+The REST API, the forms of the pages, `manage.py tournament` and the admin call these
+functions, so the same checks and the same audit entries apply at each entrance.
+"""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import Max, Q
+from django.db.models.functions import Now
+
+from ladder.accounts.permissions import Person
+from ladder.accounts.roles import is_operator, is_organiser
+from ladder.bots.models import Bot
+from ladder.common.errors import LadderError, TooMany
+from ladder.common.quoting import quoted
+from ladder.moderation.audit import Operator
+from ladder.moderation.models import AuditEntry
+from ladder.tournaments import corrections, services
+from ladder.tournaments.description import BadTournament
+from ladder.tournaments.document import TournamentDocument, bot_slug
+from ladder.tournaments.formats.config import max_entrants, read_config
+from ladder.tournaments.models import (
+    BEFORE_THE_START,
+    Entrant,
+    Tournament,
+    TournamentStatus,
+)
+from ladder.tournaments.services import CannotEnter, WrongTournamentStatus
+
+
+class UnknownBot(LadderError):
+    """There is no bot with this slug."""
+
+    code = "not-found"
+    http_status = 404
+
+
+MAX_UNFINISHED = 20
+"""The largest number of tournaments of one organiser that are not over."""
+MAX_SEED = 10_000
+OVER = (TournamentStatus.FINISHED, TournamentStatus.CANCELLED)
+
+
+class Step(StrEnum):
+    """A step that an organiser takes. The value is the last part of its address."""
+
+    OPEN = "open"
+    CLOSE_ENTRY = "close-entry"
+    START = "start"
+    PAUSE = "pause"
+    RESUME = "resume"
+    REVEAL = "reveal"
+    CANCEL = "cancel"
+    ARCHIVE = "archive"
+
+
+# Who may do what.
+
+
+def manages(person: Person, tournament: Tournament) -> bool:
+    """True if a person may change a tournament: an operator, or its organiser.
+
+    An organiser who lost the role manages no tournament any more.
+    """
+    if is_operator(person):
+        return True
+    return (
+        person.pk is not None
+        and tournament.organiser_id == person.pk
+        and is_organiser(person)
+    )
+
+
+def managed_by(person: Person) -> Q:
+    """Return the condition that a person manages a tournament."""
+    if is_operator(person):
+        return Q()
+    return Q(organiser=person.pk) if is_organiser(person) else Q(pk__in=[])
+
+
+# The description.
+
+
+def create(operator: Operator, document: TournamentDocument) -> Tournament:
+    """Create a draft with its first entrants. Its organiser is the person who acts.
+
+    Raises BadTournament if one of the entrants cannot play, and TooMany.
+    """
+    organiser = operator.by
+    try:
+        with transaction.atomic():
+            if organiser is not None:
+                _check_quota(organiser)
+            tournament = Tournament.objects.create(
+                organiser=organiser, **document.fields
+            )
+            _enter_all(tournament, document)
+            _record(operator, tournament, "create")
+    except IntegrityError as error:
+        slug = document.fields["slug"]
+        if not Tournament.objects.filter(slug=slug).exists():
+            raise
+        raise BadTournament(
+            [f"slug: {slug!r} is taken; give another one with the key slug"]
+        ) from error
+    return tournament
+
+
+def _check_quota(organiser: User) -> None:
+    # The lock makes the quota exact if one person creates two at once.
+    locked = User.objects.select_for_update().get(pk=organiser.pk)
+    unfinished = Tournament.objects.filter(organiser=locked).exclude(status__in=OVER)
+    if not is_operator(locked) and unfinished.count() >= MAX_UNFINISHED:
+        raise TooMany(
+            f"You have {MAX_UNFINISHED} tournaments that are not over, the most that"
+            " one organiser may have. Finish or cancel one of them first."
+        )
+
+
+def _enter_all(tournament: Tournament, document: TournamentDocument) -> None:
+    mistakes = []
+    for seed, bot in enumerate(document.entrants, start=1):
+        try:
+            services.enter(tournament, bot, seed=seed, by_organiser=True)
+        except CannotEnter as refusal:
+            mistakes.append(f"entrants: {bot.slug}: {refusal}")
+    if mistakes:
+        raise BadTournament(mistakes)
+
+
+def edit(
+    operator: Operator, tournament: Tournament, document: TournamentDocument
+) -> None:
+    """Change what a document holds. Raises WrongTournamentStatus and BadTournament."""
+    changes = {
+        name: value
+        for name, value in document.fields.items()
+        if getattr(tournament, name) != value
+    }
+    with transaction.atomic():
+        services.edit(tournament, changes)
+        if "config" in changes:
+            _refuse_too_many(tournament)
+        if changes:
+            _record(operator, tournament, "edit", fields=sorted(changes))
+
+
+def _refuse_too_many(tournament: Tournament) -> None:
+    entered = tournament.entrants.filter(withdrawn_at=None).count()
+    most = max_entrants(read_config(tournament.config))
+    if entered > most:
+        raise BadTournament(
+            [f"format: {entered} bots have entered; this format allows at most {most}"]
+        )
+
+
+def _record(
+    operator: Operator, tournament: Tournament, step: str, **details: object
+) -> None:
+    operator.record(
+        AuditEntry.Kind.TOURNAMENT,
+        f"tournament {tournament.slug}",
+        step=step,
+        **details,
+    )
+
+
+# Steps.
+
+
+def take(operator: Operator, tournament: Tournament, step: Step) -> None:
+    """Take a step. The row is read again; the audit log gets an entry.
+
+    Raises WrongTournamentStatus if the status does not permit the step, and
+    BadTournament if the tournament cannot be played as it is described.
+    """
+    with transaction.atomic():
+        if step == Step.CANCEL:
+            _cancel(operator, tournament)
+        else:
+            ACTIONS[step](tournament)
+        tournament.refresh_from_db()
+        _record(operator, tournament, step)
+
+
+def _cancel(operator: Operator, tournament: Tournament) -> None:
+    if operator.why:
+        services.cancel(tournament, operator.why)
+    else:
+        services.cancel(tournament)
+
+
+def possible_steps(tournament: Tournament) -> list[Step]:
+    """Return the steps that the present status permits, the most usual one first."""
+    if tournament.status == TournamentStatus.DRAFT:
+        return [Step.OPEN, Step.CANCEL]
+    if tournament.status == TournamentStatus.ENTRY:
+        return [Step.CLOSE_ENTRY, Step.START, Step.CANCEL]
+    if tournament.status == TournamentStatus.CHECK_IN:
+        return [Step.START, Step.CANCEL]
+    steps = [Step.REVEAL] if _hides_rounds(tournament) else []
+    if tournament.status == TournamentStatus.RUNNING:
+        paused = tournament.paused_at is not None
+        return [*steps, Step.RESUME if paused else Step.PAUSE, Step.CANCEL]
+    if tournament.archived_at is None and not steps:
+        return [Step.ARCHIVE]
+    return steps
+
+
+def _hides_rounds(tournament: Tournament) -> bool:
+    """True if there are results that only a reveal shows."""
+    if not tournament.held_back:
+        return False
+    last = tournament.fixtures.aggregate(last=Max("round"))["last"]
+    return tournament.revealed < (last or 0)
+
+
+def pause(tournament: Tournament) -> None:
+    """Schedule no more matches. Matches that have begun are played to their end.
+
+    Matches that have not begun are detached, and scheduled anew after `resume`.
+    """
+    with transaction.atomic():
+        changed = Tournament.objects.filter(
+            pk=tournament.pk, status=TournamentStatus.RUNNING, paused_at=None
+        ).update(paused_at=Now())
+        if not changed:
+            raise WrongTournamentStatus(
+                f"The tournament is {_words(tournament)}; only one that runs can be"
+                " paused."
+            )
+        waiting = tournament.fixtures.filter(how="", match__isnull=False)
+        for fixture in waiting.select_related("match"):
+            corrections.detach(fixture, "the tournament is paused")
+
+
+def resume(tournament: Tournament) -> None:
+    """Go on after `pause`."""
+    paused = Tournament.objects.filter(
+        pk=tournament.pk, status=TournamentStatus.RUNNING, paused_at__isnull=False
+    )
+    if not paused.update(paused_at=None):
+        raise WrongTournamentStatus(
+            f"The tournament is {_words(tournament)}; only one that is paused can be"
+            " resumed."
+        )
+
+
+def reveal_next(tournament: Tournament) -> None:
+    """Show the results of the next round, if they are held back."""
+    if not tournament.held_back:
+        raise WrongTournamentStatus(
+            "The results of this tournament are not held back, so there is nothing to"
+            " reveal."
+        )
+    services.reveal_next(tournament)
+
+
+def archive(tournament: Tournament) -> None:
+    """Leave a tournament that is over out of the lists. Its page stays."""
+    tournament.refresh_from_db()
+    if tournament.status in OVER and _hides_rounds(tournament):
+        raise WrongTournamentStatus(
+            "Some rounds are not revealed yet. Reveal all of them, then archive the"
+            " tournament."
+        )
+    over = Tournament.objects.filter(
+        pk=tournament.pk, status__in=OVER, archived_at=None
+    )
+    if not over.update(archived_at=Now()):
+        raise WrongTournamentStatus(
+            f"The tournament is {_words(tournament)}; only one that is finished or"
+            " cancelled can be archived, and only once."
+        )
+
+
+def _words(tournament: Tournament) -> str:
+    tournament.refresh_from_db()
+    if tournament.archived_at is not None:
+        return "archived"
+    return "paused" if tournament.paused_at is not None else tournament.status
+
+
+ACTIONS: Mapping[Step, Callable[[Tournament], object]] = {
+    Step.OPEN: services.announce,
+    Step.CLOSE_ENTRY: services.close_entry,
+    Step.START: services.start,
+    Step.PAUSE: pause,
+    Step.RESUME: resume,
+    Step.REVEAL: reveal_next,
+    Step.ARCHIVE: archive,
+}
+
+
+# Entrants.
+
+
+def withdraw(operator: Operator, entrant: Entrant) -> None:
+    """Withdraw an entrant; its note is the reason. Raises WrongTournamentStatus."""
+    with transaction.atomic():
+        services.withdraw(entrant, operator.why or "withdrawn by the organiser")
+        _record(operator, entrant.tournament, "withdraw", bot=entrant.bot.slug)
+
+
+def replace(operator: Operator, entrant: Entrant, bot: Bot) -> Entrant:
+    """Let another bot take the place and the seed of an entrant, before the start.
+
+    Raises WrongTournamentStatus and CannotEnter; then nothing has changed.
+    """
+    with transaction.atomic():
+        tournament = Tournament.objects.select_for_update().get(
+            pk=entrant.tournament_id
+        )
+        _refuse_after_the_start(tournament, "replaced")
+        if entrant.withdrawn_at is not None:
+            raise CannotEnter(
+                f"{entrant.bot.slug} has left, so there is no place to take. Enter"
+                f" {bot.slug} instead."
+            )
+        if tournament.entrants.filter(bot=bot, withdrawn_at=None).exists():
+            raise CannotEnter(f"{bot.slug} has entered already. Choose another bot.")
+        seed = entrant.seed
+        note = f"replaced by {bot.slug}"
+        Entrant.objects.filter(pk=entrant.pk).update(
+            seed=None, withdrawn_at=Now(), note=note
+        )
+        new = services.enter(tournament, bot, by_organiser=True)
+        Entrant.objects.filter(pk=new.pk).update(seed=seed)
+        _record(operator, tournament, "replace", bot=entrant.bot.slug, by=bot.slug)
+    new.refresh_from_db()
+    return new
+
+
+def set_seeds(
+    operator: Operator, tournament: Tournament, seeds: Mapping[str, int | None]
+) -> None:
+    """Set the seeds of entrants by the slugs of their bots; None removes a seed.
+
+    Entrants that are not named keep their seeds. Raises WrongTournamentStatus, and
+    BadTournament for a seed that is no number from 1 or is given to two entrants.
+    """
+    with transaction.atomic():
+        row = Tournament.objects.select_for_update().get(pk=tournament.pk)
+        _refuse_after_the_start(row, "seeded")
+        entrants = list(row.entrants.select_related("bot"))
+        known = {entrant.bot.slug: entrant for entrant in entrants}
+        mistakes = [
+            f"seeds: {slug}: it is not in this tournament; enter it first"
+            for slug in seeds
+            if slug not in known
+        ]
+        after = {slug: entrant.seed for slug, entrant in known.items()} | dict(seeds)
+        mistakes += _seed_mistakes(after, known)
+        if mistakes:
+            raise BadTournament(mistakes)
+        # In two steps, because seeds are unique at every moment.
+        row.entrants.update(seed=None)
+        for slug, seed in after.items():
+            Entrant.objects.filter(pk=known[slug].pk).update(seed=seed)
+        _record(operator, row, "seeds", bots=len(seeds))
+
+
+def _seed_mistakes(
+    seeds: Mapping[str, int | None], known: Mapping[str, Entrant]
+) -> list[str]:
+    mistakes = []
+    owners: dict[int, str] = {}
+    for slug, seed in seeds.items():
+        if seed is None or slug not in known:
+            continue
+        if not 1 <= seed <= MAX_SEED:
+            mistakes.append(
+                f"seeds: {slug}: {seed}; it must be a whole number from 1 to {MAX_SEED}"
+            )
+        elif seed in owners:
+            mistakes.append(
+                f"seeds: {slug}: {seed} is the seed of {owners[seed]}, too; each seed"
+                " belongs to one entrant"
+            )
+        owners.setdefault(seed, slug)
+    return mistakes
+
+
+def _refuse_after_the_start(tournament: Tournament, done: str) -> None:
+    if tournament.status not in BEFORE_THE_START:
+        raise WrongTournamentStatus(
+            f"The tournament is {tournament.status}; entrants can be {done} only before"
+            " the start."
+        )
+
+
+def bot_named(slug: str) -> Bot:
+    """Return the bot with a slug, or `house:NAME`. Raises UnknownBot."""
+    bot = Bot.objects.filter(slug=bot_slug(slug)).first()
+    if bot is None:
+        raise UnknownBot(f"There is no bot {quoted(slug)}.")
+    return bot
+
+
+def enter(
+    operator: Operator, tournament: Tournament, bot: Bot, seed: int | None = None
+) -> Entrant:
+    """Enter any bot before the start. Raises WrongTournamentStatus and CannotEnter."""
+    if seed is not None and not 1 <= seed <= MAX_SEED:
+        raise BadTournament(
+            [f"seed: {seed}; it must be a whole number from 1 to {MAX_SEED}"]
+        )
+    with transaction.atomic():
+        entrant = services.enter(tournament, bot, seed=seed, by_organiser=True)
+        if seed is not None and entrant.seed != seed:
+            services.set_seed(entrant, seed)
+        _record(operator, tournament, "enter", bot=bot.slug)
+    entrant.refresh_from_db()
+    return entrant

@@ -1,0 +1,294 @@
+"""The form of a tournament: its fields become the document that every entrance reads.
+
+The form checks nothing itself. It hands each value over as it was written, so that the
+refusals are those of `ladder.tournaments.document`, and shows them at their fields.
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from engine.editions import DEFAULT, PRESETS
+from ladder.common.errors import BadFields
+from ladder.ratings.models import Ladder
+from ladder.runner.limits import MAX_LIMITS
+from ladder.tournaments.description import DATES
+from ladder.tournaments.document import FORMAT_KEYS
+from ladder.tournaments.formats.config import ELIMINATIONS, Config, Format
+from ladder.tournaments.models import Tournament
+
+MAX_TEXT = 200
+MAX_LIST_CHARS = 40_000
+NUMBERS = (
+    *("seats", "rounds", "best_of", "best_of_final", "groups", "advance"),
+    *MAX_LIMITS,
+)
+BOOLEANS = ("duplicate", "reset", "must_check_in", "held_back")
+LISTS = ("points", "tie_breaks", "entrants")
+FORMAT_NAMES = {
+    Format.ROUND_ROBIN: "Round robin: everybody meets everybody",
+    Format.SWISS: "Swiss: rounds of entrants with similar points",
+    Format.SINGLE_ELIMINATION: "Single elimination: one loss and out",
+    Format.DOUBLE_ELIMINATION: "Double elimination: two losses and out",
+    Format.GROUPS: "Groups: round robins, then a final",
+}
+LIMIT_LABELS = {
+    "move_ms": "Time for a decision (ms)",
+    "bank_ms": "Time bank for a game (ms)",
+    "start_ms": "Time to start (ms)",
+    "memory_mb": "Memory (MiB)",
+    "pids": "Processes and threads",
+    "tmp_mb": "Temporary files (MiB)",
+    "line_bytes": "Longest line (bytes)",
+    "output_bytes": "Output of a game (bytes)",
+}
+
+
+def _text(label: str, note: str = "", **attrs: str) -> forms.CharField:
+    return forms.CharField(
+        required=False,
+        strip=True,
+        max_length=MAX_TEXT,
+        label=label,
+        help_text=note,
+        widget=forms.TextInput(attrs={"autocomplete": "off", **attrs}),
+    )
+
+
+def _number(label: str, note: str = "") -> forms.CharField:
+    return _text(label, note, inputmode="numeric")
+
+
+def _choice(label: str, choices: Sequence[tuple[str, str]]) -> forms.CharField:
+    return forms.CharField(
+        required=False,
+        max_length=MAX_TEXT,
+        label=label,
+        widget=forms.Select(choices=choices),
+    )
+
+
+def _area(label: str, note: str, rows: int) -> forms.CharField:
+    return forms.CharField(
+        required=False,
+        max_length=MAX_LIST_CHARS,
+        label=label,
+        help_text=note,
+        widget=forms.Textarea(attrs={"rows": rows, "spellcheck": "false"}),
+    )
+
+
+def _moment(label: str) -> forms.CharField:
+    return forms.CharField(
+        required=False,
+        max_length=MAX_TEXT,
+        label=label,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
+    )
+
+
+def _yes(label: str, note: str = "") -> forms.BooleanField:
+    return forms.BooleanField(required=False, label=label, help_text=note)
+
+
+class TournamentForm(forms.Form):
+    """Every key of the document. An empty field leaves its key out."""
+
+    name = _text("Name")
+    slug = _text("Part of its address", "By default it follows from the name.")
+    format = _choice("Format", [(str(k), v) for k, v in FORMAT_NAMES.items()])
+    seats = _number("Seats at a table", "2 to 4; eliminations have 2. Default: 2.")
+    duplicate = _yes("Each match has a game for each rotation of the seats")
+    rounds = _number(
+        "Rounds", "Of a Swiss, or the cycles of a round robin of two seats. Default: 0."
+    )
+    best_of = _number("Best of", "Matches of a contest of an elimination; odd.")
+    best_of_final = _number("Best of, in the final", "By default the same.")
+    reset = _yes("Double elimination: the winner of the losers’ bracket must win twice")
+    groups = _number("Groups", "Default: 2.")
+    advance = _number("Entrants of each group in the final", "Default: 2.")
+    final = _choice(
+        "The final after groups",
+        [("", "default"), *((str(k), FORMAT_NAMES[k]) for k in ELIMINATIONS)],
+    )
+    points = _text(
+        "Points by rank at a table",
+        "Best first, for example 5, 3, 1, 0. By default the share of opponents beaten.",
+    )
+    tie_breaks = _text(
+        "Tie-breaks", "Names in their order, for example direct_encounter, score."
+    )
+    ruleset = _choice("Rules", [(name, name) for name in PRESETS])
+    switches = _area(
+        "Changes of the rules",
+        'One switch in each line, for example start_player = "seat0".',
+        2,
+    )
+    seeding = _choice("Seeds follow the ratings of", [])
+    must_check_in = _yes("Entrants must check in")
+    held_back = _yes("Results are held back until they are revealed")
+    opens_at = _moment("Entry opens at (UTC)")
+    closes_at = _moment("Entry closes at (UTC)")
+    starts_at = _moment("Start (UTC)")
+    entrants = _area(
+        "First entrants",
+        "Slugs of bots, one in each line, the best seed first. More can enter later.",
+        3,
+    )
+    move_ms = _number(LIMIT_LABELS["move_ms"])
+    bank_ms = _number(LIMIT_LABELS["bank_ms"])
+    start_ms = _number(LIMIT_LABELS["start_ms"])
+    memory_mb = _number(LIMIT_LABELS["memory_mb"])
+    pids = _number(LIMIT_LABELS["pids"])
+    tmp_mb = _number(LIMIT_LABELS["tmp_mb"])
+    line_bytes = _number(LIMIT_LABELS["line_bytes"])
+    output_bytes = _number(LIMIT_LABELS["output_bytes"])
+
+    PARTS = (
+        ("The tournament", ("name", "slug", "format", "entrants")),
+        (
+            "The format",
+            (
+                *("seats", "duplicate", "rounds", "points", "tie_breaks"),
+                *("best_of", "best_of_final", "reset", "groups", "advance", "final"),
+            ),
+        ),
+        (
+            "Times and entry",
+            (
+                *("opens_at", "closes_at", "starts_at", "seeding"),
+                *("must_check_in", "held_back"),
+            ),
+        ),
+        ("The rules", ("ruleset", "switches")),
+        ("The limits of a bot", tuple(LIMIT_LABELS)),
+    )
+
+    def __init__(
+        self, data: QueryDict | None = None, *, stored: Tournament | None = None
+    ) -> None:
+        super().__init__(data, initial=initial_values(stored or Tournament()))
+        self.stored = stored
+        if stored is not None:
+            del self.fields["entrants"], self.fields["slug"]
+        ladders = Ladder.objects.order_by("pk").values_list("slug", "name")[:50]
+        widget = self.fields["seeding"].widget
+        if isinstance(widget, forms.Select):
+            widget.choices = [("", "no ladder: the order of entry"), *ladders]
+
+    def parts(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """Return the fields in groups with titles, for the template."""
+        return [
+            (title, [self[name] for name in names if name in self.fields])
+            for title, names in self.PARTS
+        ]
+
+    def document(self) -> dict[str, Any]:
+        """Return the document: the fields that differ from what is stored."""
+        document: dict[str, Any] = {}
+        limits: dict[str, Any] = {}
+        for name in self.changed_data:
+            value = self._value(name)
+            if name in MAX_LIMITS:
+                limits[name] = value
+            elif value != "" or name == "name":
+                document[name] = value
+            elif self.stored is not None:
+                document[name] = {} if name == "switches" else None
+        if limits:
+            document["limits"] = limits
+        document.setdefault("format", self.cleaned_data.get("format") or "swiss")
+        if self.stored is not None and "format" not in self.changed_data:
+            del document["format"]
+        elif self.stored is None:
+            document.setdefault("name", "")
+        return document
+
+    def _value(self, name: str) -> Any:
+        """Return what a field means; a text that means nothing stays a text."""
+        value = self.cleaned_data.get(name, "")
+        if name in NUMBERS:
+            return as_number(value)
+        if name in LISTS and value:
+            words = [word.strip() for word in value.replace("\n", ",").split(",")]
+            words = [word for word in words if word]
+            return [as_number(word) for word in words] if name == "points" else words
+        if name == "switches" and value:
+            return _switches(value)
+        return value
+
+    def show(self, refusal: BadFields) -> None:
+        """Show each mistake at its field."""
+        for problem in refusal.problems:
+            field, detail = problem.field, problem.detail
+            if field == "limits" and detail.partition(":")[0] in self.fields:
+                field = detail.partition(":")[0]
+            if field in self.fields:
+                self.add_error(field, detail)
+            else:
+                self.add_error(None, f"{field}: {detail}")
+
+
+def as_number(text: str) -> Any:
+    """Return the number in a text, or the text if it is none."""
+    try:
+        # The slice keeps int() from reading thousands of digits.
+        return int(text) if len(text) <= MAX_TEXT else text
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _switches(text: str) -> Any:
+    """Return switches that were written as lines of TOML; other text stays as it is."""
+    try:
+        return tomllib.loads(text.replace("\r\n", "\n"))
+    except (ValueError, RecursionError):
+        return text
+
+
+def initial_values(tournament: Tournament) -> dict[str, Any]:
+    """Return the values of the fields for a stored tournament, or for a new one."""
+    config: Mapping[str, Any] = (
+        tournament.config if isinstance(tournament.config, dict) else {}
+    )
+    values: dict[str, Any] = {
+        key: _as_text(config[key]) for key in FORMAT_KEYS if key in config
+    }
+    for name in ("duplicate", "reset"):
+        values[name] = config.get(name, Config.__dataclass_fields__[name].default)
+    limits = tournament.limits if isinstance(tournament.limits, dict) else {}
+    values |= {name: str(limits.get(name, "")) for name in MAX_LIMITS}
+    for name in DATES:
+        moment: datetime | None = getattr(tournament, name)
+        values[name] = f"{moment:%Y-%m-%dT%H:%M}" if moment else ""
+    seeding = tournament.seeding
+    return values | {
+        "name": tournament.name,
+        "ruleset": tournament.ruleset or DEFAULT,
+        "switches": _switch_lines(tournament.switches),
+        "seeding": seeding.slug if seeding else "",
+        "must_check_in": tournament.must_check_in,
+        "held_back": tournament.held_back,
+    }
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(str(each) for each in value)
+    return str(value)
+
+
+def _switch_lines(switches: object) -> str:
+    if not isinstance(switches, Mapping):
+        return ""
+    lines = (f"{name} = {json.dumps(value)}" for name, value in switches.items())
+    return "\n".join(lines)
