@@ -70,13 +70,15 @@ def needed(view: object, method: str) -> Scope:
     """Return the scope that a method of a view needs.
 
     Reading needs READ, everything else SUBMIT. A view of the REST API or a page for
-    others has the name of another scope in its attribute `scope`: reading needs it,
-    too, if it is `operate`, because such a view is for operators only.
+    others has the name of another scope in its attribute `scope`. Reading needs it,
+    too, if it is `operate`, because most of such views are for operators only; one that
+    everybody may read says so by `read_scope = "read"`.
     """
-    scope: Scope = Scope[getattr(view, "scope", "submit").upper()]
-    if method in SAFE_METHODS and scope != Scope.OPERATE:
-        return Scope.READ
-    return scope
+    scope: str = getattr(view, "scope", "submit")
+    if method in SAFE_METHODS:
+        usual = "operate" if scope == "operate" else "read"
+        scope = getattr(view, "read_scope", usual)
+    return Scope[scope.upper()]
 
 
 def restrict(user: User, scopes: int) -> None:

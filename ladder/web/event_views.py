@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ladder.accounts.permissions import Person
+from ladder.accounts.roles import is_operator
 from ladder.bots.models import Bot
 from ladder.common import rate_limits
 from ladder.common.quoting import quoted
@@ -147,11 +148,7 @@ def _after(request: Request) -> int | None:
 def _viewer(person: Person) -> Viewer:
     if person.pk is None:
         return Viewer()
-    return Viewer(person.pk, is_operator=_is_operator(person))
-
-
-def _is_operator(person: Any) -> bool:
-    return bool(person.is_staff and person.has_perm("events.view_event"))
+    return Viewer(person.pk, is_operator=is_operator(person))
 
 
 def _filters(request: Request) -> dict[str, tuple[str, ...]]:

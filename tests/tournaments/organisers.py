@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from rest_framework.test import APIClient
 
-from ladder.accounts import roles, tokens
+from ladder.accounts import roles, scopes, tokens
 from ladder.runner.limits import MAX_LIMITS
 from ladder.tournaments.models import Tournament
 
@@ -30,7 +30,8 @@ def organiser(name: str = "oscar") -> User:
 
 def client_of(name: str) -> APIClient:
     client = APIClient(raise_request_exception=False)
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {tokens.token_for(name)}")
+    token = tokens.token_for(name, scopes=scopes.ALL)
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
     return client
 
 

@@ -426,7 +426,7 @@ def test_a_token_needs_the_scope_of_an_operation(
     expected = EXPECTED[method, route]._asdict()
     role = next((role for role in ROLES if expected[role] not in DENIED), "operator")
     role = "owner" if role == "anonymous" else role
-    address, body = world.address(route), BODIES.get((method, route))
+    address, body = world.address(route), body_of(method, route)
 
     for scope in scopes.names(scopes.ALL):
         answer = world.ask(f"{role}, {scope}", method, address, body)

@@ -67,6 +67,7 @@ class LadderList(ListAPIView[Ladder]):
     """The ladders. An operator creates one with POST, and then starts its season."""
 
     scope = "operate"
+    read_scope = "read"
     queryset = leaderboard.ladders()
     serializer_class = LadderSerializer
 
@@ -87,6 +88,7 @@ class LadderDetail(RetrieveAPIView[Ladder]):
     """
 
     scope = "operate"
+    read_scope = "read"
     queryset = leaderboard.ladders()
     serializer_class = LadderSerializer
     lookup_field = "slug"
