@@ -14,7 +14,7 @@ from ladder.ops.chaos import servers
 pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
 TESTS = ["tests/games", "tests/ratings", "tests/practice", "tests/ops/test_backup.py"]
 TESTS += ["tests/web/test_fuzz.py", "tests/ops/test_command_fuzz.py"]
-TESTS += ["tests/accounts", "tests/events"]
+TESTS += ["tests/accounts", "tests/events", "tests/webhooks"]
 # The heart of the service: claims, results, ratings and the ledger; and names.
 HEART = [
     "tests/accounts/test_races.py",
@@ -33,6 +33,7 @@ HEART = [
     "tests/ratings/test_write_cost.py",
     "tests/ops/test_backup.py",
     "tests/web/test_fuzz.py",
+    "tests/webhooks/test_deliveries.py",
 ]
 TIMEOUT_S = 1200
 # Tests of these parts use no database, or only queries that other tests use, too.
