@@ -15,6 +15,8 @@ from django.db import transaction
 from django.db.models import F, Q, Window
 from django.db.models.functions import Coalesce, RowNumber
 
+from ladder.events import stream
+from ladder.events.documents import document
 from ladder.webhooks import signing
 from ladder.webhooks.fan_out import active
 from ladder.webhooks.models import (
@@ -83,14 +85,8 @@ def take(delivery: WebhookDelivery, now: datetime) -> bool:
 
 def message(delivery: WebhookDelivery, now: datetime) -> OutgoingMessage:
     """Return what is sent. The id is the same in all tries and replays of an event."""
-    event = delivery.event
-    content = {
-        "number": event.number,
-        "type": event.kind,
-        "timestamp": event.created_at.isoformat().replace("+00:00", "Z"),
-        "data": event.data,
-    }
-    body = json.dumps(content, separators=(",", ":")).encode()
+    event = stream.as_row(delivery.event)
+    body = json.dumps(document(event), separators=(",", ":")).encode()
     webhook = delivery.webhook
     seconds = int(now.timestamp())
     headers = signing.headers(webhook.salt, f"evt_{event.number}", seconds, body)

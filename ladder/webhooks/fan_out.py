@@ -88,7 +88,7 @@ def wants(webhook: Webhook, event: EventRow) -> bool:
     data = event.data
     return (
         may_see(event, webhook.user_id, is_operator=webhook.user.is_staff)
-        and (not webhook.kinds or event.kind in webhook.kinds)
+        and (not webhook.types or event.kind in webhook.types)
         and _fits(webhook.bots, data.get("bots", ()))
         and _fits(webhook.ladders, [data.get("ladder")])
         and _fits(webhook.tournaments, [data.get("tournament")])

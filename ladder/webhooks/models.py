@@ -22,7 +22,7 @@ class Webhook(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="webhooks"
     )
     url = models.CharField(max_length=MAX_URL_LENGTH)
-    kinds = models.JSONField(default=list)
+    types = models.JSONField(default=list)
     bots = models.JSONField(default=list, help_text="Slugs.")
     ladders = models.JSONField(default=list, help_text="Slugs.")
     tournaments = models.JSONField(default=list, help_text="Slugs.")

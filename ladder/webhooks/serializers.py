@@ -36,7 +36,7 @@ class WebhookChangesSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="http:// or https://, at a public address.",
     )
-    kinds = serializers.ListField(
+    types = serializers.ListField(
         child=serializers.CharField(max_length=40),
         max_length=len(EventKind),
         required=False,
@@ -63,7 +63,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
     the service switched it off.
     """
 
-    kinds = serializers.ListField(child=serializers.CharField(), read_only=True)
+    types = serializers.ListField(child=serializers.CharField(), read_only=True)
     bots = serializers.ListField(child=serializers.CharField(), read_only=True)
     ladders = serializers.ListField(child=serializers.CharField(), read_only=True)
     tournaments = serializers.ListField(child=serializers.CharField(), read_only=True)
@@ -73,7 +73,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
         fields = [
             "id",
             "url",
-            "kinds",
+            "types",
             "bots",
             "ladders",
             "tournaments",

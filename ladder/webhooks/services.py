@@ -24,7 +24,7 @@ from ladder.webhooks.addresses import BadWebhook, check_url
 from ladder.webhooks.models import DeliveryStatus, Webhook, WebhookDelivery
 
 MAX_FILTER_VALUES = 50
-FILTERS = ("kinds", "bots", "ladders", "tournaments")
+FILTERS = ("types", "bots", "ladders", "tournaments")
 EDITABLE = frozenset({"url", "active", *FILTERS})
 
 
@@ -159,7 +159,7 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
         checked[name] = list(dict.fromkeys(checked[name]))
         if len(checked[name]) > MAX_FILTER_VALUES:
             raise BadWebhook(f"Give at most {MAX_FILTER_VALUES} {name}.")
-    _check_known("event type", checked.get("kinds", ()), list(EventKind))
+    _check_known("event type", checked.get("types", ()), list(EventKind))
     bots = checked.get("bots", ())
     _check_known("bot", bots, _slugs(Bot.objects.all(), bots))
     ladders = checked.get("ladders", ())

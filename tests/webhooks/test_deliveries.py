@@ -259,7 +259,7 @@ def apply_retention() -> None:
 def test_a_damaged_webhook_stops_no_other(clock: MovedClock) -> None:
     with receiver() as there, sender(clock) as sending:
         damaged = webhook(there.url, "ben")
-        Webhook.objects.filter(pk=damaged.pk).update(kinds=5)
+        Webhook.objects.filter(pk=damaged.pk).update(types=5)
         webhook(there.url)
         happen("one")
         sending.drain()
@@ -307,7 +307,7 @@ def test_all_events_after_a_number_are_sent_again(clock: MovedClock) -> None:
 def test_filters_and_private_events(clock: MovedClock) -> None:
     with receiver() as there, receiver() as other, sender(clock) as sending:
         hook = webhook(there.url)
-        Webhook.objects.filter(pk=hook.pk).update(bots=["one"], kinds=["bot.status"])
+        Webhook.objects.filter(pk=hook.pk).update(bots=["one"], types=["bot.status"])
         webhook(other.url, "ben")
         happen("no")
         happen("yes", bots=["two", "one"])

@@ -50,7 +50,7 @@ def refusal(answer: Any, status: int = 422) -> str:
 
 
 def test_the_secret_is_shown_once(ana: APIClient) -> None:
-    made = create(ana, kinds=["game.finished"])
+    made = create(ana, types=["game.finished"])
     number = made["webhook"]["id"]
     row = Webhook.objects.get(pk=number)
 
@@ -69,9 +69,9 @@ def test_the_secret_is_shown_once(ana: APIClient) -> None:
 def test_a_webhook_is_changed_and_deleted(ana: APIClient) -> None:
     number = create(ana)["webhook"]["id"]
     address = f"{HOOKS}{number}/"
-    changed = ana.patch(address, {"active": False, "kinds": ["bot.status"]}).json()
+    changed = ana.patch(address, {"active": False, "types": ["bot.status"]}).json()
 
-    assert (changed["active"], changed["kinds"]) == (False, ["bot.status"])
+    assert (changed["active"], changed["types"]) == (False, ["bot.status"])
     assert changed["url"] == URL
     assert [row["id"] for row in ana.get(HOOKS).json()["results"]] == [number]
     assert ana.delete(address).status_code == 204
@@ -86,7 +86,7 @@ def test_what_does_not_exist_is_named(ana: APIClient, data_dir: object) -> None:
         ({"bots": ["one", "nobody"]}, "There is no bot 'nobody'."),
         ({"ladders": ["nowhere"]}, "There is no ladder 'nowhere'."),
         ({"tournaments": ["secret-draft"]}, "There is no tournament 'secret-draft'."),
-        ({"kinds": ["game.begun"]}, "There is no event type 'game.begun'."),
+        ({"types": ["game.begun"]}, "There is no event type 'game.begun'."),
         ({"url": "http://10.0.0.1/"}, "10.0.0.1 leads to an address that is not"),
     ]
     made = create(ana, bots=["one", "one"])
@@ -101,7 +101,7 @@ def test_what_does_not_exist_is_named(ana: APIClient, data_dir: object) -> None:
     "values",
     [
         *({}, {"url": 5}, {"url": ""}, {"url": None}, {"url": "\0"}),
-        *({"url": URL, "bots": "one"}, {"url": URL, "kinds": [5]}),
+        *({"url": URL, "bots": "one"}, {"url": URL, "types": [5]}),
         *({"url": URL, "active": "perhaps"}, {"url": URL, "bots": ["a b"]}),
         {"url": URL, "bots": ["a"] * 51},
     ],
@@ -156,7 +156,7 @@ def test_deliveries_are_listed_and_replayed(ana: APIClient, clock: MovedClock) -
 
 def test_a_test_is_sent(ana: APIClient, clock: MovedClock) -> None:
     with receiver() as there, receiver() as other, sender(clock) as sending:
-        number = create(ana, url=there.url, kinds=["game.dead"])["webhook"]["id"]
+        number = create(ana, url=there.url, types=["game.dead"])["webhook"]["id"]
         create(ana, url=other.url)
         assert ana.post(f"{HOOKS}{number}/test/").status_code == 202
         sending.drain()
@@ -249,7 +249,7 @@ def test_lists_ask_as_often_for_many_rows_as_for_few(
         for rows in (5, 20):
             for k in range(rows):
                 happen(str(k))
-            create(ana, url=there.url, kinds=["game.dead"])
+            create(ana, url=there.url, types=["game.dead"])
             sending.drain()
             with CaptureQueriesContext(connection) as queries:
                 assert ana.get(HOOKS).status_code == 200
