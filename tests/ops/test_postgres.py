@@ -39,7 +39,7 @@ TIMEOUT_S = 1200
 # Tests of these parts use no database, or only queries that other tests use, too.
 WITHOUT_DATABASE = ["replays", "pairing", "trueskill", "sprt", "simulation", "finals"]
 # The excluded tests take long for queries that other tests use, too.
-SELECTED = "not ten_thousand and not challenge"
+SELECTED = "not ten_thousand and not challenge and not is_held_back"
 
 
 @pytest.mark.skipif(

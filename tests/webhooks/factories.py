@@ -69,6 +69,8 @@ class Receiver:
             def do_POST(self) -> None:
                 size = int(self.headers["Content-Length"])
                 body = self.rfile.read(size)
+                if len(body) < size:
+                    return  # the sender was killed
                 names = {name.lower(): value for name, value in self.headers.items()}
                 outer.got.append(Delivered(names, body))
                 outer.answer(self)
