@@ -50,6 +50,8 @@ class WebhookList(_OwnWebhooks, ListAPIView[Webhook]):
     receiver answers with a status of 2xx, for a day. docs/events.md explains it.
     """
 
+    secret_response = True
+
     @extend_schema(
         request=NewWebhookSerializer, responses={201: WebhookWithSecretSerializer}
     )
@@ -83,6 +85,8 @@ class WebhookDetail(_OwnWebhooks):
 
 class WebhookSecret(_OwnWebhooks):
     """Replace the secret of a webhook. The old one is void at once."""
+
+    secret_response = True
 
     @extend_schema(request=None, responses=WebhookWithSecretSerializer)
     def post(self, _request: Request, **_: int) -> Response:

@@ -67,6 +67,17 @@ def test_the_secret_is_shown_once(ana: APIClient) -> None:
     assert changed["secret"] == signing.secret_of(row.salt)
 
 
+def test_no_secret_is_stored_for_a_repeated_request(ana: APIClient) -> None:
+    bodies = [
+        ana.post(HOOKS, {"url": URL}, headers={"Idempotency-Key": "a-key"})
+        for _ in range(2)
+    ]
+
+    assert [answer.status_code for answer in bodies] == [201, 409]
+    assert bodies[1].json()["code"] == "no-stored-response"
+    assert Webhook.objects.count() == 1
+
+
 def test_a_webhook_is_changed_and_deleted(ana: APIClient) -> None:
     number = create(ana)["webhook"]["id"]
     address = f"{HOOKS}{number}/"
