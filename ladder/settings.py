@@ -5,6 +5,7 @@ production service (PostgreSQL, Redis) differ only in DATABASE_URL and BROKER_UR
 docs/operating.md explains every environment variable; a test compares both files.
 """
 
+import ipaddress
 import sys
 from pathlib import Path
 
@@ -54,6 +55,7 @@ INSTALLED_APPS = [
     "ladder.comparisons",
     "ladder.practice",
     "ladder.tournaments",
+    "ladder.webhooks",
     "ladder.web",
     "ladder.ops",
 ]
@@ -319,6 +321,14 @@ TORRES_KEEP_EVENTS_DAYS = env.float("TORRES_KEEP_EVENTS_DAYS", default=7.0)
 # Half-finished files of processes that were killed.
 TORRES_KEEP_SCRATCH_HOURS = env.float("TORRES_KEEP_SCRATCH_HOURS", default=24.0)
 
+# Webhooks: the number of one user, and networks such as 10.1.0.0/16 that are not public
+# but to which webhooks may be sent nevertheless, separated by commas.
+TORRES_WEBHOOKS_PER_USER = env.int("TORRES_WEBHOOKS_PER_USER", default=10)
+TORRES_WEBHOOK_NETWORKS = [
+    str(ipaddress.ip_network(network))
+    for network in env.list("TORRES_WEBHOOK_NETWORKS", default=[])
+]
+
 # The number of trusted reverse proxies in front of the web server. 0: X-Forwarded-For
 # and X-Forwarded-Proto are ignored, because any client could forge them.
 TORRES_PROXIES = env.int("TORRES_PROXIES", default=0)
@@ -328,8 +338,9 @@ if TORRES_PROXIES:
 # Rate limits, in requests per minute: API requests of one token, API requests of one
 # user, API requests of one address without a token, attempts to sign in of one address,
 # attempts to sign up of one address, uploads of one user, actions of one user in games
-# by hand, pages of one address that are rendered for it (a shared page does not count),
-# and replay files of one address that are shown.
+# by hand, tests and replays of webhooks of one user, pages of one address that are
+# rendered for it (a shared page does not count), and replay files of one address that
+# are shown.
 TORRES_RATE_TOKEN = env.int("TORRES_RATE_TOKEN", default=2000)
 TORRES_RATE_USER = env.int("TORRES_RATE_USER", default=3000)
 TORRES_RATE_ANONYMOUS = env.int("TORRES_RATE_ANONYMOUS", default=1200)
@@ -338,6 +349,7 @@ TORRES_RATES = {
     "sign-up": env.int("TORRES_RATE_SIGN_UP", default=10),
     "upload": env.int("TORRES_RATE_UPLOAD", default=60),
     "practice": env.int("TORRES_RATE_PRACTICE", default=300),
+    "webhook": env.int("TORRES_RATE_WEBHOOK", default=30),
     "page": env.int("TORRES_RATE_PAGES", default=1200),
     "replay": env.int("TORRES_RATE_REPLAYS", default=60),
 }

@@ -16,6 +16,7 @@ from ladder.web import problems, urls as web
 from ladder.web.event_views import EventList
 from ladder.web.schema_view import SchemaPage, SchemaView
 from ladder.web.service_views import ServiceStatus, WorkerSums
+from ladder.webhooks import urls as webhooks
 
 api = [
     *accounts.urlpatterns,
@@ -28,6 +29,7 @@ api = [
     path("workers/", WorkerSums.as_view(), name="workers"),
     path("status/", ServiceStatus.as_view(), name="status"),
     *moderation.urlpatterns,
+    *webhooks.urlpatterns,
 ]
 admin.site.site_header = "Torres ladder"
 admin.site.site_title = "Torres ladder"

@@ -47,6 +47,7 @@ from ladder.ratings.models import Season
 from ladder.ratings.seasons import settle
 from ladder.ratings.tasks import build_submission
 from ladder.tournaments import advance as tournaments
+from ladder.webhooks.background import SenderProcess
 
 REAP_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 6
 # Folds, new bots, uploads and tournaments, if there may be work for them.
@@ -126,6 +127,7 @@ class Dispatcher:
         self._reported_at = _NEVER
         self._last_error = ""
         self._void_folder = VoidFolder()
+        self._webhook_sender = SenderProcess()
         self._welcomed_at: dict[int, float] = {}
         """When all bots were last looked at, by season."""
         self._retention = RetentionSchedule()
@@ -142,6 +144,7 @@ class Dispatcher:
                 connection.close()
             stop.wait(UPKEEP_INTERVAL_S)
         self._void_folder.close()
+        self._webhook_sender.close()
         connection.close()
 
     def _log_pause(self, error: Exception) -> None:
@@ -193,6 +196,8 @@ class Dispatcher:
         4. Make matches until every season has enough open games.
         5. Send hints for games that are waiting.
         6. Delete a few rows that nobody needs any more.
+
+        The process that sends webhooks is started beside this if it has work.
         """
         result = TickResult()
         now = time.monotonic()
@@ -213,8 +218,10 @@ class Dispatcher:
                 lambda: len(worker_health.drain_faulty_workers(voids.void)),
                 0,
             )
-        if is_second_over and self._needs_upkeep(now):
-            self._keep_up(result, workers, now)
+        if is_second_over:
+            self._part("webhooks", self._webhook_sender.ensure, None)
+            if self._needs_upkeep(now):
+                self._keep_up(result, workers, now)
         result.paired = self._make_matches(workers.slots)
         in_flight = games.in_flight()
         result.queues_were_empty = not in_flight.total()

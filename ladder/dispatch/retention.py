@@ -18,6 +18,7 @@ from ladder.events import retention as events
 from ladder.games import retention as games
 from ladder.moderation import erasure
 from ladder.practice import retention as practice
+from ladder.webhooks import fan_out, retention as webhooks
 
 SLICE_INTERVAL_S = 1.0
 SLICE_ROWS = 200
@@ -34,7 +35,8 @@ def rules() -> list[RetentionRule]:
         *bots.rules(),
         *accounts.rules(),
         *practice.rules(),
-        *events.rules(lambda: None),
+        *webhooks.rules(),
+        *events.rules(fan_out.oldest_needed),
         *erasure.rules(),
         scratch.retention_rule(),
     ]

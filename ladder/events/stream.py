@@ -87,6 +87,18 @@ def read(after: int, limit: int) -> list[EventRow]:
     ]
 
 
+def as_row(event: Event) -> EventRow:
+    """Return a numbered event as readers get it."""
+    return EventRow(
+        event.number or 0,
+        event.kind,
+        event.created_at,
+        event.data,
+        event.public,
+        frozenset(event.owners),
+    )
+
+
 def newest() -> int:
     """Return the number of the newest numbered event; 0 if there is none.
 

@@ -1,6 +1,6 @@
 """The events of ratings and seasons."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ladder.bots.models import Bot
@@ -21,10 +21,13 @@ _KIND_OF = {
 }
 
 
-def announce_ratings(season: Season, entries: Sequence[Entry]) -> None:
+def announce_ratings(
+    season: Season, entries: Sequence[Entry], known: Mapping[int, str]
+) -> None:
     """Tell the ratings after each rated game, and that games were taken out.
 
-    The cost is two or three statements for all entries.
+    `known` has slugs of bots by their ids. The others are read, so that the cost is one
+    or two statements for all entries.
     """
     games = [entry for entry in entries if entry.kind == EntryKind.GAME]
     voids = [entry for entry in entries if entry.kind == EntryKind.VOID]
@@ -32,7 +35,9 @@ def announce_ratings(season: Season, entries: Sequence[Entry]) -> None:
         return
     listed = [*games, *(entry for entry in voids if len(entry.changes) <= MAX_LISTED)]
     bots = {change["bot"] for entry in listed for change in entry.changes}
-    slugs = dict(Bot.objects.filter(pk__in=bots).values_list("pk", "slug"))
+    slugs = dict(known)
+    if unknown := bots - slugs.keys():
+        slugs |= Bot.objects.filter(pk__in=unknown).values_list("pk", "slug")
     about = {"ladder": season.ladder.slug, "season": season.number}
     events = [_rated(about, entry, slugs) for entry in games]
     if voids:

@@ -37,11 +37,15 @@ class LedgerConflict(LadderError):
 
 @dataclass(slots=True)
 class LedgerBatch:
-    """Entries that are about to be appended, and the state after them."""
+    """Entries that are about to be appended, and the state after them.
+
+    `slugs` has the slugs of bots that the caller knows already.
+    """
 
     season: Season
     state: LedgerState
     entries: list[Entry] = field(default_factory=list)
+    slugs: dict[int, str] = field(default_factory=dict)
 
     def add(self, kind: EntryKind, inputs: dict[str, Any], **links: int) -> None:
         """Fold and add an entry of any kind but a void.
@@ -118,7 +122,7 @@ def append(season: Season, fill: FillBatch, bots: Iterable[int] | None = None) -
             raise LedgerConflict
         Entry.objects.bulk_create(batch.entries)
         store_ratings(season, before, batch.state)
-        announcements.announce_ratings(season, batch.entries)
+        announcements.announce_ratings(season, batch.entries, batch.slugs)
     if checkpoints.passes(season.head, head):
         checkpoints.save_present(season.pk)
     return len(batch.entries)

@@ -49,7 +49,8 @@ def fold(season: int, limit: int = BATCH_GAMES) -> int:
     """
     try:
         voids = corrections.fold_voids(season, corrections.INLINE_ENTRIES)
-        return voids + _fold_games(Season.objects.get(pk=season), limit)
+        row = Season.objects.select_related("ladder").get(pk=season)
+        return voids + _fold_games(row, limit)
     except LedgerConflict:
         return 0
 
@@ -61,12 +62,15 @@ def _fold_games(season: Season, limit: int) -> int:
         _close_pairings(season.pk)
         return 0
     seats_of: dict[int, list[Seat]] = {game.pk: [] for game in finished}
-    seats = Seat.objects.filter(game__in=finished).select_related("submission")
+    slugs = {}
+    seats = Seat.objects.filter(game__in=finished).select_related("submission", "bot")
     for seat in seats.order_by("game", "number"):
         seats_of[seat.game_id].append(seat)
-    bots = {seat.submission.bot_id for seats in seats_of.values() for seat in seats}
+        slugs[seat.bot_id] = seat.bot.slug
+    bots = set(slugs)
 
     def add_games(batch: LedgerBatch) -> None:
+        batch.slugs = slugs
         for game in finished:
             inputs = {"seats": [_seat_inputs(seat) for seat in seats_of[game.pk]]}
             batch.add(EntryKind.GAME, inputs, game_id=game.pk)

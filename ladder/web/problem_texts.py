@@ -18,6 +18,7 @@ PROBLEMS = {
     "no-bot": "There is no program of a bot in the file or folder.",
     "bad-comparison": "These versions cannot be compared. The detail gives the reason.",
     "bad-challenge": "This challenge cannot be played. The detail gives the reason.",
+    "bad-webhook": "The webhook cannot be as you want it. The detail gives the reason.",
     "bad-practice-game": "This game by hand cannot be played. The detail says why.",
     "practice-is-off": "This service offers no games by hand.",
     "old-question": "The game does not ask this question any more. Read its state.",

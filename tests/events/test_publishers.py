@@ -6,6 +6,8 @@ from random import Random
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from ladder.bots import services as bots, submissions
@@ -197,6 +199,29 @@ def test_ratings_are_told_after_each_rated_game(api: Person) -> None:
     )
     assert sorted(corrected.data["bots"]) == ["one", "two"]
     assert_public(read(), api(""))
+
+
+def test_events_add_few_statements_to_a_game() -> None:
+    """The result adds one to read and one to write; the fold adds one to write."""
+    season = ensure_default_ladder().seasons.get()
+    seated = [make_bot(name, f"owner-of-{name}") for name in ("one", "two")]
+    rater.welcome(season.pk)
+    number = rated_game(season, seated)
+    claim = attempts.claim(number, worker())
+    assert claim is not None
+    results = [attempts.SeatResult(k, 50 - k, k + 1) for k in range(2)]
+    result = attempts.FinishedGame("completed", "1", b"x", results)
+    with CaptureQueriesContext(connection) as queries:
+        assert attempts.finish(claim, result)
+        assert rater.fold(season.pk) == 1
+    # On PostgreSQL all statements of the result are one, outside of Django's cursor.
+    inserts = [q for q in queries if q["sql"].startswith('INSERT INTO "events_event"')]
+    reads = [q for q in queries if q["sql"].startswith("SELECT s.number")]
+    slugs = [q for q in queries if q["sql"].startswith('SELECT "bots_bot"')]
+
+    assert len(inserts) == 1
+    assert len(reads) <= 1
+    assert slugs == []
 
 
 def rated_game(season: Season, seated: Sequence[Submission]) -> int:

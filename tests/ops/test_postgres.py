@@ -14,7 +14,7 @@ from ladder.ops.chaos import servers
 pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
 TESTS = ["tests/games", "tests/ratings", "tests/practice", "tests/ops/test_backup.py"]
 TESTS += ["tests/web/test_fuzz.py", "tests/ops/test_command_fuzz.py"]
-TESTS += ["tests/accounts", "tests/events"]
+TESTS += ["tests/accounts", "tests/events", "tests/webhooks"]
 # The heart of the service: claims, results, ratings and the ledger; and names.
 HEART = [
     "tests/accounts/test_races.py",
@@ -33,12 +33,13 @@ HEART = [
     "tests/ratings/test_write_cost.py",
     "tests/ops/test_backup.py",
     "tests/web/test_fuzz.py",
+    "tests/webhooks/test_deliveries.py",
 ]
 TIMEOUT_S = 1200
 # Tests of these parts use no database, or only queries that other tests use, too.
 WITHOUT_DATABASE = ["replays", "pairing", "trueskill", "sprt", "simulation", "finals"]
 # The excluded tests take long for queries that other tests use, too.
-SELECTED = "not ten_thousand and not challenge"
+SELECTED = "not ten_thousand and not challenge and not is_held_back"
 
 
 @pytest.mark.skipif(

@@ -11,17 +11,23 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import transaction
 from django.db.models.functions import Now
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from ladder.accounts import invitations, tokens
 from ladder.bots.models import Bot, Submission
+from ladder.events import outbox, stream
+from ladder.events.kinds import EventKind
+from ladder.events.models import Event
 from ladder.games.models import Game, Match
 from ladder.moderation.models import AuditEntry, StoppedUnit
 from ladder.ops.fill import cups
 from ladder.practice.models import PracticeGame, PracticeMove, PracticeOpponent
 from ladder.ratings.models import Rating
+from ladder.webhooks.models import Webhook, WebhookDelivery
 
 SMALL = {"bots": 8, "games": 40, "busiest": 20, "tournaments": 3}
 LARGE = {"bots": 40, "games": 240, "busiest": 120, "tournaments": 9}
@@ -77,7 +83,7 @@ def _values(route: str) -> dict[str, str]:
     elif "tournaments/<slug:slug>" in route or "organise/<slug:slug>" in route:
         slug = "cup-1"
     kinds: list[Any] = [("matches/", Match), ("submissions/", Submission)]
-    kinds.append(("play/", PracticeGame))
+    kinds += [("play/", PracticeGame), ("webhooks/", Webhook)]
     model = next((model for name, model in kinds if name in route), Game)
     own = {"seats__submission__bot__owner__username": "olga"}  # its page shows more
     finished = Game.objects.filter(status="finished", **own).earliest("pk")
@@ -94,6 +100,7 @@ def _values(route: str) -> dict[str, str]:
         "<str:name>": "olga",
         "<path:name>": "rules",
         "<int:pk>": str(key),
+        "<int:delivery>": str(WebhookDelivery.objects.earliest("pk").pk),
         "<path:object_id>": row,
         "<id>": row,
         "<path:content_type_id>": "1",
@@ -141,6 +148,30 @@ def fill(size: dict[str, int]) -> None:
         invitations.new_invitation(owner, note=f"note {number}")
         tokens.new_token(owner)
     practise(owner, size["bots"])
+    deliver(owner, size["bots"])
+
+
+def deliver(owner: User, count: int) -> None:
+    """Let a user have webhooks, and the first one deliveries."""
+    with transaction.atomic():
+        for number in range(count):
+            outbox.publish(EventKind.BOT_STATUS, {"text": f"event {number}"})
+    stream.number_new()
+    hooks = [
+        Webhook(user=owner, url=f"http://1.1.1.1/{number}") for number in range(count)
+    ]
+    first = Webhook.objects.bulk_create(hooks)[0]
+    numbers = Event.objects.values_list("number", flat=True)
+    WebhookDelivery.objects.bulk_create(
+        WebhookDelivery(
+            webhook=first,
+            event_id=number,
+            status="delivered",
+            created_at=timezone.now(),
+            next_at=timezone.now(),
+        )
+        for number in numbers
+    )
 
 
 def practise(owner: User, games: int) -> None:

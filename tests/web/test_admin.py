@@ -19,6 +19,7 @@ from ladder.practice.models import PracticeGame
 from ladder.practice.services import PracticeTerms
 from ladder.ratings.models import Challenge, Checkpoint, Membership
 from ladder.tournaments.models import Entrant, Fixture, Tournament
+from ladder.webhooks.models import Webhook
 from tests.comparisons.factories import undecided
 from tests.factories import Show
 
@@ -52,6 +53,8 @@ def full(show: Show) -> Show:
     Fixture.objects.create(tournament=cup, round=1, table=0, match=match)
     Group.objects.create(name="operators")
     undecided(show)
+    owner = show.anas.bot.owner
+    Webhook.objects.create(user=owner, url="http://x/<script>alert(1)</script>")
     practice.begin(show.anas.bot.owner, PracticeTerms("yucata", [show.anas.pk], 0))
     return show
 

@@ -25,12 +25,14 @@ from ladder.accounts import scopes, tokens
 from ladder.accounts.scopes import Scope
 from ladder.bots.models import Bot
 from ladder.comparisons.models import VersionComparison
+from ladder.events import stream
 from ladder.games.models import Game, Match, Seat, SeatLog
 from ladder.ratings import memberships
 from ladder.ratings.models import Ladder
 from ladder.tournaments import services
 from ladder.tournaments.models import FixtureSeat, Tournament
 from ladder.urls import api
+from ladder.webhooks.models import Webhook, WebhookDelivery
 from tests import factories
 from tests.comparisons.factories import undecided
 from tests.factories import Show
@@ -98,6 +100,7 @@ LADDER = "ladders/<slug:slug>/"
 PLACE = f"{LADDER}bots/<slug:bot>/"
 CUP = "tournaments/<slug:slug>/"
 BOT = "bots/<slug:slug>/"
+HOOK = "webhooks/<int:pk>/"
 EXPECTED = {
     ("get", "me/"): signed_in(200),
     ("get", "bots/"): PUBLIC,
@@ -144,6 +147,16 @@ EXPECTED = {
     ("get", f"{PLACE}against/<slug:other>/"): PUBLIC,
     ("get", "comparisons/<int:pk>/"): hidden(200),
     ("post", "comparisons/<int:pk>/cancel/"): hidden(200),
+    ("get", "webhooks/"): signed_in(200),
+    ("post", "webhooks/"): signed_in(201),
+    ("get", HOOK): hidden(200),
+    ("patch", HOOK): hidden(200),
+    ("delete", HOOK): hidden(204),
+    ("post", f"{HOOK}secret/"): hidden(200),
+    ("post", f"{HOOK}test/"): hidden(202),
+    ("post", f"{HOOK}replay/"): hidden(202),
+    ("get", f"{HOOK}deliveries/"): hidden(200),
+    ("post", f"{HOOK}deliveries/<int:delivery>/replay/"): hidden(202),
     ("get", "tournaments/"): PUBLIC,
     ("get", CUP): PUBLIC,
     ("get", f"{CUP}entrants/"): PUBLIC,
@@ -217,6 +230,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "operate/bots/<slug:slug>/leave/"): {"why": "a test", "ladder": "main"},
     ("post", "operate/workers/drain/"): {"why": "a test", "worker": "w:1:1"},
     ("post", "operate/workers/undrain/"): {"why": "a test", "worker": "nobody"},
+    ("post", "webhooks/"): {"url": "http://1.1.1.1/hook"},
+    ("post", f"{HOOK}replay/"): {"after": 0},
 }
 
 
@@ -254,6 +269,7 @@ class PermissionRows:
 
     show: Show
     comparison: int
+    delivery: WebhookDelivery
     secret_game: Game
     clients: dict[str, APIClient]
 
@@ -267,6 +283,7 @@ class PermissionRows:
             "<slug:second>": "secret-1" if secret else "rival",
             "<int:pk>": str(self._key(route, secret=secret)),
             "<str:name>": "ben",
+            "<int:delivery>": str(self.delivery.pk),
         }
         for part, value in values.items():
             route = route.replace(part, value)
@@ -288,6 +305,7 @@ class PermissionRows:
             "matches": game.match_id,
             "submissions": self.show.anas.pk,
             "comparisons": self.comparison,
+            "webhooks": self.delivery.webhook_id,
         }
         route = route.removeprefix("operate/")
         return keys.get(route.split("/", maxsplit=1)[0], 0)
@@ -342,7 +360,25 @@ def world(
         )
         User.objects.create_superuser("olga")
         Tournament.objects.filter(slug="cup").update(organiser=organiser("oscar"))
-        yield PermissionRows(show, comparison.pk, play_secretly(), clients())
+        yield PermissionRows(
+            show,
+            comparison.pk,
+            deliver(show.anas.bot.owner),
+            play_secretly(),
+            clients(),
+        )
+
+
+def deliver(owner: User) -> WebhookDelivery:
+    """Return a delivery to a webhook of a user."""
+    webhook = Webhook.objects.create(
+        user=owner, url="http://1.1.1.1/hook", note=PRIVATE, salt=PRIVATE
+    )
+    stream.number_new()
+    now = timezone.now()
+    return WebhookDelivery.objects.create(
+        webhook=webhook, event_id=stream.newest(), created_at=now, next_at=now
+    )
 
 
 def clients() -> dict[str, APIClient]:

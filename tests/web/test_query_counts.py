@@ -20,6 +20,7 @@ LISTS = [
     *("/play/", "/organise/", "/organise/cup-1/"),
     *("/api/v1/games/", "/api/v1/matches/", "/api/v1/bots/", "/api/v1/ladders/"),
     *("/api/v1/ladders/main/leaderboard/", "/api/v1/ladders/main/bands/"),
+    *("/admin/webhooks/webhook/",),
     *("/api/v1/tournaments/", "/api/v1/tournaments/cup-1/entrants/"),
     *("/admin/games/game/", "/admin/ratings/entry/", "/admin/bots/bot/"),
 ]
