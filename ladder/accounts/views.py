@@ -4,6 +4,7 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -30,6 +31,9 @@ class CurrentUser(APIView):
 
     @extend_schema(responses=UserSerializer)
     def get(self, request: Request) -> Response:
+        if unknown := sorted(request.query_params):
+            detail = "Unknown parameter. This route has none but `fields`."
+            raise ValidationError(dict.fromkeys(unknown, detail))
         user = person(request)
         permitted = scopes.names(scopes.of_user(user))
         return Response({"name": user.get_username(), "scopes": permitted})

@@ -1,9 +1,11 @@
 """Every operation of the API answers as its schema says, also to invalid requests."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import schemathesis
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
@@ -15,7 +17,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.schemas import BaseSchema
 
-from ladder.accounts import tokens
+from ladder.accounts import roles, scopes, tokens
 from tests import factories
 from tests.comparisons.factories import undecided
 from tests.web.module_rows import module_rows
@@ -25,6 +27,11 @@ DOCUMENT = SchemaGenerator().get_schema(request=None, public=True)
 # A schema cannot say that a cursor is opaque, or that a bot may not exist. So a request
 # that fits the schema may still be refused.
 EXCLUDED_CHECKS = {"positive_data_acceptance"}
+# The people who ask: a visitor, the owner of a bot, an organiser, an operator.
+ROLES = ("", "ana", "oscar", "olga")
+EXAMPLES = 2
+SOAK_EXAMPLES = 20
+Headers = dict[str, dict[str, str]]
 OPERATIONS = [
     (method, path) for path, methods in DOCUMENT["paths"].items() for method in methods
 ]
@@ -35,14 +42,22 @@ def headers(
     django_db_setup: None,
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[dict[str, str]]:
-    """Return the header with Ana's token, for a service with rows of every kind.
+) -> Iterator[Headers]:
+    """Return the header of each role, for a service with rows of every kind.
 
     The rows are created once for the module, because that is slower than the requests.
     """
     with module_rows(django_db_blocker, tmp_path_factory.mktemp("data")):
         undecided(factories.everything())
-        yield {"Authorization": f"Bearer {tokens.token_for('ana')}"}
+        User.objects.create_superuser("olga")
+        roles.add_organiser(User.objects.create_user("oscar"))
+        yield {name: header(name) for name in ROLES}
+
+
+def header(name: str) -> dict[str, str]:
+    if not name:
+        return {}
+    return {"Authorization": f"Bearer {tokens.token_for(name, scopes=scopes.ALL)}"}
 
 
 @pytest.fixture(scope="module")
@@ -63,22 +78,37 @@ def test_the_schema_is_valid_and_without_warnings(tmp_path) -> None:
     )
 
 
+@pytest.fixture(autouse=True)
+def _no_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ladder.bots.tasks.send", lambda _: None)
+
+
 @pytest.mark.django_db
+@pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_an_operation_answers_as_the_schema_says(
-    schema: BaseSchema,
-    headers: dict[str, str],
-    method: str,
-    path: str,
-    monkeypatch: pytest.MonkeyPatch,
+    schema: BaseSchema, headers: Headers, method: str, path: str, role: str
 ) -> None:
-    monkeypatch.setattr("ladder.bots.tasks.send", lambda _: None)
-    operation = schema[path][method]
+    ask_often(schema[path][method], headers[role], EXAMPLES)
+
+
+@pytest.mark.soak
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_an_operation_always_answers_as_the_schema_says(
+    schema: BaseSchema, headers: Headers, method: str, path: str, role: str
+) -> None:
+    ask_often(schema[path][method], headers[role], SOAK_EXAMPLES)
+
+
+def ask_often(operation: Any, headers: dict[str, str], examples: int) -> None:
+    """Send valid and invalid requests, and check each response."""
     strategy = operation.as_strategy(GenerationMode.POSITIVE)
     checks = [c for c in CHECKS.get_all() if c.__name__ not in EXCLUDED_CHECKS]
 
     @with_settings(
-        max_examples=8,
+        max_examples=examples,
         deadline=None,
         derandomize=True,
         database=None,
