@@ -8,6 +8,7 @@ import pytest
 from ladder.tournaments.formats.config import max_entrants, read_config
 from ladder.tournaments.formats.forecast import forecast
 from ladder.tournaments.formats.values import (
+    FINAL,
     FixtureRecord,
     FixtureResult,
     GameResult,
@@ -40,10 +41,14 @@ SIZES = [2, 3, 4, 5, 7, 8, 9, 13, 16]
 def in_turns(fixture: FixtureRecord) -> FixtureResult:
     """Let a contest last as long as possible: its matches are won in turns.
 
-    The worse seed wins the grand final, so that there is a reset.
+    The better seed wins it, but the worse one, who comes from the losers' bracket, wins
+    the grand final, so that there is a reset.
     """
-    one, two = sorted(fixture.entrants)
-    winner = two if fixture.key.leg % 2 == 0 else one
+    winner, loser = sorted(fixture.entrants)
+    if fixture.key.pool == FINAL:
+        winner, loser = loser, winner
+    if fixture.key.leg % 2:
+        winner = loser
     ranks = [1 if key == winner else 2 for key in fixture.entrants]
     scores = [60 if key == winner else 50 for key in fixture.entrants]
     return match_result(2, [GameResult(tuple(ranks), tuple(scores))])

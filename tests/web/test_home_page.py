@@ -29,15 +29,15 @@ def test_a_running_game_is_on_the_home_page(visit: Visit, show: Show) -> None:
     game, claim = begin(show.waiting)
     html = home(visit)
 
-    assert f'data-frames="/games/{game.pk}/frames.json"' in html
+    assert f'data-game="{game.pk}" data-stream="/live/stream/"' in html
     assert f'src="/games/{game.pk}/board.svg"' in html
-    assert f'<a href="/games/{game.pk}/">Watch game {game.pk}</a>' in html
+    assert f'<a class="watch" href="/games/{game.pk}/">Watch game {game.pk}</a>' in html
     assert "web/live-board.js" in html
     picture = visit("").get(f"/games/{game.pk}/board.svg")
     assert picture["Cache-Control"] == "public, max-age=0, s-maxage=1"
     end(claim, show.waiting)
     html = home(visit)
-    assert "data-frames" not in html
+    assert "data-stream" not in html
     assert f'src="/games/{game.pk}/board.svg"' in html
 
 
@@ -53,10 +53,10 @@ def test_without_a_running_game_it_is_the_last_one(visit: Visit, show: Show) -> 
 def test_a_game_that_must_stay_secret_is_not_featured(visit: Visit, show: Show) -> None:
     both = make_match(show.anas, show.bens, games=2, finished=0)
     begin(both)
-    assert "data-frames" not in home(visit)
+    assert "data-stream" not in home(visit)
     begin(show.waiting)
     Match.objects.filter(pk=show.waiting.pk).update(embargo=True)
-    assert "data-frames" not in home(visit)
+    assert "data-stream" not in home(visit)
     third = make_match(show.anas, show.bens, finished=0)
     begin(third)
     Match.objects.filter(pk=third.pk).update(kind=Match.Kind.COMPARISON)
@@ -78,10 +78,10 @@ def test_a_running_game_is_followed_from_attempt_to_attempt(
 ) -> None:
     game, claim = begin(show.waiting)
     attempts.fail(claim, "the worker died")
-    assert "data-frames" not in home(visit)
+    assert "data-stream" not in home(visit)
     begin(show.waiting, moves=1)
 
-    assert f'data-frames="/games/{game.pk}/frames.json"' in home(visit)
+    assert f'data-game="{game.pk}" data-stream="/live/stream/"' in home(visit)
 
 
 def test_tournaments_that_can_be_entered_are_listed(visit: Visit, show: Show) -> None:
