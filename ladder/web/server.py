@@ -17,7 +17,7 @@ from waitress.parser import HTTPRequestParser
 from waitress.utilities import Error
 
 from ladder.web import bodies, problems
-from ladder.web.streams.hand_over import StreamChannel, StreamServer
+from ladder.web.streams.hand_over import StreamChannel, StreamServer, StreamTask
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication
@@ -72,7 +72,21 @@ class BoundedParser(HTTPRequestParser):  # type: ignore[misc]
             self.connection_close = True
 
 
+class KeptTask(StreamTask):
+    """Keeps the connection after a response that has no body, such as 304.
+
+    waitress closes it after each response without a length. So a program that asks
+    whether something has changed needed a new connection for each answer.
+    """
+
+    def set_close_on_finish(self) -> None:
+        wants_close = self.request.headers.get("CONNECTION", "").lower() == "close"
+        if self.has_body or wants_close or self.version != "1.1":
+            super().set_close_on_finish()
+
+
 class BoundedChannel(StreamChannel):
+    task_class = KeptTask
     parser_class = BoundedParser
 
 

@@ -231,6 +231,22 @@ def test_head_has_no_body_and_the_connection_stays(server: Server, path: str) ->
     assert following.startswith(b"HTTP/1.1 200")
 
 
+def test_a_connection_stays_after_an_answer_without_a_body(server: Server) -> None:
+    path = "/static/web/site.css"
+    date = re.search(rb"(?i)last-modified: ([^\r]+)", server.get(path))[1].decode()
+    ask = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nIf-Modified-Since: {date}\r\n"
+    with server.connect() as connection:
+        for last in ("", "Connection: close\r\n"):
+            connection.sendall(f"{ask}{last}\r\n".encode())
+            head = b""
+            while b"\r\n\r\n" not in head:
+                data = connection.recv(65_536)
+                assert data, "the connection was closed"
+                head += data
+            assert status(head) == 304
+        assert connection.recv(1) == b""
+
+
 def open_stream(server: Server) -> socket.socket:
     """Open a stream and read the head of the response."""
     connection = server.connect()
