@@ -192,7 +192,7 @@ class Fleet:
         return "\n".join(f"{p}:\n{p.read_text()[-3000:]}" for p in paths)
 
     def settle(self, *, forfeits: bool = False) -> str:
-        """Stop making matches, wait until all games end, and check the invariants.
+        """Stop making matches, wait until all games are rated, and audit them.
 
         With `forfeits`, bots may forfeit by their own fault. Return the output of
         `manage.py audit`, which fails if an invariant does not hold.
@@ -202,6 +202,13 @@ class Fleet:
             "SELECT 1 FROM games_game WHERE status IN ('scheduled', 'running') LIMIT 1"
         )
         self.until(lambda: not self.ask(open_games), 6 * self.lease_s + 60)
+        # The rater reads a game after its end, so the audit could come too early.
+        unrated_games = (
+            "SELECT 1 FROM games_game g JOIN ratings_pairing p USING (match_id)"
+            " WHERE g.status = 'finished' AND NOT EXISTS (SELECT 1 FROM ratings_entry e"
+            " WHERE e.game_id = g.id AND e.kind = 'game') LIMIT 1"
+        )
+        self.until(lambda: not self.ask(unrated_games), 60)
         return self.manage("audit", *([] if forfeits else ["--no-forfeits"]))
 
 
