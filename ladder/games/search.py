@@ -17,7 +17,7 @@ SeatCondition = Q | Exists | NegatedExpression[Combinable]
 
 
 class SeatOutcome(StrEnum):
-    """How a finished game ended for one seat.
+    """The result of a finished game for one seat.
 
     A seat has won if it is first alone, tied if it shares the first rank, and lost
     otherwise. A seat that forfeited has mostly lost, too.

@@ -124,7 +124,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class RoundProgress:
-    """How many matches have a result, in a round or in all rounds (``round`` 0)."""
+    """The number of matches with a result, in a round or in all (``round`` 0)."""
 
     round: int
     decided: int

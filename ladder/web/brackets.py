@@ -13,7 +13,7 @@ from ladder.tournaments.visibility import VisibleContest
 
 
 class Join(StrEnum):
-    """How the contests of a column lead to those of the next one."""
+    """The way from the contests of a column to those of the next one."""
 
     PAIR = "pair"
     """The winners of two neighbours meet."""

@@ -32,7 +32,7 @@ FIRST_PAUSE_S = 5.0
 MAX_PAUSE_S = 3600.0
 # Pauses differ by up to this share, so that not all deliveries return together.
 JITTER = 0.2
-# So long a delivery belongs to the sender that took it. Longer than any try.
+# A delivery belongs to the sender that took it for this time, longer than any try.
 LEASE = timedelta(seconds=60)
 AT_ONCE_PER_WEBHOOK = 2
 # From this number of failures in a row on, a webhook counts as down.

@@ -27,7 +27,7 @@ class OutgoingMessage:
 
 @dataclass(frozen=True, slots=True)
 class SendResult:
-    """How a try ended: `error` is "" if the receiver has the event.
+    """The result of a try: `error` is "" if the receiver has the event.
 
     `status` is that of the answer, if there was one.
     """

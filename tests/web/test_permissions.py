@@ -210,7 +210,7 @@ EXPECTED = {
     ("post", "operate/ladders/<slug:slug>/finals/"): operators(200),
     ("post", "operate/workers/undrain/"): operators(404),
 }
-"""Who may do what. `bot` is a bot of the owner, and so is all that belongs to it."""
+"""The status that each role gets. The rows of routes with a bot are the owner's."""
 
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "bots/"): {"name": "One more"},
