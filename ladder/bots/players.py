@@ -45,11 +45,15 @@ _sandboxes_lock = threading.Lock()
 
 
 def open_player(
-    submission: Submission, limits: dict[str, int], *, strict_clock: bool = False
+    submission: Submission,
+    limits: dict[str, int],
+    *,
+    strict_clock: bool = False,
+    niceness: int = 0,
 ) -> "SubmissionPlayer":
     """Return a player for one game. The bot's process starts with the game, not here.
 
-    `strict_clock` is that of `BotProcess`.
+    `strict_clock` is that of `BotProcess`, and `niceness` that of `Program`.
 
     Raises SandboxUnavailable if this worker does not offer the required sandbox level
     or has no tools for the language, BuildFailed, and ServiceFault.
@@ -58,7 +62,7 @@ def open_player(
     with ExitStack() as resources:
         program = built(submission, sandbox, resources).program
         return SubmissionPlayer(
-            program,
+            replace(program, niceness=niceness),
             sandbox,
             Limits(**limits),
             resources.pop_all(),

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 from django.db import Error, connection
@@ -25,7 +26,13 @@ from ladder.practice.play import game_deadline_s, play
 CLAIM_INTERVAL_S = 0.5
 STOP_TIMEOUT_S = 5.0
 
+BOT_NICENESS = 10
+"""A person does not notice if a bot waits for a processor, but a game of the ladder
+takes longer. With 10 a bot gets a tenth of what a bot of the ladder gets."""
+
 log = structlog.get_logger()
+
+open_bot = partial(players.open_player, niceness=BOT_NICENESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +46,7 @@ class HostedGame:
 class PracticeHost:
     """Plays `slots` practice games at once until `stop` is set."""
 
-    def __init__(
-        self, slots: int, open_player: OpenPlayer = players.open_player
-    ) -> None:
+    def __init__(self, slots: int, open_player: OpenPlayer = open_bot) -> None:
         self._slots = slots
         self._open_player = open_player
         self._games: list[HostedGame] = []

@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -15,6 +16,7 @@ from engine.replay import verify
 from ladder.bots.house_bots import ensure_house_bots
 from ladder.bots.models import Bot
 from ladder.practice import selectors
+from ladder.practice.host import BOT_NICENESS
 from ladder.practice.models import PracticeStatus
 from tests.practice import factories
 from tests.practice.test_practice_games import document_of
@@ -51,6 +53,17 @@ def host_process() -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
+def nicenesses(parent: int) -> set[int]:
+    """Return the niceness of each child of a process."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # It has ended.
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[1]) == parent:
+                found.add(int(fields[16]))
+    return found
+
+
 def test_a_killed_host_loses_no_game() -> None:
     ensure_house_bots()
     house = Bot.objects.get(slug="house-random").submissions.get()
@@ -65,6 +78,8 @@ def test_a_killed_host_loses_no_game() -> None:
             lambda: factories.fresh(game).fence == 2 and factories.asked(game)
         )
         assert factories.fresh(game).ply == row.ply
+        lower = min(os.nice(0) + BOT_NICENESS, 19)
+        factories.until(lambda: lower in nicenesses(second.pid))
         ended = factories.answer(game)
         assert selectors.host_is_alive()
         second.send_signal(signal.SIGTERM)

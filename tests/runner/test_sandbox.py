@@ -5,6 +5,7 @@ threads, a control that misses children, a file that the bot's user cannot read.
 """
 
 import contextlib
+import dataclasses
 import os
 import socket
 import subprocess
@@ -59,6 +60,20 @@ def test_each_bot_has_a_user_id_of_its_own_on_the_host(full, bot) -> None:
     uids = [Path(f"/proc/{pid}").stat().st_uid for pid in pids]
     assert 0 not in uids
     assert len(set(uids)) == 3
+
+
+def test_every_process_of_a_bot_lets_others_go_first(full) -> None:
+    program = dataclasses.replace(locate(PROGRAMS / "first.py"), niceness=10)
+    bot = BotProcess(program, full)
+    pids = started(bot)
+    expected = min(os.nice(0) + 10, 19)  # the tests may run with a niceness, too
+    try:
+        for pid in pids:
+            assert os.getpriority(os.PRIO_PROCESS, pid) == expected
+            autogroup = Path(f"/proc/{pid}/autogroup")
+            assert not autogroup.exists() or "nice 10" in autogroup.read_text()
+    finally:
+        bot.kill()
 
 
 def test_one_child_over_memory_ends_the_whole_bot(full) -> None:

@@ -38,7 +38,8 @@ class Program:
     ``{heap_mb}`` in an argument stands for three quarters of the memory limit.
     ``env`` is added to the environment that the sandbox sets. If ``compile`` is not
     empty, the program must be built with that command before it can run. ``out_mb``
-    is the size of a writable folder /out in MiB; 0 means that there is none.
+    is the size of a writable folder /out in MiB; 0 means that there is none. With a
+    ``niceness`` of 1 to 19 other programs get the processors first.
     """
 
     folder: Path
@@ -48,6 +49,7 @@ class Program:
     env: Mapping[str, str] = field(default_factory=dict)
     compile: tuple[str, ...] = ()
     out_mb: int = 0
+    niceness: int = 0
 
     def command(self, limits: Limits) -> list[str]:
         """Return ``argv`` with the placeholders filled in for these limits."""

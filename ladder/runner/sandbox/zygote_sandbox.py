@@ -95,8 +95,9 @@ class ZygoteSandbox(ABC):
             on_error.callback(slot.discard)
             if slot.group is not None:
                 slot.group.limit(limits, limits.pids + _SUPERVISOR_PIDS)
+            order = order._replace(uid=uid, niceness=program.niceness)
             pipes, ready_fd = self._start(
-                slot.process, order._replace(uid=uid), building=program.out_mb > 0
+                slot.process, order, building=program.out_mb > 0
             )
             on_error.pop_all()
         self._prefork()

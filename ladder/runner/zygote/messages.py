@@ -79,7 +79,8 @@ class SpawnOrder(NamedTuple):
     user id and the group id to change to. ``mounts`` are set if, and only if, the
     process was forked into namespaces; ``paths`` are set if Landlock is to restrict
     it. If ``seccomp`` is true, descriptor 4 is the filter, and the process reads one
-    byte from descriptor 3 as soon as the filter is loaded.
+    byte from descriptor 3 as soon as the filter is loaded. ``niceness`` is that of
+    ``Program``.
     """
 
     argv: Sequence[str]
@@ -90,6 +91,7 @@ class SpawnOrder(NamedTuple):
     mounts: PrivateMounts | None = None
     paths: AllowedPaths | None = None
     seccomp: bool = False
+    niceness: int = 0
 
     def encode(self) -> bytes:
         return json.dumps(self).encode()

@@ -200,16 +200,19 @@ def _wait_for_order(order_socket: socket.socket, worker: _Parent) -> None:
 def _exec(order: SpawnOrder, worker: _Parent) -> NoReturn:
     """Restrict this process as the order says, then execute the program.
 
-    The order of the steps matters: mounts need root; a change of the user undoes the
-    death signal; the filter comes last, because it refuses most of the calls above.
+    The order of the steps matters: the priority needs a writable /proc; mounts need
+    root; a change of the user undoes the death signal; the filter comes last, because
+    it refuses most of the calls above.
     """
-    proc_self = -1
-    if order.mounts is not None:
-        proc_self = namespaces.enter_root(order.mounts)
     if order.paths is not None:
         pid = supervisor.fork_under_supervisor(worker.pid, _FIRST_FREE_FD)
         worker = _Parent(pid)
     os.setsid()
+    if order.niceness:
+        _lower_priority(order.niceness)
+    proc_self = -1
+    if order.mounts is not None:
+        proc_self = namespaces.enter_root(order.mounts)
     _apply_limits_and_user(order)
     if order.mounts is not None:
         assert order.uid is not None
@@ -225,6 +228,17 @@ def _exec(order: SpawnOrder, worker: _Parent) -> NoReturn:
     if order.mounts is not None:
         supervisor.supervise(argv, env)
     os.execve(argv[0], argv, env)  # noqa: S606
+
+
+def _lower_priority(niceness: int) -> None:
+    """Let other processes have the processors first.
+
+    A kernel with autogroups shares the processors between sessions, and a niceness
+    counts only within one. So this sets that of our new session, too.
+    """
+    os.nice(niceness)
+    with contextlib.suppress(OSError):  # This kernel has no autogroups.
+        write_file("/proc/self/autogroup", str(niceness).encode())
 
 
 def _clone_into(group: int | None, flags: int) -> tuple[int, bool]:
