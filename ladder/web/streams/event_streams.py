@@ -80,13 +80,10 @@ class EventStreams:
         reader = Reader.of(stream.request)
         newest = await self._newest()
         after = stream.request.after
-        oldest = await self._until_answered(outbox.oldest)
         if after is None:
             after = newest
-        elif after > newest or after < oldest - 1:
-            # The events were deleted, or have the numbers of another database.
-            stream.send(message("gap", {"after": after, "oldest": oldest}))
-            after = newest if after > newest else oldest - 1
+        else:
+            after = await self._skip_gap(stream, after, newest)
         while stream.is_open and after < (self._last or 0):
             page = await self._until_answered(outbox.read, after, news.READ_AT_ONCE)
             # Later events are sent to all soon.
@@ -98,6 +95,18 @@ class EventStreams:
             await stream.writable.wait()
         if stream.is_open:
             self._streams[reader].add(stream)
+
+    async def _skip_gap(self, stream: EventStream, after: int, newest: int) -> int:
+        """Tell a stream if it asks for events that are not stored.
+
+        They were deleted, or have the numbers of another database. Return the number
+        after which it can go on.
+        """
+        oldest = await self._until_answered(outbox.oldest)
+        if oldest - 1 <= after <= newest:
+            return after
+        stream.send(message("gap", {"after": after, "oldest": oldest}))
+        return newest if after > newest else int(oldest) - 1
 
     async def _newest(self) -> int:
         """Return the number after which new events are sent to all."""

@@ -14,7 +14,7 @@ from typing import ParamSpec, TypeVar
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, close_old_connections
+from django.db import DatabaseError, InterfaceError, connection
 
 from ladder.web.streams.connections import OpenStreams
 from ladder.web.streams.event_streams import EventStreams
@@ -30,7 +30,10 @@ log = structlog.get_logger()
 
 
 class Database:
-    """Runs queries in one thread, because Django's queries block."""
+    """Runs queries in one thread, because Django's queries block.
+
+    The thread keeps its connection, because it asks several times a second.
+    """
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="database")
@@ -42,17 +45,21 @@ class Database:
         """Return what a query returns; None after a while if the database fails."""
 
         def ask() -> T:
-            close_old_connections()
-            return query(*args, **kwargs)
+            try:
+                return query(*args, **kwargs)
+            except (DatabaseError, InterfaceError):
+                connection.close()
+                raise
 
         loop = asyncio.get_running_loop()
         try:
             result = await loop.run_in_executor(self._thread, ask)
         except (DatabaseError, InterfaceError) as error:
-            if not self._fails:
+            if self._fails:
+                await asyncio.sleep(OUTAGE_S)
+            else:  # a new connection may work
                 log.warning("streams wait for the database", error=str(error))
             self._fails = True
-            await asyncio.sleep(OUTAGE_S)
             return None
         self._fails = False
         return result
