@@ -140,11 +140,15 @@ def question(game: PracticeGame) -> TorresGame | None:
     The row is read before the moves. If the host has continued meanwhile, the numbers
     differ. Then the answer is None, and the next request finds them equal.
     """
-    if game.status != PracticeStatus.RUNNING or game.ply is None:
-        return None
-    if game.answer_ply == game.ply:
-        return None
-    torres = played(game, moves(game))
-    if torres.ply != game.ply or torres.seat != game.person_seat:
-        return None
-    return torres
+    return asked(game, played(game, moves(game))) if _waits(game) else None
+
+
+def asked(game: PracticeGame, torres: TorresGame) -> TorresGame | None:
+    """Return a position if the person is asked in it, and otherwise None."""
+    is_asked = torres.ply == game.ply and torres.seat == game.person_seat
+    return torres if is_asked and _waits(game) else None
+
+
+def _waits(game: PracticeGame) -> bool:
+    is_running = game.status == PracticeStatus.RUNNING
+    return is_running and game.ply is not None and game.answer_ply != game.ply

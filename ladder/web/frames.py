@@ -59,17 +59,19 @@ def frames(
     forfeits: Iterable[dict[str, Any]] = (),
     limits: dict[str, int] | None = None,
     seat: int | None = None,
+    since: int = 0,
 ) -> list[dict[str, Any]]:
-    """Play the moves and return the frames.
+    """Play the moves and return the frames. Afterwards `game` is in the last position.
 
     `heights` of a frame holds 64 numbers: a1 first, h1 eighth. `failed` are the seats
     that forfeit at this moment, with the reasons. `clock` is what the decision cost and
     what it left in the bank, in ms; it is null without `limits`. `castles` has the
     points of each castle in a frame that ends a phase. A running game has no list of
     forfeits yet; then the first automatic move of a seat implies its forfeit. With
-    `seat` the frames show what this seat sees, and nothing else.
+    `seat` the frames show what this seat sees, and nothing else. Frames before the
+    index `since` have no position, which saves most of the time.
     """
-    recorder = FrameRecorder(game, limits, seat)
+    recorder = FrameRecorder(game, limits, seat, since)
     pending = deque(forfeits)
     for index, move in enumerate(moves):
         while pending and pending[0]["before_move"] == index:
@@ -80,6 +82,7 @@ def frames(
             break
     for forfeit in pending:
         recorder.fail(forfeit["seat"], forfeit["reason"])
+    recorder.frames[-1] = frame_of(game, seat) | recorder.frames[-1]
     return recorder.frames
 
 
@@ -91,10 +94,12 @@ class FrameRecorder:
         game: TorresGame,
         limits: dict[str, int] | None = None,
         seat: int | None = None,
+        since: int = 0,
     ) -> None:
         self._game = game
         self._clocks = _Clocks(game, limits) if limits else None
         self._seat = seat
+        self._since = since
         self.frames = [frame_of(game, seat)]
 
     def play(self, index: int, move: dict[str, Any]) -> None:
@@ -112,9 +117,12 @@ class FrameRecorder:
             self._game.play(action)
             shown = self._shown(move["seat"], action)
             step = {"move": index, "by": move["seat"], "action": shown, "clock": clock}
-            self.frames.append(frame_of(self._game, self._seat) | step)
             if len(self._game.scoring) > scorings:
-                self.frames[-1]["castles"] = castle_points(self._game)
+                step["castles"] = castle_points(self._game)
+            if len(self.frames) < self._since:
+                self.frames.append(step | {"failed": []})
+            else:
+                self.frames.append(frame_of(self._game, self._seat) | step)
 
     def _shown(self, seat: int, action: str) -> object:
         """Return an action as it is shown: a seat does not see what others keep."""

@@ -172,10 +172,14 @@ def frames_document(game: PracticeGame) -> dict[str, Any] | None:
     return {"players": names(game), "over": True, "frames": positions}
 
 
-def state_tag(game: PracticeGame, since: int) -> str:
-    """Return the ETag of the state: it changes with all that the page shows."""
+def state_tag(game: PracticeGame) -> str:
+    """Return the ETag of the state: it changes with all that the page shows.
+
+    It does not depend on the first frame of a response. Otherwise, each response would
+    change the next request of the page, and so be followed by another one.
+    """
     parts = [game.pk, game.status, game.moves.count(), len(game.forfeits), game.ply]
-    parts += [game.answer_ply, game.fence, since]
+    parts += [game.answer_ply, game.fence]
     if game.status == PracticeStatus.WAITING:
         hosted = int(selectors.host_is_alive())
         parts += [selectors.place_in_queue(game), hosted]
@@ -188,11 +192,13 @@ def state_document(game: PracticeGame, since: int) -> dict[str, Any]:
     `question` is null unless the person is asked.
     """
     moves = selectors.moves(game)
+    torres = position.start(game)
     positions = frames.frames(
-        position.start(game),
+        torres,
         position.entries(moves),
         game.forfeits,
         seat=game.person_seat,
+        since=since,
     )
     first = min(since, len(positions) - 1)
     waits = game.status == PracticeStatus.WAITING
@@ -203,7 +209,7 @@ def state_document(game: PracticeGame, since: int) -> dict[str, Any]:
         "first": first,
         "frames": positions[first:],
         "notes": _notes_since(moves, positions[first]["move"]),
-        "question": _question(game, selectors.question(game)),
+        "question": _question(game, selectors.asked(game, torres)),
         "place": selectors.place_in_queue(game) if waits else 0,
         "hosted": selectors.host_is_alive() if waits else True,
     }

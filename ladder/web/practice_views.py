@@ -98,7 +98,7 @@ class PracticeState(OwnPracticeView):
         if not (text.isascii() and text.isdigit() and len(text) < len(str(MAX_PLY))):
             return _problem(400, "bad-request", "since: write the number of a frame.")
         since = int(text)
-        tag = practice_pages.state_tag(game, since)
+        tag = practice_pages.state_tag(game)
         if request.headers.get("If-None-Match") == tag:
             return conditional(request, tag, b"")
         document = practice_pages.state_document(game, since)

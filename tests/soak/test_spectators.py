@@ -32,6 +32,7 @@ WATCHERS = 300
 WINDOWS = 5  # of each kind
 WINDOW_S = float(os.environ.get("TORRES_SPECTATOR_WINDOW_S", "60"))
 WARM_UP_S = 20.0
+SETTLE_S = 3.0
 MAX_SLOWER = 1.10
 STREAMS = ("/live/stream/", "/api/v1/events/")
 EVENTS = ("frames", "game.finished", "rating.changed")
@@ -156,12 +157,14 @@ class Crowd:
 
     async def play(self, game: str, cookie: str) -> None:
         connection = self.connect(cookie)
-        tag, asked_at = "", None
+        tag, asked_at, since = "", None, 0
         while True:
-            path = f"{game}state.json"
+            path = f"{game}state.json?since={since}"
             status, tag, body = await self.timed("play", connection, path, tag=tag)
             if status == httpx.codes.OK:
-                question = json.loads(body)["question"]
+                state = json.loads(body)
+                since = state["first"] + len(state["frames"]) - 1
+                question = state["question"]
                 asked_at = time.monotonic() if question else None
             if asked_at and time.monotonic() - asked_at >= THINKING_S:
                 answer = {"ply": question["ply"], "actions": question["legal"][-1:]}
@@ -170,20 +173,27 @@ class Crowd:
                     "answer", connection, f"{game}answers/", method="POST", body=sent
                 )
                 self.answers += 1
-                tag, asked_at = "", None
+                asked_at = None
             await asyncio.sleep(THINKING_S if asked_at else POLL_INTERVAL_S)
 
-    async def be_there(self, games: list[tuple[str, str]]) -> None:
-        """Play and watch for one window."""
+    async def be_there(self, games: list[tuple[str, str]]) -> tuple[float, float]:
+        """Play and watch for one window; return its start and its end.
+
+        It starts when all have come: 300 new streams in a second are another test.
+        """
         tasks = [self.watch(number) for number in range(WATCHERS)]
         tasks += [self.play(game, cookie) for game, cookie in games]
         gathered = asyncio.gather(*tasks)
+        await asyncio.wait([gathered], timeout=SETTLE_S)
+        begun = time.time()
         _, pending = await asyncio.wait([gathered], timeout=WINDOW_S)
         assert pending, gathered.exception()
+        window = (begun, time.time())
         gathered.cancel()
         await asyncio.gather(gathered, return_exceptions=True)
         while self.connections:
             self.connections.pop().close()
+        return window
 
 
 def seat_people(stack: ExitStack, home: dict[str, str], address: str) -> list:
@@ -242,9 +252,7 @@ def test_people_do_not_slow_the_games_of_the_ladder(tmp_path: Path) -> None:
             begun = time.time()
             pause.wait(WINDOW_S)
             quiet.append((begun, time.time()))
-            begun = time.time()
-            asyncio.run(crowd.be_there(people))
-            busy.append((begun, time.time()))
+            busy.append(asyncio.run(crowd.be_there(people)))
         games = played(tmp_path)
 
     alone, beside = within(games, quiet), within(games, busy)

@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from engine.replay import trace
+from engine.replay_format import open_game
 from ladder.runner.protocol import Limits
 from ladder.web import frames
 from ladder.web.board_svg import board_svg
@@ -60,6 +61,23 @@ def test_a_frame_tells_the_clock_and_the_forfeit() -> None:
     assert shown[1]["clock"] == {"ms": 1_500.0, "bank_ms": 9_500.0}
     failed = [frame["failed"] for frame in shown if frame["failed"]]
     assert failed == [[{"seat": replay["forfeits"][0]["seat"], "reason": "timeout"}]]
+
+
+def test_later_frames_are_the_same_without_the_earlier_ones() -> None:
+    replay = random_replay("yucata", 3, "since")
+    middle = len(replay["moves"]) // 2
+    seat = replay["moves"][middle]["seat"]
+    replay["forfeits"] = [{"seat": seat, "before_move": middle, "reason": "crash"}]
+    replay["moves"] = replay["moves"][:middle]
+
+    def record(since: int) -> list[dict[str, Any]]:
+        game = open_game(replay)
+        return frames.frames(game, replay["moves"], replay["forfeits"], since=since)
+
+    all_frames = record(0)
+    for since in (1, len(all_frames) // 2, len(all_frames) - 1):
+        assert record(since)[since:] == all_frames[since:]
+    assert record(len(all_frames))[-1] == all_frames[-1]
 
 
 def test_the_picture_shows_the_position_and_escapes_names() -> None:
