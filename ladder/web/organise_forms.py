@@ -105,7 +105,9 @@ class TournamentForm(forms.Form):
     seats = _number("Seats at a table", "2 to 4; eliminations have 2. Default: 2.")
     duplicate = _yes("Each match has a game for each rotation of the seats")
     rounds = _number(
-        "Rounds", "Of a Swiss, or the cycles of a round robin of two seats. Default: 0."
+        "Rounds",
+        "Of a Swiss: by default as many as a single winner needs. Of a round robin with"
+        " two seats: how many times each pair meets, by default once.",
     )
     best_of = _number("Best of", "Matches of a contest of an elimination; odd.")
     best_of_final = _number("Best of, in the final", "By default the same.")
@@ -114,7 +116,10 @@ class TournamentForm(forms.Form):
     advance = _number("Entrants of each group in the final", "Default: 2.")
     final = _choice(
         "The final after groups",
-        [("", "default"), *((str(k), FORMAT_NAMES[k]) for k in ELIMINATIONS)],
+        [
+            ("", "by default single elimination"),
+            *((str(k), FORMAT_NAMES[k]) for k in ELIMINATIONS),
+        ],
     )
     points = _text(
         "Points by rank at a table",
