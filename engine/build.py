@@ -15,7 +15,17 @@ from pathlib import Path
 from setuptools import Extension
 from setuptools.command.build_ext import build_ext
 
-MODULES = ("board", "cards", "stock", "track", "state", "legal", "kernel")
+MODULES = (
+    "board",
+    "cards",
+    "stock",
+    "track",
+    "state",
+    "legal",
+    "kernel",
+    "playouts",
+    "evaluation",
+)
 _LIMITED_API = "0x030B0000"
 _DIRECTIVES = {
     "language_level": 3,

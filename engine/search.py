@@ -1,13 +1,13 @@
 """Positions for bots that search: from a seat's view, with the hidden cards guessed.
 
 `Position` (kernel.py) has `legal`, `apply`, `undo`, `copy` and `playout` on integer
-moves; notation.py translates moves to action strings. engine/README.md has an example
-that uses all of them.
+moves; notation.py translates moves to action strings. playouts.py and evaluation.py
+work on many positions in one call. docs/search.md describes all of it with examples.
 """
 
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine import view
 from engine.board import Board
@@ -27,6 +27,45 @@ from engine.rulesets import CARDS, MAX_SEATS, Rules
 from engine.setup import Setup
 
 _OVER = "over"  # in place of a decision: the game is over
+
+
+class Castle(NamedTuple):
+    """One castle: its spaces, one bit each, and what decides about its points."""
+
+    spaces: int
+    area: int
+    height: int
+    levels: tuple[int | None, ...]
+    """By seat: the level of the highest knight in it, None without a knight."""
+    king: bool
+
+
+def castles_of(position: Position) -> list[Castle]:
+    """Return the castles in the order of their first spaces."""
+    board = position.board
+    castles = [
+        Castle(
+            spaces,
+            board.area(spaces),
+            board.top(spaces),
+            tuple(
+                board.highest(mine) if (mine := spaces & board.knights[seat]) else None
+                for seat in range(position.seats)
+            ),
+            board.king >= 0 and bool(spaces >> board.king & 1),
+        )
+        for spaces in board.castle[: board.castles]
+    ]
+    return sorted(castles, key=lambda castle: board.lowest(castle.spaces))
+
+
+def ranks_of(position: Position) -> list[int]:
+    """Return the 1-based ranks by seat that the present scores give.
+
+    Equal scores share the better rank. A position knows nothing of forfeits.
+    """
+    scores = list(position.track.scores[: position.seats])
+    return [1 + sum(other > score for other in scores) for score in scores]
 
 
 def determinize(position: Position, seat: int, rng: Random) -> Position:

@@ -31,6 +31,7 @@ SECTIONS = (
             ("protocol", "Write a bot"),
             ("rules", "The rules of Torres"),
             ("testing", "Test your bot"),
+            ("search", "Search with the engine"),
             ("languages", "Languages"),
             ("cli", "The torres command"),
         ),

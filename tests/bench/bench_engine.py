@@ -22,6 +22,9 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 import engine  # noqa: E402 - the line above makes it importable
+from engine.evaluation import FEATURES, Evaluator  # noqa: E402
+from engine.moves import TURN  # noqa: E402
+from engine.playouts import play_out  # noqa: E402
 from engine.replay import document, verify  # noqa: E402
 from engine.replay_format import load  # noqa: E402
 
@@ -35,6 +38,41 @@ def playouts() -> Step:
     rules = engine.resolve("yucata", 3)
     base = engine.kernel.start(rules, engine.derive(rules, "bench"))
     return lambda rng: int(base.copy().playout(rng.getrandbits(60)))
+
+
+def batches() -> Step:
+    """Return a step that plays random games from many positions in one call."""
+    positions = _middles()
+    return lambda rng: (
+        len(play_out(positions, 1, rng.getrandbits(60))) // engine.rulesets.MAX_SEATS
+    )
+
+
+def expanding() -> Step:
+    """Return a step that plays and values all moves of many positions in one call."""
+    positions = _middles()
+    rows = [dict.fromkeys(FEATURES, 1.0)] * 4
+    evaluator = Evaluator(rows, rows)
+    children = sum(len(position.legal()) for position in positions)
+
+    def expand(_: Random) -> int:
+        evaluator.expand(positions, 0, 16)
+        return children
+
+    return expand
+
+
+def _middles() -> list[engine.Position]:
+    """Return positions of the second phase, in the middle of a game."""
+    rules = engine.resolve("yucata", 2)
+    positions = []
+    for number in range(8):
+        position = engine.kernel.start(rules, engine.derive(rules, f"bench {number}"))
+        rng = Random(number)
+        while position.phase < 2 or position.decision != TURN:
+            position.perform(rng.choice(position.legal()))
+        positions.append(position)
+    return positions
 
 
 def driven() -> Step:
@@ -141,6 +179,8 @@ def rate(step: Step, seed: int) -> float:
 
 MEASURES = {
     "playouts": playouts,
+    "batches": batches,
+    "expanding": expanding,
     "driven": driven,
     "spiel": spiel,
     "python-chess": python_chess,
@@ -148,25 +188,38 @@ MEASURES = {
     "reading": reading,
 }
 Kind = tuple[str, bool]  # a key of MEASURES, and True for the plain source
+CHESS: Kind = ("python-chess", False)
+READING: Kind = ("reading", False)
+VERIFYING: Kind = ("verifying", False)
 KINDS: list[Kind] = [
     ("playouts", False),
     ("playouts", True),
+    ("batches", False),
+    ("batches", True),
+    ("expanding", False),
+    ("expanding", True),
     ("driven", False),
     ("driven", True),
     ("spiel", False),
-    ("python-chess", False),
-    ("verifying", False),
-    ("reading", False),
+    CHESS,
+    VERIFYING,
+    READING,
 ]
 RATIOS: list[tuple[str, Kind, Kind, float]] = [
     ("playouts, compiled, to plain", ("playouts", False), ("playouts", True), 30),
+    ("games in batches, compiled, to plain", ("batches", False), ("batches", True), 30),
+    ("valuing moves, compiled, to plain", ("expanding", False), ("expanding", True), 0),
     ("driven, compiled, to OpenSpiel chess", ("driven", False), ("spiel", False), 2),
-    ("driven, compiled, to python-chess", ("driven", False), KINDS[5], 10),
-    ("driven, plain, to python-chess", ("driven", True), KINDS[5], 1),
-    ("reading replays as JSON, to verifying them", KINDS[7], KINDS[6], 0),
+    ("driven, compiled, to python-chess", ("driven", False), CHESS, 10),
+    ("driven, plain, to python-chess", ("driven", True), CHESS, 1),
+    ("reading replays as JSON, to verifying them", READING, VERIFYING, 0),
 ]
 COUNTS = {
     ("playouts", False): "playouts, compiled, moves a second",
+    ("batches", False): "random games in batches, compiled, games a second",
+    ("batches", True): "random games in batches, plain, games a second",
+    ("expanding", False): "moves played and valued, compiled, a second",
+    ("expanding", True): "moves played and valued, plain, a second",
     ("driven", False): "driven, compiled, moves a second",
     ("driven", True): "driven, plain, moves a second",
     ("spiel", False): "OpenSpiel chess, moves a second",

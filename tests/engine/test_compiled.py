@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_compiled_and_plain_agree_move_for_move() -> None:
 @pytest.mark.parametrize("module", MODULES)
 def test_a_compiled_file_is_not_older_than_its_source(module: str) -> None:
     folder = ROOT / "engine"
-    compiled = Path(str(sys.modules[f"engine.{module}"].__file__))
+    compiled = Path(str(import_module(f"engine.{module}").__file__))
 
     for source in (folder / f"{module}.py", folder / f"{module}.pxd"):
         assert source.stat().st_mtime <= compiled.stat().st_mtime, "run make install"

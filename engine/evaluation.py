@@ -1,0 +1,302 @@
+"""Features of positions, their weighted sum, and the best next moves.
+
+A bot that searches judges many thousands of positions. The methods here work on many
+positions in one call, so that no Python runs for a single move. The order of `FEATURES`
+and the meaning of each feature stay as they are; new features are added at the end.
+"""
+
+try:
+    import cython
+except ImportError:  # pragma: no cover - depends on what is installed
+    from engine.cython_fallback import cython
+
+from array import array
+from collections.abc import Mapping, Sequence
+
+from engine.board import Board
+from engine.cards import Cards
+from engine.kernel import Position
+from engine.moves import CARD_COUNT, CARD_NAMES, DECK_SIZE, END, KEEPING, MAX_STACKS
+from engine.rulesets import PHASES
+from engine.stock import Stock
+
+FEATURES = (
+    "score",  # points on the scoring track
+    "castles",  # points for castles if the phase were scored now (rule 55)
+    "king",  # the king's bonus if the phase were scored now (rule 57)
+    "master",  # points for the master card if the phase were scored now (rule 72)
+    "held",  # castles with an own knight
+    "areas",  # their areas, added
+    "court",  # own knights in the king's castle
+    "knights",  # own knights on the board
+    "levels",  # their levels, added
+    "top",  # the highest of their levels
+    "climbs",  # knights beside an empty space that is one level higher
+    "reserve",  # knights that are not on the board yet
+    "blocks",  # blocks on the seat's stacks, on its current one, and carried over
+    "cards",  # cards in the hand, and one more while a purchase waits for `keep`
+    "deck",  # cards in the deck from which the seat buys
+    *(f"hand_{name}" for name in CARD_NAMES),  # cards of each kind in the hand
+)
+"""The names of the features of a seat, in the order of all arrays."""
+
+_COUNT = len(FEATURES)
+(_SCORE, _CASTLES, _KING, _MASTER, _HELD, _AREAS, _COURT, _KNIGHTS) = range(8)
+(_LEVELS, _TOP, _CLIMBS, _RESERVE, _BLOCKS, _CARDS, _DECK, _HAND) = range(8, 16)
+_SIDES = 2  # the weights of the own seat, and of the rivals
+_ROWS = PHASES + 1  # of weights: the set-up and the phases
+_ALL = 0xFFFFFFFFFFFFFFFF  # 64 bits
+_FACTOR = 0x9E3779B97F4A7C15
+_WORD_CARDS = 15  # cards of 4 bits each in a number
+
+
+def _mix(key: int, number: int) -> int:
+    """Return a key that depends on a key and one more number."""
+    mixed = ((key ^ number) * _FACTOR) & _ALL
+    return mixed ^ (mixed >> 32)
+
+
+def key_of(position: Position) -> int:
+    """Return a 64-bit number that is equal for positions from which play is the same.
+
+    Different positions have different keys, except by a chance of about 1 in 2^64. The
+    key depends on hidden cards, too. It leaves out what has no effect on the rest of
+    the game, such as the order of the discards.
+    """
+    board = position.board
+    key = _mix(position.decision, position.seat + 1)
+    key = _mix(key, position.phase << 16 | position.round << 8 | position.turn)
+    key = _mix(key, position.setup_step << 16 | position.waiting << 8 | position.first)
+    key = _mix(key, position.ap << 16 | position.bought << 8 | position.placed)
+    key = _mix(key, (board.king + 1) << 1 | position.played)
+    level = 1
+    while board.at_least[level]:
+        key = _mix(key, board.at_least[level])
+        level += 1
+    for seat in range(position.seats):
+        key = _mix(key, board.knights[seat])
+        key = _mix(key, position.order[seat] << 8 | position.reserve[seat])
+        key = _mix(key, position.track.scores[seat])
+    key = _mix_stock(key, position.stock, position.seats)
+    return _mix_cards(key, position.cards, position.seats)
+
+
+def _mix_stock(key: int, stock: Stock, seats: int) -> int:
+    key = _mix(key, stock.supply << 8 | (stock.current + 1))
+    for seat in range(seats):
+        key = _mix(key, stock.carried[seat] << 8 | stock.stacks[seat])
+        for i in range(seat * MAX_STACKS, seat * MAX_STACKS + stock.stacks[seat]):
+            key = _mix(key, stock.sizes[i])
+    return key
+
+
+def _mix_cards(key: int, cards: Cards, seats: int) -> int:
+    key = _mix(key, cards.ready << 4 | cards.draws)
+    for i in range(cards.draws):
+        key = _mix(key, cards.drawn[i])
+    for seat in range(seats):
+        word = 0
+        for card in range(CARD_COUNT):
+            word = word << 4 | cards.hand[seat * CARD_COUNT + card]
+        key = _mix(key, word)
+    for pile in range(cards.decks):
+        key = _mix(key, cards.left[pile])
+        word = 0
+        for i in range(cards.left[pile]):
+            word = word << 4 | cards.deck[pile * DECK_SIZE + i]
+            if i % _WORD_CARDS == _WORD_CARDS - 1:
+                key = _mix(key, word)
+                word = 0
+        key = _mix(key, word)
+    return key
+
+
+class Meter:
+    """Measures positions: `row` has the features of one seat after `measure`."""
+
+    def __init__(self) -> None:
+        if not cython.compiled:  # pragma: no branch - C has arrays
+            self.row = [0] * _COUNT
+
+    def measure(self, position: Position, seat: int) -> None:
+        """Fill `row` with the features of a seat, in the order of `FEATURES`."""
+        board = position.board
+        track = position.track
+        phase = max(position.phase, 1)
+        self.row[_SCORE] = track.scores[seat]
+        self.row[_MASTER] = track.card(board, seat, phase)
+        self.row[_RESERVE] = position.reserve[seat]
+        self._measure_castles(board, board.knights[seat], phase)
+        self._measure_knights(board, board.knights[seat])
+        self._measure_blocks(position.stock, seat)
+        if position.seat == seat and position.stock.current > 0:
+            self.row[_BLOCKS] += position.stock.current
+        self._measure_cards(position.cards, seat)
+        if position.decision == KEEPING and position.seat == seat:
+            self.row[_CARDS] += 1
+
+    def _measure_castles(self, board: Board, knights: int, phase: int) -> None:
+        points = 0
+        held = 0
+        areas = 0
+        self.row[_COURT] = 0
+        self.row[_KING] = 0
+        for number in range(board.castles):
+            castle = board.castle[number]
+            mine = castle & knights
+            if not mine:
+                continue
+            area = board.area(castle)
+            points += area * board.highest(mine)
+            areas += area
+            held += 1
+            if board.king >= 0 and (castle >> board.king) & 1:
+                self.row[_COURT] = board.area(mine)
+                self.row[_KING] = 5 * phase if mine & board.exactly(phase) else 0
+        self.row[_CASTLES] = points
+        self.row[_HELD] = held
+        self.row[_AREAS] = areas
+
+    def _measure_knights(self, board: Board, knights: int) -> None:
+        count = 0
+        levels = 0
+        top = 0
+        climbs = 0
+        while knights:
+            space = board.lowest(knights)
+            knights &= knights - 1
+            level = board.height[space]
+            count += 1
+            levels += level
+            top = max(top, level)
+            if board.step(space) & board.at_least[level + 1] & ~board.pieces:
+                climbs += 1
+        self.row[_KNIGHTS] = count
+        self.row[_LEVELS] = levels
+        self.row[_TOP] = top
+        self.row[_CLIMBS] = climbs
+
+    def _measure_blocks(self, stock: Stock, seat: int) -> None:
+        blocks = stock.carried[seat]
+        for i in range(seat * MAX_STACKS, seat * MAX_STACKS + stock.stacks[seat]):
+            blocks += stock.sizes[i]
+        self.row[_BLOCKS] = blocks
+
+    def _measure_cards(self, cards: Cards, seat: int) -> None:
+        held = 0
+        for card in range(CARD_COUNT):
+            count = cards.hand[seat * CARD_COUNT + card]
+            self.row[_HAND + card] = count
+            held += count
+        pile = cards.pile(seat)
+        self.row[_CARDS] = held
+        self.row[_DECK] = cards.left[pile] if pile >= 0 else 0
+
+    def copy_row(self, out: "array[float]", start: int) -> None:
+        """Copy `row` into an array of 32-bit floats, from index `start` on."""
+        for i in range(_COUNT):
+            out[start + i] = self.row[i]
+
+
+def features(positions: Sequence[Position], seat: int) -> "array[float]":
+    """Return the features of a seat in some positions.
+
+    The array has 32-bit floats with the shape (positions, features): feature `f` of
+    position `p` is at `len(FEATURES) * p + f`.
+    """
+    meter = Meter()
+    rows = array("f", bytes(4 * _COUNT * len(positions)))
+    for number, position in enumerate(positions):
+        meter.measure(position, seat)
+        meter.copy_row(rows, _COUNT * number)
+    return rows
+
+
+Weights = Sequence[Mapping[str, float]]
+"""The weights of features by name, for the set-up and for phases 1 to 3."""
+
+
+class Evaluator(Meter):
+    """Values positions by a weighted sum of features, and finds the best next moves.
+
+    The value for a seat is the sum of its features, each multiplied by its weight in
+    `own`, minus the largest such sum of a rival with the weights in `rivals`. A feature
+    without a weight has the weight 0. Only one thread may use an evaluator at a time.
+
+    Raises ValueError if there are not four rows of weights, or for an unknown feature.
+    """
+
+    def __init__(self, own: Weights, rivals: Weights) -> None:
+        super().__init__()
+        if not cython.compiled:  # pragma: no branch - C has arrays
+            self.weights = [0.0] * (_SIDES * _ROWS * _COUNT)
+        self.child = Position()
+        for side, rows in enumerate((own, rivals)):
+            if len(rows) != _ROWS:
+                raise ValueError(f"{len(rows)} rows of weights; {_ROWS} are needed")
+            for phase, weights in enumerate(rows):
+                for name, weight in weights.items():
+                    if name not in FEATURES:
+                        raise ValueError(f"there is no feature {name!r}")
+                    row = _COUNT * (_ROWS * side + phase)
+                    self.weights[row + FEATURES.index(name)] = weight
+
+    def value(self, position: Position, seat: int) -> float:
+        """Return how good a position is for a seat."""
+        rival = 0.0
+        rivals = 0
+        for other in range(position.seats):
+            if other == seat:
+                continue
+            total = self._weigh(position, other, _ROWS + position.phase)
+            if rivals == 0 or total > rival:
+                rival = total
+            rivals += 1
+        return self._weigh(position, seat, position.phase) - rival
+
+    def _weigh(self, position: Position, seat: int, row: int) -> float:
+        """Return the sum of a seat's features with one row of weights."""
+        self.measure(position, seat)
+        total = 0.0
+        for i in range(_COUNT):
+            total += self.weights[_COUNT * row + i] * self.row[i]
+        return total
+
+    def values(self, positions: Sequence[Position], seat: int) -> list[float]:
+        """Return how good each of some positions is for a seat."""
+        return [self.value(position, seat) for position in positions]
+
+    def expand(
+        self, positions: Sequence[Position], seat: int, limit: int
+    ) -> list[tuple[float, int, int, int]]:
+        """Return the best positions that one move from some positions leads to.
+
+        Each is a tuple (value for `seat`, key, index of the position before, move). The
+        best comes first, and at most `limit` are returned. Moves that lead to equal
+        positions are returned once. `end` is left out: a turn may end after any action,
+        so a search compares with the value of the position before.
+        """
+        reached: dict[int, tuple[float, int, int, int]] = {}
+        for number, position in enumerate(positions):
+            self._expand_one(position, seat, number, reached)
+        return sorted(reached.values(), reverse=True)[:limit]
+
+    def _expand_one(
+        self,
+        position: Position,
+        seat: int,
+        number: int,
+        reached: dict[int, tuple[float, int, int, int]],
+    ) -> None:
+        position.generate()
+        moves = position.moves
+        child = self.child
+        for i in range(moves.count):
+            move = moves.at(i)
+            if move >> 16 == END:
+                continue
+            child.assign(position)
+            child.perform(move)
+            key = key_of(child)
+            if key not in reached:
+                reached[key] = (self.value(child, seat), key, number, move)
