@@ -14,6 +14,8 @@ from ladder.runner.protocol import Limits
 BOTS = sorted(folder.name for folder in HOUSE_FOLDER.iterdir() if folder.is_dir())
 RULESETS = sorted(PRESETS)
 SEATS = (2, 3, 4)
+# Bots that search use the time that they get: less time makes the games shorter.
+LIMITS = {"searcher": Limits(move_ms=100, bank_ms=1_000)}
 
 
 def seats_in_turn(ruleset: str, bot: str) -> int:
@@ -21,14 +23,20 @@ def seats_in_turn(ruleset: str, bot: str) -> int:
     return SEATS[(RULESETS.index(ruleset) + BOTS.index(bot)) % len(SEATS)]
 
 
+def is_slow(bot: str, ruleset: str, seats: int) -> bool:
+    """True for two thirds of the games, and for more of a bot that searches."""
+    rare = bot in LIMITS and RULESETS.index(ruleset) % 4 > 0
+    return rare or seats != seats_in_turn(ruleset, bot)
+
+
 def game_parameters() -> list[object]:
-    """Return all bots, rulesets and numbers of seats; two thirds of them are slow."""
+    """Return all bots, rulesets and numbers of seats; most of them are slow."""
     return [
         pytest.param(
             bot,
             ruleset,
             seats,
-            marks=[pytest.mark.slow] if seats != seats_in_turn(ruleset, bot) else [],
+            marks=[pytest.mark.slow] if is_slow(bot, ruleset, seats) else [],
         )
         for bot in BOTS
         for ruleset in RULESETS
@@ -42,9 +50,10 @@ def test_a_house_bot_plays_without_a_forfeit(
 ) -> None:
     rules = resolve(ruleset, seats)
     program = locate(HOUSE_FOLDER / bot)
-    players = [BotProcess(program, none, Limits()) for _ in range(seats)]
+    limits = LIMITS.get(bot, Limits())
+    players = [BotProcess(program, none, limits) for _ in range(seats)]
     game = TorresGame(rules, derive(rules, "house"))
 
-    record = play(game, players, seed="house", limits=Limits().as_dict())
+    record = play(game, players, seed="house", limits=limits.as_dict())
 
     assert record.forfeits == []
