@@ -25,6 +25,7 @@ MODULES = (
     "kernel",
     "playouts",
     "evaluation",
+    "observation",
 )
 _LIMITED_API = "0x030B0000"
 _DIRECTIVES = {

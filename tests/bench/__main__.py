@@ -14,6 +14,7 @@ from typing import Any
 
 AREAS = {
     "engine": "tests.bench.bench_engine",
+    "environments": "tests.bench.environments",
     "sandbox": "tests.bench.sandbox",
     "execution": "tests.bench.execution",
     "matchmaking": "tests.bench.matchmaking",

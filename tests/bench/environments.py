@@ -1,0 +1,117 @@
+"""Environments for training, next to PettingZoo's own games in the same run.
+
+`python -m tests.bench environments` prints one table, in steps of random play for each
+second of CPU time. A peer whose packages are missing has no row to compare with.
+"""
+
+import time
+from collections.abc import Callable
+from importlib import import_module
+from random import Random
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from ladder.environments import torres_v0
+from ladder.environments.vector import TorresGames
+
+ROUNDS = 3
+MEASUREMENT_S = 1.0
+GAMES = 64
+Rate = Callable[[], float]
+
+
+def turns(env: Any) -> Rate:
+    """Return a measurement of an AEC environment: observe, choose, step."""
+    rng = Random(1)
+
+    def measure() -> float:
+        steps = 0
+        began = time.process_time()
+        while time.process_time() - began < MEASUREMENT_S:
+            env.reset(seed=rng.getrandbits(30))
+            for _ in env.agent_iter():
+                observation, _, terminated, truncated, info = env.last()
+                action = None
+                if not (terminated or truncated):
+                    mask = _mask(observation, info)
+                    action = int(rng.choice(np.flatnonzero(mask)))
+                env.step(action)
+                steps += 1
+        return steps / (time.process_time() - began)
+
+    return measure
+
+
+def _mask(observation: Any, info: dict[str, Any]) -> Any:
+    if isinstance(observation, dict):
+        return observation["action_mask"]
+    return info["action_mask"]
+
+
+def many(*, with_choice: bool) -> Rate:
+    """Return a measurement of many games in one call.
+
+    To choose legal actions at random takes longer than to play them. It counts only if
+    `with_choice` is set.
+    """
+    games = TorresGames(GAMES)
+    rng = np.random.default_rng(1)
+
+    def measure() -> float:
+        step = games.reset(seed=1)
+        steps = 0
+        spent = 0.0
+        while spent < MEASUREMENT_S:
+            began = time.process_time()
+            weights = step.masks * rng.random(step.masks.shape, np.float32)
+            actions = weights.argmax(axis=1)
+            if not with_choice:
+                began = time.process_time()
+            step = games.step(actions)
+            spent += time.process_time() - began
+            steps += GAMES
+        return steps / spent
+
+    return measure
+
+
+def measure() -> list[tuple[str, float | None, str, bool]]:
+    """Return rows of (name, number or None, target, True if the target is met)."""
+    rates = {
+        "torres": turns(torres_v0.env()),
+        "games": many(with_choice=False),
+        "games with choice": many(with_choice=True),
+        "chess": _peer("chess_v6"),
+        "connect four": _peer("connect_four_v3"),
+    }
+    found: dict[str, list[float]] = {name: [] for name in rates}
+    for _ in range(ROUNDS):
+        for name, rate in rates.items():
+            if rate:
+                found[name].append(rate())
+    return _rows({name: median(values) for name, values in found.items() if values})
+
+
+def _peer(name: str) -> Rate | None:
+    try:
+        return turns(import_module(f"pettingzoo.classic.{name}").env())
+    except ImportError:
+        return None
+
+
+def _rows(found: dict[str, float]) -> list[tuple[str, float | None, str, bool]]:
+    def row(
+        what: str, mine: str, theirs: str, least: float
+    ) -> tuple[str, float | None, str, bool]:
+        if theirs not in found:
+            return what, None, f"≥ {least}", True
+        ratio = found[mine] / found[theirs]
+        return what, ratio, f"≥ {least}", ratio >= least
+
+    return [
+        row("steps of torres_v0 to those of PettingZoo chess", "torres", "chess", 5),
+        row("games in one call to torres_v0, steps", "games", "torres", 20),
+        *((f"{name}, steps a second", rate, "-", True) for name, rate in found.items()),
+    ]

@@ -1,0 +1,97 @@
+"""Many games in one call."""
+
+import numpy as np
+import pytest
+
+from engine.errors import BadSwitch, IllegalAction
+from engine.moves import OVER
+from engine.observation import ACTION_COUNT, ACTIONS, OBSERVATION_SIZE
+from engine.rulesets import PRESETS
+from ladder.environments import torres_v0
+from ladder.environments.vector import GamesStep, TorresGames
+
+TABLES = [
+    pytest.param(
+        ruleset, seats, marks=[] if ruleset == "yucata" else [pytest.mark.slow]
+    )
+    for ruleset in PRESETS
+    for seats in (2, 3, 4)
+]
+
+
+def choose(step: GamesStep, rng: np.random.Generator) -> np.ndarray:
+    return np.array([rng.choice(np.flatnonzero(mask)) for mask in step.masks])
+
+
+@pytest.mark.parametrize(("ruleset", "seats"), TABLES)
+def test_the_games_are_those_of_single_environments(ruleset: str, seats: int) -> None:
+    games = TorresGames(2, ruleset, seats)
+    step = games.reset(seed=9)
+    # The same games as single ones: the generator of the seeds is the same one.
+    single = torres_v0.raw_env(ruleset=ruleset, seats=seats)
+    single.reset(seed=9)
+    rng = np.random.default_rng(1)
+    while True:
+        agent = single.agent_selection
+        seen = single.observe(agent)
+        assert agent == f"seat_{step.seats[0]}"
+        assert np.array_equal(seen["observation"], step.observations[0])
+        assert np.array_equal(seen["action_mask"], step.masks[0])
+        actions = choose(step, rng)
+        single.step(int(actions[0]))
+        step = games.step(actions)
+        assert step.finished[0] == (single.position.decision == OVER)
+        if step.finished[0]:
+            break
+        assert not step.rewards[0].any()
+    assert step.rewards[0].tolist() == pytest.approx(list(single.rewards.values()))
+
+
+def seats_that_start(seed: int) -> list[int]:
+    """Return who starts in 40 games of `yucata`, which is drawn by lot."""
+    return list(TorresGames(40).reset(seed=seed).seats)
+
+
+def test_games_begin_anew_and_equal_seeds_give_equal_games() -> None:
+    played = []
+    for _ in range(2):
+        games = TorresGames(5)
+        step = games.reset(seed=3)
+        rng = np.random.default_rng(4)
+        finished = np.zeros(5, int)
+        for _ in range(400):
+            step = games.step(choose(step, rng))
+            finished += step.finished
+        played.append((step.observations.tolist(), finished.tolist()))
+
+    assert played[0] == played[1]
+    assert min(played[0][1]) >= 1
+    assert seats_that_start(3) == seats_that_start(3) != seats_that_start(4)
+
+
+def test_an_illegal_action_changes_no_game() -> None:
+    games = TorresGames(3)
+    step = games.reset(seed=1)
+    before = step.observations.copy(), step.masks.copy()
+    legal = choose(step, np.random.default_rng(1))
+    for wrong in (-1, ACTION_COUNT, int(np.flatnonzero(step.masks[1] == 0)[0])):
+        actions = legal.copy()
+        actions[1] = wrong
+        with pytest.raises(IllegalAction, match="in game 1"):
+            games.step(actions)
+    with pytest.raises(ValueError, match="actions for"):
+        games.step(legal[:2])
+
+    assert np.array_equal(step.observations, before[0])
+    assert np.array_equal(step.masks, before[1])
+    games.step(legal)
+
+
+def test_the_arrays_have_the_documented_shapes() -> None:
+    step = TorresGames(3, "torres-3d", 4, reward="margin").reset()
+
+    assert step.observations.shape == (3, OBSERVATION_SIZE)
+    assert step.masks.shape == (3, ACTION_COUNT) == (3, len(ACTIONS))
+    assert step.rewards.shape == (3, 4)
+    with pytest.raises(BadSwitch):
+        TorresGames(2, "chess")
