@@ -15,7 +15,7 @@ BOTS = sorted(folder.name for folder in HOUSE_FOLDER.iterdir() if folder.is_dir(
 RULESETS = sorted(PRESETS)
 SEATS = (2, 3, 4)
 # Bots that search use the time that they get: less time makes the games shorter.
-LIMITS = {"searcher": Limits(move_ms=100, bank_ms=1_000)}
+LIMITS = {"searcher": Limits(move_ms=30, bank_ms=1_000)}
 
 
 def seats_in_turn(ruleset: str, bot: str) -> int:
