@@ -25,6 +25,21 @@ def announce_status(tournament: Tournament, status: TournamentStatus) -> None:
     publish(_KIND_OF[status], _data(tournament))
 
 
+def announce_pause(tournament: Tournament) -> None:
+    """Tell that no more matches are scheduled until the tournament is resumed."""
+    publish(EventKind.TOURNAMENT_PAUSED, _data(tournament))
+
+
+def announce_resumption(tournament: Tournament) -> None:
+    """Tell that a paused tournament goes on."""
+    publish(EventKind.TOURNAMENT_RESUMED, _data(tournament))
+
+
+def announce_archive(tournament: Tournament) -> None:
+    """Tell that the lists do not show the tournament any more."""
+    publish(EventKind.TOURNAMENT_ARCHIVED, _data(tournament))
+
+
 def announce_new_rounds(tournament: Tournament, rounds: Collection[int]) -> None:
     """Tell which rounds have begun, as far as their pairings are shown."""
     last = tournament.revealed + 1 if tournament.held_back else max(rounds, default=0)

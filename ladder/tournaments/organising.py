@@ -19,7 +19,7 @@ from ladder.common.errors import LadderError, TooMany
 from ladder.common.quoting import quoted
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
-from ladder.tournaments import corrections, services
+from ladder.tournaments import announcements, corrections, services
 from ladder.tournaments.description import BadTournament
 from ladder.tournaments.document import TournamentDocument, bot_slug
 from ladder.tournaments.formats.config import max_entrants, read_config
@@ -236,6 +236,7 @@ def pause(tournament: Tournament) -> None:
         waiting = tournament.fixtures.filter(how="", match__isnull=False)
         for fixture in waiting.select_related("match"):
             corrections.detach(fixture, "the tournament is paused")
+        announcements.announce_pause(tournament)
 
 
 def resume(tournament: Tournament) -> None:
@@ -243,11 +244,13 @@ def resume(tournament: Tournament) -> None:
     paused = Tournament.objects.filter(
         pk=tournament.pk, status=TournamentStatus.RUNNING, paused_at__isnull=False
     )
-    if not paused.update(paused_at=None):
-        raise WrongTournamentStatus(
-            f"The tournament is {_words(tournament)}; only one that is paused can be"
-            " resumed."
-        )
+    with transaction.atomic():
+        if not paused.update(paused_at=None):
+            raise WrongTournamentStatus(
+                f"The tournament is {_words(tournament)}; only one that is paused can"
+                " be resumed."
+            )
+        announcements.announce_resumption(tournament)
 
 
 def reveal_next(tournament: Tournament) -> None:
@@ -271,11 +274,13 @@ def archive(tournament: Tournament) -> None:
     over = Tournament.objects.filter(
         pk=tournament.pk, status__in=OVER, archived_at=None
     )
-    if not over.update(archived_at=Now()):
-        raise WrongTournamentStatus(
-            f"The tournament is {_words(tournament)}; only one that is finished or"
-            " cancelled can be archived, and only once."
-        )
+    with transaction.atomic():
+        if not over.update(archived_at=Now()):
+            raise WrongTournamentStatus(
+                f"The tournament is {_words(tournament)}; only one that is finished or"
+                " cancelled can be archived, and only once."
+            )
+        announcements.announce_archive(tournament)
 
 
 def _words(tournament: Tournament) -> str:

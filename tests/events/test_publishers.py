@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -26,7 +27,7 @@ from ladder.moderation.models import AuditEntry
 from ladder.ratings import rater, seasons, voids
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Pairing, Season
-from ladder.tournaments import services as tournaments
+from ladder.tournaments import organising, services as tournaments
 from ladder.tournaments.models import Tournament
 from tests.factories import make_bot, upload
 from tests.games.factories import TERMS, game, worker
@@ -269,6 +270,23 @@ def test_the_life_of_a_tournament(api: Person) -> None:
     rows = read()
     assert rows[-1].kind == "tournament.cancelled"
     assert cup.slug == rows[0].data["tournament"]
+    assert_public(rows, api(""))
+
+
+def test_a_pause_and_the_archive_are_told_once(api: Person) -> None:
+    cup = begun({"format": "round_robin"}, 3)
+    after = read()[-1].number
+    for act in (
+        *(organising.pause, organising.pause, organising.resume, organising.resume),
+        *(organising.pause, tournaments.cancel, organising.archive, organising.archive),
+    ):
+        with suppress(tournaments.WrongTournamentStatus):
+            act(cup)
+    rows = read(after)
+
+    names = ["paused", "resumed", "paused", "cancelled", "archived"]
+    assert [row.kind for row in rows] == [f"tournament.{name}" for name in names]
+    assert {row.data["tournament"] for row in rows} == {cup.slug}
     assert_public(rows, api(""))
 
 

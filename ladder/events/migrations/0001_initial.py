@@ -95,9 +95,12 @@ class Migration(migrations.Migration):
                                     "tournament.started",
                                     "tournament.round-started",
                                     "tournament.round-finished",
+                                    "tournament.paused",
+                                    "tournament.resumed",
                                     "tournament.revealed",
                                     "tournament.finished",
                                     "tournament.cancelled",
+                                    "tournament.archived",
                                     "webhook.test",
                                 ],
                             )
