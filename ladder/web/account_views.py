@@ -25,7 +25,7 @@ from ladder.common.errors import LadderError
 from ladder.ratings import challenges, leaderboard as ratings, memberships
 from ladder.ratings.models import Ladder
 from ladder.tournaments import services as entries, visibility as tournaments
-from ladder.web import dashboard, forms
+from ladder.web import dashboard, forms, webhook_pages
 from ladder.web.page_limit import too_often
 
 MAX_SUGGESTIONS = 50  # bots that the field for an opponent suggests
@@ -52,31 +52,31 @@ class SignedInView(LoginRequiredMixin, View):
 
 class AccountPage(SignedInView):
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page(self._empty_form())
+        return self.page()
 
-    def _empty_form(self) -> forms.NewTokenForm:
-        return forms.NewTokenForm(self.person(), auto_id=TOKEN_FIELD_IDS)
+    def page(self, status: int = 200, **parts: object) -> HttpResponse:
+        """Render the page.
 
-    def page(
-        self, token_form: forms.NewTokenForm, new_token: str = "", status: int = 200
-    ) -> HttpResponse:
-        """Render the page. `new_token` is shown once."""
+        `parts` are a form with errors (`new_token`, `new_webhook`), or what is shown
+        once: the token `shown`, the `webhook_secret`.
+        """
         person = self.person()
-        context = {
+        context: dict[str, object] = {
             "own_bots": dashboard.own_bots(person),
             "tokens": [
                 (token, ", ".join(scopes.names(token.scopes)))
                 for token in person.tokens.order_by("-id")
             ],
             "new_bot": forms.NewBotForm(),
-            "new_token": token_form,
-            "shown": new_token,
+            "new_token": forms.NewTokenForm(person, auto_id=TOKEN_FIELD_IDS),
+            "webhooks": webhook_pages.own_webhooks(person),
+            "new_webhook": webhook_pages.NewWebhookForm(),
             "by_token": sessions.is_by_token(self.request),
             "sends_mail": settings.TORRES_SENDS_MAIL,
             "github": GitHubIdentity.objects.filter(user=person).first(),
             "now": timezone.now(),
         }
-        return render(self.request, "web/me.html", context, status=status)
+        return render(self.request, "web/me.html", context | parts, status=status)
 
 
 class CreateBotAction(SignedInView):
@@ -247,7 +247,7 @@ class CreateTokenAction(AccountPage):
     def post(self, request: HttpRequest) -> HttpResponse:
         form = forms.NewTokenForm(self.person(), request.POST, auto_id=TOKEN_FIELD_IDS)
         if not form.is_valid():
-            return self.page(form, status=422)
+            return self.page(422, new_token=form)
         # A token must not outlive the token that opened this session, or permit more.
         expires_at = form.expires_at(sessions.expiry(request))
         try:
@@ -260,7 +260,7 @@ class CreateTokenAction(AccountPage):
         except LadderError as refusal:
             self.show_error(refusal)
             return redirect("me")
-        return self.page(self._empty_form(), token)
+        return self.page(shown=token)
 
 
 class RevokeTokenAction(SignedInView):

@@ -13,6 +13,7 @@ from ladder.web import (
     search_views,
     stream_views,
     views,
+    webhook_views,
 )
 
 urlpatterns = [
@@ -224,5 +225,15 @@ urlpatterns = [
         "me/tokens/<int:pk>/revoke/",
         account_views.RevokeTokenAction.as_view(),
         name="revoke-token",
+    ),
+    path(
+        "me/webhooks/",
+        webhook_views.CreateWebhookAction.as_view(),
+        name="create-webhook",
+    ),
+    path(
+        "me/webhooks/<int:pk>/delete/",
+        webhook_views.DeleteWebhookAction.as_view(),
+        name="delete-webhook",
     ),
 ]

@@ -1,0 +1,121 @@
+"""The webhooks of a person, for the page of the own account."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db.models import Count, Q
+
+from ladder.common.errors import LadderError
+from ladder.events.kinds import EventKind
+from ladder.webhooks import services
+from ladder.webhooks.models import (
+    MAX_URL_LENGTH,
+    DeliveryStatus,
+    Webhook,
+    WebhookDelivery,
+)
+from ladder.webhooks.services import FILTERS, MAX_FILTER_VALUES
+
+MAX_SLUG_LENGTH = 64
+MAX_NAMES_LENGTH = MAX_FILTER_VALUES * (MAX_SLUG_LENGTH + 2)
+FIELD_IDS = "webhook-%s"
+MAX_FAILURES = 20
+"""The deliveries with an error that the page lists; the REST API lists all."""
+
+
+class NamesField(forms.CharField):
+    """Short names of things, separated by commas or spaces; its value is a list."""
+
+    def __init__(self, what: str, **kwargs: Any) -> None:
+        super().__init__(
+            required=False,
+            max_length=MAX_NAMES_LENGTH,
+            label=f"Only these {what}",
+            widget=forms.TextInput(attrs={"autocomplete": "off"}),
+            **kwargs,
+        )
+
+    def clean(self, value: Any) -> list[str]:
+        text: str = super().clean(value)
+        return text.replace(",", " ").split()
+
+
+class NewWebhookForm(forms.Form):
+    """A new webhook. `services.create` checks the values, as for the REST API."""
+
+    url = forms.CharField(
+        max_length=MAX_URL_LENGTH,
+        label="Send events to this URL",
+        help_text="http:// or https://, at a public address.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "url"}),
+    )
+    types = forms.MultipleChoiceField(
+        required=False,
+        label="Only these events",
+        help_text="Choose some of them. Otherwise every game of the service is sent.",
+        choices=[(kind.value, kind.value) for kind in EventKind],
+        widget=forms.SelectMultiple(attrs={"size": 6}),
+    )
+    bots = NamesField(
+        "bots", help_text="Short names as in addresses, separated by commas."
+    )
+    ladders = NamesField("ladders")
+    tournaments = NamesField("tournaments")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("auto_id", FIELD_IDS)
+        super().__init__(*args, **kwargs)
+
+    def create(self, user: User) -> Webhook | None:
+        """Create the webhook of a valid form; None if a field has got an error."""
+        try:
+            return services.create(user, self.cleaned_data)
+        except LadderError as refusal:
+            self.add_error(None, str(refusal))
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookRow:
+    """A webhook, what it wants in words, and how many deliveries of it failed."""
+
+    webhook: Webhook
+    wants: str
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWebhooks:
+    """The webhooks of a person, and the latest deliveries with an error."""
+
+    rows: Sequence[WebhookRow]
+    failures: Sequence[WebhookDelivery]
+
+
+def own_webhooks(user: User) -> OwnWebhooks:
+    """Return what the page shows of the webhooks of a user, newest first.
+
+    A delivery with an error may be tried again; then its status is `waiting`.
+    """
+    gone = Count("deliveries", filter=Q(deliveries__status=DeliveryStatus.FAILED))
+    webhooks = user.webhooks.annotate(failed=gone).order_by("-pk")
+    rows = [WebhookRow(each, wants_in_words(each), each.failed) for each in webhooks]
+    undelivered = WebhookDelivery.objects.filter(
+        webhook__in=[row.webhook for row in rows],
+        status__in=(DeliveryStatus.WAITING, DeliveryStatus.FAILED),
+    ).exclude(error="")
+    newest = undelivered.select_related("webhook", "event").order_by("-pk")
+    return OwnWebhooks(rows, list(newest[:MAX_FAILURES]) if rows else [])
+
+
+def wants_in_words(webhook: Webhook) -> str:
+    """Return which events a webhook gets, for a person."""
+    chosen = [
+        f"{name}: {', '.join(getattr(webhook, name))}"
+        for name in FILTERS
+        if getattr(webhook, name)
+    ]
+    return "; ".join(chosen) or "all events"
