@@ -4,6 +4,7 @@ Half-sent requests and slow readers therefore occupy a connection, but no thread
 """
 
 import logging
+import resource
 import socket
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from waitress.parser import HTTPRequestParser
 from waitress.utilities import Error
 
 from ladder.web import bodies, problems
+from ladder.web.request_threads import RequestThreads
 from ladder.web.streams.hand_over import StreamChannel, StreamServer, StreamTask
 
 if TYPE_CHECKING:
@@ -25,10 +27,15 @@ if TYPE_CHECKING:
 # A browser keeps its connection open for minutes. With waitress's default of 100 the
 # 101st reader would have to wait.
 MAX_CONNECTIONS = 1000
-THREADS = 8
+# A connection may have the temporary files of its body: that of waitress and, while a
+# thread serves it, that of Django. The rest is for the database, logs and processes.
+MAX_OPEN_FILES = 2 * MAX_CONNECTIONS + 500
 # A connection without any activity is closed after this many seconds.
 IDLE_TIMEOUT_S = 30
 MAX_HEADER_BYTES = 32 << 10
+# With waitress's default of 8 KiB a large upload is read in hundreds of steps. Before
+# each of them the event loop waits for the interpreter, which the threads use.
+RECEIVE_BYTES = 256 << 10
 
 
 class RefusedBody(Error):  # type: ignore[misc]
@@ -127,13 +134,15 @@ def without_body_of_head(application: "WSGIApplication") -> "WSGIApplication":
 
 def create_server(listener: socket.socket) -> Any:
     """Return a waitress server for a listening socket. Its `run` serves."""
+    _permit_open_files()
     # This logger warns of each request that waits for a thread.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     server: Any = waitress.create_server(
         without_body_of_head(get_wsgi_application()),
         sockets=[listener],
-        threads=THREADS,
+        _dispatcher=RequestThreads(),
         connection_limit=MAX_CONNECTIONS,
+        recv_bytes=RECEIVE_BYTES,
         channel_timeout=IDLE_TIMEOUT_S,
         max_request_header_size=MAX_HEADER_BYTES,
         # waitress also refuses a body of exactly this size.
@@ -145,6 +154,19 @@ def create_server(listener: socket.socket) -> Any:
     server.channel_class = BoundedChannel
     server.streams = StreamServer()
     return server
+
+
+def _permit_open_files() -> None:
+    """Raise the soft limit of open files as far as it is needed and permitted.
+
+    It is 1024 on most systems. Then the server could open no more files for the bodies
+    of uploads long before it has MAX_CONNECTIONS.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    infinite = resource.RLIM_INFINITY
+    wanted = MAX_OPEN_FILES if hard == infinite else min(MAX_OPEN_FILES, hard)
+    if soft != infinite and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _credentials(headers: dict[str, str]) -> bodies.Credentials:

@@ -16,9 +16,12 @@ import pytest
 from django.conf import settings
 
 from ladder.ops.chaos.servers import free_port
+from ladder.ops.programs import find_program
+from ladder.web.server import MAX_CONNECTIONS
 
 TIMEOUT_S = 20
 STREAMS = 3  # of one address
+USUAL_OPEN_FILES = 1024
 UPLOAD_PAGE = "/bots/grendel/upload/"
 UPLOAD_API = "/api/v1/bots/grendel/submissions/"
 UPLOAD_LIMIT = 1_000_000 + (64 << 10)
@@ -72,7 +75,11 @@ def running(data: Path) -> Iterator[Server]:
         check=True,
     ).stdout.strip()
     process = subprocess.Popen(
-        [*manage, "serve", f"--listen=127.0.0.1:{port}"],
+        [
+            # The usual limit, which this machine may have raised.
+            *(find_program("prlimit"), f"--nofile={USUAL_OPEN_FILES}:"),
+            *(*manage, "serve", f"--listen=127.0.0.1:{port}"),
+        ],
         env=environment,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -187,6 +194,14 @@ def test_a_refused_body_uses_no_disk(server: Server) -> None:
             pytest.fail("the server accepted 200 MiB")
 
     assert sum(file.stat().st_size for file in server.data.rglob("*")) == before
+
+
+def test_every_connection_may_have_the_files_of_an_upload(server: Server) -> None:
+    limits = Path(f"/proc/{server.process.pid}/limits").read_text()
+    soft = re.search(r"^Max open files +(\d+)", limits, re.MULTILINE)
+
+    assert soft is not None
+    assert int(soft[1]) > max(2 * MAX_CONNECTIONS, USUAL_OPEN_FILES)
 
 
 @pytest.mark.parametrize("count", [24, 100])

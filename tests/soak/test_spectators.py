@@ -16,6 +16,7 @@ import subprocess
 import threading
 import time
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,10 +54,13 @@ GAMES = f"""
 class Connection:
     """A kept HTTP/1.1 connection, which costs less than that of a client library."""
 
-    def __init__(self, address: str, cookie: str = "") -> None:
+    def __init__(
+        self, address: str, cookie: str = "", headers: Sequence[str] = ()
+    ) -> None:
         url = urlsplit(address)
         self.host, self.port = url.hostname, url.port
         self.cookie = cookie
+        self.headers = headers
         self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(
@@ -71,6 +75,7 @@ class Connection:
             f"Host: {self.host}:{self.port}",
             *([f"If-None-Match: {tag}"] if tag else []),
             *([f"Cookie: {self.cookie}"] if self.cookie else []),
+            *self.headers,
         ]
         if body:
             token = self.cookie.split("csrftoken=")[1].split(";")[0]
