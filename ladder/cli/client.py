@@ -28,6 +28,8 @@ else:
 
 TIMEOUT_S = 60.0
 CONNECT_TIMEOUT_S = 10.0
+UPLOAD_TIMEOUT_S = 300.0
+"""An upload waits until the service has unpacked those that came before it."""
 MAX_WAITS = 5
 """A request that is refused for its rate is repeated at most this many times."""
 MAX_WAIT_S = 60.0
@@ -125,7 +127,10 @@ def find_login(address: str | None) -> Login:
 
 
 class LadderClient:
-    """The REST API of one service. Every method raises RemoteError."""
+    """The REST API of one service. Every method raises RemoteError.
+
+    docs/client.md describes it for programs of other people.
+    """
 
     def __init__(self, login: Login) -> None:
         self.login = login
@@ -142,6 +147,10 @@ class LadderClient:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
         self._http.close()
 
     # --- what the API offers
@@ -162,7 +171,10 @@ class LadderClient:
     def upload(self, slug: str, filename: str, content: bytes) -> dict[str, Any]:
         """Upload to a bot; return the submission."""
         files = {"archive": (filename, content)}
-        return self._object("POST", f"bots/{slug}/submissions/", files=files)
+        timeout = httpx.Timeout(UPLOAD_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
+        return self._object(
+            "POST", f"bots/{slug}/submissions/", files=files, timeout=timeout
+        )
 
     def submissions(self, slug: str) -> Iterator[dict[str, Any]]:
         """Return the submissions of a bot, the newest first."""
@@ -221,8 +233,24 @@ class LadderClient:
     def replay(self, number: int) -> dict[str, Any]:
         return self._get(f"games/{number}/replay/")
 
+    def exported_games(self, **filters: object) -> Iterator[dict[str, Any]]:
+        """Return {"cursor", "game"} for all finished games, the newest first.
+
+        To go on later, send the `cursor` of the last one as a filter.
+        """
+        return self._exported("exports/games/", filters)
+
     def exported_replays(self, **filters: object) -> Iterator[dict[str, Any]]:
-        """Return {"id", "replay"} for all public replays, in one request if it lasts.
+        """Return {"cursor", "id", "replay"} for all public replays.
+
+        To go on later, send the `cursor` of the last one as a filter.
+        """
+        return self._exported("exports/replays/", filters)
+
+    def _exported(
+        self, path: str, filters: dict[str, object]
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the rows of an export, with few requests.
 
         A connection that breaks is opened again after the last line.
         """
@@ -230,7 +258,7 @@ class LadderClient:
         failures = 0
         while True:
             try:
-                for row in self._lines("exports/replays/", {**filters, **cursor}):
+                for row in self._lines(path, {**filters, **cursor}):
                     if "end" not in row:
                         cursor = {"cursor": row["cursor"]}
                         failures = 0

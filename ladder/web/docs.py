@@ -47,7 +47,11 @@ SECTIONS = (
     ),
     (
         "Write programs for the service",
-        (("api", "The REST API"), ("contract", "The contract: names and formats")),
+        (
+            ("api", "The REST API"),
+            ("client", "The Python client"),
+            ("contract", "The contract: names and formats"),
+        ),
     ),
     ("Run a service", (("operating", "Operate a service"),)),
     ("Read the code", (("glossary", "Glossary"), ("decisions", "Decisions"))),

@@ -1,5 +1,6 @@
 """The commands that talk to a ladder, with a real service and real bots."""
 
+import inspect
 import json
 import os
 import re
@@ -9,10 +10,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 from typing import Any
 
+import httpx
 import pytest
 
+from ladder.cli.client import LadderClient
 from ladder.cli.play import find_bot
 from ladder.cli.playback import RecordedAnswer, RepeatedGame, compare
 from ladder.runner.process import BotProcess
@@ -244,3 +248,47 @@ def test_a_position_is_put_to_a_bot(torres: Run, tmp_path: Path) -> None:
     assert "answer:" in done.stdout
     assert beyond.returncode == 2
     assert "use a number from 0 to" in beyond.stderr
+
+
+def test_the_program_on_the_page_of_the_client_works(
+    service: dict[str, str], tmp_path: Path
+) -> None:
+    page = (ROOT / "docs/client.md").read_text()
+    program = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+    bot = (HOUSE / "random/bot.py").read_text()
+    (tmp_path / "bot.py").write_text(f"{bot}\n# not the bot of the house\n")
+    while not httpx.get(f"{service['LADDER']}/api/v1/games/?status=finished").json()[
+        "results"
+    ]:
+        Event().wait(0.2)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=os.environ | service,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("I am ")
+    assert lines[1].startswith("ready ")
+    assert any("'rank'" in line for line in lines)
+    assert any(line.endswith(" moves") for line in lines)
+
+
+def test_the_page_of_the_client_names_every_method() -> None:
+    page = (ROOT / "docs/client.md").read_text()
+    named = re.findall(r"`(\w+)\([^`]*\)`", page.partition("## Methods")[2])
+    public = {name for name in vars(LadderClient) if not name.startswith("_")}
+
+    assert set(named) == public - {"close"}
+    for line in page.partition("## Methods")[2].splitlines():
+        for method in re.findall(r"`(\w+\([^`]*\))`", line):
+            name, _, rest = method.partition("(")
+            wanted = [word.strip() for word in rest.rstrip(")").split(",") if word]
+            parameters = inspect.signature(getattr(LadderClient, name)).parameters
+            given = [str(p).partition(":")[0] for p in parameters.values()][1:]
+            assert wanted == given, name
