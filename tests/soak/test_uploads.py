@@ -51,7 +51,7 @@ print(json.dumps(authors))
 
 @dataclass
 class Answers:
-    """What the readers got in one phase."""
+    """The statuses and times of all answers of one phase."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
