@@ -16,7 +16,7 @@ from ladder.accounts.permissions import Person
 from ladder.bots.models import Bot
 from ladder.bots.selectors import owns
 from ladder.common.errors import LadderError
-from ladder.games import replays
+from ladder.games import replays, search
 from ladder.games.models import (
     OPEN,
     Game,
@@ -36,6 +36,16 @@ _ALONE = ~Exists(
 """True for a game if no other one has its decks."""
 
 
+# The documented way to the columns of a table.
+_SEAT_COLUMNS = tuple(field.name for field in Seat._meta.concrete_fields)  # noqa: SLF001
+_SHOWN_OF_A_BOT = (
+    "submission__number",
+    "submission__bot__slug",
+    "submission__bot__name",
+    "submission__bot__owner",  # its id, which tells who may read the logs
+)
+
+
 class NotOver(LadderError):
     code, http_status = "not-over", 409
 
@@ -49,10 +59,13 @@ class NotYours(LadderError):
 
 
 def _with_seats() -> Prefetch[str]:
+    """Read seats with what is shown of their submissions and bots.
+
+    A page shows up to 200 games with 4 seats, so all columns of the three tables would
+    cost several times as much as these.
+    """
     seats = Seat.objects.select_related("submission__bot").order_by("number")
-    # These texts are long and are not shown with a game.
-    seats = seats.defer("submission__log", "submission__report")
-    return Prefetch("seats", seats)
+    return Prefetch("seats", seats.only(*_SEAT_COLUMNS, *_SHOWN_OF_A_BOT))
 
 
 def games() -> QuerySet[Game]:
@@ -98,9 +111,9 @@ def matches() -> QuerySet[Match]:
     )
 
 
-def games_of(bot: Bot) -> QuerySet[Game]:
-    """List the visible games of a bot, newest first."""
-    return games().filter(pk__in=Seat.objects.filter(bot=bot).values("game"))
+def keys_of(bot: Bot) -> QuerySet[Game]:
+    """List the visible games of a bot, newest first, with nothing but their ids."""
+    return search.with_bot(game_keys(), bot)
 
 
 def replay(game: Game) -> bytes:

@@ -4,15 +4,15 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from ladder.bots.models import Bot
+from ladder.common.fixed_query import preparing_cursor
 from ladder.ratings.core.pool import NEWCOMER_GAMES
 from ladder.ratings.core.trueskill import Skill
 from ladder.ratings.models import (
     Entry,
     Ladder,
-    Membership,
     Rating,
     RatingPoint,
     Season,
@@ -26,7 +26,7 @@ MAX_HISTORY_ENTRIES = 500
 
 
 class _RatingColumns(NamedTuple):
-    """The columns of one rating, in the order of `COLUMNS`."""
+    """The columns of one rating, in the order of `_PAGE`."""
 
     slug: str
     name: str
@@ -42,20 +42,29 @@ class _RatingColumns(NamedTuple):
     fresh: int
 
 
-COLUMNS = (
-    "bot__slug",
-    "bot__name",
-    "bot__house",
-    "bot__status",
-    "place",
-    "submission__number",
-    "mu",
-    "sigma",
-    "rating",
-    "games",
-    "forfeits",
-    "fresh",
-)
+# To compose these with the ORM costs more than to run them.
+_NEWEST_SEASON = """
+    SELECT season.* FROM ratings_season season
+    JOIN ratings_ladder ladder ON ladder.id = season.ladder_id
+    WHERE ladder.slug = %s ORDER BY season.number DESC LIMIT 1
+"""
+# The inner query finds the rows by the index of the leaderboard. So the tables are
+# joined for the rows that are shown, and not for those above them.
+_PAGE = """
+    SELECT bot.slug, bot.name, bot.house, bot.status, member.status, submission.number,
+        part.mu, part.sigma, part.rating, part.games, part.forfeits, part.fresh
+    FROM (
+        SELECT * FROM ratings_rating WHERE season_id = %s
+        ORDER BY rating DESC, bot_id LIMIT %s OFFSET %s
+    ) part
+    JOIN bots_bot bot ON bot.id = part.bot_id
+    JOIN bots_submission submission ON submission.id = part.submission_id
+    LEFT JOIN ratings_membership member
+        ON member.bot_id = part.bot_id AND member.ladder_id = %s
+    ORDER BY part.rating DESC, part.bot_id
+"""
+_COUNT = "SELECT COUNT(*) FROM ratings_rating WHERE season_id = %s"
+_COUNT_BETTER = f"{_COUNT} AND rating > %s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +141,11 @@ def current(ladder: Ladder) -> Season | None:
     return next(iter(ladder.seasons.all()), None)
 
 
+def newest_season(slug: str) -> Season | None:
+    """Return the newest season of the ladder with this slug; None if it has none."""
+    return next(iter(Season.objects.raw(_NEWEST_SEASON, [slug])), None)
+
+
 def is_settling(fresh: int) -> bool:
     """True if a bot has played few games since its code changed last."""
     return fresh < NEWCOMER_GAMES
@@ -144,26 +158,26 @@ def leaderboard_page(season: Season, start: int, length: int) -> LeaderboardPage
     one, to compare with. Rows are read as tuples, because building 50 model objects
     costs more than the query.
     """
-    ratings = Rating.objects.filter(season=season)
-    members = Membership.objects.filter(
-        ladder=season.ladder_id, bot=OuterRef("bot")
-    ).values("status")
-    ordered = ratings.annotate(place=Subquery(members)).order_by("-rating", "bot")
     first = max(start - 1, 0)
-    rows_read = ordered.values_list(*COLUMNS)[first : start + length]
-    columns = [_RatingColumns._make(row) for row in rows_read]
     above = None
     rank = 0
-    if start and columns:
-        above = columns.pop(0)
-        rank = ratings.filter(rating__gt=above.rating).count() + 1
+    with preparing_cursor() as cursor:
+        page = (season.pk, start + length - first, first, season.ladder_id)
+        cursor.execute(_PAGE, page)
+        columns = [_RatingColumns._make(row) for row in cursor.fetchall()]
+        if start and columns:
+            above = columns.pop(0)
+            cursor.execute(_COUNT_BETTER, (season.pk, above.rating))
+            rank = cursor.fetchone()[0] + 1
+        cursor.execute(_COUNT, (season.pk,))
+        total = cursor.fetchone()[0]
     rows: list[LeaderboardRow] = []
     for position, row in enumerate(columns, start=start + 1):
         if above is None or above.rating != row.rating:
             rank = position
         rows.append(_leaderboard_row(rank, row, above))
         above = row
-    return LeaderboardPage(rows, ratings.count())
+    return LeaderboardPage(rows, total)
 
 
 def rank(season: Season, rating: Rating) -> int:
@@ -179,7 +193,7 @@ def _leaderboard_row(
         rank=rank,
         bot=row.slug,
         name=row.name,
-        house=row.house,
+        house=bool(row.house),  # SQLite has no booleans
         status=_shown_status(row),
         submission=row.submission,
         mu=row.mu,

@@ -179,14 +179,16 @@ def context(details: "DataclassInstance") -> dict[str, Any]:
     return {each.name: getattr(details, each.name) for each in fields(details)}
 
 
-def latest_games(rows: QuerySet[Game], before: int | None) -> GamesPageRows:
-    """Return a page of games, newest first, with ids below `before`."""
+def latest_games(keys: QuerySet[Game], before: int | None) -> GamesPageRows:
+    """Return a page of games, newest first, with ids below `before`.
+
+    `keys` are those of `visibility.game_keys`.
+    """
     if before is not None:
-        rows = rows.filter(pk__lt=before)
-    listed = list(rows[: ROWS + 1])
-    if len(listed) <= ROWS:
-        return GamesPageRows(listed, None)
-    return GamesPageRows(listed[:ROWS], listed[ROWS - 1].pk)
+        keys = keys.filter(pk__lt=before)
+    listed = list(keys[: ROWS + 1])
+    following = listed[ROWS - 1].pk if len(listed) > ROWS else None
+    return GamesPageRows(games.with_seats(listed[:ROWS]), following)
 
 
 def bot_details(
@@ -194,8 +196,8 @@ def bot_details(
 ) -> BotDetails:
     submissions = Submission.objects.filter(bot=bot).order_by("-number")
     # Hundreds of games of a comparison would hide the games against other bots.
-    others = games.games_of(bot).exclude(match__kind=Match.Kind.COMPARISON)
-    latest = latest_games(others, None)
+    others = games.keys_of(bot).exclude(match__kind=Match.Kind.COMPARISON)
+    latest = games.with_seats(others[:MAX_GAMES_OF_BOT])
     own = bots.owns(person, bot)
     standings = boards.standings(bot, chosen)
     past = [] if standings else bot_pages.seasons_of(bot).values()
@@ -205,7 +207,7 @@ def bot_details(
         places=memberships.places(bot, only_own=not own),
         submissions=submissions[:MAX_SUBMISSIONS],
         standings=standings,
-        games=latest.games[:MAX_GAMES_OF_BOT],
+        games=latest,
         forfeits=bot_pages.latest_forfeits(bot),
         past_seasons=[season for seasons in past for season in seasons],
         comparisons=comparison_pages.offer(bot) if own else None,

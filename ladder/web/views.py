@@ -229,13 +229,13 @@ class SubmissionProgress(SubmissionPage):
 
 class GamesPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows = games.games()
+        keys = games.game_keys()
         bot = None
         slug = request.GET.get("bot", "")
         if slug and slug_re.match(slug):
             bot = get_object_or_404(Bot, slug=slug)
-            rows = games.games_of(bot)
-        latest = pages.latest_games(rows, number(request, "before"))
+            keys = games.keys_of(bot)
+        latest = pages.latest_games(keys, number(request, "before"))
         context = {"games": latest.games, "next": latest.next, "bot": bot}
         return render(request, "web/games.html", context)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 from django.core.cache import cache
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -156,10 +156,12 @@ def _wants_trend(request: Request, moment: datetime | None) -> bool:
 
 def _season(slug: str, number: int, moment: datetime | None) -> Season:
     """Return the season with a number, or that of a moment, or the newest one."""
-    seasons = Season.objects.filter(ladder__slug=slug).order_by("-number")
     if number:
-        return get_object_or_404(seasons, number=number)
-    newest = get_object_or_404(seasons[:1])
+        rows = Season.objects.filter(ladder__slug=slug)
+        return get_object_or_404(rows, number=number)
+    newest = leaderboard.newest_season(slug)
+    if newest is None:
+        raise Http404
     if moment is None:
         return newest
     season = past.season_at(slug, moment)
