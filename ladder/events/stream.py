@@ -6,12 +6,17 @@ their numbers after they are committed, by one process at a time. Numbers are de
 no event gets a number below one that a reader may have seen.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Max, Min
+from django.db.models import Max, Min, Q, QuerySet, TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
 from ladder.common.fixed_query import FixedQuery, any_of, row_of
 from ladder.events.models import Event
@@ -77,7 +82,34 @@ def read(after: int, limit: int) -> list[EventRow]:
 
     The caller shows a person only those that `visibility.may_see` permits.
     """
-    rows = Event.objects.filter(number__gt=after).order_by("number")
+    return _rows(Event.objects.filter(number__gt=after), limit)
+
+
+def read_matching(
+    after: int, last: int, limit: int, filters: Mapping[str, Sequence[str]]
+) -> list[EventRow]:
+    """Return at most `limit` events that the filters let through, in their order.
+
+    Their numbers are above `after` and at most `last`. `filters` has the wanted values
+    by keys of the data; the key "type" is the kind. The database leaves out most of the
+    others, because to decode an event costs many times as much as to skip it. The
+    caller checks each row once more.
+    """
+    rows = Event.objects.filter(number__gt=after, number__lte=last)
+    for key, values in filters.items():
+        if key == "type":
+            rows = rows.filter(kind__in=values)
+            continue
+        # The JSON of the value contains each of its names and numbers.
+        text = Cast(KeyTextTransform(key, "data"), TextField())
+        rows = rows.alias(**{f"_{key}": text}).filter(
+            reduce(or_, (Q(**{f"_{key}__contains": value}) for value in values))
+        )
+    return _rows(rows, limit)
+
+
+def _rows(events: QuerySet[Event], limit: int) -> list[EventRow]:
+    rows = events.order_by("number")
     columns = ("number", "kind", "created_at", "data", "public", "owners")
     return [
         EventRow(number or 0, kind, created_at, data, public, frozenset(owners))

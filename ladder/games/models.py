@@ -117,6 +117,9 @@ class Match(models.Model):
             models.Index(fields=["kind", "-id"], name="match_by_kind"),
             models.Index(fields=["ladder", "-id"], name="match_by_ladder"),
             models.Index(fields=["-created_at", "-id"], name="match_by_time"),
+            # Lists of a rare ruleset or number of seats, which no ladder may play.
+            models.Index(fields=["ruleset", "-id"], name="match_by_ruleset"),
+            models.Index(fields=["seats", "-id"], name="match_by_seats"),
             # The tally adds up this column without reading the rows.
             models.Index(fields=["planned"], name="match_planned"),
             models.Index(
@@ -297,6 +300,11 @@ class Seat(models.Model):
                 fields=["submission"], condition=~Q(fault=""), name="seat_forfeited"
             ),
             models.Index(fields=["bot", "-game"], name="seat_of_bot"),
+            models.Index(
+                fields=["fault", "-game"],
+                condition=~Q(fault=""),
+                name="seat_by_fault",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -57,6 +57,10 @@ class AuditEntry(models.Model):
     class Meta:
         ordering = ["-pk"]
         verbose_name_plural = "audit entries"
+        indexes = [
+            models.Index(fields=["kind", "-id"], name="audit_by_kind"),
+            models.Index(fields=["target", "-id"], name="audit_by_target"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.target}"

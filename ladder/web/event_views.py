@@ -121,17 +121,20 @@ class EventList(GenericAPIView[Event]):
         if after is None:
             after = max(0, newest - limit)
         results: list[dict[str, Any]] = []
-        end = after + MAX_EXAMINED
-        while len(results) < limit and after < min(end, newest):
-            rows = outbox.read(after, news.READ_AT_ONCE)
-            if not rows:
-                break
+        end = min(after + MAX_EXAMINED, newest)
+        while len(results) < limit and after < end:
+            rows = outbox.read_matching(
+                after, end, news.READ_AT_ONCE, dict(reader.filters)
+            )
             for row in rows:
                 after = row.number
                 if reader.wants(row):
                     results.append(document(row))
                 if len(results) == limit:
                     break
+            else:
+                if len(rows) < news.READ_AT_ONCE:
+                    after = end
         return Response({"results": results, "last": after, "newest": newest})
 
 

@@ -23,6 +23,7 @@ HEART = [
     "tests/games/test_attempts.py",
     "tests/games/test_blame.py",
     "tests/games/test_kills.py",
+    "tests/games/test_list_plans.py",
     "tests/games/test_play.py",
     "tests/practice/test_practice_games.py",
     "tests/ratings/test_corrections.py",

@@ -363,6 +363,8 @@ class Migration(migrations.Migration):
                     models.Index(fields=["kind", "-id"], name="match_by_kind"),
                     models.Index(fields=["ladder", "-id"], name="match_by_ladder"),
                     models.Index(fields=["-created_at", "-id"], name="match_by_time"),
+                    models.Index(fields=["ruleset", "-id"], name="match_by_ruleset"),
+                    models.Index(fields=["seats", "-id"], name="match_by_seats"),
                     models.Index(fields=["planned"], name="match_planned"),
                     models.Index(
                         condition=models.Q(("embargo", True)),
@@ -527,6 +529,11 @@ class Migration(migrations.Migration):
                         name="seat_forfeited",
                     ),
                     models.Index(fields=["bot", "-game"], name="seat_of_bot"),
+                    models.Index(
+                        condition=models.Q(("fault", ""), _negated=True),
+                        fields=["fault", "-game"],
+                        name="seat_by_fault",
+                    ),
                 ],
                 "constraints": [
                     models.UniqueConstraint(

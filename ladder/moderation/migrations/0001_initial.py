@@ -104,6 +104,10 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "audit entries",
                 "ordering": ["-pk"],
+                "indexes": [
+                    models.Index(fields=["kind", "-id"], name="audit_by_kind"),
+                    models.Index(fields=["target", "-id"], name="audit_by_target"),
+                ],
             },
         ),
         migrations.CreateModel(
