@@ -1,7 +1,7 @@
 # ruff: noqa: E402 -- Django is set up first
 """Fills the database of the environment if it is empty, and measures it.
 
-`python -m tests.bench.scale.child GAMES` prints the rows as JSON for its parent.
+`python -m tests.bench.scale.child GAMES TABLE` prints the rows as JSON for its parent.
 """
 
 import json
@@ -15,23 +15,24 @@ django.setup()
 from django.core.management import call_command
 
 from ladder.games.models import Game
-from tests.bench.scale import rows
+from tests.bench.scale import routes, rows
 from tests.bench.scale.report import ROWS_PREFIX
 
 MIN_BOTS = 200
 GAMES_PER_BOT = 100
+TABLES = {"costs": rows.all_rows, "routes": routes.route_rows}
 
 
-def main(games: int) -> None:
+def main(games: int, table: str) -> None:
     with redirect_stdout(sys.stderr):
         call_command("migrate", verbosity=0)
         if not Game.objects.exists():
             bots = max(MIN_BOTS, games // GAMES_PER_BOT)
             call_command("fill", bots=bots, games=games)
         filled = Game.objects.filter(match__kind="ladder").count()
-        measured = list(rows.all_rows())
+        measured = list(TABLES[table]())
     print(ROWS_PREFIX + json.dumps({"games": filled, "rows": measured}), flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2])
