@@ -64,6 +64,12 @@ def percent(share: float) -> str:
 
 
 @register.filter
+def decimals(value: float, digits: int) -> str:
+    """Format a number with so many decimals. In long lists `floatformat` is slow."""
+    return f"{value:.{digits}f}"
+
+
+@register.filter
 def signed(value: float | None) -> str:
     """Format a difference with its sign. The minus sign is as wide as a plus."""
     if value is None:
