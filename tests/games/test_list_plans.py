@@ -1,7 +1,7 @@
 """Every filter of a list has an index that leads to its rows.
 
 Otherwise a filter for something rare reads the whole table, which takes seconds with a
-million games. `tests.bench scale --routes` measures the filters with so many.
+million games. `tests.bench scale --routes` measures the filters with a million games.
 
 tests/ops/test_postgres.py runs this file on PostgreSQL.
 """

@@ -65,7 +65,7 @@ def percent(share: float) -> str:
 
 @register.filter
 def decimals(value: float, digits: int) -> str:
-    """Format a number with so many decimals. In long lists `floatformat` is slow."""
+    """Format a number with this number of decimals. `floatformat` is slow in lists."""
     return f"{value:.{digits}f}"
 
 
