@@ -34,6 +34,10 @@ class ReadOnlyInline(admin.TabularInline[Any, Any]):
 
 class SeatInline(ReadOnlyInline):
     model = Seat
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Seat]:
+        return super().get_queryset(request).select_related("submission__bot")
+
     fields = readonly_fields = (
         "number",
         "submission",

@@ -29,7 +29,7 @@ from ladder.practice.models import PracticeGame, PracticeMove, PracticeOpponent
 from ladder.ratings.models import Rating
 from ladder.webhooks.models import Webhook, WebhookDelivery
 
-SMALL = {"bots": 8, "games": 40, "busiest": 20, "tournaments": 3}
+SMALL = {"bots": 8, "games": 60, "busiest": 20, "tournaments": 3}
 LARGE = {"bots": 40, "games": 240, "busiest": 120, "tournaments": 9}
 QUERIES = ("", "?q=bot-1", "?q=1")
 EXPORTS = ("api/v1/exports/games/", "api/v1/exports/replays/")
