@@ -29,12 +29,12 @@ from engine.search import determinize, position_of
 MOVE_SHARE = 0.25  # of the time that is left for this turn
 BANK_SHARE = 0.002  # of the bank, for ladders on which a turn has no time of its own
 MAX_S = 0.15  # of CPU time for one answer; more would hardly change it
-WIDTHS = (1, 4, 16, 48)  # of the beams, one after the other
+WIDTHS = (1, 4, 16)  # of the beams, one after the other
 GROWTH = 4  # a beam takes this many times as long as the one before
-REPLIES = 12  # turns for which the answer of the next seat is searched
+REPLIES = 8  # turns for which the answer of the next seat is searched
 REPLY_WIDTH = 3
 WORLDS = 2  # guesses of the hidden cards for each of them
-MAX_GAMES = 256  # random games from each position
+MAX_GAMES = 16  # random games from each position
 
 # What a castle point is worth, by phase: it will score again at the end of each later
 # phase, unless somebody spoils it. The first number is for the set-up.
