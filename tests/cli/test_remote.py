@@ -257,9 +257,8 @@ def test_the_program_on_the_page_of_the_client_works(
     program = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
     bot = (HOUSE / "random/bot.py").read_text()
     (tmp_path / "bot.py").write_text(f"{bot}\n# not the bot of the house\n")
-    while not httpx.get(f"{service['LADDER']}/api/v1/games/?status=finished").json()[
-        "results"
-    ]:
+    finished = f"{service['LADDER']}/api/v1/games/?status=finished"
+    while not httpx.get(finished, timeout=60).json()["results"]:
         Event().wait(0.2)
     done = subprocess.run(
         [sys.executable, "-c", program],

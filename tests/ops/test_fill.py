@@ -59,8 +59,8 @@ def test_the_ratings_are_those_of_the_ledger():
     for model in (Rating, Checkpoint):
         model.objects.all().delete()
 
-    assert len(first) == 64
-    assert rebuild.rebuild(Season.objects.get()) == 64
+    assert len(first) == 65  # 60 bots and 5 house bots
+    assert rebuild.rebuild(Season.objects.get()) == 65
     again = list(Rating.objects.order_by("bot").values_list("mu", "sigma"))
     assert again == first
 
