@@ -162,7 +162,7 @@ def test_a_kit_plays_every_ruleset_with_every_number_of_seats(
 
 
 @pytest.mark.slow
-def test_the_search_kit_beats_the_best_house_bot(torres, tmp_path: Path) -> None:
+def test_the_search_kit_beats_greedy(torres, tmp_path: Path) -> None:
     shutil.copytree(KITS / "python-search", tmp_path / "search")
 
     done = torres(
