@@ -43,7 +43,7 @@ cdef class Evaluator(Meter):
     cdef Position child
 
     @cython.locals(rival=double, total=double, rivals=int, other=int)
-    cpdef double value(self, Position position, int seat) noexcept
+    cdef double _value(self, Position position, int seat) noexcept
     @cython.locals(total=double, i=int)
     cdef double _weigh(self, Position position, int seat, int row) noexcept
     @cython.locals(moves=MoveList, child=Position, key=uint64_t, move=int, i=int)

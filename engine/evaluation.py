@@ -111,6 +111,16 @@ def _mix_cards(key: int, cards: Cards, seats: int) -> int:
     return key
 
 
+def check_seat(positions: Sequence[Position], seat: int) -> None:
+    """Refuse a seat that does not exist. Compiled code would read beyond its arrays.
+
+    Raises ValueError.
+    """
+    for position in positions:
+        if not 0 <= seat < position.seats:
+            raise ValueError(f"seat {seat} in a position with {position.seats} seats")
+
+
 class Meter:
     """Measures positions: `row` has the features of one seat after `measure`."""
 
@@ -202,8 +212,9 @@ def features(positions: Sequence[Position], seat: int) -> "array[float]":
     """Return the features of a seat in some positions.
 
     The array has 32-bit floats with the shape (positions, features): feature `f` of
-    position `p` is at `len(FEATURES) * p + f`.
+    position `p` is at `len(FEATURES) * p + f`. Raises ValueError for a wrong seat.
     """
+    check_seat(positions, seat)
     meter = Meter()
     rows = array("f", bytes(4 * _COUNT * len(positions)))
     for number, position in enumerate(positions):
@@ -242,7 +253,11 @@ class Evaluator(Meter):
                     self.weights[row + FEATURES.index(name)] = weight
 
     def value(self, position: Position, seat: int) -> float:
-        """Return how good a position is for a seat."""
+        """Return how good a position is for a seat. Raises ValueError."""
+        check_seat((position,), seat)
+        return self._value(position, seat)
+
+    def _value(self, position: Position, seat: int) -> float:
         rival = 0.0
         rivals = 0
         for other in range(position.seats):
@@ -263,8 +278,9 @@ class Evaluator(Meter):
         return total
 
     def values(self, positions: Sequence[Position], seat: int) -> list[float]:
-        """Return how good each of some positions is for a seat."""
-        return [self.value(position, seat) for position in positions]
+        """Return how good each of some positions is for a seat. Raises ValueError."""
+        check_seat(positions, seat)
+        return [self._value(position, seat) for position in positions]
 
     def expand(
         self, positions: Sequence[Position], seat: int, limit: int
@@ -274,8 +290,10 @@ class Evaluator(Meter):
         Each is a tuple (value for `seat`, key, index of the position before, move). The
         best comes first, and at most `limit` are returned. Moves that lead to equal
         positions are returned once. `end` is left out: a turn may end after any action,
-        so a search compares with the value of the position before.
+        so a search compares with the value of the position before. Raises ValueError
+        for a wrong seat.
         """
+        check_seat(positions, seat)
         reached: dict[int, tuple[float, int, int, int]] = {}
         for number, position in enumerate(positions):
             self._expand_one(position, seat, number, reached)
@@ -299,4 +317,4 @@ class Evaluator(Meter):
             child.perform(move)
             key = key_of(child)
             if key not in reached:
-                reached[key] = (self.value(child, seat), key, number, move)
+                reached[key] = (self._value(child, seat), key, number, move)

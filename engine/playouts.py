@@ -7,6 +7,7 @@ calls give equal results, compiled or not.
 from array import array
 from collections.abc import Sequence
 
+from engine.evaluation import check_seat
 from engine.kernel import Position
 from engine.rulesets import MAX_SEATS
 
@@ -60,8 +61,12 @@ def average_leads(
 ) -> list[float]:
     """Return for each position the average lead of a seat over its best rival.
 
-    The average is that of `games` random games from the position, at least one.
+    The average is that of `games` random games from the position, at least one. Raises
+    ValueError for a wrong seat or number of games.
     """
+    check_seat(positions, seat)
+    if games < 1:
+        raise ValueError(f"{games} games; at least 1 is needed")
     scores = play_out(positions, games, seed)
     return [
         _sum_of_leads(scores, position.seats, seat, games * number, games) / games

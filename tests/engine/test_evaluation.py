@@ -10,6 +10,7 @@ from engine.evaluation import FEATURES, Evaluator, features, key_of
 from engine.kernel import Position
 from engine.moves import BUY, END
 from engine.notation import move_of
+from engine.playouts import average_leads
 from engine.search import castles_of, ranks_of
 from tests.engine.factories import RULESETS_AND_SEATS, game, play_on, position
 
@@ -238,3 +239,27 @@ def test_a_purchase_is_among_the_moves() -> None:
     moves = [m for *_, m in Evaluator(SCORES, SCORES).expand([torres.position], 0, 99)]
 
     assert BUY << 16 in moves
+
+
+@pytest.mark.parametrize("seat", [-1, 2, 9])
+def test_a_seat_that_does_not_exist_is_refused(seat: int) -> None:
+    """Compiled code reads beyond its arrays otherwise, and the process crashes."""
+    two = game("yucata", 2).position
+    evaluator = Evaluator([{"score": 1.0}] * 4, [{}] * 4)
+
+    for call in (
+        lambda: features([two], seat),
+        lambda: evaluator.value(two, seat),
+        lambda: evaluator.values([two], seat),
+        lambda: evaluator.expand([two], seat, 3),
+        lambda: average_leads([two], seat, games=1, seed=1),
+    ):
+        with pytest.raises(ValueError, match=f"seat {seat} in a position with 2"):
+            call()
+
+
+def test_what_is_no_position_is_refused() -> None:
+    with pytest.raises(AttributeError):
+        features([None], 0)  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="0 games"):
+        average_leads([], 0, games=0, seed=1)
