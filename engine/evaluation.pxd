@@ -27,7 +27,7 @@ cdef class Meter:
 
     cpdef void measure(self, Position position, int seat) noexcept
     @cython.locals(castle=uint64_t, mine=uint64_t, points=int, held=int, areas=int, area=int)
-    cdef void _measure_castles(self, Board board, uint64_t knights, int phase) noexcept
+    cdef void _measure_castles(self, Board board, uint64_t knights) noexcept
     @cython.locals(count=int, levels=int, top=int, climbs=int, space=int, level=int)
     cdef void _measure_knights(self, Board board, uint64_t knights) noexcept
     @cython.locals(blocks=int)

@@ -134,9 +134,10 @@ class Meter:
         track = position.track
         phase = max(position.phase, 1)
         self.row[_SCORE] = track.scores[seat]
+        self.row[_KING] = track.king(board, seat, phase) if board.king >= 0 else 0
         self.row[_MASTER] = track.card(board, seat, phase)
         self.row[_RESERVE] = position.reserve[seat]
-        self._measure_castles(board, board.knights[seat], phase)
+        self._measure_castles(board, board.knights[seat])
         self._measure_knights(board, board.knights[seat])
         self._measure_blocks(position.stock, seat)
         if position.seat == seat and position.stock.current > 0:
@@ -145,12 +146,11 @@ class Meter:
         if position.decision == KEEPING and position.seat == seat:
             self.row[_CARDS] += 1
 
-    def _measure_castles(self, board: Board, knights: int, phase: int) -> None:
+    def _measure_castles(self, board: Board, knights: int) -> None:
         points = 0
         held = 0
         areas = 0
         self.row[_COURT] = 0
-        self.row[_KING] = 0
         for number in range(board.castles):
             castle = board.castle[number]
             mine = castle & knights
@@ -162,7 +162,6 @@ class Meter:
             held += 1
             if board.king >= 0 and (castle >> board.king) & 1:
                 self.row[_COURT] = board.area(mine)
-                self.row[_KING] = 5 * phase if mine & board.exactly(phase) else 0
         self.row[_CASTLES] = points
         self.row[_HELD] = held
         self.row[_AREAS] = areas
