@@ -21,6 +21,7 @@ from ladder.practice.models import (
     PracticeStatus,
 )
 from ladder.practice.position import Tentative
+from ladder.practice.selectors import PracticeProgress
 from ladder.web import frames
 from ladder.web.board_svg import board_svg
 
@@ -85,7 +86,7 @@ def details(game: PracticeGame) -> PracticeDetails:
         moves=_moves(game, document) if document else [],
         notes=[note for seat in game.opponents.all() for note in seat.notes],
         again=_again(game),
-        place=selectors.place_in_queue(game) if waits else 0,
+        place=selectors.place_in_queue(game.pk) if waits else 0,
         hosted=selectors.host_is_alive() if waits else True,
         has_replay=document is not None,
     )
@@ -172,17 +173,16 @@ def frames_document(game: PracticeGame) -> dict[str, Any] | None:
     return {"players": names(game), "over": True, "frames": positions}
 
 
-def state_tag(game: PracticeGame) -> str:
+def state_tag(game: PracticeProgress) -> str:
     """Return the ETag of the state: it changes with all that the page shows.
 
     It does not depend on the first frame of a response. Otherwise, each response would
     change the next request of the page, and so be followed by another one.
     """
-    parts = [game.pk, game.status, game.moves.count(), len(game.forfeits), game.ply]
-    parts += [game.answer_ply, game.fence]
+    parts: list[object] = [*game]
     if game.status == PracticeStatus.WAITING:
         hosted = int(selectors.host_is_alive())
-        parts += [selectors.place_in_queue(game), hosted]
+        parts += [selectors.place_in_queue(game.pk), hosted]
     return f'"practice-{"-".join(map(str, parts))}"'
 
 
@@ -210,7 +210,7 @@ def state_document(game: PracticeGame, since: int) -> dict[str, Any]:
         "frames": positions[first:],
         "notes": _notes_since(moves, positions[first]["move"]),
         "question": _question(game, selectors.asked(game, torres)),
-        "place": selectors.place_in_queue(game) if waits else 0,
+        "place": selectors.place_in_queue(game.pk) if waits else 0,
         "hosted": selectors.host_is_alive() if waits else True,
     }
 

@@ -93,15 +93,18 @@ class PracticeState(OwnPracticeView):
     """The positions from `?since=` on, and the question if the person is asked."""
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
-        game = self.game(pk)
+        progress = selectors.progress(self.person(), pk)
+        if progress is None:
+            raise Http404
         text = request.GET.get("since", "0")
         if not (text.isascii() and text.isdigit() and len(text) < len(str(MAX_PLY))):
             return _problem(400, "bad-request", "since: write the number of a frame.")
         since = int(text)
-        tag = practice_pages.state_tag(game)
+        # Read before the game: a tag that is older than the document does no harm.
+        tag = practice_pages.state_tag(progress)
         if request.headers.get("If-None-Match") == tag:
             return conditional(request, tag, b"")
-        document = practice_pages.state_document(game, since)
+        document = practice_pages.state_document(self.game(pk), since)
         return conditional(request, tag, json.dumps(document).encode())
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.db.models.functions import Now
 from pytest_django import Settings
 
@@ -111,6 +112,8 @@ def test_two_answers_at_the_same_moment_count_once() -> None:
                 results.append("taken")
             except OldQuestion:
                 results.append("refused")
+            finally:
+                connection.close()
 
         threads = [
             threading.Thread(target=send, args=(action,)) for action in legal[:2]
@@ -173,7 +176,7 @@ def test_a_game_that_is_given_up_frees_its_slot() -> None:
     with factories.hosting(slots=1):
         factories.until(lambda: factories.asked(first))
         assert factories.fresh(second).status == PracticeStatus.WAITING
-        assert selectors.place_in_queue(second) == 1
+        assert selectors.place_in_queue(second.pk) == 1
 
         assert services.give_up(first)
         factories.until(lambda: factories.asked(second))

@@ -1,5 +1,6 @@
 """`manage.py stream`: the child process of `manage.py serve` that serves streams."""
 
+import os
 import signal
 import socket
 from argparse import ArgumentParser
@@ -8,6 +9,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ladder.web.streams import process
+
+NICENESS = 10
+"""A watcher does not notice if a message comes a little later, but a game of a worker
+on the same host takes longer if it has to wait for a processor."""
 
 
 class Command(BaseCommand):
@@ -34,4 +39,5 @@ class Command(BaseCommand):
             ) from error
         # The web server ends this process by closing the socket.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.nice(NICENESS)
         process.serve(inbox)
