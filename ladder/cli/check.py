@@ -313,9 +313,14 @@ def print_findings(result: CheckResult) -> None:
     faults = sum(finding.severity == "fault" for finding in result.findings)
     warnings = len(result.findings) - faults
     click.echo(
-        f"\n{len(result.games)} games, {faults} faults, {warnings} warnings"
+        f"\n{_counted(len(result.games), 'game')}, {_counted(faults, 'fault')},"
+        f" {_counted(warnings, 'warning')}"
         f" (sandbox: {result.level}, default ruleset: {DEFAULT})"
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _printable(text: str) -> str:
