@@ -28,6 +28,11 @@ os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 4)
 Person = Callable[[str], APIClient]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let long tests begin first, or one process works on one of them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture
 def data_dir(settings: Settings, tmp_path: Path) -> Path:
     """Give each test a data folder of its own."""
