@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from ladder.celery import app
 from ladder.web import server
 
 BACKLOG = 1024  # connections that wait until the server accepts them
@@ -42,6 +43,7 @@ class Command(BaseCommand):
         else:
             listener = _inherit(options["inherited"])
             threading.Thread(target=_end_with_parent, daemon=True).start()
+        app.set_default()  # hints for uploads go to the broker of the service
         server.create_server(listener).run()
 
 
