@@ -56,10 +56,13 @@ INSTALLED_APPS = [
     "ladder.practice",
     "ladder.tournaments",
     "ladder.webhooks",
+    "ladder.health",
     "ladder.web",
     "ladder.ops",
 ]
 MIDDLEWARE = [
+    # The first one, because a probe knows neither the name of the host nor HTTPS.
+    "ladder.health.middleware.HealthRoutes",
     "ladder.web.middleware.RequestIds",
     "django.middleware.security.SecurityMiddleware",
     "ladder.web.middleware.ContentSecurityPolicy",
@@ -320,6 +323,14 @@ TORRES_KEEP_EXPIRED_DAYS = env.float("TORRES_KEEP_EXPIRED_DAYS", default=1.0)
 TORRES_KEEP_EVENTS_DAYS = env.float("TORRES_KEEP_EVENTS_DAYS", default=7.0)
 # Half-finished files of processes that were killed.
 TORRES_KEEP_SCRATCH_HOURS = env.float("TORRES_KEEP_SCRATCH_HOURS", default=24.0)
+
+# Alarms for operators: to whom they are mailed, and a URL to which they are posted.
+TORRES_ALARM_MAIL = env.list("TORRES_ALARM_MAIL", default=[])
+TORRES_ALARM_URL = env.str("TORRES_ALARM_URL", default="")
+# The addresses of web servers that `manage.py monitor` tries, separated by commas.
+TORRES_MONITOR_WEB = env.list("TORRES_MONITOR_WEB", default=[])
+# The token with which Prometheus reads /metrics. Without it there are no metrics.
+TORRES_METRICS_TOKEN = env.str("TORRES_METRICS_TOKEN", default="")
 
 # Webhooks: the number of one user, and networks such as 10.1.0.0/16 that are not public
 # but to which webhooks may be sent nevertheless, separated by commas.

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from celery import Celery
+from django.conf import settings
 from kombu import Connection, Producer
 from kombu.exceptions import InconsistencyError, OperationalError
 from kombu.pools import producers
@@ -30,6 +31,20 @@ def producer(app: Celery) -> Iterator[Producer]:
     """Lend a producer for messages. It raises one of BROKER_ERRORS within a second."""
     with producers[_connection(app)].acquire(block=True) as lent:
         yield lent
+
+
+def ping() -> None:
+    """Ask the broker for an answer. Raises one of BROKER_ERRORS within seconds."""
+    options = {**getattr(settings, "CELERY_BROKER_TRANSPORT_OPTIONS", {})}
+    url = settings.CELERY_BROKER_URL
+    with Connection(url, transport_options=options | _ONE_QUICK_TRY) as fresh:
+        try:
+            # Redis has a client; the broker in memory has none, and is always there.
+            client = getattr(fresh.channel(), "client", None)
+            if client is not None:
+                client.ping()
+        except (*fresh.connection_errors, *fresh.channel_errors) as error:
+            raise OperationalError(str(error)) from error
 
 
 @cache

@@ -12,7 +12,7 @@ DISPATCHER = "dispatcher"
 PRACTICE = "practice"
 """The host of practice games. Several of them report as one part."""
 REPORT_INTERVAL_S = 5.0
-SILENT_AFTER = timedelta(seconds=60)
+SILENT_AFTER = timedelta(seconds=30)
 """A part that has not reported for so long has ended or hangs."""
 
 

@@ -1,4 +1,4 @@
-"""The parts of the embedded service: web server, worker, dispatcher, practice host.
+"""The parts of the embedded service: web server, worker, dispatcher and others.
 
 `manage.py up` starts and stops them from its main thread, which also receives all
 signals. The web server is a process; the others are threads.
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -19,10 +20,11 @@ from django.conf import settings
 from ladder.dispatch.dispatcher import Dispatcher
 from ladder.games.worker import registry
 from ladder.games.worker.play import RUNNING_GAMES
+from ladder.health.monitor import Monitor
 from ladder.practice.host import PracticeHost
 
 LISTEN_BACKLOG = 1024  # connections that wait while the web server starts
-DISPATCHER_STOP_TIMEOUT_S = 10
+PART_STOP_TIMEOUT_S = 10
 REGISTRATION_TIMEOUT_S = 10
 REGISTRATION_POLL_S = 0.02
 GAMES_STOP_TIMEOUT_S = min(2.0, settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
@@ -116,10 +118,17 @@ class EmbeddedWorker(threading.Thread):
         self.join(settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
 
 
-class EmbeddedDispatcher:
-    """Runs the dispatcher in a thread until it is closed."""
+class EmbeddedPart:
+    """Runs one part of the service in a thread until it is closed.
 
-    def __init__(self) -> None:
+    `run` begins with a new state. It returns soon after its event is set.
+    """
+
+    def __init__(self, name: str, run: Callable[[threading.Event], None]) -> None:
+        self._name = name
+        self._ended = f"the {name} ended"
+        self._restarted = f"{self._ended} and is restarted"
+        self._run_part = run
         self._stop_event = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -128,52 +137,37 @@ class EmbeddedDispatcher:
         if self._thread is not None:
             if self._thread.is_alive():
                 return
-            log.error("the dispatcher ended and is restarted")
-        self._thread = threading.Thread(
-            target=self._run, name="dispatcher", daemon=True
-        )
+            log.error(self._restarted)
+        self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         try:
-            Dispatcher().run(self._stop_event)
+            self._run_part(self._stop_event)
         except BaseException as error:
-            log.exception("the dispatcher ended", error=str(error))
+            log.exception(self._ended, error=str(error))
 
     def close(self) -> None:
         self._stop_event.set()
         if self._thread is not None:
-            self._thread.join(DISPATCHER_STOP_TIMEOUT_S)
+            self._thread.join(PART_STOP_TIMEOUT_S)
 
 
-class EmbeddedPracticeHost:
-    """Plays games by hand in threads of their own. They take no slot of the worker."""
+def threads(web: EmbeddedWeb) -> list[EmbeddedPart]:
+    """Return the parts that are threads, in the order of their start.
 
-    def __init__(self, slots: int) -> None:
-        self._slots = slots
-        self._stop_event = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Start the thread, or start another one if it has ended; none for no slots."""
-        if not self._slots:
-            return
-        if self._thread is not None:
-            if self._thread.is_alive():
-                return
-            log.error("the host of practice games ended and is restarted")
-        self._thread = threading.Thread(
-            target=self._run, name="practice host", daemon=True
+    The dispatcher comes first. Games by hand may be switched off.
+    """
+    parts = [EmbeddedPart("dispatcher", dispatch)]
+    if slots := settings.TORRES_PRACTICE_SLOTS:
+        host = EmbeddedPart(
+            "host of practice games", lambda stop: PracticeHost(slots).run(stop)
         )
-        self._thread.start()
+        parts.append(host)
+    monitor = EmbeddedPart("monitor", lambda stop: Monitor([web.address]).run(stop))
+    return [*parts, monitor]
 
-    def _run(self) -> None:
-        try:
-            PracticeHost(self._slots).run(self._stop_event)
-        except BaseException as error:
-            log.exception("the host of practice games ended", error=str(error))
 
-    def close(self) -> None:
-        self._stop_event.set()
-        if self._thread is not None:
-            self._thread.join(DISPATCHER_STOP_TIMEOUT_S)
+def dispatch(stop: threading.Event) -> None:
+    """Run a new dispatcher until `stop` is set."""
+    Dispatcher().run(stop)

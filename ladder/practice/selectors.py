@@ -44,7 +44,7 @@ class Opponents:
 
 
 class PracticeProgress(NamedTuple):
-    """What changes with each step of a practice game: states, numbers and counts."""
+    """The states, numbers and counts that change with each step of a practice game."""
 
     pk: int
     status: str

@@ -15,11 +15,11 @@ from django.utils import timezone
 
 from ladder.bots.models import OPEN, Bot, Submission
 from ladder.games import capabilities, selectors, visibility
+from ladder.games.durations import PREPARATION, UsualDurations, usual_durations
 from ladder.games.models import Game, GameStatus, Match
 from ladder.ratings import memberships
 from ladder.ratings.models import Entry, Membership
 from ladder.runner.languages import BY_NAME
-from ladder.web.durations import PREPARATION, UsualDurations, usual_durations
 from ladder.web.log_lines import telling_lines
 
 FRESH_PERIOD = timedelta(days=1)

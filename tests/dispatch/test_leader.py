@@ -95,7 +95,7 @@ def test_a_dispatcher_that_ends_is_started_again(
         stop.wait()
 
     monkeypatch.setattr(embedded.Dispatcher, "run", run)
-    part = embedded.EmbeddedDispatcher()
+    part = embedded.EmbeddedPart("dispatcher", embedded.dispatch)
     with capture_logs() as logged:
         part.start()
         deadline = time.monotonic() + TIMEOUT_S

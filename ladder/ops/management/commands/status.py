@@ -10,10 +10,9 @@ from ladder.dispatch import retention
 from ladder.games import selectors as games
 from ladder.games.capabilities import remedy
 from ladder.games.models import Game, GameStatus
-from ladder.moderation import service_parts
+from ladder.health import signs
 from ladder.moderation.models import ServicePart, StoppedUnit
 from ladder.ops.console import say
-from ladder.practice import selectors as practice
 from ladder.ratings.models import Season
 from ladder.tournaments import selectors as tournaments
 
@@ -57,6 +56,8 @@ class Command(BaseCommand):
         _show_dead_games(tally.dead)
         for season in Season.objects.select_related("ladder"):
             say(f"{season}: {season.status}, {season.head} entries in the ledger")
+        for part in ServicePart.objects.order_by("name"):
+            say(f"{part.name:<16}{part.process}")
         failures = [*_parts_that_do_not_run(), *_stopped_units()]
         if tally.missing:
             raise CommandError(
@@ -70,25 +71,13 @@ class Command(BaseCommand):
 
 def _parts_that_do_not_run() -> list[str]:
     """Return what should run but does not, with what to do."""
-    failures = []
-    dispatcher = ServicePart.objects.filter(name=service_parts.DISPATCHER).first()
-    hint = "Start manage.py up, or manage.py schedule beside Celery workers."
-    if dispatcher is None:
-        failures.append(f"No dispatcher is running. {hint}")
-    elif service_parts.is_silent(dispatcher):
-        failures.append(
-            f"The dispatcher {dispatcher.process} has not reported since"
-            f" {dispatcher.seen_at:%F %T} UTC. {hint}"
-        )
-    else:
-        say(f"{'dispatcher':<16}{dispatcher.process}")
+    failures = [
+        f"{sign.problem} {sign.advice}"
+        for sign in (signs.dispatcher(), signs.games_by_hand())
+        if not sign.is_good
+    ]
     if games.waiting() and not games.live_workers().exists():
         failures.append("Games wait, but no worker is running. Start one.")
-    if practice.waiting_count() and not practice.host_is_alive():
-        failures.append(
-            "Games by hand wait, but no host of them is running. Start manage.py"
-            " practice, or set TORRES_PRACTICE_SLOTS=0 for all processes."
-        )
     return failures
 
 

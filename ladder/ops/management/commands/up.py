@@ -29,12 +29,7 @@ from ladder.common.scratch import clear_scratch_folder
 from ladder.games import selectors as games
 from ladder.games.worker import registry
 from ladder.ops import console
-from ladder.ops.embedded import (
-    EmbeddedDispatcher,
-    EmbeddedPracticeHost,
-    EmbeddedWeb,
-    EmbeddedWorker,
-)
+from ladder.ops.embedded import EmbeddedPart, EmbeddedWeb, EmbeddedWorker, threads
 from ladder.ops.new_results import NewResults
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
@@ -48,7 +43,7 @@ MAX_GAMES = 10**9
 POLL_INTERVAL_S = 0.5
 GAMES_PER_LEADERBOARD = 10
 
-Supervised = EmbeddedWeb | EmbeddedDispatcher | EmbeddedPracticeHost
+Supervised = EmbeddedWeb | EmbeddedPart
 
 
 class Command(BaseCommand):
@@ -113,20 +108,18 @@ class Command(BaseCommand):
             os.environ.setdefault("TORRES_SIGN_UP", SignUpMode.OPEN)
         web = _open_web(options["host"], options["port"])
         worker = EmbeddedWorker(app, options["slots"])
-        dispatcher = EmbeddedDispatcher()
-        practice = EmbeddedPracticeHost(settings.TORRES_PRACTICE_SLOTS)
-        parts: list[Supervised | EmbeddedWorker]
-        parts = [web, worker, dispatcher, practice]
+        others = threads(web)
+        parts: list[Supervised | EmbeddedWorker] = [web, worker, *others]
         web.start()
         banner = _say_banner(web.address, demo=options["demo"])
         try:
             probing.join()
             worker.start()
             worker.wait_until_registered()  # the first tick schedules games for it
-            dispatcher.start()
+            for other in others:
+                other.start()
             limit = options["games"] if options["once"] else None
-            practice.start()
-            _show(ladder, (web, dispatcher, practice), stop, limit, banner)
+            _show(ladder, (web, *others), stop, limit, banner)
             console.say("Stopping. Games that run are played again at the next start.")
         finally:
             for part in reversed(parts):

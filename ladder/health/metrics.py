@@ -1,0 +1,234 @@
+"""The metrics of the service, in the text format of Prometheus.
+
+All numbers about games, workers and ratings are read from the database at the moment of
+the scrape, so every web server gives the same ones. Only the times of requests belong
+to the process that answers.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+
+from django.db import Error
+from django.db.models import Count, QuerySet
+from django.db.models.functions import Now
+from django.http import HttpRequest
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    GCCollector,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    generate_latest,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from ladder.bots.models import Submission
+from ladder.games import durations, selectors as games
+from ladder.games.models import Attempt, Game, GameStatus, Seat
+from ladder.health import signs
+from ladder.ratings import rater
+from ladder.ratings.models import Season
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+RECENT = timedelta(hours=1)
+UNKNOWN_ROUTE = "none"
+# From a page that was shared to an upload of 64 MiB on a slow line.
+BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
+
+_REGISTRY = CollectorRegistry()
+for kind in (ProcessCollector, PlatformCollector, GCCollector):
+    kind(registry=_REGISTRY)
+_REQUEST_SECONDS = Histogram(
+    "torres_request_seconds",
+    "Time to answer a request in this web server, by route",
+    ["method", "route", "status"],
+    buckets=BUCKETS_S,
+    registry=_REGISTRY,
+)
+METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+
+class RequestTimer:
+    """The outcome of a request: 500 unless the caller sets its status."""
+
+    def __init__(self) -> None:
+        self.status = 500
+
+
+@contextmanager
+def request_timer(request: HttpRequest) -> Iterator[RequestTimer]:
+    """Measure a request. The labels are routes, because visitors choose addresses."""
+    timer = RequestTimer()
+    began = time.perf_counter()
+    try:
+        yield timer
+    finally:
+        match = request.resolver_match
+        route = match.route if match else UNKNOWN_ROUTE
+        method = request.method if request.method in METHODS else "other"
+        labels = (method, route, f"{timer.status // 100}xx")
+        _REQUEST_SECONDS.labels(*labels).observe(time.perf_counter() - began)
+
+
+def document() -> bytes:
+    """Return all metrics. Without the database only those of parts and of requests."""
+    return generate_latest(_REGISTRY)
+
+
+class ServiceCollector(Collector):
+    """Reads the state of the service at each scrape."""
+
+    def collect(self) -> Iterable[Metric]:
+        yield from _parts()
+        try:
+            yield from [*_games(), *_workers(), *_ratings(), *_uploads()]
+        except Error:
+            return  # the metric of the part `database` says so
+
+
+def _parts() -> Iterator[Metric]:
+    ok = GaugeMetricFamily(
+        "torres_part_ok", "1 if a part of the service does its work", labels=["part"]
+    )
+    age = GaugeMetricFamily(
+        "torres_part_age_seconds",
+        "Age of the last sign of life of a part, or of what waits for it",
+        labels=["part"],
+    )
+    for sign in signs.look():
+        ok.add_metric([sign.part], float(sign.is_good))
+        if sign.age_s is not None:
+            age.add_metric([sign.part], sign.age_s)
+    yield ok
+    yield age
+    free, total = signs.free_bytes()
+    yield GaugeMetricFamily(
+        "torres_disk_free_bytes", "Free bytes on the disk with the data folder", free
+    )
+    yield GaugeMetricFamily("torres_disk_bytes", "Size of that disk in bytes", total)
+
+
+def _games() -> Iterator[Metric]:
+    tally = games.tally()
+    by_status = GaugeMetricFamily("torres_games", "Games by status", labels=["status"])
+    for status in GameStatus.values:
+        by_status.add_metric([status], getattr(tally, status))
+    yield by_status
+    yield GaugeMetricFamily(
+        "torres_games_missing", "Games that were created and are nowhere", tally.missing
+    )
+    state = games.service_state()
+    yield GaugeMetricFamily(
+        "torres_oldest_scheduled_seconds",
+        "How long the oldest game has waited for a worker",
+        state.oldest_waiting_s or 0.0,
+    )
+    attempts = CounterMetricFamily(
+        "torres_attempts", "Attempts to play a game by outcome", labels=["outcome"]
+    )
+    attempts.add_metric([Attempt.Outcome.FINISHED], tally.finished + tally.voided)
+    attempts.add_metric([Attempt.Outcome.FAILED], state.failed_attempts)
+    yield attempts
+    recent = Game.objects.filter(
+        status=GameStatus.FINISHED, finished_at__gt=Now() - RECENT
+    )
+    yield GaugeMetricFamily(
+        "torres_games_finished_last_hour", "Games that finished", recent.count()
+    )
+    yield _forfeits(recent)
+
+
+def _forfeits(recent: QuerySet[Game]) -> Metric:
+    metric = GaugeMetricFamily(
+        "torres_forfeits_last_hour",
+        "Seats that forfeited by reason, and by the language of their bots",
+        labels=["reason", "language"],
+    )
+    faults = Seat.objects.exclude(fault="").filter(game__in=recent)
+    counted = faults.values_list("fault", "submission__language").annotate(Count("pk"))
+    for reason, language, count in counted.order_by():
+        metric.add_metric([reason, language], count)
+    return metric
+
+
+def _workers() -> Iterator[Metric]:
+    """Yield what the installations of workers offer; one may have several processes."""
+    slots: Counter[str] = Counter()
+    loads: dict[str, float] = {}
+    speeds: dict[str, float] = {}
+    for worker in games.live_players():
+        name = worker.installation
+        slots[name] += worker.slots
+        loads[name] = worker.load
+        if worker.calibration_ms is not None:
+            speeds[name] = worker.calibration_ms / 1000
+    yield _by_worker("slots", "Games that workers play at once", slots)
+    yield _by_worker("load", "Load average for each CPU of the host", loads)
+    yield _by_worker(
+        "calibration_seconds", "Thinking time of a house bot in a fixed game", speeds
+    )
+
+
+def _by_worker(name: str, text: str, values: Mapping[str, float]) -> Metric:
+    metric = GaugeMetricFamily(f"torres_worker_{name}", text, labels=["worker"])
+    for worker, value in values.items():
+        metric.add_metric([worker], value)
+    return metric
+
+
+def _ratings() -> Iterator[Metric]:
+    unrated = GaugeMetricFamily(
+        "torres_unrated_games",
+        "Finished games that are not rated",
+        labels=["ladder", "season"],
+    )
+    lag = GaugeMetricFamily(
+        "torres_rating_lag_seconds",
+        "Age of the oldest of them",
+        labels=["ladder", "season"],
+    )
+    entries = CounterMetricFamily(
+        "torres_ledger_entries",
+        "Entries of the ledger of a season",
+        labels=["ladder", "season"],
+    )
+    seasons = Season.objects.exclude(status=Season.Status.ARCHIVED)
+    for season in seasons.select_related("ladder").order_by("ladder", "number"):
+        labels = [season.ladder.slug, str(season.number)]
+        unrated.add_metric(labels, rater.unrated(season.pk).count())
+        lag.add_metric(labels, signs.rating_lag_s(season.pk))
+        entries.add_metric(labels, season.head)
+    yield from (unrated, lag, entries)
+
+
+def _uploads() -> Iterator[Metric]:
+    waiting = Submission.objects.filter(
+        status__in=[Submission.Status.UPLOADED, Submission.Status.WAITING]
+    )
+    yield GaugeMetricFamily(
+        "torres_uploads_waiting", "Uploads that wait for a worker", waiting.count()
+    )
+    stages = GaugeMetricFamily(
+        "torres_upload_stage_seconds",
+        "Median time of the stages from an upload to its first game, lately",
+        labels=["language", "stage"],
+    )
+    for language in sorted(_languages()):
+        usual = durations.usual_durations(language)._asdict()
+        for name, seconds in usual.items():
+            if seconds is not None:
+                stages.add_metric([language, name.removesuffix("_s")], seconds)
+    yield stages
+
+
+def _languages() -> set[str]:
+    """Return the languages that the workers offer, of which uploads can be ready."""
+    return {name for worker in games.live_workers() for name in worker.languages}
+
+
+_REGISTRY.register(ServiceCollector())
