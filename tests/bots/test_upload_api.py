@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from kombu.exceptions import OperationalError
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from ladder.accounts import tokens
@@ -24,8 +25,12 @@ BOT = b"print('ready')\n"
 
 
 @pytest.fixture(autouse=True)
-def sent() -> Iterator[Mock]:
-    """The function that sends hints to the workers, as a mock."""
+def sent(settings: Settings) -> Iterator[Mock]:
+    """The function that sends hints to the workers, as a mock.
+
+    The broker in memory would get none.
+    """
+    settings.CELERY_BROKER_URL = "redis://broker.example.org"
     with patch("celery.Celery.send_task") as send:
         yield send
 
