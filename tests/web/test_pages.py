@@ -231,8 +231,9 @@ def test_the_owner_alone_reads_why_the_service_benched_a_bot(visit, show: Show) 
 
 
 def test_ana_creates_a_bot_and_uploads_to_it(
-    visit, django_capture_on_commit_callbacks
+    visit, django_capture_on_commit_callbacks, settings
 ) -> None:
+    settings.CELERY_BROKER_URL = "redis://broker.example.org"  # memory gets no hints
     browser = visit("ana")
 
     made = browser.post("/me/bots/", {"name": "New one"})
