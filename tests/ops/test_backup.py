@@ -76,6 +76,24 @@ def test_a_restored_backup_has_the_ratings_and_uploads_of_its_time(storages, tmp
     assert all(storages.joinpath(s.package).exists() for s in Submission.objects.all())
 
 
+def test_a_game_that_was_finished_but_not_rated_is_rated_after_a_restore(
+    storages, tmp_path
+):
+    """A busy service always has such games, and the check of ratings refuses them."""
+    season = start()
+    play_some(season, 1)
+    make_matches(season, 1)
+    game = Game.objects.get(status="scheduled")
+    assert play(game.pk, factories.worker()) == "finished"
+    head = Season.objects.get().head
+    call_command("backup", str(tmp_path / "backup"))
+
+    call_command("restore", str(tmp_path / "backup"))
+
+    assert Season.objects.get().head == head + 1
+    assert rebuild.check(Season.objects.get()).complaints == []
+
+
 def test_a_running_game_is_played_again_after_a_restore(storages, tmp_path):
     season = start()
     make_matches(season, 1)

@@ -90,8 +90,6 @@ class Fleet:
         self, prefixes: Sequence[Sequence[str]], *, slots: int = 2, bots: int = 8
     ) -> None:
         """Fill the database, then start a worker with each command prefix."""
-        (self.folder / "path").mkdir()
-        (self.folder / "path" / "sitecustomize.py").write_text(UNRESPONSIVE_ON_DEMAND)
         self.manage("migrate", "--verbosity", "0")
         self.shell(
             "from ladder.ops.chaos import monkey",
@@ -99,6 +97,12 @@ class Fleet:
             "ensure_default_ladder()",
             f"monkey.populate({bots})",
         )
+        self.start(prefixes, slots)
+
+    def start(self, prefixes: Sequence[Sequence[str]], slots: int = 2) -> None:
+        """Start a dispatcher, and a worker with each command prefix."""
+        (self.folder / "path").mkdir()
+        (self.folder / "path" / "sitecustomize.py").write_text(UNRESPONSIVE_ON_DEMAND)
         for k, prefix in enumerate(prefixes):
             host = "data" if self.one_host else f"host-{k}"
             env = self.environ(

@@ -13,6 +13,8 @@ from ladder.common.locks import locked
 from ladder.games import selectors
 from ladder.ops import backup
 from ladder.ops.console import say
+from ladder.ratings import rater
+from ladder.ratings.models import Season
 
 
 class Command(BaseCommand):
@@ -42,4 +44,8 @@ class Command(BaseCommand):
                 f"The totals do not add up: {missing} games are missing. Restore an"
                 " older backup, or run manage.py audit."
             )
+        # A busy service had finished games that its rater had not read yet.
+        for season in Season.objects.exclude(status=Season.Status.ARCHIVED):
+            while rater.fold(season.pk):
+                pass
         call_command("rebuild_ratings", check=True)
