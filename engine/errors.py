@@ -5,8 +5,8 @@ class EngineError(Exception):
     """The base class of the engine's errors."""
 
 
-class IllegalAction(EngineError):
-    """A string that is no action, or an action that is not legal now.
+class IllegalAction(EngineError, ValueError):
+    """A string or number that is no action, or an action that is not legal now.
 
     `why` is a clause with the broken rule and its number in docs/rules.md.
     """

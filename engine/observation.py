@@ -104,6 +104,8 @@ ACTIONS = tuple(_codes())
 """The moves by their ids. An `end` or `stock` means a different string in different
 positions; all other moves always mean the same one."""
 ACTION_COUNT = len(ACTIONS)
+MAX_LEGAL = 16_384
+"""No position has more legal moves; the list of moves has no room for more."""
 
 _PUBLIC = FEATURES.index("hand_ap6")  # features of a seat that everybody can see
 _STACKS = 4  # sizes of stacks that are shown of a seat, the largest first
@@ -128,6 +130,7 @@ _DECISION_COUNT = len(DECISIONS)
 _MASTER_COUNT = len(MASTER_NAMES)
 _SIZE = OBSERVATION_SIZE
 _ACTIONS = ACTION_COUNT
+_MAX_LEGAL = MAX_LEGAL
 _NO_ID = 0x80C0  # bits of a move that its index leaves out
 _BOARD = SPACES_ON_BOARD
 
@@ -160,8 +163,16 @@ def id_of(move: int) -> int:
     return _IDS[_index(move)]
 
 
+def _too_short(name: str, length: int) -> ValueError:
+    return ValueError(f"{name} needs room for {length:,} numbers")
+
+
 class Observer(Meter):
-    """Writes observations and masks into arrays of the caller."""
+    """Writes observations and masks into arrays of the caller.
+
+    The arrays have one dimension. An array that is too short, of another type or
+    read-only raises ValueError; then nothing was written.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -173,16 +184,15 @@ class Observer(Meter):
         `out` has `ACTION_COUNT` numbers from index `start` on, and the caller has set
         them to 0. Legal moves without an id are left out.
         """
-        return self._mark(position, out, start, 1)
-
-    def _mark(self, position: Position, out: Numbers, start: int, number: int) -> int:
+        if start < 0 or start + _ACTIONS > len(out):
+            raise _too_short("the mask", start + _ACTIONS)
         position.generate()
         moves = position.moves
         marked = 0
         for i in range(moves.count):
-            found = id_of(moves.at(i))
-            if found >= 0:
-                out[start + found] = number
+            action = id_of(moves.at(i))
+            if action >= 0:
+                out[start + action] = 1
                 marked += 1
         return marked
 
@@ -192,35 +202,79 @@ class Observer(Meter):
         seats: Numbers,
         observations: Numbers,
         masks: Numbers,
+        legal: Numbers,
+        starts: Numbers,
     ) -> None:
         """Write the observation, the mask and the number of each seat that decides.
 
-        The arrays have one row for each position. `masks` has to be 0 everywhere.
+        The arrays have one row for each position; no game may be over. `masks` has to
+        be 0 everywhere. The ids of the legal actions of position `p` are
+        `legal[starts[p] : starts[p + 1]]`: `legal` has 16-bit numbers and room for
+        `MAX_LEGAL` of them for each position, `starts` has 32-bit numbers.
         """
+        games = len(positions)
+        if len(seats) < games or len(starts) <= games:
+            raise _too_short("seats or starts", games + 1)
+        if len(observations) < games * _SIZE:
+            raise _too_short("observations", games * _SIZE)
+        if len(masks) < games * _ACTIONS:
+            raise _too_short("masks", games * _ACTIONS)
+        if len(legal) < games * _MAX_LEGAL:
+            raise _too_short("legal", games * _MAX_LEGAL)
+        for position in positions:
+            if position.decision == OVER:
+                raise ValueError("a game is over: nobody decides there")
+        starts[0] = 0
         for row, position in enumerate(positions):
             seats[row] = position.seat
-            self.observe(position, position.seat, observations, row * _SIZE)
-            self._mark(position, masks, row * _ACTIONS, 1)
+            self._observe(position, position.seat, observations, row * _SIZE)
+            starts[row + 1] = self._mark(
+                position, masks, row * _ACTIONS, legal, starts[row]
+            )
+
+    def _mark(
+        self, position: Position, masks: Numbers, start: int, legal: Numbers, at: int
+    ) -> int:
+        """Mark the legal moves, list their ids from index `at` on; return its end."""
+        position.generate()
+        moves = position.moves
+        for i in range(moves.count):
+            action = id_of(moves.at(i))
+            if action >= 0:
+                masks[start + action] = 1
+                legal[at] = action
+                at += 1
+        return at
 
     def step_all(
         self,
         positions: list[Position],
         actions: Numbers,
         masks: Numbers,
+        legal: Numbers,
+        starts: Numbers,
         finished: Numbers,
     ) -> int:
-        """Play an action in each position, and set the masks to 0.
+        """Play an action in each position, and set the marks in the masks back to 0.
 
-        `actions` has 64-bit ids, and `masks` what `observe_all` wrote. `finished`
-        becomes 1 for the games that are over. Return -1, or the row of an illegal
-        action; then nothing has changed.
+        `actions` has 64-bit ids; `masks`, `legal` and `starts` what `observe_all`
+        wrote. `finished` becomes 1 for the games that are over, and 0 for the others.
+        Return -1, or the row of an illegal action; then nothing has changed.
         """
-        for row in range(len(positions)):
+        games = len(positions)
+        if len(actions) < games or len(finished) < games or len(starts) <= games:
+            raise _too_short("actions, finished or starts", games + 1)
+        if len(masks) < games * _ACTIONS:
+            raise _too_short("masks", games * _ACTIONS)
+        for row, position in enumerate(positions):
             action = actions[row]
-            if not 0 <= action < _ACTIONS or not masks[row * _ACTIONS + action]:
+            if not 0 <= action < _ACTIONS or not position.allows(_MOVES[action]):
                 return row
         for row, position in enumerate(positions):
-            self._mark(position, masks, row * _ACTIONS, 0)
+            # Only the marks are written again: a mask is much longer than their list.
+            for i in range(max(starts[row], 0), min(starts[row + 1], len(legal))):
+                if 0 <= legal[i] < _ACTIONS:
+                    masks[row * _ACTIONS + legal[i]] = 0
             position.perform(_MOVES[actions[row]])
             finished[row] = position.decision == OVER
         return -1
@@ -229,7 +283,15 @@ class Observer(Meter):
         """Write what a seat can see into an array of 32-bit floats.
 
         `out` has `OBSERVATION_SIZE` numbers from index `start` on; all are written.
+        Raises ValueError for a seat that does not exist, too.
         """
+        if start < 0 or start + _SIZE > len(out):
+            raise _too_short("the observation", start + _SIZE)
+        if not 0 <= seat < position.seats:
+            raise ValueError(f"seat {seat} in a game with {position.seats} seats")
+        self._observe(position, seat, out, start)
+
+    def _observe(self, position: Position, seat: int, out: Numbers, start: int) -> None:
         for i in range(start, start + _SIZE):
             out[i] = 0.0
         self.at = start

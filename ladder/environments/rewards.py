@@ -10,6 +10,13 @@ REWARDS: tuple[Reward, ...] = get_args(Reward)
 MARGIN_UNIT = 100.0  # points of a lead that give a reward of 1
 
 
+def check_reward(reward: Reward) -> Reward:
+    """Return the name of a reward. Raises ValueError for an unknown one."""
+    if reward not in REWARDS:
+        raise ValueError(f"reward is {reward!r}; it has to be 'rank' or 'margin'")
+    return reward
+
+
 def rewards_of(position: Position, reward: Reward) -> list[float]:
     """Return the rewards by seat at the end of a game; their sum is 0 for "rank".
 

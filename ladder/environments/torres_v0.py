@@ -24,7 +24,7 @@ from engine.notation import text
 from engine.observation import ACTION_COUNT, ACTIONS, OBSERVATION_SIZE, Observer
 from ladder.cli.board_text import draw_board
 from ladder.cli.raster import Film
-from ladder.environments.rewards import REWARDS, Reward, rewards_of
+from ladder.environments.rewards import Reward, check_reward, rewards_of
 
 Observation = dict[str, np.ndarray[Any, Any]]
 
@@ -66,14 +66,12 @@ class TorresEnvironment(AECEnv[str, Observation, int]):
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
-        if reward not in REWARDS:
-            raise ValueError(f"reward is {reward!r}; it has to be 'rank' or 'margin'")
         if render_mode not in (None, *RENDER_MODES):
             raise ValueError(
                 f"render_mode is {render_mode!r}; it may be None, {MODES_TEXT}"
             )
         self.rules = resolve(ruleset, seats)
-        self.reward: Reward = reward
+        self.reward: Reward = check_reward(reward)
         self.max_cycles = max_cycles
         self.render_mode = render_mode
         self.possible_agents = [f"seat_{seat}" for seat in range(seats)]

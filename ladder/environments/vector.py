@@ -11,10 +11,16 @@ import numpy as np
 from engine import derive, kernel, resolve
 from engine.editions import DEFAULT
 from engine.errors import IllegalAction
-from engine.observation import ACTION_COUNT, OBSERVATION_SIZE, Observer
-from ladder.environments.rewards import Reward, rewards_of
+from engine.observation import (
+    ACTION_COUNT,
+    MAX_LEGAL,
+    OBSERVATION_SIZE,
+    Observer,
+)
+from ladder.environments.rewards import Reward, check_reward, rewards_of
 
 Array = np.ndarray[Any, Any]
+MAX_GAMES = 100_000  # their masks have 2 GB
 
 
 class GamesStep(NamedTuple):
@@ -34,12 +40,21 @@ class GamesStep(NamedTuple):
     """32-bit floats, (games, seats): 0 unless the game has just ended."""
     finished: Array
     """True for the games that have just ended. They begin anew at once."""
+    legal: Array
+    """16-bit numbers: the ids of all legal actions, game after game."""
+    starts: Array
+    """32-bit numbers, (games + 1): those of game `g` are legal[starts[g]:starts[g+1]].
+
+    A mask is far longer than the list of its actions. So this is the fast way to choose
+    at random: `rng.choice` of a mask takes longer than all games together.
+    """
 
 
 class TorresGames:
     """Several games of one ruleset that are played at the same time.
 
-    Raises BadSwitch for an unknown ruleset or number of seats.
+    Raises BadSwitch for an unknown ruleset or number of seats, and ValueError for
+    another wrong argument.
     """
 
     def __init__(
@@ -50,11 +65,16 @@ class TorresGames:
         *,
         reward: Reward = "rank",
     ) -> None:
+        if games not in range(1, MAX_GAMES + 1):
+            raise ValueError(f"games is {games!r}; use a number from 1 to {MAX_GAMES}")
         self.rules = resolve(ruleset, seats)
-        self.reward: Reward = reward
+        self.reward: Reward = check_reward(reward)
         self.observations = np.zeros((games, OBSERVATION_SIZE), np.float32)
         self.masks = np.zeros((games, ACTION_COUNT), np.int8)
         self.seats = np.zeros(games, np.intc)
+        # The mask of a game is set back with its list, which so has to be our own.
+        self._legal = np.empty(games * MAX_LEGAL, np.int16)
+        self._starts = np.zeros(games + 1, np.intc)
         self._finished = np.zeros(games, np.int8)
         self._observer = Observer()
         self._seeds = np.random.default_rng()
@@ -76,17 +96,27 @@ class TorresGames:
     def step(self, actions: Array) -> GamesStep:
         """Play one action in each game.
 
-        Raises IllegalAction, and changes nothing, if one of them is not legal.
+        `actions` has one whole number for each game. Raises IllegalAction if one of
+        them is not legal, and ValueError for another shape or type; then no game has
+        changed.
         """
-        wanted = np.ascontiguousarray(actions, np.int64)
-        if wanted.shape != self.seats.shape:
-            raise ValueError(f"{wanted.shape} actions for {self.seats.shape} games")
+        given = np.asarray(actions)
+        if given.dtype.kind not in "iu":
+            raise ValueError(f"the actions are {given.dtype}, not whole numbers")
+        if given.shape != self.seats.shape:
+            raise ValueError(f"{given.shape} actions for {self.seats.shape} games")
+        wanted = np.ascontiguousarray(given, np.int64)
         illegal = self._observer.step_all(
-            self._positions, wanted, self.masks.reshape(-1), self._finished
+            self._positions,
+            wanted,
+            self.masks.reshape(-1),
+            self._legal,
+            self._starts,
+            self._finished,
         )
         if illegal >= 0:
             raise IllegalAction(
-                int(wanted[illegal]), f"this action is not legal in game {illegal}"
+                int(given[illegal]), f"this action is not legal in game {illegal}"
             )
         return self._observed()
 
@@ -100,6 +130,15 @@ class TorresGames:
             self.seats,
             self.observations.reshape(-1),
             self.masks.reshape(-1),
+            self._legal,
+            self._starts,
         )
-        finished = self._finished.astype(np.bool_)
-        return GamesStep(self.observations, self.masks, self.seats, rewards, finished)
+        return GamesStep(
+            self.observations,
+            self.masks,
+            self.seats,
+            rewards,
+            self._finished.astype(np.bool_),
+            self._legal[: self._starts[-1]].copy(),
+            self._starts.copy(),
+        )

@@ -12,6 +12,7 @@ from engine.observation import (
     ACTION_COUNT,
     ACTIONS,
     LAYOUT,
+    MAX_LEGAL,
     OBSERVATION_SIZE,
     SEAT_NUMBERS,
     Observer,
@@ -142,30 +143,115 @@ def test_a_move_without_an_id_is_left_out_of_the_mask() -> None:
     marked = OBSERVER.mask(torres.position, array("b", bytes(ACTION_COUNT)), 0)
 
     assert marked == len([move for move in legal if id_of(move) >= 0]) < len(legal)
+    rows = Rows(1)
+    rows.observe([torres.position])
+    assert list(rows.starts) == [0, marked]
+
+
+class Rows:
+    """The arrays that some games need."""
+
+    def __init__(self, games: int) -> None:
+        self.seats = array("i", bytes(4 * games))
+        self.seen = array("f", bytes(4 * games * OBSERVATION_SIZE))
+        self.masks = array("b", bytes(games * ACTION_COUNT))
+        self.legal = array("h", bytes(2 * games * MAX_LEGAL))
+        self.starts = array("i", bytes(4 * (games + 1)))
+        self.finished = array("b", bytes(games))
+
+    def observe(self, positions: list[Any]) -> None:
+        OBSERVER.observe_all(
+            positions, self.seats, self.seen, self.masks, self.legal, self.starts
+        )
+
+    def step(self, positions: list[Any], actions: list[int]) -> int:
+        played = array("q", actions)
+        return OBSERVER.step_all(
+            positions, played, self.masks, self.legal, self.starts, self.finished
+        )
 
 
 def test_many_positions_are_observed_and_played_in_one_call() -> None:
     games = [game("yucata", 3, str(number)) for number in range(3)]
     positions = [torres.position for torres in games]
-    seats = array("i", bytes(4 * 3))
-    seen = array("f", bytes(4 * 3 * OBSERVATION_SIZE))
-    masks = array("b", bytes(3 * ACTION_COUNT))
-    finished = array("b", bytes(3))
+    rows = Rows(3)
     rng = Random(4)
-    while not any(finished):
-        OBSERVER.observe_all(positions, seats, seen, masks)
-        assert list(seats) == [position.seat for position in positions]
-        legal = [position.legal() for position in positions]
-        wrong = array("q", [id_of(legal[0][0]), -1, ACTION_COUNT])
-        assert OBSERVER.step_all(positions, wrong, masks, finished) == 1
-        actions = array("q", [id_of(rng.choice(moves)) for moves in legal])
-        assert OBSERVER.step_all(positions, actions, masks, finished) == -1
-        assert not any(masks)
+    while not any(rows.finished):
+        rows.observe(positions)
+        assert list(rows.seats) == [position.seat for position in positions]
+        legal = [[id_of(move) for move in p.legal()] for p in positions]
+        listed = rows.legal[: rows.starts[3]].tolist()
+        assert listed == [action for ids in legal for action in ids]
+        assert sum(rows.masks) == len(listed)
+        assert rows.step(positions, [legal[0][0], -1, ACTION_COUNT]) == 1
+        assert rows.step(positions, [legal[0][0], ACTION_COUNT, -1]) == 1
+        assert rows.step(positions, [rng.choice(ids) for ids in legal]) == -1
+        assert not any(rows.masks)
 
-    assert [torres.position.decision == 0 for torres in games] == list(
-        map(bool, finished)
-    )
+    over = [torres.position.decision == 0 for torres in games]
+    assert over == list(map(bool, rows.finished))
+    with pytest.raises(ValueError, match="a game is over"):
+        rows.observe(positions)
     one = array("f", bytes(4 * OBSERVATION_SIZE))
-    OBSERVER.observe_all(positions[:1], seats, seen, masks)
-    OBSERVER.observe(positions[0], seats[0], one, 0)
-    assert seen[:OBSERVATION_SIZE] == one
+    left = [
+        position for position, ended in zip(positions, over, strict=True) if not ended
+    ]
+    rows.observe(left[:1])
+    OBSERVER.observe(left[0], left[0].seat, one, 0)
+    assert rows.seen[:OBSERVATION_SIZE] == one
+
+
+@pytest.mark.parametrize("name", ["seats", "seen", "masks", "legal", "starts"])
+def test_arrays_that_are_too_short_are_refused(name: str) -> None:
+    """Compiled code would write beyond their ends."""
+    positions = [game("yucata", 2, str(number)).position for number in range(2)]
+    rows = Rows(2)
+    setattr(rows, name, getattr(rows, name)[:-1])
+
+    with pytest.raises(ValueError, match="room for"):
+        rows.observe(positions)
+    assert not any(rows.masks)
+
+
+@pytest.mark.parametrize("name", ["masks", "starts", "finished", "actions"])
+def test_a_step_with_arrays_that_are_too_short_is_refused(name: str) -> None:
+    positions = [game("yucata", 2, str(number)).position for number in range(2)]
+    rows = Rows(2)
+    rows.observe(positions)
+    actions = [id_of(position.legal()[0]) for position in positions]
+    if name == "actions":
+        actions.pop()
+    else:
+        setattr(rows, name, getattr(rows, name)[:-1])
+
+    with pytest.raises(ValueError, match="room for"):
+        rows.step(positions, actions)
+
+
+def test_wrong_lists_of_legal_actions_leave_marks_and_crash_nothing() -> None:
+    position = game("yucata", 2, "x").position
+    rows = Rows(1)
+    rows.observe([position])
+    marks = sum(rows.masks)
+    rows.legal[0] = -1
+    rows.legal[1] = 32_767
+    rows.starts[0] = -5
+    rows.starts[1] = 2**31 - 1
+
+    assert rows.step([position], [id_of(position.legal()[0])]) == -1
+    assert 0 < sum(rows.masks) <= marks
+
+
+def test_single_arrays_that_are_too_short_and_wrong_seats_are_refused() -> None:
+    position = game("yucata", 2, "x").position
+    numbers = array("f", bytes(4 * OBSERVATION_SIZE))
+    mask = array("b", bytes(ACTION_COUNT))
+    for start in (-1, 1):
+        with pytest.raises(ValueError, match="room for"):
+            OBSERVER.mask(position, mask, start)
+        with pytest.raises(ValueError, match="room for"):
+            OBSERVER.observe(position, 0, numbers, start)
+    for seat in (-1, 2, 4):
+        with pytest.raises(ValueError, match=f"seat {seat} in a game with 2 seats"):
+            OBSERVER.observe(position, seat, numbers, 0)
+    assert not any(mask)

@@ -79,12 +79,55 @@ def test_an_illegal_action_changes_no_game() -> None:
         actions[1] = wrong
         with pytest.raises(IllegalAction, match="in game 1"):
             games.step(actions)
-    with pytest.raises(ValueError, match="actions for"):
-        games.step(legal[:2])
+    for wrong in (legal[:2], legal.reshape(3, 1), legal[0], []):
+        with pytest.raises(ValueError, match="actions"):
+            games.step(wrong)
+    for kind in (np.float64, bool, object, "U9", complex):
+        with pytest.raises(ValueError, match="not whole numbers"):
+            games.step(legal.astype(kind))
+    with pytest.raises(IllegalAction, match=f"{2**64 - 1}.*in game 1"):
+        games.step(np.array([legal[0], 2**64 - 1, legal[2]], np.uint64))
 
     assert np.array_equal(step.observations, before[0])
     assert np.array_equal(step.masks, before[1])
     games.step(legal)
+
+
+def test_changed_masks_let_no_illegal_action_through() -> None:
+    games = TorresGames(2)
+    step = games.reset(seed=1)
+    illegal = np.flatnonzero(step.masks[0] == 0)[:1].repeat(2)
+    step.masks.fill(1)
+    step.legal.fill(-1)
+    step.starts.fill(2**30)
+
+    with pytest.raises(IllegalAction, match="in game 0"):
+        games.step(illegal)
+    assert games.reset(seed=1).masks.sum() == games.reset(seed=1).starts[-1]
+
+
+def test_the_lists_have_the_actions_of_the_masks() -> None:
+    games = TorresGames(4, "torres-3d", 3)
+    step = games.reset(seed=2)
+    rng = np.random.default_rng(2)
+    for _ in range(300):
+        for game, mask in enumerate(step.masks):
+            ids = step.legal[step.starts[game] : step.starts[game + 1]]
+            assert sorted(ids) == np.flatnonzero(mask).tolist()
+        kept = step.legal.copy(), step.legal
+        step = games.step(step.legal[rng.integers(step.starts[:-1], step.starts[1:])])
+        assert np.array_equal(*kept)
+
+
+@pytest.mark.parametrize("games", [0, -1, 100_001, 2.5, "2", None])
+def test_a_wrong_number_of_games_is_refused(games: object) -> None:
+    with pytest.raises(ValueError, match="games is"):
+        TorresGames(games)
+
+
+def test_an_unknown_reward_is_refused() -> None:
+    with pytest.raises(ValueError, match="reward is 'win'"):
+        TorresGames(2, reward="win")
 
 
 def test_the_arrays_have_the_documented_shapes() -> None:
