@@ -63,13 +63,13 @@ def document(
 def verify(document: object) -> None:
     """Play a replay again. Raises InvalidReplay at the first fault."""
     if not _verify_fast(document):
-        _play_again(document, None)
+        play_again(document, None)
 
 
 def _verify_fast(document: object) -> bool:
     """True if a replay without forfeits is valid, judged in the kernel.
 
-    If it returns False, the replay may still be valid. `_play_again` makes all checks
+    If it returns False, the replay may still be valid. `play_again` makes all checks
     and names the first fault, but it is several times slower.
     """
     game = open_game(document)
@@ -114,7 +114,7 @@ def trace(document: object) -> Iterator[dict[str, object]]:
             }
         )
 
-    game = _play_again(document, watch)
+    game = play_again(document, watch)
     last = {"n": game.ply, "over": game.over, "state": game.state()}
     return iter([*lines, last | {"result": game.result}])
 
@@ -131,7 +131,7 @@ def game_at(document: object, ply: int) -> TorresGame:
         if game.ply == ply:
             found.append(game.copy())
 
-    game = _play_again(document, watch)
+    game = play_again(document, watch)
     if not found:
         raise EngineError(
             f"there is no ply {ply}; use a number from 0 to {game.ply - 1}"
@@ -139,13 +139,14 @@ def game_at(document: object, ply: int) -> TorresGame:
     return found[0]
 
 
-def _play_again(
+def play_again(
     document: object, watch: Callable[[TorresGame, str], None] | None
 ) -> TorresGame:
     """Play a replay with all checks, and return the game.
 
-    Call `watch` with the game and the action before each action. Raises InvalidReplay
-    at the first fault.
+    Call `watch` with the game and the action before each action; the action is that of
+    the referee if the seat that decides is in `game.forfeited`. Raises InvalidReplay at
+    the first fault.
     """
     game = open_game(document)
     replay = cast(dict[str, object], document)

@@ -47,8 +47,13 @@ class ArenaOptions:
         }
 
 
-def arena_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the shared options to a command, which gets them as ``options``."""
+def arena_options(
+    command: Callable[..., int], *, state: bool = True
+) -> Callable[..., int]:
+    """Add the shared options to a command, which gets them as ``options``.
+
+    Without ``state``, the command has a folder of its own for the results.
+    """
 
     @wraps(command)
     def with_options(  # noqa: PLR0913 - one parameter for each option
@@ -60,9 +65,9 @@ def arena_options(command: Callable[..., int]) -> Callable[..., int]:
         level: Level | None,
         jobs: int | None,
         seed: str,
-        state: Path | None,
         fresh: bool,
         as_json: bool,
+        state: Path | None = None,
         **others: object,
     ) -> int:
         rules = _read_ladder(ladder_url) if ladder_url else LocalRules()
@@ -80,10 +85,17 @@ def arena_options(command: Callable[..., int]) -> Callable[..., int]:
         return command(options=options, **others)
 
     for option in reversed(_OPTIONS):
-        with_options = option(with_options)
+        if state or option is not _STATE:
+            with_options = option(with_options)
     return with_options
 
 
+_STATE = click.option(
+    "--state",
+    type=PathArgument,
+    metavar="DIR",
+    help="The folder of the results. By default one in ~/.local/state.",
+)
 _OPTIONS = (
     click.option(
         "--jobs",
@@ -126,12 +138,7 @@ _OPTIONS = (
         show_default=True,
         help="The seed from which the deals follow. Another seed gives other deals.",
     ),
-    click.option(
-        "--state",
-        type=PathArgument,
-        metavar="DIR",
-        help="The folder of the results. By default one in ~/.local/state.",
-    ),
+    _STATE,
     click.option("--fresh", is_flag=True, help="Delete earlier results, begin anew."),
     click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs."),
 )

@@ -56,6 +56,11 @@ COMMANDS = {
         "tournament",
         "Play the tournament that a file describes, or resume it.",
     ),
+    "selfplay": CommandHome(
+        "ladder.environments.selfplay",
+        "selfplay",
+        "Write games of bots as data for programs that learn.",
+    ),
     "verify": CommandHome(
         "ladder.cli.replays",
         "verify",

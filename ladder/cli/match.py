@@ -28,7 +28,7 @@ from ladder.cli.arena_options import (
     find_bots,
 )
 from ladder.cli.completion import BOT
-from ladder.cli.game_pool import GamePool, LocalGame, PoolSettings
+from ladder.cli.game_pool import GamePool, LocalGame, LocalResult, PoolSettings
 from ladder.cli.match_report import match_table, print_forfeits, summaries, summary_line
 from ladder.cli.play import GameFiles, LocalBot, PathArgument
 from ladder.cli.results_folder import ResultsFolder, default_folder
@@ -118,11 +118,11 @@ def match(
     numbers = range(1, games + 1)
     jobs = [deal_game(number, len(bots), options.seed) for number in numbers]
     with folder.opened(fresh=options.fresh):
-        interrupted = _play(folder, settings, jobs, options)
+        interrupted = play_missing(folder, settings, jobs, options)
     if not interrupted:
         warn_of_changes(entrants, identity)
     _print_summary(folder, entrants, games, as_json=options.as_json)
-    return _exit_code(folder, jobs, interrupted=interrupted)
+    return exit_code(folder, jobs, interrupted=interrupted)
 
 
 def deal_game(number: int, seats: int, seed: str) -> LocalGame:
@@ -168,13 +168,17 @@ def progress_bar(*, counts: bool) -> Progress:
     )
 
 
-def _play(
+def play_missing(
     folder: ResultsFolder,
     settings: PoolSettings,
     jobs: Sequence[LocalGame],
     options: ArenaOptions,
+    keep: Callable[[LocalResult], None] = lambda result: None,
 ) -> bool:
-    """Play the games without a result. Return True if the user interrupted that."""
+    """Play the games without a result. Return True if the user interrupted that.
+
+    Each result is stored after ``keep`` was called with it.
+    """
     report = _in_order(folder, jobs, as_json=options.as_json)
     missing = [job for job in jobs if job.number not in folder.results]
     report()
@@ -188,6 +192,7 @@ def _play(
             task = progress.add_task("games", total=len(jobs))
             progress.advance(task, len(jobs) - len(missing))
             for result in pool.play_all(missing):
+                keep(result)
                 folder.add(result)
                 progress.advance(task)
                 report()
@@ -231,9 +236,10 @@ def _print_summary(
     print_forfeits(details)
 
 
-def _exit_code(
+def exit_code(
     folder: ResultsFolder, jobs: Sequence[LocalGame], *, interrupted: bool
 ) -> int:
+    """Say what was not played, and return the exit code of the command."""
     results = folder.results
     dead = [r for job in jobs if (r := results.get(job.number)) and r.dead]
     for result in dead:

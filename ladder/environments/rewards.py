@@ -1,5 +1,6 @@
 """The rewards of a finished game, for programs that learn."""
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from engine import Position
@@ -17,23 +18,32 @@ def check_reward(reward: Reward) -> Reward:
     return reward
 
 
-def rewards_of(position: Position, reward: Reward) -> list[float]:
-    """Return the rewards by seat at the end of a game; their sum is 0 for "rank".
+def rank_rewards(ranks: Sequence[int]) -> list[float]:
+    """Return the rewards "rank" by seat; their sum is 0.
 
-    "rank" is the share of the other seats that a seat has beaten, minus the share of
-    those that have beaten it. "margin" is the lead over the best other seat, in
-    hundreds of points.
+    They are the share of the other seats that a seat has beaten, minus the share of
+    those that have beaten it.
     """
-    scores = list(position.track.scores[: position.seats])
-    if reward == "margin":
-        return [
-            (score - max(scores[:seat] + scores[seat + 1 :])) / MARGIN_UNIT
-            for seat, score in enumerate(scores)
-        ]
-    ranks = ranks_of(position)
-    others = position.seats - 1
     return [
         (sum(other > rank for other in ranks) - sum(other < rank for other in ranks))
-        / others
+        / (len(ranks) - 1)
         for rank in ranks
     ]
+
+
+def margins(scores: Sequence[int]) -> list[float]:
+    """Return the rewards "margin" by seat: the lead over the best other seat.
+
+    Their unit is `MARGIN_UNIT` points.
+    """
+    return [
+        (score - max([*scores[:seat], *scores[seat + 1 :]])) / MARGIN_UNIT
+        for seat, score in enumerate(scores)
+    ]
+
+
+def rewards_of(position: Position, reward: Reward) -> list[float]:
+    """Return the rewards by seat at the end of a game without forfeits."""
+    if reward == "margin":
+        return margins(position.track.scores[: position.seats])
+    return rank_rewards(ranks_of(position))

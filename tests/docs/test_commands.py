@@ -80,6 +80,8 @@ def author_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torres = Path(sys.executable).with_name("torres")
     game = [torres, "play", "bot.py", "house:random", "--replay", "game.json"]
     subprocess.run(game, cwd=folder, check=True, capture_output=True)
+    (folder / "data/replays").mkdir(parents=True)
+    shutil.copy(folder / "game.json", folder / "data/replays")
     return folder
 
 

@@ -1,6 +1,8 @@
 """Torres as an environment of PettingZoo: its own tests, and the ones of PettingZoo."""
 
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from random import Random
@@ -179,9 +181,15 @@ def test_the_pictures_show_the_game(capsys: pytest.CaptureFixture[str]) -> None:
     assert silent.render() is None
 
 
-def test_the_examples_of_the_page_run_in_their_order() -> None:
+def test_the_examples_of_the_page_run_in_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = re.search(r"^torres (selfplay .*)$", PAGE, re.MULTILINE)
+    torres = Path(sys.executable).with_name("torres")
+    subprocess.run([torres, *command[1].split()], check=True, capture_output=True)
     names: dict[str, Any] = {}
     for example in EXAMPLES:
         exec(example, names)
 
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6
