@@ -32,6 +32,7 @@ SECTIONS = (
             ("rules", "The rules of Torres"),
             ("testing", "Test your bot"),
             ("search", "Search with the engine"),
+            ("training", "Train a bot from games"),
             ("environments", "Train with environments"),
             ("languages", "Languages"),
             ("cli", "The torres command"),

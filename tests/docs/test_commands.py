@@ -13,12 +13,13 @@ from django.core.management import get_commands, load_command_class
 from markdown_it import MarkdownIt
 
 from ladder.cli.commands import COMMANDS
+from tests.docs.pages import PAGES_FOLLOWED
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",
-    # tests/docs/test_tutorial.py follows the tutorial, whose steps need each other.
-    *sorted(set((ROOT / "docs").glob("*.md")) - {ROOT / "docs/tutorial.md"}),
+    # The steps of these pages need each other; tests of their own follow them.
+    *sorted(set((ROOT / "docs").glob("*.md")) - set(PAGES_FOLLOWED.values())),
     *sorted((ROOT / "engine").glob("*.md")),
     *sorted((ROOT / "ladder").rglob("*.md")),
     *sorted((ROOT / "deploy").glob("*.md")),
