@@ -1,4 +1,4 @@
-"""Environments for training, next to PettingZoo's own games in the same run.
+"""Environments for training, next to the games of PettingZoo and OpenSpiel.
 
 `python -m tests.bench environments` prints one table, in steps of random play for each
 second of CPU time. A peer whose packages are missing has no row to compare with.
@@ -19,6 +19,13 @@ from ladder.environments.vector import GamesStep, TorresGames
 ROUNDS = 3
 MEASUREMENT_S = 1.0
 GAMES = 64
+SPIEL_GAMES = (
+    "python_torres",
+    "python_tic_tac_toe",
+    "python_kuhn_poker",
+    "python_liars_poker",
+    "python_team_dominoes",
+)
 Rate = Callable[[], float]
 
 
@@ -77,6 +84,29 @@ def many(choose: Callable[[GamesStep, np.random.Generator], Any]) -> Rate:
     return measure
 
 
+def moves(name: str) -> Rate | None:
+    """Return a measurement of a game of OpenSpiel: legal actions, choose, apply."""
+    try:
+        import_module("ladder.environments.openspiel")
+        import_module("open_spiel.python.games")
+        game = import_module("pyspiel").load_game(name)
+    except ImportError:
+        return None
+    rng = Random(1)
+
+    def measure() -> float:
+        steps = 0
+        began = time.process_time()
+        while time.process_time() - began < MEASUREMENT_S:
+            state = game.new_initial_state()
+            while not state.is_terminal():
+                state.apply_action(rng.choice(state.legal_actions()))
+                steps += 1
+        return steps / (time.process_time() - began)
+
+    return measure
+
+
 def measure() -> list[tuple[str, float | None, str, bool]]:
     """Return rows of (name, number or None, target, True if the target is met)."""
     rates = {
@@ -85,6 +115,7 @@ def measure() -> list[tuple[str, float | None, str, bool]]:
         "games, choice from masks": many(from_masks),
         "chess": _peer("chess_v6"),
         "connect four": _peer("connect_four_v3"),
+        **{f"OpenSpiel {name}": moves(name) for name in SPIEL_GAMES},
     }
     found: dict[str, list[float]] = {name: [] for name in rates}
     for _ in range(ROUNDS):
@@ -113,5 +144,11 @@ def _rows(found: dict[str, float]) -> list[tuple[str, float | None, str, bool]]:
     return [
         row("steps of torres_v0 to those of PettingZoo chess", "torres", "chess", 5),
         row("games in one call to torres_v0, steps", "games", "torres", 20),
+        row(
+            "moves of Torres to those of tic-tac-toe, both in Python for OpenSpiel",
+            "OpenSpiel python_torres",
+            "OpenSpiel python_tic_tac_toe",
+            1,
+        ),
         *((f"{name}, steps a second", rate, "-", True) for name, rate in found.items()),
     ]
