@@ -25,13 +25,14 @@ from engine.observation import ACTION_COUNT, ACTIONS, OBSERVATION_SIZE, Observer
 from ladder.cli.board_text import draw_board
 from ladder.cli.raster import Film
 from ladder.environments.rewards import Reward, check_reward, rewards_of
+from ladder.web.board_svg import board_svg
 
 Observation = dict[str, np.ndarray[Any, Any]]
 
 MAX_NUMBER = 1_000.0  # no number of an observation is larger
 PICTURE_WIDTH = 524  # pixels
-RENDER_MODES = ("human", "ansi", "rgb_array")
-MODES_TEXT = "'human', 'ansi' or 'rgb_array'"
+RENDER_MODES = ("human", "ansi", "rgb_array", "svg")
+MODES_TEXT = "'human', 'ansi', 'rgb_array' or 'svg'"
 
 
 class TorresEnvironment(AECEnv[str, Observation, int]):
@@ -42,8 +43,8 @@ class TorresEnvironment(AECEnv[str, Observation, int]):
     - `reward`: "rank" or "margin" (`rewards_of`), given at the end of the game.
     - `max_cycles`: the number of actions after which a game is cut off, without a
       reward; None for no limit.
-    - `render_mode`: "ansi" (a string), "rgb_array" (height × width × 3), "human" (the
-      board is printed after each action) or None.
+    - `render_mode`: "ansi" (a string), "rgb_array" (height × width × 3), "svg" (a
+      string), "human" (the board is printed after each action) or None.
 
     Raises BadSwitch for an unknown ruleset or number of seats, and ValueError for
     another wrong argument.
@@ -181,13 +182,15 @@ class TorresEnvironment(AECEnv[str, Observation, int]):
         return text(self.position, ACTIONS[action])
 
     def render(self) -> str | np.ndarray[Any, Any] | None:
-        """Return the board as a string or as pixels; print it in the mode "human"."""
+        """Return the board as text, pixels or SVG; print it in the mode "human"."""
         if self.render_mode is None:
             return None
         over = self.position.decision == OVER
         state: Any = view.state(self.position, self.rules, [], None, over=over)
+        frame = state | {"heights": [n for row in state["heights"] for n in row]}
+        if self.render_mode == "svg":
+            return board_svg(frame, self.possible_agents)
         if self.render_mode == "rgb_array":
-            frame = state | {"heights": [n for row in state["heights"] for n in row]}
             film = Film(self.possible_agents, [frame], PICTURE_WIDTH)
             return np.asarray(film.picture(0), np.uint8)
         scores = [

@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from random import Random
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -75,7 +76,8 @@ def test_the_render_test_of_pettingzoo_passes(ruleset: str, seats: int) -> None:
     render_test(
         lambda render_mode: torres_v0.env(
             ruleset=ruleset, seats=seats, render_mode=render_mode
-        )
+        ),
+        custom_tests={"svg": lambda drawing: drawing.startswith("<svg ")},
     )
 
 
@@ -156,8 +158,8 @@ def test_wrong_arguments_are_refused() -> None:
         torres_v0.raw_env(seats=5)
     with pytest.raises(ValueError, match="reward is 'win'"):
         torres_v0.raw_env(reward="win")
-    with pytest.raises(ValueError, match="render_mode is 'svg'"):
-        torres_v0.raw_env(render_mode="svg")
+    with pytest.raises(ValueError, match="render_mode is 'gif'"):
+        torres_v0.raw_env(render_mode="gif")
 
 
 def test_the_pictures_show_the_game(capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,6 +173,11 @@ def test_the_pictures_show_the_game(capsys: pytest.CaptureFixture[str]) -> None:
     assert board.count("K") == 1
     assert picture.shape[1:] == (524, 3)
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 20
+    drawn = torres_v0.raw_env(render_mode="svg")
+    play(drawn, 1, steps=30)
+    drawing = ET.fromstring(drawn.render())
+    assert drawing.tag.endswith("}svg")
+    assert len(list(drawing.iter())) > 20
     printing = torres_v0.raw_env(render_mode="human")
     play(printing, 1, steps=2)
     assert capsys.readouterr().out.count("seat_1 0") == 2
