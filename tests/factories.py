@@ -20,7 +20,16 @@ from engine.setup import derive
 from ladder.bots import services, submissions
 from ladder.bots.models import Bot, Submission
 from ladder.games import replays
-from ladder.games.models import Attempt, Game, GameStatus, Match, Seat, SeatLog, Worker
+from ladder.games.models import (
+    Attempt,
+    Game,
+    GameStatus,
+    Match,
+    Seat,
+    SeatLog,
+    Worker,
+    tied_ranks,
+)
 from ladder.ratings import summaries
 from ladder.ratings.models import (
     Entry,
@@ -120,9 +129,11 @@ def play(game: Game) -> None:
         game=game, fence=1, worker=worker, ended_at=now, outcome="finished"
     )
     ended = document["result"]
+    tied = tied_ranks(ended["ranks"])
     for seat in seats:
         seat.score = ended["scores"][seat.number]
         seat.rank = ended["ranks"][seat.number]
+        seat.tied = tied[seat.number]
         seat.save()
         SeatLog.objects.create(
             attempt=attempt,

@@ -28,6 +28,7 @@ from ladder.games.models import (
     Seat,
     StoredAnswer,
     Worker,
+    tied_ranks,
 )
 from ladder.runner.verdict import SeatOutput
 
@@ -157,16 +158,18 @@ def finish(
 
     1. If the game is still running under the claim's fence: set it to finished, with
        its replay. Otherwise write nothing at all.
-    2. Write score, rank and fault of each seat.
+    2. Write score and rank of each seat, whether it shares the rank, and its fault.
     3. Close the attempt as finished.
     4. Delete the stored answers, because the replay contains them.
     5. Add the logs of the seats, and the event.
     6. If step 1 wrote nothing, an earlier call may have: then return True.
     """
     seats = sorted(result.seats, key=lambda seat: seat.number)
+    ranks = [seat.rank for seat in seats]
     columns: dict[str, list[Any]] = {
         "score": [seat.score for seat in seats],
-        "rank": [seat.rank for seat in seats],
+        "rank": ranks,
+        "tied": tied_ranks(ranks),
         "fault": [seat.fault for seat in seats],
         "fault_detail": [storable(seat.detail) for seat in seats],
     }

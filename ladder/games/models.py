@@ -6,6 +6,8 @@ match, and an attempt is one try of one worker to play a game. Database constrai
 refuse every state that makes no sense.
 """
 
+from collections.abc import Sequence
+
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -15,6 +17,11 @@ from ladder.bots.models import Bot, Submission
 
 MAX_SEATS = 4
 MAX_REASON_CHARS = 200
+
+
+def tied_ranks(ranks: Sequence[int | None]) -> list[bool]:
+    """Return, for each of a game's ranks, whether another seat has the same one."""
+    return [rank is not None and ranks.count(rank) > 1 for rank in ranks]
 
 
 def installation_of(worker_name: str) -> str:
@@ -279,6 +286,10 @@ class Seat(models.Model):
     )
     score = models.PositiveSmallIntegerField(null=True, blank=True)
     rank = models.PositiveSmallIntegerField(null=True, blank=True, help_text="From 1.")
+    # Follows from the ranks. A column, so that an index leads to the shared victories.
+    tied = models.BooleanField(
+        default=False, help_text="Another seat of the game has the same rank."
+    )
     fault = models.CharField(
         max_length=20,
         choices=[(fault.value, fault.value) for fault in Fault],
@@ -305,6 +316,10 @@ class Seat(models.Model):
                 condition=~Q(fault=""),
                 name="seat_by_fault",
             ),
+            # Without the rank: its change at the finish would touch every index then.
+            models.Index(
+                fields=["bot", "-game"], condition=Q(tied=True), name="seat_tied"
+            ),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -317,6 +332,10 @@ class Seat(models.Model):
                 condition=Q(rank__isnull=True, score__isnull=True)
                 | Q(rank__range=(1, MAX_SEATS), score__isnull=False),
                 name="seat_has_rank_and_score_or_neither",
+            ),
+            models.CheckConstraint(
+                condition=Q(tied=False) | Q(rank__isnull=False),
+                name="seat_without_rank_is_not_tied",
             ),
             models.CheckConstraint(
                 condition=Q(fault__in=["", *(fault.value for fault in Fault)]),

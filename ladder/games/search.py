@@ -8,12 +8,11 @@ from enum import StrEnum
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.db.models.expressions import Combinable, NegatedExpression
 
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, GameStatus, Seat
 
-SeatCondition = Q | Exists | NegatedExpression[Combinable]
+SeatCondition = Q | Exists
 
 
 class SeatOutcome(StrEnum):
@@ -47,14 +46,12 @@ def seat_of(
 
 def seat_with(outcome: SeatOutcome) -> list[SeatCondition]:
     """Return the conditions that the seat ended so, in a game that counts."""
-    others = Seat.objects.filter(game=OuterRef("pk"), rank=1)
-    first_as_well = Exists(others.exclude(number=OuterRef("seats__number")))
     conditions: list[SeatCondition] = [Q(status=GameStatus.FINISHED)]
     match outcome:
         case SeatOutcome.WON:
-            conditions += [Q(seats__rank=1), ~first_as_well]
+            conditions.append(Q(seats__rank=1, seats__tied=False))
         case SeatOutcome.TIED:
-            conditions += [Q(seats__rank=1), first_as_well]
+            conditions.append(Q(seats__rank=1, seats__tied=True))
         case SeatOutcome.LOST:
             conditions.append(Q(seats__rank__gt=1))
         case SeatOutcome.FORFEITED:

@@ -12,7 +12,7 @@ from django.db.models import Count, F, Q
 
 from engine import replay, replay_format
 from ladder.games import replays, selectors
-from ladder.games.models import Attempt, Game, GameStatus, Seat
+from ladder.games.models import Attempt, Game, GameStatus, Seat, tied_ranks
 from ladder.ratings import rebuild
 from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.models import Season
@@ -61,7 +61,9 @@ def check(*, forfeits: bool = False) -> Iterator[InvariantResult]:
             "no bot forfeited by a fault of the service",
             _violation(faults, "seats forfeited"),
         )
-    yield InvariantResult("every replay is valid", _replays())
+    yield InvariantResult(
+        "every replay is valid and has the result of its seats", _replays()
+    )
     yield InvariantResult("the ledger folds to the same ratings", _ledger())
 
 
@@ -113,7 +115,9 @@ def _replays() -> str:
     for game in games.iterator(chunk_size=500):
         seats = sorted(game.seats.all(), key=lambda seat: seat.number)
         result = _replayed_result(bytes(game.replay or b""))
-        wrong += result != ([s.score for s in seats], [s.rank for s in seats])
+        ranks = [seat.rank for seat in seats]
+        holds = result == ([seat.score for seat in seats], ranks)
+        wrong += not holds or [seat.tied for seat in seats] != tied_ranks(ranks)
     return _violation(wrong, "replays are not")
 
 

@@ -76,6 +76,26 @@ def test_a_result_writes_game_seats_attempt_and_logs():
     assert SeatLog.objects.get().stderr == "hm"
 
 
+@pytest.mark.parametrize(
+    ("ranks", "tied"),
+    [
+        ([1, 2], [False, False]),
+        ([1, 1], [True, True]),
+        ([3, 1, 1], [False, True, True]),
+        ([3, 1, 3, 2], [True, False, True, False]),
+    ],
+)
+def test_a_seat_knows_whether_it_shares_its_rank(ranks: list[int], tied: list[bool]):
+    game = factories.game(seats=len(ranks))
+    claim = attempts.claim(game.pk, factories.worker())
+    seats = [SeatResult(number, 40, rank) for number, rank in enumerate(ranks)]
+    seats.reverse()
+
+    assert attempts.finish(claim, replace(RESULT, seats=seats))
+    rows = Seat.objects.order_by("number").values_list("rank", "tied")
+    assert list(rows) == list(zip(ranks, tied, strict=True))
+
+
 def test_finish_may_be_called_again_if_the_fate_of_the_commit_is_unknown():
     claim = attempts.claim(factories.game().pk, factories.worker())
 

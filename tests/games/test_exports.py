@@ -124,7 +124,7 @@ def _parts(client: APIClient, address: str, query: str) -> Iterator[list[int]]:
 
 @KINDS
 def test_filters_apply(anybody: APIClient, games: list[int], address: str) -> None:
-    Seat.objects.filter(game=games[2]).update(rank=1)
+    Seat.objects.filter(game=games[2]).update(rank=1, tied=True)
     Seat.objects.filter(game=games[3], bot__slug="one").update(fault="crash")
 
     assert numbers(read(anybody, f"{address}?bot=one&result=tied")) == [games[2]]

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from ladder.bots.models import Submission
-from ladder.games.models import Game, Match
+from ladder.games.models import Game, Match, tied_ranks
 from tests.factories import make_bot, make_match, upload
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
@@ -16,8 +16,10 @@ FIRST_DAY = datetime(2026, 11, 1, 12, tzinfo=UTC)
 def play(*sitting: Submission, ranks: list[int], day: int, fault: str = "") -> Game:
     """Make a game that finished on a day. The last seat has the fault."""
     game = make_match(*sitting).games.get()
-    for seat, rank in zip(game.seats.order_by("number"), ranks, strict=True):
+    results = zip(ranks, tied_ranks(ranks), strict=True)
+    for seat, (rank, tied) in zip(game.seats.order_by("number"), results, strict=True):
         seat.rank = rank
+        seat.tied = tied
         seat.save()
     if fault:
         seat.fault = fault

@@ -8,6 +8,7 @@ tests/ops/test_postgres.py runs this file on PostgreSQL.
 
 import os
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from django.db import connection
@@ -19,6 +20,7 @@ from ladder.games.views import GameList
 from ladder.moderation.filters import AuditFilter
 from ladder.moderation.models import AuditEntry
 from ladder.ratings.models import Entry
+from tests.factories import make_bot
 
 pytestmark = [
     pytest.mark.django_db,
@@ -35,6 +37,8 @@ GAMES = {
     "ordering=-finished": "game_finished",
     "ladder=rare": "match_by_ladder",
     "ruleset=torres-3d": "match_by_ruleset",
+    "bot=grendel&result=tied": "seat_tied",
+    "owner=ana&result=tied": "seat_tied",
 }
 MATCHES = {
     "ruleset=torres-3d": "match_by_ruleset",
@@ -48,8 +52,7 @@ AUDIT = {"kind=ban": "audit_by_kind", "target=game 7": "audit_by_target"}
 
 
 def parameters(text: str) -> dict[str, str]:
-    name, _, value = text.partition("=")
-    return {name: value}
+    return dict(parse_qsl(text))
 
 
 def plan(rows: QuerySet[Any]) -> str:
@@ -60,7 +63,8 @@ def plan(rows: QuerySet[Any]) -> str:
 
 
 @pytest.mark.parametrize("text", GAMES)
-def test_an_index_leads_to_the_games_of_a_filter(text: str) -> None:
+def test_an_index_leads_to_the_games_of_a_filter(text: str, data_dir) -> None:
+    make_bot("grendel", "ana")
     query = parameters(text)
     filters = GameList.filterset_class(query, queryset=GameList.queryset)
     assert filters.is_valid(), filters.errors

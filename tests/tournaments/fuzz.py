@@ -23,7 +23,7 @@ from django.utils import timezone
 from ladder.bots.models import Bot
 from ladder.common.errors import LadderError
 from ladder.games import services as game_services
-from ladder.games.models import OPEN, Game, GameStatus, Seat
+from ladder.games.models import OPEN, Game, GameStatus, Seat, tied_ranks
 from ladder.moderation import bots as moderation
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
@@ -262,10 +262,13 @@ class Sequence:
     def _finish(self, game: Game) -> None:
         seats = list(game.seats.order_by("number"))
         scores = [self.rng.choice([10, 20, 30, 40]) for _ in seats]
-        for seat, score in zip(seats, scores, strict=True):
+        ranks = [1 + sum(other > score for other in scores) for score in scores]
+        results = zip(seats, scores, ranks, tied_ranks(ranks), strict=True)
+        for seat, score, rank, tied in results:
             Seat.objects.filter(pk=seat.pk).update(
                 score=score,
-                rank=1 + sum(other > score for other in scores),
+                rank=rank,
+                tied=tied,
                 fault="crash" if self.rng.random() < 0.1 else "",
             )
         Game.objects.filter(pk=game.pk).update(

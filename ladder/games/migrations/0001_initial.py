@@ -464,6 +464,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "tied",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Another seat of the game has the same rank.",
+                    ),
+                ),
+                (
                     "fault",
                     models.CharField(
                         blank=True,
@@ -534,6 +541,11 @@ class Migration(migrations.Migration):
                         fields=["fault", "-game"],
                         name="seat_by_fault",
                     ),
+                    models.Index(
+                        condition=models.Q(("tied", True)),
+                        fields=["bot", "-game"],
+                        name="seat_tied",
+                    ),
                 ],
                 "constraints": [
                     models.UniqueConstraint(
@@ -549,6 +561,12 @@ class Migration(migrations.Migration):
                             _connector="OR",
                         ),
                         name="seat_has_rank_and_score_or_neither",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("tied", False), ("rank__isnull", False), _connector="OR"
+                        ),
+                        name="seat_without_rank_is_not_tied",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
