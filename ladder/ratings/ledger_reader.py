@@ -64,6 +64,12 @@ def lines_and_changes(
         yield line, msgspec.json.decode(changes)
 
 
+def changes(season: int, *, after: int, until: int) -> Iterator[list[RatingChange]]:
+    """Yield the stored changes of the entries `after` + 1 to `until`, in order."""
+    for *_, document in _rows(season, ["changes"], after, until):
+        yield msgspec.json.decode(document)
+
+
 def _rows(
     season: int, documents: list[str], after: int, until: int | None
 ) -> Iterator[tuple[Any, ...]]:

@@ -447,6 +447,23 @@ class MeetingSummary(models.Model):
         return f"bot {self.bot_id} against bot {self.other_id}"
 
 
+class SkillSnapshot(models.Model):
+    """The skills of all bots of a season after entry `seq`, for past leaderboards.
+
+    `skills` has the bytes that `skill_snapshots.pack` makes.
+    """
+
+    pk = models.CompositePrimaryKey("season_id", "seq")
+    season = models.ForeignKey(
+        Season, models.CASCADE, related_name="skill_snapshots", db_index=False
+    )
+    seq = models.PositiveBigIntegerField()
+    skills = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"skills of season {self.season_id} after entry {self.seq}"
+
+
 class SummaryCursor(models.Model):
     """The last entry of the ledger that the summaries of a season contain."""
 

@@ -1,28 +1,34 @@
-"""Leaderboards at a past moment, from the points of the ratings. Reads only.
+"""Leaderboards at past moments, from the skills after an entry. Reads only.
 
-Each entry of the ledger that changes a bot has a point (`RatingPoint`), which never
-changes later: a void adds entries of its own. So the leaderboard at a moment has the
-last point of each bot before it, and is what the page showed then.
+What an entry of the ledger changed is stored with it and never changes later: a void
+adds entries of its own. So the leaderboard at a moment follows from the changes up to
+it (`skill_snapshots`), and is what the page showed then.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db import connection
 
 from ladder.bots.models import Bot
-from ladder.ratings.core.ledger import EntryKind
-from ladder.ratings.core.trueskill import Skill
+from ladder.common.fixed_query import preparing_cursor
+from ladder.ratings import skill_snapshots
+from ladder.ratings.core.trueskill import SHOWN_RATING_SIGMAS, Skill
 from ladder.ratings.leaderboard import INTERVAL_95_SDS, are_tied
-from ladder.ratings.models import Entry, Rating, RatingPoint, Season
+from ladder.ratings.models import Season
+
+# To compose it with the ORM for each step of a bisection costs more than to run it.
+_IS_BEFORE = """
+    SELECT 1 FROM ratings_entry WHERE season_id = %s AND seq = %s AND created_at <= %s
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class PastRow:
     """One bot on a past leaderboard, as in `leaderboard.LeaderboardRow`.
 
-    The ledger's points hold the skills only, so the other numbers are None.
+    The ledger's changes hold the skills only, so the other numbers are None.
     """
 
     rank: int
@@ -50,15 +56,6 @@ class PastPage:
     total: int
 
 
-class _PastRating(NamedTuple):
-    bot: int
-    skill: Skill
-
-    @property
-    def rating(self) -> float:
-        return self.skill.shown_rating
-
-
 def season_at(ladder: str, moment: datetime) -> Season | None:
     """Return the season that a ladder played at a moment; None before the first."""
     begun = Season.objects.filter(ladder__slug=ladder, started_at__lte=moment)
@@ -72,76 +69,44 @@ def last_entry(season: Season, moment: datetime) -> int:
     each bit of the number of entries.
     """
     low, high = 0, season.head
-    entries = Entry.objects.filter(season=season)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if entries.filter(seq=middle, created_at__lte=moment).exists():
-            low = middle
-        else:
-            high = middle - 1
+    at = connection.ops.adapt_datetimefield_value(moment)
+    with preparing_cursor() as cursor:
+        while low < high:
+            middle = (low + high + 1) // 2
+            cursor.execute(_IS_BEFORE, (season.pk, middle, at))
+            if cursor.fetchone() is not None:
+                low = middle
+            else:
+                high = middle - 1
     return low
 
 
 def past_page(season: Season, seq: int, start: int, length: int) -> PastPage:
     """Return rows of the leaderboard after entry `seq`, as `leaderboard_page` does."""
-    ratings = sorted(_ratings(season, seq), key=lambda row: (-row.rating, row.bot))
+    skills = skill_snapshots.skills_at(season.pk, seq)
+    ratings = sorted(
+        (SHOWN_RATING_SIGMAS * sigma - mu, bot) for bot, (mu, sigma) in skills.items()
+    )
     page = ratings[start : start + length]
-    bots = Bot.objects.in_bulk([row.bot for row in page])
+    bots = Bot.objects.in_bulk([bot for _, bot in page])
     rows: list[PastRow] = []
-    first = _first_with_equal_rating(ratings, start)
-    for position, row in enumerate(page, start=start):
-        if ratings[first].rating != row.rating:
-            first = position
-        above = ratings[position - 1] if position else None
-        rows.append(_row(first + 1, bots[row.bot], row, above))
+    for position, (negative, number) in enumerate(page, start=start):
+        rank = bisect_left(ratings, (negative,)) + 1  # that of the first equal rating
+        above = Skill(*skills[ratings[position - 1][1]]) if position else None
+        rows.append(_row(rank, bots[number], Skill(*skills[number]), above))
     return PastPage(rows, len(ratings))
 
 
-def _first_with_equal_rating(ratings: list[_PastRating], start: int) -> int:
-    """Return the index of the first rating that is equal to that at `start`."""
-    first = start
-    if start < len(ratings):
-        while first and ratings[first - 1].rating == ratings[start].rating:
-            first -= 1
-    return first
-
-
-def _row(rank: int, bot: Bot, row: _PastRating, above: _PastRating | None) -> PastRow:
-    mu, sigma = row.skill.mu, row.skill.sigma
+def _row(rank: int, bot: Bot, skill: Skill, above: Skill | None) -> PastRow:
     return PastRow(
         rank=rank,
         bot=bot.slug,
         name=bot.name,
         house=bot.house,
-        mu=mu,
-        sigma=sigma,
-        rating=row.rating,
-        low=mu - INTERVAL_95_SDS * sigma,
-        high=mu + INTERVAL_95_SDS * sigma,
-        tied_with_above=above is not None and are_tied(above.skill, row.skill),
+        mu=skill.mu,
+        sigma=skill.sigma,
+        rating=skill.shown_rating,
+        low=skill.mu - INTERVAL_95_SDS * skill.sigma,
+        high=skill.mu + INTERVAL_95_SDS * skill.sigma,
+        tied_with_above=above is not None and are_tied(above, skill),
     )
-
-
-def _ratings(season: Season, seq: int) -> list[_PastRating]:
-    """Return the skills after entry `seq` of all bots that were rated then."""
-    rated = Rating.objects.filter(season=season).values("bot")
-    bots = Bot.objects.filter(pk__in=rated)
-    if gone := _merged_later(season, seq):
-        bots = bots | Bot.objects.filter(pk__in=gone)
-    points = RatingPoint.objects.filter(
-        season=season, bot=OuterRef("pk"), seq__lte=seq
-    ).order_by("-seq")
-    rows: QuerySet[Bot, tuple[int, float | None, float | None]] = bots.annotate(
-        mu=Subquery(points.values("mu")[:1]), sigma=Subquery(points.values("sigma")[:1])
-    ).values_list("pk", "mu", "sigma")
-    return [
-        _PastRating(bot, Skill(mu, sigma))
-        for bot, mu, sigma in rows
-        if mu is not None and sigma is not None
-    ]
-
-
-def _merged_later(season: Season, seq: int) -> list[int]:
-    """Return the bots that had a rating of their own until a later merge."""
-    merges = Entry.objects.filter(season=season, kind=EntryKind.MERGE, seq__gt=seq)
-    return [inputs["gone"] for inputs in merges.values_list("inputs", flat=True)]

@@ -1,9 +1,10 @@
 """Summaries of a season's ledger, so that no page reads all games of a bot.
 
-There are three: the points of each bot's rating, its games by seat, and its games by
-opponent. A cursor says up to which entry they go. `catch_up` adds the next entries; the
-dispatcher calls it once a second. The rater knows nothing of it, so that a fold costs
-no more, and the summaries are at most a few seconds behind the ledger.
+There are four: the points of each bot's rating, its games by seat, its games by
+opponent, and snapshots of all skills (`skill_snapshots`). A cursor says up to which
+entry they go. `catch_up` adds the next entries; the dispatcher calls it once a second.
+The rater knows nothing of it, so that a fold costs no more, and the summaries are at
+most a few seconds behind the ledger.
 
 The summaries follow from the ledger alone. `differences` computes the counts in another
 way, from the seats of the rated games, and compares. `rebuild` makes them anew.
@@ -18,7 +19,8 @@ from django.db import connection, models, transaction
 from django.db.models import F, QuerySet
 
 from ladder.games.models import Seat
-from ladder.ratings.core.ledger import EntryKind
+from ladder.ratings import skill_snapshots
+from ladder.ratings.core.ledger import EntryKind, RatingChange
 from ladder.ratings.core.tallies import Tallies
 from ladder.ratings.models import (
     Entry,
@@ -26,6 +28,7 @@ from ladder.ratings.models import (
     RatingPoint,
     Season,
     SeatSummary,
+    SkillSnapshot,
     SummaryCursor,
 )
 
@@ -40,7 +43,7 @@ _ENTRY, _CURSOR, _MEETING, _SEAT_SUMMARY, _SEAT = (
 )
 
 
-class _EntryRow(NamedTuple):
+class EntryRow(NamedTuple):
     """The columns of an entry that the summaries need."""
 
     seq: int
@@ -48,10 +51,10 @@ class _EntryRow(NamedTuple):
     game: int | None
     bot: int | None
     inputs: dict[str, Any]
-    changes: list[dict[str, Any]]
+    changes: list[RatingChange]
 
 
-class _Point(NamedTuple):
+class RatedPoint(NamedTuple):
     """A bot's rating after an entry, in the order in which points are compared."""
 
     seq: int
@@ -76,6 +79,7 @@ def catch_up(season: int, limit: int = BATCH_ENTRIES) -> int:
     1. Read the entries after the cursor.
     2. Move the cursor. If another process has moved it meanwhile, stop.
     3. Add the points, and the differences that the games and voids make to the counts.
+       Keep a snapshot of all skills from time to time.
 
     All is one transaction, and the row of the cursor is locked from step 2 on. So each
     entry is added exactly once.
@@ -88,9 +92,10 @@ def catch_up(season: int, limit: int = BATCH_ENTRIES) -> int:
         unmoved = SummaryCursor.objects.filter(season=season, seq=cursor.seq)
         if not unmoved.update(seq=rows[-1][0]):
             return 0
-        entries = [_EntryRow._make(row) for row in rows]
+        entries = [EntryRow._make(row) for row in rows]
         _add_points(season, entries)
         _add_counts(season, _tallies(entries))
+        skill_snapshots.keep(season, cursor.seq, entries[-1].seq)
     return len(entries)
 
 
@@ -99,7 +104,7 @@ def rebuild(season: int) -> None:
     with transaction.atomic():
         SummaryCursor.objects.get_or_create(season_id=season)
         SummaryCursor.objects.filter(season=season).update(seq=0)
-        for model in (RatingPoint, SeatSummary, MeetingSummary):
+        for model in (RatingPoint, SeatSummary, MeetingSummary, SkillSnapshot):
             model.objects.filter(season=season).delete()
     while catch_up(season):
         pass
@@ -111,6 +116,8 @@ def differences(season: int) -> list[str]:
     if cursor is None:
         return []
     complaints = _point_differences(season, cursor.seq)
+    for seq in skill_snapshots.wrong_snapshots(season, cursor.seq)[:MAX_COMPLAINTS]:
+        complaints.append(f"summaries: the skills after entry {seq} are wrong")
     for name, query in (("seat", _SEAT_QUERY), ("opponent", _MEETING_QUERY)):
         if wrong := _count_differences(season, query):
             complaints.append(f"summaries: {wrong} counts of games by {name} are wrong")
@@ -126,7 +133,7 @@ def _entries(
     return entries.values_list("seq", "kind", "game", "bot", "inputs", "changes")
 
 
-def _points_of(entry: _EntryRow, ratings: Ratings) -> list[_Point]:
+def points_of(entry: EntryRow, ratings: Ratings) -> list[RatedPoint]:
     """Return the points of an entry, ordered by bot, and bring `ratings` up to date.
 
     An entry about one bot has a point even if it does not change the rating: so each
@@ -141,27 +148,27 @@ def _points_of(entry: _EntryRow, ratings: Ratings) -> list[_Point]:
     points = []
     for bot in sorted(bots):
         if rating := ratings.get(bot):
-            point = _Point(entry.seq, bot, entry.kind, entry.game, *rating)
+            point = RatedPoint(entry.seq, bot, entry.kind, entry.game, *rating)
             points.append(point)
     return points
 
 
-def _add_points(season: int, entries: Sequence[_EntryRow]) -> None:
+def _add_points(season: int, entries: Sequence[EntryRow]) -> None:
     ratings = _earlier_ratings(season, entries)
-    points = [point for entry in entries for point in _points_of(entry, ratings)]
+    points = [point for entry in entries for point in points_of(entry, ratings)]
     RatingPoint.objects.bulk_create(
         (RatingPoint(season_id=season, **_columns(point)) for point in points),
         batch_size=ROWS_PER_STATEMENT,
     )
 
 
-def _columns(point: _Point) -> dict[str, Any]:
+def _columns(point: RatedPoint) -> dict[str, Any]:
     columns = point._asdict()
     columns["bot_id"] = columns.pop("bot")
     return columns
 
 
-def _earlier_ratings(season: int, entries: Sequence[_EntryRow]) -> Ratings:
+def _earlier_ratings(season: int, entries: Sequence[EntryRow]) -> Ratings:
     """Return the ratings of bots with an entry that does not change their rating.
 
     Few entries are like that: a new upload with the same code.
@@ -176,7 +183,7 @@ def _earlier_ratings(season: int, entries: Sequence[_EntryRow]) -> Ratings:
     return ratings
 
 
-def _tallies(entries: Sequence[_EntryRow]) -> Tallies:
+def _tallies(entries: Sequence[EntryRow]) -> Tallies:
     """Return the difference that these entries make to the counts."""
     tallies = Tallies()
     voided = [entry.game for entry in entries if entry.kind == EntryKind.VOID]
@@ -238,20 +245,20 @@ def _point_differences(season: int, until: int) -> list[str]:
     return complaints
 
 
-def _expected_points(season: int, until: int) -> Iterator[_Point]:
+def _expected_points(season: int, until: int) -> Iterator[RatedPoint]:
     ratings: Ratings = {}
     rows = _entries(season, until=until).iterator(chunk_size=CHUNK_ROWS)
     for row in rows:
-        yield from _points_of(_EntryRow._make(row), ratings)
+        yield from points_of(EntryRow._make(row), ratings)
 
 
-def _stored_points(season: int, until: int) -> Iterator[_Point]:
+def _stored_points(season: int, until: int) -> Iterator[RatedPoint]:
     points = RatingPoint.objects.filter(season=season, seq__lte=until)
     rows = points.order_by("seq", "bot").values_list(
         "seq", "bot", "kind", "game", "mu", "sigma"
     )
     for row in rows.iterator(chunk_size=CHUNK_ROWS):
-        yield _Point._make(row)
+        yield RatedPoint._make(row)
 
 
 # The seats of all rated games that no entry voids, up to the cursor. Both sides of the

@@ -1,6 +1,7 @@
 """Leaderboards at past moments, and histories over all seasons, over REST."""
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from random import Random
@@ -13,7 +14,16 @@ from ladder.bots.models import Bot
 from ladder.games import services as games
 from ladder.games.models import Game
 from ladder.moderation.audit import Operator
-from ladder.ratings import leaderboard, operations, past, rater, summaries
+from ladder.ratings import (
+    leaderboard,
+    ledger_reader,
+    operations,
+    past,
+    rater,
+    skill_snapshots,
+    summaries,
+)
+from ladder.ratings.core.ledger import RatingChange
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry, Season
 from tests import factories
@@ -58,11 +68,12 @@ def date_entries(season: Season) -> None:
 
 
 @pytest.fixture
-def boards(data_dir) -> dict[int, Board]:
+def boards(data_dir, monkeypatch: pytest.MonkeyPatch) -> dict[int, Board]:
     """Return the leaderboard after some entries of a season, which has a void.
 
-    Entry n was written on day n.
+    Entry n was written on day n. A snapshot of all skills is kept every five entries.
     """
+    monkeypatch.setattr(skill_snapshots, "SNAPSHOT_ENTRIES", 5)
     rng = Random(5)
     season = ensure_default_ladder().seasons.get()
     bots = [game_factories.bot(name) for name in "abcdef"]
@@ -158,6 +169,26 @@ def test_a_bot_is_listed_as_long_as_it_was_rated(
     assert columns(before) == boards[last]
     assert columns(after) == present(season)
     assert len(after) == len(before) - 1
+
+
+def test_a_past_leaderboard_reads_few_entries(
+    anybody: APIClient, boards: dict[int, Board], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    stored = ledger_reader.changes
+
+    def changes(*season: int, **bounds: int) -> Iterator[list[RatingChange]]:
+        for entry in stored(*season, **bounds):
+            read.append(entry)
+            yield entry
+
+    monkeypatch.setattr(ledger_reader, "changes", changes)
+    for seq, expected in boards.items():
+        read.clear()
+        document = anybody.get(f"{BOARD}?at={at(seq)}").json()
+        assert columns(document["results"]) == expected
+        assert len(read) == seq % 5
+    assert max(boards) > 15
 
 
 @pytest.mark.parametrize("moment", ["", "yesterday", "2026-13-01", "1e5", "a%00"])

@@ -7,7 +7,7 @@ import pytest
 from ladder.bots.models import Bot
 from ladder.games import services as games
 from ladder.games.models import Game, Seat
-from ladder.ratings import rater, rebuild, statistics, summaries
+from ladder.ratings import rater, rebuild, skill_snapshots, statistics, summaries
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import (
     MeetingSummary,
@@ -15,6 +15,7 @@ from ladder.ratings.models import (
     RatingPoint,
     Season,
     SeatSummary,
+    SkillSnapshot,
 )
 from tests.games import factories
 from tests.ratings.factories import finish, make_matches
@@ -86,6 +87,39 @@ def test_the_check_finds_a_wrong_summary(season, model, change):
 
     model.objects.filter(pk=key).delete()
     assert rebuild.check(season).complaints
+
+
+def test_the_check_finds_a_wrong_snapshot(season, monkeypatch):
+    monkeypatch.setattr(skill_snapshots, "SNAPSHOT_ENTRIES", 6)
+    summaries.rebuild(season.pk)
+    seqs = list(SkillSnapshot.objects.order_by("seq").values_list("seq", flat=True))
+    assert seqs == list(range(6, season.head + 1, 6))
+    assert rebuild.check(season).complaints == []
+
+    earlier = SkillSnapshot.objects.get(seq=6)
+    SkillSnapshot.objects.filter(seq=12).update(skills=earlier.skills)
+    complaints = rebuild.check(season).complaints
+    assert complaints == ["summaries: the skills after entry 12 are wrong"]
+
+    summaries.rebuild(season.pk)
+    assert rebuild.check(season).complaints == []
+
+
+def test_snapshots_are_the_same_however_the_ledger_is_read(season, monkeypatch):
+    monkeypatch.setattr(skill_snapshots, "SNAPSHOT_ENTRIES", 3)
+    summaries.rebuild(season.pk)
+    whole = list(SkillSnapshot.objects.order_by("seq").values_list("seq", "skills"))
+    SkillSnapshot.objects.all().delete()
+    for seq in range(season.head):
+        skill_snapshots.keep(season.pk, seq, seq + 1)
+
+    again = SkillSnapshot.objects.order_by("seq").values_list("seq", "skills")
+    assert list(again) == whole
+    skills = skill_snapshots.skills_at(season.pk, season.head)
+    ratings = Rating.objects.filter(season=season).values_list("bot", "mu", "sigma")
+    assert {bot: (mu, sigma) for bot, (mu, sigma) in skills.items()} == {
+        bot: (mu, sigma) for bot, mu, sigma in ratings
+    }
 
 
 def test_two_processes_add_each_entry_once(season, monkeypatch):

@@ -528,6 +528,33 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="SkillSnapshot",
+            fields=[
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "season_id",
+                        "seq",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("seq", models.PositiveBigIntegerField()),
+                ("skills", models.BinaryField()),
+                (
+                    "season",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="skill_snapshots",
+                        to="ratings.season",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
             name="SeatSummary",
             fields=[
                 (
