@@ -5,10 +5,12 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db.models import Count
 
+from ladder.bots import house_bots
 from ladder.bots.models import Bot
 from ladder.games.models import Game, GameStatus, Seat
 from ladder.ops import invariants
-from ladder.ratings import checkpoints, rebuild
+from ladder.ratings import checkpoints, rater, rebuild, summaries
+from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Checkpoint, Membership, Rating, Season
 from ladder.tournaments.models import Tournament
 
@@ -42,6 +44,26 @@ def test_a_filled_database_is_consistent(monkeypatch):
     assert set(Tournament.objects.values_list("status", flat=True)) == {"finished"}
     statuses = set(Game.objects.values_list("status", flat=True))
     assert statuses == {"finished", "dead", "cancelled"}
+
+
+def test_a_season_that_bots_have_joined_already_is_filled():
+    house_bots.ensure_house_bots()
+    season = ensure_default_ladder().seasons.get()
+    assert rater.welcome(season.pk) == 5
+    fill(games=300, tournaments=0)
+
+    assert rebuild.check(Season.objects.get()).complaints == []
+    assert not summaries.behind().exists()
+
+
+def test_the_audit_finds_a_seat_with_a_wrong_tie():
+    fill(games=10, busiest=2, tournaments=0)
+    game = Game.objects.filter(status=GameStatus.FINISHED).earliest("pk")
+    game.seats.filter(number=0).update(tied=True)
+
+    (broken,) = [result for result in invariants.check() if not result.holds]
+    assert broken.invariant == "every replay is valid and has the result of its seats"
+    assert broken.violation == "1 replays are not"
 
 
 def test_one_bot_has_as_many_games_as_wanted():

@@ -60,7 +60,7 @@ def finish_game(game: Game, specimen: Specimen, worker: Worker, at: datetime) ->
     )
     for number, score in enumerate(specimen.scores):
         Seat.objects.filter(game=game, number=number).update(
-            score=score, rank=specimen.ranks[number]
+            score=score, rank=specimen.ranks[number], tied=specimen.tied[number]
         )
     Game.objects.filter(pk=game.pk).update(
         status=GameStatus.FINISHED,

@@ -16,8 +16,9 @@ from ladder.games.models import Attempt, Game, Match, Seat, Worker
 from ladder.ops.fill.bots import FilledBot, Upload
 from ladder.ops.fill.rows import RowWriter, first_free_id
 from ladder.ops.fill.specimens import Specimen, play_specimens
+from ladder.ops.fill.summaries import SummaryWriter
 from ladder.ops.fill.world import NEW_VERSION_SHARE, TABLE_SIZES, PlannedGame, World
-from ladder.ratings import checkpoints
+from ladder.ratings import checkpoints, summaries
 from ladder.ratings.core import ledger
 from ladder.ratings.core.ledger import EntryKind, LedgerLine, LedgerState
 from ladder.ratings.ledger_reader import lines
@@ -67,6 +68,8 @@ class SeasonWriter:
         self._seq = season.head
         for line in lines(season.pk, until=season.head):
             ledger.apply(self._state, line)
+        while summaries.catch_up(season.pk):
+            pass
         self._specimens = {
             size: play_specimens(self._ladder.ruleset, size, self._ladder.limits, rng)
             for size in TABLE_SIZES
@@ -88,7 +91,8 @@ class SeasonWriter:
             *("started_at", "finished_at", "reason", "note", "engine", "replay"),
         )
         self._seats = RowWriter(
-            Seat, "game_id", "number", "submission_id", "bot_id", "score", "rank"
+            Seat,
+            *("game_id", "number", "submission_id", "bot_id", "score", "rank", "tied"),
         )
         self._attempts = RowWriter(
             Attempt,
@@ -103,6 +107,7 @@ class SeasonWriter:
             *("season_id", "seq", "kind", "game_id", "bot_id", "inputs", "changes"),
             "created_at",
         )
+        self._summaries = SummaryWriter(self._season.pk, self._state)
         self._states: dict[int, LedgerState] = {}
         """The states that become checkpoints, by the number of their last entry."""
 
@@ -113,6 +118,8 @@ class SeasonWriter:
         """
         self._write_memberships()
         for bot, upload in zip(self._bots, self._playing, strict=True):
+            if bot.bot in self._state.bots:
+                continue  # it joined before the command began
             self._add_bot_entry(EntryKind.JOIN, bot, upload, self._clock.started)
         versions = self._new_versions(games)
         for number, planned in enumerate(world.games()):
@@ -126,6 +133,7 @@ class SeasonWriter:
                 self._flush()
                 progress(number + 1)
         self._flush()
+        self._summaries.write_counts()
         self._write_ratings()
         progress(games)
 
@@ -134,8 +142,10 @@ class SeasonWriter:
         members = RowWriter(
             Membership, "ladder_id", "bot_id", "joined_at", "changed_at"
         )
+        present = set(self._ladder.memberships.values_list("bot", flat=True))
         for bot in self._bots:
-            members.add(self._ladder.pk, bot.bot, started, started)
+            if bot.bot not in present:
+                members.add(self._ladder.pk, bot.bot, started, started)
         members.flush()
 
     def _first_upload(self, bot: FilledBot, k: int) -> Upload:
@@ -171,8 +181,9 @@ class SeasonWriter:
         for number, k in enumerate(seating):
             score = specimen.scores[number] if finished else None
             rank = specimen.ranks[number] if finished else None
+            tied = finished and specimen.tied[number]
             submission, bot = self._playing[k].submission, self._bots[k].bot
-            self._seats.add(self._game_id, number, submission, bot, score, rank)
+            self._seats.add(self._game_id, number, submission, bot, score, rank, tied)
         self._add_attempts(planned.status, at)
         if finished:
             self._add_game_entry(specimen, seating, at + GAME_TIME)
@@ -239,6 +250,9 @@ class SeasonWriter:
         changes = ledger.step(self._state, line)
         season = self._season.pk
         self._entries.add(season, self._seq, kind.value, game, bot, inputs, changes, at)
+        self._summaries.add(
+            summaries.EntryRow(self._seq, kind, game, bot, inputs, changes)
+        )
         if self._seq % checkpoints.CHECKPOINT_EVERY == 0:
             self._keep_state()
 
@@ -260,12 +274,14 @@ class SeasonWriter:
             self._attempts,
             self._pairings,
             self._entries,
+            self._summaries,
         ):
             writer.flush()
 
     def _write_ratings(self) -> None:
         for seq, state in self._states.items():
             Checkpoint.objects.create(season=self._season, seq=seq, state=state.dump())
+        Rating.objects.filter(season=self._season).delete()
         bots = sorted(self._state.bots.items())
         columns = rating_columns(bots[0][1])
         ratings = RowWriter(Rating, "season_id", "bot_id", *columns)

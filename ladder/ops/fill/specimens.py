@@ -15,6 +15,7 @@ from engine.game import TorresGame
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.games import replays
+from ladder.games.models import tied_ranks
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
 
 SPECIMENS_PER_SIZE = 8
@@ -22,7 +23,7 @@ SPECIMENS_PER_SIZE = 8
 
 @dataclass(frozen=True, slots=True)
 class Specimen:
-    """A finished game. `scores` and `ranks` are in the order of the seats.
+    """A finished game. `scores`, `ranks` and `tied` are in the order of the seats.
 
     `seats` lists the seats by rank, the best first; `replay` is the stored form.
     """
@@ -30,6 +31,7 @@ class Specimen:
     seed: str
     scores: list[int]
     ranks: list[int]
+    tied: list[bool]
     seats: list[int]
     reason: str
     engine: str
@@ -67,6 +69,7 @@ def _play(ruleset: str, players: int, limits: dict[str, int], seed: str) -> Spec
         seed=seed,
         scores=result["scores"],
         ranks=ranks,
+        tied=tied_ranks(ranks),
         seats=sorted(range(players), key=ranks.__getitem__),
         reason=result["reason"],
         engine=str(document["engine"]),
