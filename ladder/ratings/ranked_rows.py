@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
 
 from ladder.bots.models import Bot
 from ladder.ratings.leaderboard import INTERVAL_95_SDS, is_settling
@@ -112,35 +111,69 @@ COLUMNS = (
     "games",
     "forfeits",
     "fresh",
-    "better",
-    "equal_before",
 )
+
+
+class _Place(NamedTuple):
+    """How many bots are rated higher than a bot, and equally but listed before it."""
+
+    better: int
+    equal_before: int
 
 
 def ranked_page(
     season: Season, chosen: BoardFilter, start: int, length: int
 ) -> RankedPage:
-    """Return `length` of the chosen rows from index `start` on, best first."""
-    rated = Rating.objects.filter(season=season)
+    """Return `length` of the chosen rows from index `start` on, best first.
+
+    1. Find the rows, and join only to these what is shown of them.
+    2. Count the bots that are rated higher than the first of them.
+    3. Go down the whole leaderboard from the first to the last, to number them.
+    """
+    rated = Rating.objects.filter(season=season).order_by("-rating", "bot")
     listed = _chosen(rated, chosen)
-    same_season = Rating.objects.filter(season=season).order_by()
-    equal = same_season.filter(rating=OuterRef("rating"), bot__lt=OuterRef("bot"))
+    part = listed.values("pk")[start : start + length]
     members = Membership.objects.filter(ladder=season.ladder_id, bot=OuterRef("bot"))
-    ordered = listed.annotate(
-        place=Subquery(members.values("status")),
-        better=_count(same_season.filter(rating__gt=OuterRef("rating"))),
-        equal_before=_count(equal),
-    ).order_by("-rating", "bot")
-    rows = ordered.values_list(*COLUMNS)[start : start + length]
-    hidden = 0
-    if not chosen.withdrawn:
-        hidden = rated.filter(bot__status=Bot.Status.WITHDRAWN).count()
-    return RankedPage([RankedRow._make(row) for row in rows], listed.count(), hidden)
+    shown = rated.filter(pk__in=part).annotate(place=Subquery(members.values("status")))
+    rows = list(shown.values_list(*COLUMNS))
+    first, last = (rows[0][_RATING], rows[-1][_RATING]) if rows else (0.0, 0.0)
+    counts = rated.order_by().aggregate(
+        all=Count("pk"),
+        better=Count("pk", Q(rating__gt=first)),
+        withdrawn=Count("pk", Q(bot__in=_WITHDRAWN)),
+    )
+    hidden = 0 if chosen.withdrawn else counts["withdrawn"]
+    total = listed.count() if chosen.is_search else counts["all"] - hidden
+    places = _places(
+        counts["better"], rated.filter(rating__lte=first, rating__gte=last)
+    )
+    return RankedPage(
+        [RankedRow._make((*row, *places[row[0]])) for row in rows], total, hidden
+    )
+
+
+_RATING = COLUMNS.index("rating")
+_WITHDRAWN = Bot.objects.filter(status=Bot.Status.WITHDRAWN)
+
+
+def _places(better: int, rated: QuerySet[Rating]) -> dict[int, _Place]:
+    """Return the places of these bots, the first of which has `better` before it."""
+    places = {}
+    above = None
+    for position, (bot, rating) in enumerate(
+        rated.values_list("bot", "rating"), start=better
+    ):
+        if rating != above:
+            better = position
+            above = rating
+        places[bot] = _Place(better, position - better)
+    return places
 
 
 def _chosen(rated: QuerySet[Rating], chosen: BoardFilter) -> QuerySet[Rating]:
     if not chosen.withdrawn:
-        rated = rated.exclude(bot__status=Bot.Status.WITHDRAWN)
+        # Not by a join: it would be made for each row before the page, too.
+        rated = rated.exclude(bot__in=_WITHDRAWN)
     if chosen.language:
         rated = rated.filter(submission__language=chosen.language)
     text = chosen.text[:MAX_SEARCH_CHARS]
@@ -148,8 +181,3 @@ def _chosen(rated: QuerySet[Rating], chosen: BoardFilter) -> QuerySet[Rating]:
         by_owner = Q(bot__house=False, bot__owner__username__icontains=text)
         rated = rated.filter(Q(bot__name__icontains=text) | by_owner)
     return rated
-
-
-def _count(rows: QuerySet[Rating]) -> Coalesce:
-    counted = rows.values("season").annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(counted), 0)

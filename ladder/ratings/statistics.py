@@ -7,7 +7,6 @@ the cost of a number does not depend on how many games there are.
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from itertools import count
 from typing import Any
 
 from django.db.models import Exists, F, FloatField, OuterRef, QuerySet, Subquery
@@ -266,7 +265,8 @@ def bands(season: Season, first: int = 1, last: int = 1000) -> list[TieBand]:
     """
     heads: list[tuple[int, Skill]] = []
     end = 0
-    for position, skill in enumerate(_skills_best_first(season), start=1):
+    skills = _skills_best_first(season, last + BAND_CHUNK_ROWS)
+    for position, skill in enumerate(skills, start=1):
         if not heads or higher_skill_probability(heads[-1][1], skill) >= CONFIDENCE:
             if position > last:
                 break
@@ -281,12 +281,19 @@ def bands(season: Season, first: int = 1, last: int = 1000) -> list[TieBand]:
     return [band for band in bands if band.last >= first]
 
 
-def _skills_best_first(season: Season) -> Iterator[Skill]:
-    """Yield the skills in the order of the leaderboard, read chunk by chunk."""
+def _skills_best_first(season: Season, expected: int) -> Iterator[Skill]:
+    """Yield the skills in the order of the leaderboard.
+
+    The `expected` first ones are read at once, and the others chunk by chunk.
+    """
     rows = Rating.objects.filter(season=season).order_by("-rating", "bot")
     columns = rows.values_list("mu", "sigma")
-    for start in count(0, BAND_CHUNK_ROWS):
-        chunk = [Skill(*row) for row in columns[start : start + BAND_CHUNK_ROWS]]
+    start = 0
+    length = expected
+    while True:
+        chunk = [Skill(*row) for row in columns[start : start + length]]
         yield from chunk
-        if len(chunk) < BAND_CHUNK_ROWS:
+        if len(chunk) < length:
             return
+        start += length
+        length = BAND_CHUNK_ROWS
