@@ -1,6 +1,6 @@
 """The contents of the list of ladders, and of the parts of the home page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.core.cache import cache
@@ -11,11 +11,11 @@ from engine.rulesets import SWITCHES
 from ladder.games import visibility as games
 from ladder.games.installed_languages import InstalledLanguage, installed_languages
 from ladder.games.models import OPEN, Game, GameStatus, Match
-from ladder.ratings import leaderboard
-from ladder.ratings.core.ledger import EntryKind
+from ladder.ratings import leaderboard, ledger_reader
+from ladder.ratings.core.ledger import EntryKind, LedgerLine, RatingChange
 from ladder.ratings.core.trueskill import Skill
 from ladder.ratings.description import BadLadder, read_tables
-from ladder.ratings.models import Entry, Ladder, Membership, Season
+from ladder.ratings.models import Ladder, Membership, Season
 from ladder.runner.limits import BadLimits, read_limits
 from ladder.tournaments import visibility as tournaments
 from ladder.tournaments.models import Tournament
@@ -27,14 +27,14 @@ GOING = (
     Tournament.Status.CHECK_IN,
     Tournament.Status.ENTRY,
 )
-UPSET_GAMES = 200
-"""Upsets are looked for among this many of the latest rated games of a season."""
+UPSET_ENTRIES = 200
+"""Upsets are looked for among this many of the latest entries of a ledger."""
 MAX_UPSETS = 3
 MIN_UPSET = 1.0
 """The winner was rated lower by at least this. Smaller differences are no surprise."""
 MAX_UPSET_SIGMA = 2.5
 """The rating of a bot with a larger σ says too little to be surprised by its win."""
-UPSETS_TTL_S = 30  # reads the entries of 200 games
+UPSETS_TTL_S = 30  # reads UPSET_ENTRIES entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +147,15 @@ def _seconds(ms: int) -> str:
     return f"{ms / 1000:g} s"
 
 
-def featured_game() -> Game | None:
+def featured_game() -> int | None:
     """Return the newest running game that may be watched, else the last finished one.
 
     A finished game has no picture while another one with its decks is open.
     """
     open_games = Game.objects.filter(match=OuterRef("match"), status__in=OPEN)
-    finished = games.games().filter(~Exists(open_games), status=GameStatus.FINISHED)
-    return _featured_running().first() or _without_comparisons(finished).first()
+    finished = games.game_keys().filter(~Exists(open_games), status=GameStatus.FINISHED)
+    keys = _without_comparisons(finished).values_list("pk", flat=True)
+    return running_game() or keys.first()
 
 
 def running_game() -> int | None:
@@ -194,28 +195,27 @@ def _differences(season: Season) -> dict[int, float]:
 
     There are some more than are shown, because a game may be voided or hidden.
     """
-    entries = Entry.objects.filter(season=season, kind=EntryKind.GAME)
-    latest = entries.order_by("-seq").values_list("game", "inputs", "changes")
+    after = max(0, season.head - UPSET_ENTRIES)
     found = {
-        game: lead
-        for game, inputs, changes in latest[:UPSET_GAMES]
-        if (lead := _lead_of_others(inputs, changes)) >= MIN_UPSET
+        line.game: lead
+        for line, changes in ledger_reader.lines_and_changes(season.pk, after=after)
+        if line.game is not None
+        and line.kind == EntryKind.GAME
+        and (lead := _lead_of_others(line, changes)) >= MIN_UPSET
     }
     greatest = sorted(found, key=lambda game: -found[game])[: 2 * MAX_UPSETS]
     return {game: found[game] for game in greatest}
 
 
-def _lead_of_others(
-    inputs: dict[str, object], changes: list[dict[str, object]]
-) -> float:
+def _lead_of_others(line: LedgerLine, changes: Sequence[RatingChange]) -> float:
     """Return how much higher the best loser was rated than the winner; 0 if not."""
     before = {
-        change["bot"]: Skill(*change["before"])  # type: ignore[misc]
+        change["bot"]: Skill(*change["before"])
         for change in changes
         if change["before"]
     }
-    seats = inputs.get("seats", [])
-    ranks = {s["bot"]: s["rank"] for s in seats if s["bot"] in before}  # type: ignore[attr-defined]
+    seats = line.inputs.get("seats", ())
+    ranks = {seat["bot"]: seat["rank"] for seat in seats if seat["bot"] in before}
     winners = [before[bot] for bot, rank in ranks.items() if rank == 1]
     losers = [before[bot] for bot, rank in ranks.items() if rank != 1]
     if len(winners) != 1 or not losers or winners[0].sigma > MAX_UPSET_SIGMA:

@@ -51,14 +51,14 @@ class HomePage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         ladder = boards.default_ladder()
         season = ratings.current(ladder) if ladder else None
-        latest = list(
-            games.games()
-            .exclude(status__in=NOT_STARTED)
-            .exclude(match__kind=Match.Kind.COMPARISON)[:LATEST_GAMES]
-        )
+        keys = games.game_keys().exclude(match__kind=Match.Kind.COMPARISON)
+        played = keys.exclude(status__in=NOT_STARTED).values_list("pk", flat=True)
+        latest = list(played[:LATEST_GAMES])
+        featured = ladder_pages.featured_game()
+        shown = games.games().in_bulk([*latest, featured] if featured else latest)
         context = {
-            "games": latest,
-            "featured": ladder_pages.featured_game(),
+            "games": [shown[pk] for pk in latest if pk in shown],
+            "featured": shown.get(featured or 0),
             "ladder": ladder,
             "board": ladder and season and boards.season_board(ladder, season, 1),
             "upsets": ladder_pages.latest_upsets(season) if season else [],

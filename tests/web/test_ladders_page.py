@@ -127,7 +127,7 @@ def test_only_the_latest_games_and_few_upsets_are_read(
     later = make_match(show.anas, show.bens)
     pair(show.season, later)
     fold(show.season, later.games.get(), {show.anas.bot: (31.0, 1.0)})
-    monkeypatch.setattr(ladder_pages, "UPSET_GAMES", 1)
+    monkeypatch.setattr(ladder_pages, "UPSET_ENTRIES", 1)
 
     assert ladder_pages.latest_upsets(show.season) == []
     assert Seat.objects.filter(game=upset).exists()

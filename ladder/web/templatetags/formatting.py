@@ -5,12 +5,15 @@ from fractions import Fraction
 from functools import lru_cache
 
 from django.template import Library
+from django.template.defaultfilters import floatformat
 from django.urls import get_script_prefix, reverse
+from django.utils.html import format_html
 
 from ladder.games.models import Game, Seat
 
 register = Library()
 MAX_KNOWN_ADDRESSES = 20_000
+MAX_KNOWN_NUMBERS = 20_000
 VULGAR = {
     Fraction(1, 2): "½",
     Fraction(1, 3): "⅓",
@@ -70,6 +73,16 @@ def decimals(value: float, digits: int) -> str:
 
 
 @register.filter
+@lru_cache(MAX_KNOWN_NUMBERS)
+def short(value: float, digits: int) -> str:
+    """Format a number with this number of decimals, or none if it is whole.
+
+    For lists: `floatformat` with a negative number is the same, but much slower.
+    """
+    return str(floatformat(value, -digits))
+
+
+@register.filter
 def signed(value: float | None) -> str:
     """Format a difference with its sign. The minus sign is as wide as a plus."""
     if value is None:
@@ -84,6 +97,22 @@ def arrow(value: float | None) -> str:
     if value is None or abs(value) < 0.005:
         return ""
     return "▲" if value > 0 else "▼"
+
+
+@register.filter
+def trend(value: float | None) -> str:
+    """Return a change as HTML, with an arrow.
+
+    For lists: to include a template in each row was a tenth of the time of a page.
+    """
+    direction = arrow(value)
+    style = {"▲": " up", "▼": " down"}.get(direction, "")
+    return format_html(
+        '<span class="trend{}"><span aria-hidden="true">{}</span> {}</span>',
+        style,
+        direction,
+        signed(value),
+    )
 
 
 @register.filter
