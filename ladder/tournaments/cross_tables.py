@@ -69,7 +69,7 @@ class CrossTables:
 
 def cross_tables(
     tournament: Tournament,
-    order: Standings | None,
+    order: Standings,
     entrants: Mapping[int, Entrant],
     last_round: int | None,
 ) -> CrossTables:
@@ -81,15 +81,15 @@ def cross_tables(
     shown: dict[int, list[int]] = {}
     left_out = 0
     cells = 0
-    for pool, table in (order.tables if order else {}).items():
+    for pool, table in order.tables.items():
         keys = [line.key for line in table.lines[:MAX_ROWS]]
         cells += len(keys) ** 2
         if cells > MAX_CELLS:
             left_out += 1
         else:
             shown[pool] = keys
-    fixtures = _fixtures(order, shown, last_round) if order else []
-    if not fixtures or order is None:
+    fixtures = _fixtures(order, shown, last_round)
+    if not fixtures:
         return CrossTables([], 0)
     matches = _matches(tournament, [key for keys in shown.values() for key in keys])
     meetings = _meetings(fixtures, matches)
@@ -122,9 +122,10 @@ def _fixtures(
     return [
         fixture
         for key, fixture in order.settled.items()
-        if key.pool in members
-        and fixture.result is not None
+        if fixture.result is not None
+        and key.pool in members
         and (last_round is None or key.round <= last_round)
+        and not members[key.pool].isdisjoint(fixture.entrants)
         and len(members[key.pool].intersection(fixture.entrants)) > 1
     ]
 

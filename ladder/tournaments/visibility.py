@@ -18,6 +18,7 @@ from django.core.cache import cache
 from django.db.models import Count, F, Max, Min, Prefetch, Q, QuerySet
 
 from ladder.common.errors import LadderError
+from ladder.common.garbage import collector_paused
 from ladder.games import visibility as games
 from ladder.games.models import Game
 from ladder.tournaments import selectors
@@ -32,6 +33,9 @@ from ladder.tournaments.models import (
     Tournament,
     TournamentStatus,
 )
+
+EntrantRows = Mapping[int, Entrant]
+"""The entrants of a tournament with their bots, by primary key."""
 
 POOL_NAMES: Mapping[int, str] = {MAIN: "main", LOSERS: "losers", FINAL: "final"}
 
@@ -320,17 +324,26 @@ def overview(tournament: Tournament) -> Overview:
     known: Overview | None = cache.get(key)
     started = time.monotonic()
     if known is None:
-        order = standings(tournament)
-        known = Overview(
-            lines(tournament, order),
-            ties(tournament, order),
-            bracket(tournament, order),
-            _cross_tables(tournament, order),
-        )
+        with collector_paused():
+            known = _overview(tournament)
         cache.set(key, known, MAX_OVERVIEW_AGE_S if fresh_s else 0)
     cost_s = time.monotonic() - started
     cache.set(recent_key, known, max(fresh_s, OVERVIEW_COST_FACTOR * cost_s))
     return known
+
+
+def _overview(tournament: Tournament) -> Overview:
+    order = standings(tournament)
+    if order is None:
+        return Overview([], [], [], CrossTables([], 0))
+    rows = {row.pk: row for row in tournament.entrants.select_related("bot")}
+    known_rounds = tournament.revealed if tournament.held_back else None
+    return Overview(
+        _lines(order, rows),
+        _ties(order, rows),
+        _bracket(order, rows, last_visible_round(tournament)),
+        cross_tables(tournament, order, rows, known_rounds),
+    )
 
 
 def _version(tournament: Tournament) -> str:
@@ -345,11 +358,8 @@ def _version(tournament: Tournament) -> str:
     return hashlib.sha256(repr((parts, fixtures)).encode()).hexdigest()
 
 
-def lines(tournament: Tournament, order: Standings | None) -> list[VisibleLine]:
-    """Return the lines of the standings, best first; none before the start."""
-    if order is None:
-        return []
-    rows = {entrant.pk: entrant for entrant in entrants(tournament)}
+def _lines(order: Standings, rows: EntrantRows) -> list[VisibleLine]:
+    """Return the lines of the standings, best first."""
     return [
         VisibleLine(
             rank=line.rank,
@@ -368,13 +378,14 @@ def lines(tournament: Tournament, order: Standings | None) -> list[VisibleLine]:
     ]
 
 
-def ties(tournament: Tournament, order: Standings | None) -> list[Comparison]:
+def _ties(order: Standings, rows: EntrantRows) -> list[Comparison]:
     """Explain each pair of neighbours in the standings that have equal points."""
-    if order is None:
-        return []
-    slugs = _slugs(tournament)
     return [
-        Comparison(slugs[one.key], slugs[two.key], order.explain(one.key, two.key))
+        Comparison(
+            rows[one.key].bot.slug,
+            rows[two.key].bot.slug,
+            order.explain(one.key, two.key),
+        )
         for one, two in pairwise(order.lines)
         if one.points == two.points
     ]
@@ -390,24 +401,19 @@ def compare(tournament: Tournament, one: Entrant, two: Entrant) -> Comparison:
     return Comparison(one.bot.slug, two.bot.slug, why)
 
 
-def bracket(tournament: Tournament, order: Standings | None) -> list[VisibleContest]:
-    """Return the contests of an elimination that are shown; none in other formats."""
-    if order is None or order.bracket is None:
+def _bracket(
+    order: Standings, rows: EntrantRows, last: int | None
+) -> list[VisibleContest]:
+    """Return the contests up to the round ``last``; none if there is no bracket."""
+    if order.bracket is None:
         return []
-    slugs = _slugs(tournament)
-    last = last_visible_round(tournament)
+    slugs = {key: row.bot.slug for key, row in rows.items()}
     contests = sorted(order.bracket.contests.values(), key=_page_order)
     return [
         _visible_contest(contest, slugs)
         for contest in contests
         if last is None or contest.key.round <= last
     ]
-
-
-def _cross_tables(tournament: Tournament, order: Standings | None) -> CrossTables:
-    rows = {entrant.pk: entrant for entrant in entrants(tournament)} if order else {}
-    last = tournament.revealed if tournament.held_back else None
-    return cross_tables(tournament, order, rows, last)
 
 
 def _page_order(contest: Contest) -> tuple[int, int, int]:
@@ -427,10 +433,6 @@ def _visible_contest(contest: Contest, slugs: Mapping[int, str]) -> VisibleConte
         wins=[float(points) for points in contest.wins],
         why=contest.why,
     )
-
-
-def _slugs(tournament: Tournament) -> dict[int, str]:
-    return {entrant.pk: entrant.bot.slug for entrant in entrants(tournament)}
 
 
 def tournament_games(tournament: Tournament) -> QuerySet[Game]:

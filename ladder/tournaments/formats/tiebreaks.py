@@ -102,9 +102,12 @@ def entrant_records(
         points = [whole[id(value)] for value in result.points]
         for key, number in zip(fixture.entrants, points, strict=True):
             totals[key] += number
-        if len(points) == 2 and result.how == ResultKind.PLAYED:
+        if len(points) == 2 and result.how is ResultKind.PLAYED:
+            one, two = fixture.entrants
             lead = points[0] - points[1]
-            _add_pair(records, fixture.entrants, result.scores, lead)
+            margin = result.scores[0] - result.scores[1]
+            _add_meeting(records.get(one), two, lead, margin)
+            _add_meeting(records.get(two), one, -lead, -margin)
         else:
             _add_each(records, fixture, result)
     for key, record in records.items():
@@ -129,23 +132,19 @@ def _in_whole_numbers(fixtures: Sequence[FixtureRecord]) -> tuple[int, dict[int,
     return unit, whole
 
 
-def _add_pair(
-    records: Mapping[int, EntrantRecord],
-    entrants: Sequence[int],
-    scores: Sequence[int],
-    lead: int,
+def _add_meeting(
+    record: EntrantRecord | None, other: int, lead: int, margin: int
 ) -> None:
-    """Add a fixture of two. `lead` is positive if the first entrant has more points."""
-    for seat, key in enumerate(entrants):
-        record = records.get(key)
-        if record is not None:
-            other = 1 - seat
-            own_lead = -lead if seat else lead
-            meeting = HALF if not lead else ONE if own_lead > 0 else ZERO
-            record.met.append((entrants[other], meeting))
-            record.played += 1
-            record.wins += own_lead > 0
-            record.whole_score += scores[seat] - scores[other]
+    """Add a fixture of two, as seen from one entrant: its lead in points and score."""
+    if record is None:
+        return
+    record.played += 1
+    record.whole_score += margin
+    if lead > 0:
+        record.wins += 1
+        record.met.append((other, ONE))
+    else:
+        record.met.append((other, ZERO if lead else HALF))
 
 
 def _add_each(
