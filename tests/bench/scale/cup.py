@@ -10,6 +10,7 @@ from django.test import Client, override_settings
 from ladder.bots.models import Bot
 from ladder.games.models import Attempt, Game, Match, Seat, Worker
 from ladder.ops.fill.cups import finish_game
+from ladder.ops.fill.rows import clean_up
 from ladder.ops.fill.specimens import play_specimens
 from ladder.runner.protocol import Limits
 from ladder.tournaments import advance, services
@@ -67,6 +68,7 @@ def _start(cup: Tournament) -> None:
     services.start(cup)
     advance.advance(cup)
     _play_almost_all(cup)
+    clean_up()
 
 
 def _announce() -> Tournament:

@@ -32,6 +32,7 @@ from ladder.ratings import rater, seasons
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Pairing, Rating, Season
 from tests.bench.scale.cup import cup_rows
+from tests.bench.scale.ledger import ledger_rows
 from tests.bench.scale.meter import (
     CallCost,
     cost_of,
@@ -62,6 +63,7 @@ def all_rows() -> Iterator[MeasuredRow]:
     yield from cup_rows()
     yield _rater_row(season)
     yield _up_row()
+    yield from ledger_rows(season)
 
 
 def _row(name: str, target: float | None, cost: CallCost) -> MeasuredRow:
