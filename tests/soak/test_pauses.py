@@ -13,13 +13,13 @@ PAUSES = 6
 PAUSE_S = 13.5  # longer than a bot may think, shorter than a lease
 
 
-def open_with_house_bots(service: Fleet) -> None:
-    """Start a worker, and let only house bots play."""
+def open_with_house_bots(service: Fleet, workers: int = 1) -> None:
+    """Start workers, and let only house bots play."""
     service.manage("migrate", "--verbosity", "0")
     service.shell(
         "from ladder.bots import house_bots", "house_bots.ensure_house_bots()"
     )
-    service.open([()], slots=2, bots=0)
+    service.open([()] * workers, slots=2, bots=0)
 
 
 def test_pauses_of_worker_and_dispatcher_make_no_bot_forfeit():
