@@ -25,6 +25,7 @@ MODULES = (
     "kernel",
     "playouts",
     "evaluation",
+    "turns",
     "observation",
 )
 _LIMITED_API = "0x030B0000"

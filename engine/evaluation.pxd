@@ -9,7 +9,7 @@ from engine.stock cimport Stock
 cdef int CARD_COUNT, DECK_SIZE, END, KEEPING, MAX_STACKS, PHASES
 cdef int _COUNT, _SIDES, _ROWS, _WORD_CARDS
 cdef int _SCORE, _CASTLES, _KING, _MASTER, _HELD, _AREAS, _COURT, _KNIGHTS
-cdef int _LEVELS, _TOP, _CLIMBS, _RESERVE, _BLOCKS, _CARDS, _DECK, _HAND
+cdef int _LEVELS, _TOP, _CLIMBS, _RESERVE, _BLOCKS, _CARDS, _DECK, _HAND, _AP
 cdef uint64_t _ALL, _FACTOR
 
 @cython.locals(mixed=uint64_t)
@@ -23,7 +23,7 @@ cdef uint64_t _mix_cards(uint64_t key, Cards cards, int seats) noexcept
 
 
 cdef class Meter:
-    cdef public int[25] row
+    cdef public int[26] row
 
     cpdef void measure(self, Position position, int seat) noexcept
     @cython.locals(castle=uint64_t, mine=uint64_t, points=int, held=int, areas=int, area=int)
@@ -39,12 +39,13 @@ cdef class Meter:
 
 @cython.final
 cdef class Evaluator(Meter):
-    cdef double[200] weights
+    cdef double[208] weights
     cdef Position child
 
     @cython.locals(rival=double, total=double, rivals=int, other=int)
     cdef double _value(self, Position position, int seat) noexcept
-    @cython.locals(total=double, i=int)
     cdef double _weigh(self, Position position, int seat, int row) noexcept
+    @cython.locals(total=double, i=int)
+    cpdef double total(self, Meter meter, int row) noexcept
     @cython.locals(moves=MoveList, child=Position, key=uint64_t, move=int, i=int)
     cdef _expand_one(self, Position position, int seat, int number, dict reached)

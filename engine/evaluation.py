@@ -37,12 +37,14 @@ FEATURES = (
     "cards",  # cards in the hand, and one more while a purchase waits for `keep`
     "deck",  # cards in the deck from which the seat buys
     *(f"hand_{name}" for name in CARD_NAMES),  # cards of each kind in the hand
+    "ap",  # action points left, of the seat that decides
 )
 """The names of the features of a seat, in the order of all arrays."""
 
 _COUNT = len(FEATURES)
 (_SCORE, _CASTLES, _KING, _MASTER, _HELD, _AREAS, _COURT, _KNIGHTS) = range(8)
 (_LEVELS, _TOP, _CLIMBS, _RESERVE, _BLOCKS, _CARDS, _DECK, _HAND) = range(8, 16)
+_AP = _HAND + CARD_COUNT
 _SIDES = 2  # the weights of the own seat, and of the rivals
 _ROWS = PHASES + 1  # of weights: the set-up and the phases
 _ALL = 0xFFFFFFFFFFFFFFFF  # 64 bits
@@ -140,6 +142,7 @@ class Meter:
         self._measure_castles(board, board.knights[seat])
         self._measure_knights(board, board.knights[seat])
         self._measure_blocks(position.stock, seat)
+        self.row[_AP] = position.ap if position.seat == seat else 0
         if position.seat == seat and position.stock.current > 0:
             self.row[_BLOCKS] += position.stock.current
         self._measure_cards(position.cards, seat)
@@ -271,9 +274,16 @@ class Evaluator(Meter):
     def _weigh(self, position: Position, seat: int, row: int) -> float:
         """Return the sum of a seat's features with one row of weights."""
         self.measure(position, seat)
+        return self.total(self, row)
+
+    def total(self, meter: Meter, row: int) -> float:
+        """Return the sum of the features that a meter has measured.
+
+        `row` is the phase, plus 4 for the weights of the rivals.
+        """
         total = 0.0
         for i in range(_COUNT):
-            total += self.weights[_COUNT * row + i] * self.row[i]
+            total += self.weights[_COUNT * row + i] * meter.row[i]
         return total
 
     def values(self, positions: Sequence[Position], seat: int) -> list[float]:

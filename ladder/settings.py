@@ -434,6 +434,9 @@ TORRES_MAX_GAME_SECONDS = env.int("TORRES_MAX_GAME_SECONDS", default=900)
 # other timeouts for workers and messages are multiples of this lease.
 TORRES_LEASE_SECONDS = env.float("TORRES_LEASE_SECONDS", default=30.0)
 
+# True lets the house bots that use much CPU time join the ladder, too.
+TORRES_COSTLY_HOUSE_BOTS = env.bool("TORRES_COSTLY_HOUSE_BOTS", default=False)
+
 # Comparisons of two versions of a bot play on idle workers. A busy ladder leaves none
 # idle, so an operator may let them have about this number of slots in any case.
 TORRES_COMPARISON_SLOTS = env.int("TORRES_COMPARISON_SLOTS", default=0)

@@ -3,9 +3,13 @@
 Each folder in `house/` is one bot. A house bot needs no validation: its submission is
 ready at once. If a new release changes the files of a house bot, the bot gets a new
 submission, like the bot of any other owner.
+
+Bots that use much CPU time join a ladder only with TORRES_COSTLY_HOUSE_BOTS.
 """
 
 from pathlib import Path
+
+from django.conf import settings
 
 from ladder.bots import submissions
 from ladder.bots.models import OPEN, Bot
@@ -14,11 +18,21 @@ from ladder.bots.upload import archive
 from ladder.common.names import name_key
 
 HOUSE_FOLDER = Path(__file__).parent / "house"
+COSTLY = frozenset({"planner"})
+"""The house bots that use more CPU time in a game than all others together."""
 
 
 def ensure_house_bots() -> list[Bot]:
-    """Create or update the house bots so that they match this release; idempotent."""
-    return [_ensure(entry.parent) for entry in sorted(HOUSE_FOLDER.glob("*/bot.*"))]
+    """Create or update the house bots so that they match this release; idempotent.
+
+    A costly bot that exists already stays as it is while the setting is off.
+    """
+    folders = [entry.parent for entry in sorted(HOUSE_FOLDER.glob("*/bot.*"))]
+    return [
+        _ensure(folder)
+        for folder in folders
+        if settings.TORRES_COSTLY_HOUSE_BOTS or folder.name not in COSTLY
+    ]
 
 
 def _ensure(folder: Path) -> Bot:

@@ -1,12 +1,15 @@
 """The house bots play every ruleset, with every number of seats."""
 
+from typing import Any
+
 import pytest
 
 from engine.game import TorresGame
 from engine.referee import play
 from engine.rulesets import PRESETS, resolve
 from engine.setup import derive
-from ladder.bots.house_bots import HOUSE_FOLDER
+from ladder.bots.house_bots import COSTLY, HOUSE_FOLDER, ensure_house_bots
+from ladder.bots.models import Bot
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
@@ -15,7 +18,10 @@ BOTS = sorted(folder.name for folder in HOUSE_FOLDER.iterdir() if folder.is_dir(
 RULESETS = sorted(PRESETS)
 SEATS = (2, 3, 4)
 # Bots that search use the time that they get: less time makes the games shorter.
-LIMITS = {"searcher": Limits(move_ms=30, bank_ms=1_000)}
+LIMITS = {
+    "planner": Limits(move_ms=80, bank_ms=1_000),
+    "searcher": Limits(move_ms=30, bank_ms=1_000),
+}
 
 
 def seats_in_turn(ruleset: str, bot: str) -> int:
@@ -26,7 +32,7 @@ def seats_in_turn(ruleset: str, bot: str) -> int:
 def is_slow(bot: str, ruleset: str, seats: int) -> bool:
     """True for two thirds of the games, and for more of a bot that searches."""
     rare = bot in LIMITS and RULESETS.index(ruleset) % 4 > 0
-    return rare or seats != seats_in_turn(ruleset, bot)
+    return bot in COSTLY or rare or seats != seats_in_turn(ruleset, bot)
 
 
 def game_parameters() -> list[object]:
@@ -57,3 +63,18 @@ def test_a_house_bot_plays_without_a_forfeit(
     record = play(game, players, seed="house", limits=limits.as_dict())
 
     assert record.forfeits == []
+
+
+@pytest.mark.django_db
+def test_a_costly_bot_joins_only_if_the_operator_wants_it(
+    settings: Any,
+) -> None:
+    names = {bot.slug.removeprefix("house-") for bot in ensure_house_bots()}
+    assert names == set(BOTS) - COSTLY
+
+    settings.TORRES_COSTLY_HOUSE_BOTS = True
+    names = {bot.slug.removeprefix("house-") for bot in ensure_house_bots()}
+    assert names == set(BOTS)
+    settings.TORRES_COSTLY_HOUSE_BOTS = False
+    ensure_house_bots()
+    assert Bot.objects.filter(slug="house-planner", house=True).count() == 1

@@ -59,8 +59,10 @@ def test_the_features_of_a_board() -> None:
         "deck": 1,
         "hand_ap6": 1,
         "hand_jump": 1,
+        "ap": 5,
     }
     assert measured(on, 1)["castles"] == 9
+    assert measured(on, 1)["ap"] == 0
     assert measured(after(on, "move a4 b4"), 0)["court"] == 1
 
 

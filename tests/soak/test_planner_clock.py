@@ -1,0 +1,70 @@
+"""On a busy machine, the house bot `planner` stays within the time of its turns."""
+
+import os
+
+import pytest
+
+from engine.game import TorresGame
+from engine.referee import Answer, Ask, Hello, ServiceFault, play
+from engine.rulesets import resolve
+from engine.setup import derive
+from ladder.bots.house_bots import HOUSE_FOLDER
+from ladder.runner.languages import locate
+from ladder.runner.process import BotProcess
+from ladder.runner.protocol import Limits
+from tests.runner.starvation import Starvation
+
+DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
+LIMITS = Limits(bank_ms=0)  # so that a turn that takes too long is a timeout
+LOOPS = 4
+MAX_UNJUDGED_GAMES = 3
+
+
+class Starved(BotProcess):
+    """A bot beside busy loops, with a list of the charged times of all its answers."""
+
+    starvation: Starvation
+    charged: list[float]
+
+    def start(self, hello: Hello) -> None:
+        super().start(hello)
+        self.starvation.starve(self)
+
+    def decide(self, ask: Ask) -> Answer:
+        answer = super().decide(ask)
+        self.charged.append(answer.ms)
+        return answer
+
+
+@pytest.mark.soak
+def test_no_decision_exceeds_the_clock_beside_four_busy_loops(none) -> None:
+    program = locate(HOUSE_FOLDER / "planner")
+    rules = resolve("yucata", 2)
+    charged: list[float] = []
+    unjudged = games = 0
+    with Starvation(LOOPS) as starvation:
+        while len(charged) < DECISIONS:
+            players = [Starved(program, none, LIMITS) for _ in range(2)]
+            for player in players:
+                player.starvation, player.charged = starvation, charged
+            seed = f"clock-{games}"
+            games += 1
+            game = TorresGame(rules, derive(rules, seed))
+            try:
+                record = play(game, players, seed=seed, limits=LIMITS.as_dict())
+            except ServiceFault as ours:  # the ladder would play this game again
+                unjudged += 1
+                print(f"after {len(charged)}, not judged: {ours}", flush=True)
+                assert unjudged <= MAX_UNJUDGED_GAMES
+            else:
+                assert record.forfeits == []
+            finally:
+                for player in players:
+                    player.kill()
+        print(starvation)
+    charged.sort()
+    print(
+        f"{len(charged)} decisions, {games} games: {charged[len(charged) // 2]:.0f} ms"
+        f" in the middle, {charged[-1]:.0f} ms at most of {LIMITS.move_ms}"
+    )
+    assert charged[-1] < LIMITS.move_ms
