@@ -46,6 +46,6 @@ cdef class Evaluator(Meter):
     cdef double _value(self, Position position, int seat) noexcept
     cdef double _weigh(self, Position position, int seat, int row) noexcept
     @cython.locals(total=double, i=int)
-    cpdef double total(self, Meter meter, int row) noexcept
+    cdef double total(self, Meter meter, int row) noexcept
     @cython.locals(moves=MoveList, child=Position, key=uint64_t, move=int, i=int)
     cdef _expand_one(self, Position position, int seat, int number, dict reached)

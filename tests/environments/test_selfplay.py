@@ -216,7 +216,9 @@ def test_without_numpy_the_command_names_what_to_install(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["x.npz", "x.ndjson.gz"])
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"{}", gzip.compress(b"{}")])
+@pytest.mark.parametrize(
+    "content", [b"", b"PK\x03\x04", b"{}", gzip.compress(b"{}", mtime=0)]
+)
 def test_files_that_are_no_data_are_refused(
     tmp_path: Path, name: str, content: bytes
 ) -> None:
