@@ -132,7 +132,10 @@ def test_a_house_bot_has_no_findings(name: str, torres) -> None:
     done = torres("check", f"house:{name}", "--seats", 3, "--json", "--jobs", 2)
 
     report = json.loads(done.stdout)
-    assert (report["findings"], len(report["games"])) == ([], 4)
+    # The search of `planner` stops by the clock, as that of the kit does.
+    allowed = {"not-repeatable"} if name == "planner" else set()
+    assert {finding["code"] for finding in report["findings"]} <= allowed
+    assert len(report["games"]) == 4
 
 
 def games_of(name: str, folder: Path, sandbox: Sandbox, forms: list[GameForm]) -> None:

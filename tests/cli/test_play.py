@@ -120,7 +120,10 @@ def test_a_person_reads_who_won(torres) -> None:
     [
         (["house:random"], "2, 3 or 4 seats"),
         (["house:random"] * 5, "2, 3 or 4 seats"),
-        (["house:random", "house:nobody"], "banker, climber, greedy, random"),
+        (
+            ["house:random", "house:nobody"],
+            "banker, climber, greedy, planner, random, searcher",
+        ),
         (["house:random", "no/such/file"], "no/such/file"),
         (["house:random"] * 2 + ["--ruleset", "chess"], "yucata"),
         (["house:random"] * 2 + ["--switch", "max_buys"], "NAME=VALUE"),
