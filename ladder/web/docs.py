@@ -50,6 +50,7 @@ SECTIONS = (
         "Write programs for the service",
         (
             ("api", "The REST API"),
+            ("events", "Events"),
             ("client", "The Python client"),
             ("contract", "The contract: names and formats"),
         ),
