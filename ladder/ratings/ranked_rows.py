@@ -4,6 +4,7 @@ The rank of a row is that on the whole leaderboard, whatever else is listed. The
 show these rows. The API shows the whole leaderboard (`leaderboard.leaderboard_page`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -144,9 +145,11 @@ def ranked_page(
     )
     hidden = 0 if chosen.withdrawn else counts["withdrawn"]
     total = listed.count() if chosen.is_search else counts["all"] - hidden
-    places = _places(
-        counts["better"], rated.filter(rating__lte=first, rating__gte=last)
-    )
+    between = rated.filter(rating__lte=first, rating__gte=last)
+    ratings = dict(between.order_by().values_list("bot", "rating"))
+    # A game may have been rated since the rows were read. They keep what they show.
+    ratings |= {row[0]: row[_RATING] for row in rows}
+    places = _places(counts["better"], ratings)
     return RankedPage(
         [RankedRow._make((*row, *places[row[0]])) for row in rows], total, hidden
     )
@@ -156,16 +159,15 @@ _RATING = COLUMNS.index("rating")
 _WITHDRAWN = Bot.objects.filter(status=Bot.Status.WITHDRAWN)
 
 
-def _places(better: int, rated: QuerySet[Rating]) -> dict[int, _Place]:
+def _places(better: int, ratings: Mapping[int, float]) -> dict[int, _Place]:
     """Return the places of these bots, the first of which has `better` before it."""
     places = {}
     above = None
-    for position, (bot, rating) in enumerate(
-        rated.values_list("bot", "rating"), start=better
-    ):
-        if rating != above:
+    ordered = sorted((-rating, bot) for bot, rating in ratings.items())
+    for position, (negative, bot) in enumerate(ordered, start=better):
+        if negative != above:
             better = position
-            above = rating
+            above = negative
         places[bot] = _Place(better, position - better)
     return places
 

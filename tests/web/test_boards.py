@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.contrib.staticfiles import finders
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 from hypothesis import given, strategies as st
 
@@ -60,6 +61,23 @@ def test_equal_ratings_share_a_rank_but_no_position(many: Show) -> None:
     assert [row.position for row in rows] == [3, 4, 5, 6, 7]
     second = ranked_page(many.season, BoardFilter(), 4, 1).rows
     assert [(row.rank, row.bot) for row in second] == [(4, "p5")]
+
+
+def test_a_game_that_is_rated_between_two_queries_breaks_no_page(many: Show) -> None:
+    """The page was a 500 if a row had left the range of the others meanwhile."""
+    queries = []
+
+    def rate_meanwhile(execute: Callable[..., object], *words: object) -> object:
+        queries.append(words[0])
+        if len(queries) == 2:
+            Rating.objects.filter(bot__slug__in=["p3", "p7"]).update(mu=99.0)
+        return execute(*words)
+
+    with connection.execute_wrapper(rate_meanwhile):
+        rows = ranked_page(many.season, BoardFilter(text="nora"), 0, 50).rows
+
+    assert [row.bot for row in rows] == ["p3", "p4", "p5", "p6", "p7"]
+    assert [row.position for row in rows] == sorted({row.position for row in rows})
 
 
 def test_withdrawn_bots_are_hidden_until_they_are_asked_for(
