@@ -80,14 +80,17 @@ async def cut(listeners: list[Listener]) -> None:
 async def read_pages(address: str, number: int, statuses: list[int]) -> None:
     connection = Connection(address)
     await asyncio.sleep(READ_INTERVAL_S * number / READERS)
-    while True:
-        try:
-            status, _, _ = await connection.ask(PAGES[number % len(PAGES)])
-        except (ConnectionError, asyncio.IncompleteReadError, IndexError):
-            connection.close()
-            continue
-        statuses.append(status)
-        await asyncio.sleep(READ_INTERVAL_S)
+    try:
+        while True:
+            try:
+                status, _, _ = await connection.ask(PAGES[number % len(PAGES)])
+            except (ConnectionError, asyncio.IncompleteReadError, IndexError):
+                connection.close()
+                continue
+            statuses.append(status)
+            await asyncio.sleep(READ_INTERVAL_S)
+    finally:
+        connection.close()
 
 
 def memory_kib(name: str) -> int:
