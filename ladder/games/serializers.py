@@ -5,10 +5,11 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from ladder.common.serializing import ListedSerializer
 from ladder.games.models import Game, Match, Seat
 
 
-class SeatSerializer(serializers.ModelSerializer[Seat]):
+class SeatSerializer(ListedSerializer[Seat]):
     """One seat of a game. `forfeit` is the reason of a forfeit, or null."""
 
     seat = serializers.IntegerField(source="number")
@@ -36,7 +37,7 @@ class SeatSerializer(serializers.ModelSerializer[Seat]):
         return seat.fault or None
 
 
-class GameSerializer(serializers.ModelSerializer[Game]):
+class GameSerializer(ListedSerializer[Game]):
     seats = SeatSerializer(many=True, read_only=True)
     ruleset = serializers.CharField(source="match.ruleset", read_only=True)
     replaces = serializers.IntegerField(
@@ -70,7 +71,7 @@ class GameSerializer(serializers.ModelSerializer[Game]):
         return game.match.ladder or None
 
 
-class MatchGameSerializer(serializers.ModelSerializer[Game]):
+class MatchGameSerializer(ListedSerializer[Game]):
     seats = SeatSerializer(many=True, read_only=True)
 
     class Meta:
@@ -79,7 +80,7 @@ class MatchGameSerializer(serializers.ModelSerializer[Game]):
         read_only_fields = fields
 
 
-class MatchSerializer(serializers.ModelSerializer[Match]):
+class MatchSerializer(ListedSerializer[Match]):
     """A match with its games.
 
     `seed` is null until the last game is over. `ladder` and `why` are null if no ladder

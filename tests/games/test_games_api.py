@@ -1,13 +1,17 @@
 """Matches, games and replays over REST: what is public, and what stays secret."""
 
 import json
+from functools import partial
 
 import pytest
+from rest_framework.serializers import ListSerializer, ModelSerializer
 from rest_framework.test import APIClient
 
 from engine.replay import verify
 from ladder.bots.models import Submission
+from ladder.games import visibility
 from ladder.games.models import Game, GameStatus, Seat
+from ladder.games.serializers import GameSerializer, MatchSerializer
 from tests import factories
 from tests.factories import make_bot, make_ladder, make_match, pair
 
@@ -52,6 +56,26 @@ def test_a_match_says_why_it_was_made(anybody: APIClient, bots) -> None:
     assert document["why"]["rule"] == "nearest"
     assert document["seed"] == SEED
     assert [game["index"] for game in document["games"]] == [0]
+
+
+def test_rows_are_written_as_the_framework_writes_them(bots) -> None:
+    make_match(*bots, games=2, finished=1)
+    Game.objects.filter(status=GameStatus.FINISHED).update(reason="last_standing")
+    make_match(*bots, finished=0)
+
+    for rows, serializer in (
+        (visibility.games(), GameSerializer()),
+        (visibility.matches(), MatchSerializer()),
+    ):
+        plain = type("Plain", (type(serializer),), {})()
+        plain.to_representation = partial(ModelSerializer.to_representation, plain)
+        for field in plain.fields.values():
+            if isinstance(field, ListSerializer):
+                child = field.child
+                write = partial(ModelSerializer.to_representation, child)
+                child.to_representation = write
+        for row in rows:
+            assert serializer.to_representation(row) == plain.to_representation(row)
 
 
 @pytest.mark.parametrize(

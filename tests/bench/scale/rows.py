@@ -181,6 +181,7 @@ def _getter(client: Client, address: str) -> Callable[[], None]:
 
 def _admin_rows() -> Iterator[MeasuredRow]:
     """Yield the slowest list of the admin site, and the slowest search in one."""
+    admin.autodiscover()
     operator = User.objects.create_superuser("scale-bench")
     client = Client(SERVER_NAME="localhost")
     client.force_login(operator)
