@@ -24,6 +24,7 @@ from ladder.web.charts import Chart, chart
 from ladder.web.scales import Scale, scale
 
 ROWS = 50  # rows on one page of a leaderboard
+BEST_ROWS = 20  # rows on the home page, which links to the whole leaderboard
 LEADERBOARD_TTL_S = 2  # as in the API
 MAX_OPPONENTS = 20  # opponents on the page of a bot
 
@@ -133,27 +134,35 @@ def default_ladder() -> Ladder | None:
 
 
 def season_board(
-    ladder: Ladder, season: Season, page: int, chosen: BoardFilter | None = None
+    ladder: Ladder,
+    season: Season,
+    page: int,
+    chosen: BoardFilter | None = None,
+    size: int | None = None,
 ) -> SeasonBoard:
     """Return a page (1 is the first) of the leaderboard of a season.
 
-    Searches are not cached: hardly two visitors look for the same text.
+    It has `size` rows, or ROWS. Searches are not cached: hardly two visitors look for
+    the same text.
     """
+    size = size or ROWS
     chosen = chosen or BoardFilter()
     choice = f"{chosen.language}:{chosen.withdrawn}"
-    key = f"season-board:{season.pk}:{season.status}:{page}:{choice}"
+    key = f"season-board:{season.pk}:{season.status}:{page}:{size}:{choice}"
     rendered: RenderedBoard | None = None if chosen.text else cache.get(key)
     if rendered is None:
-        rendered = _render_board(season, page, chosen)
+        rendered = _render_board(season, page, chosen, size)
         if not chosen.text:
             cache.set(key, rendered, LEADERBOARD_TTL_S)
     others = [other for other in ladder.seasons.all() if other != season]
     return SeasonBoard(season, rendered, others)
 
 
-def _render_board(season: Season, page: int, chosen: BoardFilter) -> RenderedBoard:
-    start = (page - 1) * ROWS
-    part = ranked_page(season, chosen, start, ROWS)
+def _render_board(
+    season: Season, page: int, chosen: BoardFilter, size: int
+) -> RenderedBoard:
+    start = (page - 1) * size
+    part = ranked_page(season, chosen, start, size)
     axis = _axis(part.rows)
     rows = _board_rows(season, part.rows, axis)
     context = {
@@ -168,7 +177,7 @@ def _render_board(season: Season, page: int, chosen: BoardFilter) -> RenderedBoa
         total=part.total,
         hidden=part.hidden,
         previous=page - 1 if page > 1 else None,
-        next=page + 1 if start + ROWS < part.total else None,
+        next=page + 1 if start + size < part.total else None,
     )
 
 

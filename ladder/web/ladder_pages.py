@@ -178,23 +178,31 @@ def going_tournaments() -> QuerySet[Tournament]:
     return going[:MAX_SHOWN_TOURNAMENTS]
 
 
-def latest_upsets(season: Season) -> list[Upset]:
-    """Return the most surprising of the latest rated games, the greatest first."""
+def upset_leads(season: Season) -> dict[int, float]:
+    """Return by how much the winners were rated lower, in some of the latest games.
+
+    The keys are games. There are some more than are shown, because a game may be voided
+    or hidden.
+    """
     key = f"upsets:{season.pk}"
-    differences: dict[int, float] | None = cache.get(key)
-    if differences is None:
-        differences = _differences(season)
-        cache.set(key, differences, UPSETS_TTL_S)
-    rows = games.games().filter(status=GameStatus.FINISHED).in_bulk(list(differences))
-    upsets = [Upset(rows[pk], lead) for pk, lead in differences.items() if pk in rows]
+    leads: dict[int, float] | None = cache.get(key)
+    if leads is None:
+        leads = _greatest_leads(season)
+        cache.set(key, leads, UPSETS_TTL_S)
+    return leads
+
+
+def latest_upsets(leads: Mapping[int, float], shown: Mapping[int, Game]) -> list[Upset]:
+    """Return the greatest upsets first. `shown` are the games that anybody may see."""
+    upsets = [
+        Upset(shown[pk], lead)
+        for pk, lead in leads.items()
+        if pk in shown and shown[pk].status == GameStatus.FINISHED
+    ]
     return sorted(upsets, key=lambda upset: -upset.difference)[:MAX_UPSETS]
 
 
-def _differences(season: Season) -> dict[int, float]:
-    """Return by how much the winners were rated lower, for the greatest of these.
-
-    There are some more than are shown, because a game may be voided or hidden.
-    """
+def _greatest_leads(season: Season) -> dict[int, float]:
     after = max(0, season.head - UPSET_ENTRIES)
     found = {
         line.game: lead

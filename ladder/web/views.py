@@ -21,7 +21,7 @@ from ladder.common import rate_limits
 from ladder.games import visibility as games
 from ladder.games.models import Game, GameStatus, Match
 from ladder.ratings import leaderboard as ratings
-from ladder.ratings.models import Season
+from ladder.ratings.models import Ladder, Season
 from ladder.ratings.ranked_rows import MAX_SEARCH_CHARS, BoardFilter
 from ladder.runner.languages import BY_NAME
 from ladder.tournaments import organising, visibility as tournaments
@@ -55,18 +55,24 @@ class HomePage(View):
         played = keys.exclude(status__in=NOT_STARTED).values_list("pk", flat=True)
         latest = list(played[:LATEST_GAMES])
         featured = ladder_pages.featured_game()
-        shown = games.games().in_bulk([*latest, featured] if featured else latest)
+        leads = ladder_pages.upset_leads(season) if season else {}
+        wanted = {*latest, *leads, featured} - {None}
+        shown = games.games().in_bulk(wanted)
         context = {
             "games": [shown[pk] for pk in latest if pk in shown],
             "featured": shown.get(featured or 0),
             "ladder": ladder,
-            "board": ladder and season and boards.season_board(ladder, season, 1),
-            "upsets": ladder_pages.latest_upsets(season) if season else [],
+            "board": ladder and season and _best_bots(ladder, season),
+            "upsets": ladder_pages.latest_upsets(leads, shown),
             "tournaments": ladder_pages.going_tournaments(),
             "chosen": BoardFilter(),
             "languages": sorted(BY_NAME),
         }
         return render(request, "web/home.html", context)
+
+
+def _best_bots(ladder: Ladder, season: Season) -> boards.SeasonBoard:
+    return boards.season_board(ladder, season, 1, size=boards.BEST_ROWS)
 
 
 @method_decorator(conditional_page, "dispatch")

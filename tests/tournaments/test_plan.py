@@ -91,7 +91,7 @@ def test_the_order_in_which_results_come_does_not_matter(
         ]
         if waiting:
             k = rng.choice(waiting)
-            one_by_one[k] = replace(one_by_one[k], result=rule(one_by_one[k]))
+            one_by_one[k] = one_by_one[k]._replace(result=rule(one_by_one[k]))
 
     assert settle(one_by_one, field, rules.points) == settle(
         together, field, rules.points
@@ -109,7 +109,7 @@ def test_sixty_four_bots_resume_to_the_same_bracket_from_every_point() -> None:
             plan = plan_fixtures(rules, field, fixtures)
             if plan.over:
                 break
-            fixtures += [replace(f, result=rule(f)) for f in plan.next_fixtures]
+            fixtures += [f._replace(result=rule(f)) for f in plan.next_fixtures]
 
         assert sorted(fixtures, key=lambda f: f.key) == sorted(
             whole, key=lambda f: f.key
@@ -119,7 +119,7 @@ def test_sixty_four_bots_resume_to_the_same_bracket_from_every_point() -> None:
 def test_a_swiss_waits_for_open_matches_but_not_for_leavers() -> None:
     rules, field = config("swiss", rounds=2), entrants(4)
     first = plan_fixtures(rules, field, []).next_fixtures
-    half = [replace(first[0], result=better_seed_wins(first[0])), first[1]]
+    half = [first[0]._replace(result=better_seed_wins(first[0])), first[1]]
 
     assert plan_fixtures(rules, field, half).next_fixtures == ()
     gone = [replace(e, left=e.key in first[1].entrants) for e in field]

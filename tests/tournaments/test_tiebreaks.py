@@ -124,7 +124,7 @@ def against(*points: int) -> TieBreakTable:
     """Let entrant 1 draw with opponents who end with these points."""
     table = TieBreakTable(entrants(1 + len(points)), [], SWISS_BREAKS)
     for key, total in enumerate(points, 2):
-        table.records[1].met.append((key, Fraction(1, 2)))
+        table.records[1].drawn.append(key)
         table.records[key].points = Fraction(total)
     return table
 

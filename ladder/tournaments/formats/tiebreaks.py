@@ -10,7 +10,6 @@ that had unplayed rounds themselves; this module does not.
 """
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -36,7 +35,6 @@ EXPLANATIONS = {
 }
 ZERO = Fraction(0)
 HALF = Fraction(1, 2)
-ONE = Fraction(1)
 MIN_OPPONENTS_FOR_MEDIAN = 3
 
 
@@ -44,14 +42,17 @@ MIN_OPPONENTS_FOR_MEDIAN = 3
 class EntrantRecord:
     """The results of one entrant so far.
 
-    ``met`` has an (opponent, result) pair for each meeting; the result is ONE, HALF or
-    ZERO.
-    ``unplayed`` has the points from each bye, walkover and dead match. The score
-    is kept in two parts, because whole numbers are much faster than fractions.
+    ``beaten``, ``drawn`` and ``lost_to`` have the opponent of each meeting.
+    ``unplayed`` has the points from each bye, walkover and dead match. Points are added
+    as whole ``units``, and the score in two parts, because whole numbers are much
+    faster than fractions.
     """
 
     points: Fraction = Fraction(0)
-    met: list[tuple[int, Fraction]] = field(default_factory=list)
+    units: int = 0
+    beaten: list[int] = field(default_factory=list)
+    drawn: list[int] = field(default_factory=list)
+    lost_to: list[int] = field(default_factory=list)
     unplayed: list[Fraction] = field(default_factory=list)
     played: int = 0
     wins: int = 0
@@ -63,9 +64,14 @@ class EntrantRecord:
         """The sum over the matches of the own score minus the opponents' mean score."""
         return self.whole_score + self.part_score
 
+    @property
+    def met(self) -> list[int]:
+        """The opponent of each meeting; some are there more than once."""
+        return self.beaten + self.drawn + self.lost_to
+
     @cached_property
     def opponents(self) -> frozenset[int]:
-        return frozenset(key for key, _ in self.met)
+        return frozenset(self.met)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,28 +96,24 @@ def entrant_records(
     """Return the record of each entrant, by key, from the settled fixtures.
 
     A round robin of 200 has 19,900 of them, so points are added as whole numbers, and
-    fixtures with two seats have a short way of their own.
+    matches of two have a short way of their own.
     """
     records = {entrant.key: EntrantRecord() for entrant in entrants}
     unit, whole = _in_whole_numbers(fixtures)
-    totals: Counter[int] = Counter()
-    for fixture in fixtures:
-        result = fixture.result
+    for _, keys, result in fixtures:
         if result is None:
             continue
-        points = [whole[id(value)] for value in result.points]
-        for key, number in zip(fixture.entrants, points, strict=True):
-            totals[key] += number
-        if len(points) == 2 and result.how is ResultKind.PLAYED:
-            one, two = fixture.entrants
-            lead = points[0] - points[1]
-            margin = result.scores[0] - result.scores[1]
-            _add_meeting(records.get(one), two, lead, margin)
-            _add_meeting(records.get(two), one, -lead, -margin)
+        how, points, scores = result
+        if len(points) == 2 and how is ResultKind.PLAYED:
+            one, two = keys
+            own, theirs = whole[id(points[0])], whole[id(points[1])]
+            margin = scores[0] - scores[1]
+            _add_meeting(records.get(one), two, own, theirs, margin)
+            _add_meeting(records.get(two), one, theirs, own, -margin)
         else:
-            _add_each(records, fixture, result)
-    for key, record in records.items():
-        record.points = Fraction(totals[key], unit)
+            _add_each(records, keys, result, whole)
+    for record in records.values():
+        record.points = Fraction(record.units, unit)
     return records
 
 
@@ -133,30 +135,37 @@ def _in_whole_numbers(fixtures: Sequence[FixtureRecord]) -> tuple[int, dict[int,
 
 
 def _add_meeting(
-    record: EntrantRecord | None, other: int, lead: int, margin: int
+    record: EntrantRecord | None, other: int, own: int, theirs: int, margin: int
 ) -> None:
-    """Add a fixture of two, as seen from one entrant: its lead in points and score."""
+    """Add a match of two, as seen from one entrant, with the points of both."""
     if record is None:
         return
+    record.units += own
     record.played += 1
     record.whole_score += margin
-    if lead > 0:
+    if own > theirs:
         record.wins += 1
-        record.met.append((other, ONE))
+        record.beaten.append(other)
+    elif own < theirs:
+        record.lost_to.append(other)
     else:
-        record.met.append((other, ZERO if lead else HALF))
+        record.drawn.append(other)
 
 
 def _add_each(
-    records: Mapping[int, EntrantRecord], fixture: FixtureRecord, result: FixtureResult
+    records: Mapping[int, EntrantRecord],
+    keys: Sequence[int],
+    result: FixtureResult,
+    whole: Mapping[int, int],
 ) -> None:
-    for seat, key in enumerate(fixture.entrants):
+    for seat, (key, points) in enumerate(zip(keys, result.points, strict=True)):
         if key in records:
-            _add(records[key], fixture, result, seat)
+            records[key].units += whole[id(points)]
+            _add(records[key], keys, result, seat)
 
 
 def _add(
-    record: EntrantRecord, fixture: FixtureRecord, result: FixtureResult, seat: int
+    record: EntrantRecord, keys: Sequence[int], result: FixtureResult, seat: int
 ) -> None:
     """Add a settled fixture to the record of the entrant in a seat, without points."""
     own = result.points[seat]
@@ -164,11 +173,14 @@ def _add(
         record.unplayed.append(own)
         return
     record.played += 1
-    others = [k for k in range(len(fixture.entrants)) if k != seat]
+    others = [k for k in range(len(keys)) if k != seat]
     for k in others:
-        theirs = result.points[k]
-        meeting = HALF if own == theirs else ONE if own > theirs else ZERO
-        record.met.append((fixture.entrants[k], meeting))
+        if own > result.points[k]:
+            record.beaten.append(keys[k])
+        elif own < result.points[k]:
+            record.lost_to.append(keys[k])
+        else:
+            record.drawn.append(keys[k])
     record.wins += all(own > result.points[k] for k in others)
     others_score = sum(result.scores[k] for k in others)
     record.part_score += result.scores[seat] - Fraction(others_score, len(others))
@@ -270,8 +282,8 @@ class TieBreakTable:
                     points = points[1:-1]
                 return Fraction(sum(points), self._unit)
             case TieBreak.SONNEBORN_BERGER:
-                beaten = sum(self._whole[k] for k, r in record.met if r is ONE)
-                drawn = sum(self._whole[k] for k, r in record.met if r is HALF)
+                beaten = self._sum_of_points(record.beaten)
+                drawn = self._sum_of_points(record.drawn)
                 unplayed = sum(record.unplayed, ZERO) * record.points
                 return unplayed + Fraction(2 * beaten + drawn, 2 * self._unit)
             case TieBreak.WINS:
@@ -284,8 +296,11 @@ class TieBreakTable:
     def _opponents_points(self, key: int) -> list[int]:
         """Return the points of each opponent, as whole numbers of `_unit`."""
         record = self.records[key]
-        met = [self._whole[other] for other, _ in record.met]
+        met = [self._whole[other] for other in record.met]
         return met + [self._whole[key]] * len(record.unplayed)
+
+    def _sum_of_points(self, keys: Sequence[int]) -> int:
+        return sum(map(self._whole.__getitem__, keys))
 
     def _direct_encounter(self, key: int, tied: Sequence[int]) -> Fraction:
         """Return 0 for all unless all tied entrants have met each other."""
@@ -293,8 +308,9 @@ class TieBreakTable:
         for one in tied:
             if not others - {one} <= self.records[one].opponents:
                 return Fraction(0)
-        met = [result for k, result in self.records[key].met if k in others]
-        return met.count(ONE) + met.count(HALF) * HALF
+        record = self.records[key]
+        beaten = sum(k in others for k in record.beaten)
+        return beaten + sum(k in others for k in record.drawn) * HALF
 
     def explain(self, one: int, two: int) -> list[str]:
         """Return one sentence for each rule, up to the one that separates the two.

@@ -8,7 +8,7 @@ match is worth, and which fixtures are decided without a match: byes and walkove
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from operator import attrgetter
@@ -76,8 +76,7 @@ class FixtureResult(NamedTuple):
     scores: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FixtureRecord:
+class FixtureRecord(NamedTuple):
     """One scheduled pairing: the entrants in the order of the first game's seats.
 
     ``result`` is None while the fixture is open. A fixture with one entrant is a bye.
@@ -197,7 +196,7 @@ def settle(
     return {
         fixture.key: fixture
         if fixture.result is not None
-        else replace(fixture, result=effective_result(fixture, left, points))
+        else fixture._replace(result=effective_result(fixture, left, points))
         for fixture in sorted(fixtures, key=_in_schedule)
     }
 

@@ -8,8 +8,10 @@ from django.template import Library
 from django.template.defaultfilters import floatformat
 from django.urls import get_script_prefix, reverse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from ladder.games.models import Game, Seat
+from ladder.tournaments.cross_tables import VisibleMeeting
 
 register = Library()
 MAX_KNOWN_ADDRESSES = 20_000
@@ -146,6 +148,28 @@ def share_of(part: int, whole: int) -> str:
 
 
 @register.filter
+def meetings(cell: list[VisibleMeeting]) -> SafeString:
+    """Return the meetings of a cell of a cross table as HTML, for up to 1,000 cells."""
+    return SafeString("".join(map(_meeting, cell)))
+
+
+def _meeting(meeting: VisibleMeeting) -> SafeString:
+    points = vulgar(meeting.points)
+    if meeting.match:
+        address = _address("match-page", meeting.match, get_script_prefix())
+        return format_html('<a href="{}">{}</a>', address, points)
+    return _meeting_without_match(points, meeting.note)
+
+
+@lru_cache(MAX_KNOWN_NUMBERS)
+def _meeting_without_match(points: str, note: str) -> SafeString:
+    return format_html(
+        '<span class="soft">{}<span class="hidden"> {}</span></span>', points, note
+    )
+
+
+@register.filter
+@lru_cache(MAX_KNOWN_NUMBERS)
 def vulgar(points: str) -> str:
     """Write an exact number of points with a sign for its fraction: "3/2" as "1½"."""
     whole, rest = divmod(Fraction(points), 1)
