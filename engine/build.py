@@ -8,6 +8,7 @@ at run time.
 """
 
 import os
+import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -56,6 +57,10 @@ class Compile(build_ext):  # type: ignore[misc]  # pragma: no cover
             self._give_up(error)
 
     def build_extensions(self) -> None:
+        # Looked for first, because to translate for nothing takes most of a minute.
+        command = getattr(self.compiler, "compiler_so", None)
+        if command and shutil.which(command[0]) is None:
+            raise FileNotFoundError(f"there is no compiler {command[0]!r}")
         # Imported here because the module must load without Cython.
         translated = import_module("Cython.Build").cythonize(
             [_extension(module) for module in MODULES],
