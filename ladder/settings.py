@@ -5,21 +5,20 @@ production service (PostgreSQL, Redis) differ only in DATABASE_URL and BROKER_UR
 docs/operating.md explains every environment variable; a test compares both files.
 """
 
-import ipaddress
+import os
 import sys
 from pathlib import Path
 
 import django_stubs_ext
-import environ
 import structlog
-from django.core.exceptions import ImproperlyConfigured
 
 from ladder.common import logs, private_files
+from ladder.common.environment import Environment
 
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
+env = Environment(os.environ)
 
 # The folder of SQLite's database, the uploads and the unpacked bots.
 DATA_DIR = Path(env.str("TORRES_DATA", default=str(BASE_DIR / ".data"))).resolve()
@@ -36,7 +35,8 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[:
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    # Not "django.contrib.admin": only the web server reads the forms (ladder/urls.py).
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -114,7 +114,7 @@ SQLITE_OPTIONS = {
 }
 # The URL of PostgreSQL itself, if DATABASE_URL points to a connection pooler in
 # transaction mode (PgBouncer). The dispatcher holds its session lock there.
-DATABASE_DIRECT_URL = env("DATABASE_DIRECT_URL", default="")
+DATABASE_DIRECT_URL = env.str("DATABASE_DIRECT_URL", default="")
 # - tcp_user_timeout (ms): during a network outage a query fails instead of hanging for
 #   minutes. The tasks handle the failure and try again.
 # - options: the same timeouts on the server's side. Otherwise the session of a host
@@ -149,17 +149,14 @@ POSTGRES_OPTIONS = {
 DATABASES = {
     "default": env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'ladder.db'}")
 }
-if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    private_files.make_data_folder(DATA_DIR)
-    # SQLite gives the mode of this file to its journals, too.
-    private_files.touch(Path(DATABASES["default"]["NAME"]))
-    SECRET_KEY = SECRET_KEY or private_files.stored_key(DATA_DIR / "secret.key")
+IS_POSTGRESQL = not DATABASES["default"]["ENGINE"].endswith("sqlite3")
+if not IS_POSTGRESQL:
     DATABASES["default"].setdefault("OPTIONS", {}).update(SQLITE_OPTIONS)
     # Tests use a file instead of memory, so that threads and processes share the rows.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.db")}
 else:
     if len(SECRET_KEY) < MIN_SECRET_KEY_LENGTH or SECRET_KEY.startswith("CHANGE"):
-        raise ImproperlyConfigured(
+        env.refuse(
             "SECRET_KEY is missing or too short, so anybody could forge sessions. Set"
             f" it to {MIN_SECRET_KEY_LENGTH} or more random characters, the same on all"
             " hosts, for example the output of: openssl rand -hex 32"
@@ -207,6 +204,12 @@ CACHES["pages"] = {
     "LOCATION": "pages",
     "OPTIONS": {"MAX_ENTRIES": 300},
 }
+
+# `ladder.ops.deployment` replaces these checks, because they name settings that are no
+# variables here. A proxy redirects to HTTPS; other hosts of the domain are not ours.
+SILENCED_SYSTEM_CHECKS = [
+    f"security.{number}" for number in ("W004", "W005", "W008", "W012", "W016", "W021")
+]
 
 # Accounts, sessions and security headers.
 AUTHENTICATION_BACKENDS = [
@@ -259,9 +262,8 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 4
 
 # The mail server, such as smtp+tls://USER:PASSWORD@mail.example.org:587. Without it
 # the service sends no mail, and asks for no address.
-_email_url = env.str("TORRES_EMAIL_URL", default="")
-TORRES_SENDS_MAIL = bool(_email_url)
-_email = env.email_url_config(_email_url or "dummymail://")
+TORRES_SENDS_MAIL = bool(env.str("TORRES_EMAIL_URL", default=""))
+_email = env.email("TORRES_EMAIL_URL")
 EMAIL_BACKEND = _email["EMAIL_BACKEND"]
 EMAIL_HOST = _email["EMAIL_HOST"]
 EMAIL_PORT = _email["EMAIL_PORT"]
@@ -280,9 +282,8 @@ DEFAULT_FROM_EMAIL = env.str("TORRES_EMAIL_FROM", default="")
 TORRES_SANDBOX = env.str("TORRES_SANDBOX", default="full")
 # True confirms TORRES_SANDBOX=none for a service with PostgreSQL.
 TORRES_UNSAFE = env.bool("TORRES_UNSAFE", default=False)
-IS_POSTGRESQL = not DATABASES["default"]["ENGINE"].endswith("sqlite3")
 if TORRES_SANDBOX == "none" and IS_POSTGRESQL and not TORRES_UNSAFE:
-    raise ImproperlyConfigured(
+    env.refuse(
         "TORRES_SANDBOX=none lets uploaded bots read and change everything that the"
         " workers can, also the database. Use full or reduced. If you trust every user"
         " who may upload, confirm it with TORRES_UNSAFE=1."
@@ -336,10 +337,7 @@ TORRES_METRICS_TOKEN = env.str("TORRES_METRICS_TOKEN", default="")
 # Webhooks: the number of one user, and networks such as 10.1.0.0/16 that are not public
 # but to which webhooks may be sent nevertheless, separated by commas.
 TORRES_WEBHOOKS_PER_USER = env.int("TORRES_WEBHOOKS_PER_USER", default=10)
-TORRES_WEBHOOK_NETWORKS = [
-    str(ipaddress.ip_network(network))
-    for network in env.list("TORRES_WEBHOOK_NETWORKS", default=[])
-]
+TORRES_WEBHOOK_NETWORKS = env.networks("TORRES_WEBHOOK_NETWORKS")
 
 # The number of trusted reverse proxies in front of the web server. 0: X-Forwarded-For
 # and X-Forwarded-Proto are ignored, because any client could forge them.
@@ -516,6 +514,12 @@ LOGGING = {
         "kombu.connection": {"level": "ERROR"},
     },
 }
+# The last variable was read. The files are made only for a service that starts.
+env.refuse_mistakes()
+if not IS_POSTGRESQL:
+    SECRET_KEY = private_files.prepare_data_folder(
+        DATA_DIR, Path(DATABASES["default"]["NAME"]), SECRET_KEY
+    )
 logs.log_failures_of_threads()
 # Log one JSON line per event to stderr. The commands print their results to stdout.
 structlog.configure(

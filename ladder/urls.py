@@ -31,6 +31,7 @@ api = [
     *moderation.urlpatterns,
     *webhooks.urlpatterns,
 ]
+admin.autodiscover()
 admin.site.site_header = "Torres ladder"
 admin.site.site_title = "Torres ladder"
 urlpatterns = [

@@ -2,12 +2,13 @@ from django.apps import AppConfig
 from django.core.checks import register
 
 from ladder.accounts import checks
+from ladder.common.commands import SERVICE_CHECKS
 
 
 class AccountsConfig(AppConfig):
     name = "ladder.accounts"
 
     def ready(self) -> None:
-        register(checks.check_sign_up, checks.TAG)
-        register(checks.check_sender, checks.TAG)
-        register(checks.check_github, checks.TAG)
+        register(checks.check_sign_up, SERVICE_CHECKS)
+        register(checks.check_sender, SERVICE_CHECKS)
+        register(checks.check_github, SERVICE_CHECKS)

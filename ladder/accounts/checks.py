@@ -11,7 +11,6 @@ from django.core.validators import validate_email
 
 from ladder.accounts.sign_up_mode import SignUpMode
 
-TAG = "accounts"
 SHOWN_CHARS = 80
 
 

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.files.storage import storages
@@ -77,7 +77,7 @@ def sandbox_for(submission: Submission) -> Sandbox:
     worker offers. Other bots need the configured level: otherwise this function raises
     SandboxUnavailable.
     """
-    level: Level = settings.TORRES_SANDBOX
+    level = cast("Level", settings.TORRES_SANDBOX)
     with _sandboxes_lock:
         if submission.bot.house and level not in _sandboxes:
             level = probe().level

@@ -5,10 +5,30 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
+
 PRIVATE_FILE = 0o600
 # The sandbox reaches its folders by their names, but nobody else may list this one.
 DATA_FOLDER = 0o711
 KEY_BYTES = 48
+
+
+def prepare_data_folder(folder: Path, database: Path, key: str) -> str:
+    """Create the folder and the files of a service with SQLite; return its secret key.
+
+    An empty ``key`` is replaced by a random one that stays. Raises
+    ImproperlyConfigured if the folder cannot be used.
+    """
+    try:
+        make_data_folder(folder)
+        # SQLite gives the mode of this file to its journals, too.
+        touch(database)
+        return key or stored_key(folder / "secret.key")
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The folder {folder} cannot be used: {error.strerror}. Set TORRES_DATA to"
+            " a folder that this user may write."
+        ) from error
 
 
 def make_data_folder(folder: Path) -> None:

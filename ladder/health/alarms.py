@@ -51,7 +51,7 @@ class AlarmBook:
     def __init__(self) -> None:
         self._raised: dict[str, Sign] = {}
         self._seen: dict[str, int] = {}
-        """How often in succession a problem was seen, by part."""
+        """The number of looks in succession that saw a problem, by part."""
 
     def changes(self, signs: list[Sign]) -> list[Alarm]:
         """Take one look at all parts; return the alarms to send.

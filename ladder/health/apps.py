@@ -1,6 +1,7 @@
 from django.apps import AppConfig
 from django.core.checks import register
 
+from ladder.common.commands import SERVICE_CHECKS
 from ladder.health import checks
 
 
@@ -9,4 +10,4 @@ class HealthConfig(AppConfig):
 
     def ready(self) -> None:
         for check in (checks.check_token, checks.check_addresses, checks.check_mail):
-            register(check, checks.TAG)
+            register(check, SERVICE_CHECKS)

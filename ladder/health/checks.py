@@ -12,7 +12,6 @@ from django.core.checks import CheckMessage, Error
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-TAG = "health"
 MIN_TOKEN_CHARS = 16
 SHOWN_CHARS = 80
 

@@ -17,6 +17,7 @@ from django.test import Client
 
 from ladder.accounts import tokens
 from ladder.accounts.models import GitHubIdentity
+from ladder.common.commands import SERVICE_CHECKS
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factories import sign_up
 
@@ -236,6 +237,6 @@ def test_half_a_configuration_is_refused(
     settings.TORRES_GITHUB_CLIENT = client
     settings.TORRES_GITHUB_SECRET = secret
     settings.TORRES_GITHUB_URL = url
-    found = [each.id for each in checks.run_checks(tags=["accounts"])]
+    found = [each.id for each in checks.run_checks(tags=[SERVICE_CHECKS])]
 
     assert found == ([error] if error else [])

@@ -73,7 +73,7 @@ def test_every_command_of_the_service_exists() -> None:
         (DEPLOY.parent / page).read_text()
         for page in ("deploy/compose.yaml", "deploy/README.md", "docs/operating.md")
     )
-    of_django = {"createsuperuser", "changepassword"}
+    of_django = {"changepassword", "check", "createsuperuser"}
     used = set(re.findall(r'manage\.py"?,? "?([a-z_]+)', text)) - of_django
 
     assert used

@@ -9,7 +9,6 @@ PAGE = (settings.BASE_DIR / "docs" / "operating.md").read_text()
 SOURCE = (settings.BASE_DIR / "ladder" / "settings.py").read_text()
 ROWS = dict(re.findall(r"^\| `([A-Z_]+)` \| (.*?) \|", PAGE, re.MULTILINE))
 VARIABLES = re.findall(r'\benv(?:\.\w+)?\(\s*"([A-Z_]+)"', SOURCE)
-# Only tests and `manage.py chaos` use it.
 DEFAULTS = dict(
     re.findall(r'"([A-Z_]+)", default=([\d.]+(?: << \d+)?|True|False)\)', SOURCE)
 )

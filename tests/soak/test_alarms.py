@@ -1,4 +1,4 @@
-"""Each component is killed in turn. Health, metrics and alarms tell within a minute.
+"""Each component is killed in turn. Health, metrics and alarms report it.
 
 All of it is over soon after the component runs again. The service has its default
 times, and a PostgreSQL and a Redis of its own.
@@ -26,7 +26,7 @@ TOLD_WITHIN_S = 60
 OVER_WITHIN_S = 60
 TOKEN = "a-token-for-prometheus"
 Blow = tuple[Callable[[], object], Callable[[], object]]
-"""How a component is stopped, and how it is cured."""
+"""The function that stops a component, and the one that cures it."""
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 
 

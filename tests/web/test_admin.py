@@ -23,6 +23,7 @@ from ladder.webhooks.models import Webhook
 from tests.comparisons.factories import undecided
 from tests.factories import Show
 
+admin.autodiscover()
 MODELS = list(admin.site._registry)
 
 

@@ -2,17 +2,18 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from ladder.accounts import invitations
 from ladder.accounts.models import MAX_NOTE_LENGTH
 from ladder.common.arguments import whole_number
+from ladder.common.commands import ServiceCommand
 from ladder.common.storable import storable
 
 MAX_LISTED = 50
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Print the code of a new invitation, with which people sign up while"
         " TORRES_SIGN_UP is 'invitation'. The code is shown only once."

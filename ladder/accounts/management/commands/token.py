@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from ladder.accounts import scopes, tokens
 from ladder.accounts.user_names import clean_user_name
+from ladder.common.commands import ServiceCommand
 from ladder.common.errors import LadderError
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Print a new API token for the user NAME, who is created if needed."
 
     def add_arguments(self, parser: CommandParser) -> None:

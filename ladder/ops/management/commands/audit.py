@@ -3,12 +3,13 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from ladder.common.commands import ServiceCommand
 from ladder.ops import console, invariants
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Check all games, replays and ratings. Run it while no game is played."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -4,13 +4,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from ladder.common.commands import ServiceCommand
 from ladder.ops import backup
 from ladder.ops.console import say
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Back up the database and the uploads. The service may run meanwhile."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -18,10 +18,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import Error, connection
 
 from ladder.common.arguments import decimal, whole_number
+from ladder.common.commands import ServiceCommand
 from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus
 from ladder.ops import console, invariants
@@ -38,7 +39,7 @@ GAMES_PER_REPORT = 500
 MAX_LEASES_PER_DISRUPTION = 1.5
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Run a ladder of scripted bots on private servers, disrupt the servers and"
         " processes, and check every invariant."

@@ -3,8 +3,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from ladder.common.commands import ServiceCommand
 from ladder.common.errors import LadderError
 from ladder.common.storable import storable
 from ladder.moderation import workers
@@ -12,7 +13,7 @@ from ladder.moderation.audit import Operator
 from ladder.ops.console import say
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Let a worker finish its games and take no more."
         " The worker stays drained when it is restarted."

@@ -7,12 +7,13 @@ from random import Random
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection, transaction
 from django.utils import timezone
 
 from ladder.bots import house_bots
 from ladder.bots.models import Bot, Submission
+from ladder.common.commands import ServiceCommand
 from ladder.games.models import Attempt, Game, Match, Seat
 from ladder.ops import console
 from ladder.ops.fill.bots import add_bots, house_bots as filled_house_bots
@@ -33,7 +34,7 @@ EXPLICIT_IDS = (User, Bot, Submission, Match, Game, Seat, Attempt)
 IMPLICIT_IDS = (Membership, Pairing, Entry, Rating)
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Fill an empty database with bots, games and ratings, to measure how fast the"
         " service is with many of them. Everything is consistent: rebuild_ratings"

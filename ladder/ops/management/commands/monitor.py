@@ -5,13 +5,14 @@ import threading
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from ladder.common.commands import ServiceCommand
 from ladder.health.monitor import Monitor, web_addresses
 from ladder.ops.console import say
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Look every few seconds whether each part of the service does its work, and"
         " send an alarm when one stops, and another when it works again. Run it on a"

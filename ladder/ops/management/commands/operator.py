@@ -7,8 +7,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from ladder.common.commands import ServiceCommand
 from ladder.common.errors import LadderError
 from ladder.common.storable import storable
 from ladder.moderation.audit import Operator
@@ -19,7 +20,7 @@ from ladder.ratings.actions import ACTIONS, ActionRequest, newest_season, perfor
 Kind = AuditEntry.Kind
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Moderate bots (by slug), games (by number), ladders (by slug), workers and"
         " accounts (by name). `log` prints the latest 50 entries of the audit log."

@@ -6,15 +6,16 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from ladder.common.arguments import whole_number
+from ladder.common.commands import ServiceCommand
 from ladder.practice.host import PracticeHost
 
 MAX_SLOTS = 256
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Play the games of people against bots until it is stopped. The next one goes"
         " on with games that have not ended. Several hosts may run at once."

@@ -4,13 +4,13 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
 
 from ladder.bots import house_bots
+from ladder.common.commands import ServiceCommand
 from ladder.ratings.ladders import ensure_default_ladder
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Migrate the database, install the house bots, open the default ladder and,"
         " if TORRES_STATIC is set, collect the static files."

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from ladder.common.commands import ServiceCommand
 from ladder.common.errors import LadderError
 from ladder.common.locks import locked
 from ladder.games import selectors
@@ -17,7 +18,7 @@ from ladder.ratings import rater
 from ladder.ratings.models import Season
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Restore a backup, list what is missing, and check the ratings."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

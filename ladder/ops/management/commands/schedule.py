@@ -8,13 +8,14 @@ import threading
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from ladder.celery import app
+from ladder.common.commands import ServiceCommand
 from ladder.dispatch.dispatcher import Dispatcher
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Make matches, send games to workers, take games back from dead workers and"
         " rate finished games, until it is stopped. A second one is a standby."

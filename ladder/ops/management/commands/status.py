@@ -3,9 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from ladder.bots import selectors as bots
+from ladder.common.commands import ServiceCommand
 from ladder.dispatch import retention
 from ladder.games import selectors as games
 from ladder.games.capabilities import remedy
@@ -22,7 +23,7 @@ MAX_DEAD_SHOWN = 20
 STATUSES = ("scheduled", "running", "finished", "voided", "dead", "cancelled")
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Show games, attempts, workers, and what is stopped. Exit code 1 if a game was"
         " lost, something is stopped, or a part of the service does not run."

@@ -6,8 +6,9 @@ import socket
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from ladder.common.commands import ServiceCommand
 from ladder.web.streams import process
 
 NICENESS = 10
@@ -15,7 +16,7 @@ NICENESS = 10
 on the same host takes longer if it has to wait for a processor."""
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Serve streams of events and running games. `manage.py serve` starts it when"
         " the first stream is requested, and passes connections on to it."

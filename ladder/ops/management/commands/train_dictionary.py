@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import zstandard
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from engine import referee
 from engine.editions import PRESETS
@@ -18,6 +18,7 @@ from engine.game import TorresGame
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.common.arguments import whole_number
+from ladder.common.commands import ServiceCommand
 from ladder.games import replays
 from ladder.games.models import MAX_SEATS
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
@@ -37,7 +38,7 @@ class TimedPlayer(ScriptedPlayer):
         )
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Play games of all rulesets and train a dictionary on their replays."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -13,17 +13,16 @@ from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import Tags
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection
 
 from ladder.accounts import tokens
-from ladder.accounts.checks import TAG as ACCOUNT_CHECKS
 from ladder.accounts.sign_up_mode import SignUpMode
 from ladder.bots import house_bots, submissions
 from ladder.celery import app
 from ladder.common.arguments import whole_number
+from ladder.common.commands import ServiceCommand
 from ladder.common.locks import locked
 from ladder.common.scratch import clear_scratch_folder
 from ladder.games import selectors as games
@@ -46,17 +45,8 @@ GAMES_PER_LEADERBOARD = 10
 Supervised = EmbeddedWeb | EmbeddedPart
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Run the web server, the scheduler and a worker until Ctrl-C."
-    # The process of the web server checks the rest. Here that would import all pages,
-    # and games would begin half a second later.
-    requires_system_checks = (
-        Tags.caches,
-        Tags.database,
-        Tags.files,
-        Tags.models,
-        ACCOUNT_CHECKS,
-    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

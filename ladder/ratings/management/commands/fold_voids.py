@@ -3,15 +3,14 @@
 import os
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from ladder.common.commands import ServiceCommand
 from ladder.ratings import corrections
 from ladder.ratings.ledger_writer import LedgerConflict
 
 NICENESS = 10
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Take voided games out of the ratings of all seasons. The dispatcher starts"
         " this by itself. It may be stopped at any moment, and run again."

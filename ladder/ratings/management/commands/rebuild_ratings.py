@@ -7,14 +7,15 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from ladder.common.commands import ServiceCommand
 from ladder.ratings import rebuild, summaries
 from ladder.ratings.ledger_writer import LedgerConflict
 from ladder.ratings.models import Season
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Build all ratings again from the ledger, or check them bit for bit. Both may"
         " run while the service runs."

@@ -4,8 +4,9 @@ import re
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from ladder.common.commands import ServiceCommand
 from ladder.ratings.core import simulation
 from ladder.ratings.core.pairing import PairingTerms
 from ladder.ratings.core.simulation import SimulationPlan, SimulationPoint
@@ -20,7 +21,7 @@ SHARE = re.compile(r"(?=.*[1-9])\d{1,6}(\.\d{1,6})?", re.ASCII)
 GOAL = 0.90  # Kendall's τ of the true order and the shown one
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Simulate a ladder of synthetic bots of known skill, with the real matchmaker, "
         "ledger and ratings, but without games. Print how well the order is known."

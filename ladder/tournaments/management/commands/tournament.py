@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from ladder.accounts.roles import is_organiser
 from ladder.common.arguments import whole_number
+from ladder.common.commands import ServiceCommand
 from ladder.common.errors import BadFields, LadderError
 from ladder.common.quoting import quoted
 from ladder.common.storable import storable
@@ -25,7 +26,7 @@ from ladder.tournaments.services import MIN_ENTRANTS
 MAX_FILE_BYTES = 1 << 20
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Create a draft of the tournament that FILE describes, and print its preview."
         " FILE is the TOML file of `torres tournament`; its entrants are bots of this"

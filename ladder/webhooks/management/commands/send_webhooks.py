@@ -5,12 +5,11 @@ import threading
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from ladder.common.commands import ServiceCommand
 from ladder.webhooks.sender import IDLE_S, Sender
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Send events to webhooks until there is nothing left to send for a while. The"
         " dispatcher starts this by itself. It may be stopped at any moment."

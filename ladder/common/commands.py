@@ -1,0 +1,17 @@
+"""The base of the commands of `manage.py`.
+
+Django checks everything before each command, so it imports all pages, forms and routes.
+That is half of the time of a short command. Here only those checks run that a command
+depends on. `serve` and `check` run all of them.
+"""
+
+from django.core.checks import Tags
+from django.core.management.base import BaseCommand
+
+SERVICE_CHECKS = "service"
+"""The tag of the checks of this project. They refuse settings that contradict."""
+QUICK_CHECKS = (Tags.caches, Tags.database, Tags.files, Tags.models, SERVICE_CHECKS)
+
+
+class ServiceCommand(BaseCommand):
+    requires_system_checks = QUICK_CHECKS

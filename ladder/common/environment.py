@@ -1,0 +1,280 @@
+"""The environment variables of the service: read, checked, and refused all at once.
+
+`ladder.settings` reads each variable through an `Environment`, which collects what is
+wrong. `refuse_mistakes` then ends the start of every process with all mistakes, and it
+refuses names with TORRES_ that nobody reads, because a mistyped name would have no
+effect without a word. A setting is known because the settings read it: a new one needs
+no entry here, unless its values have closer bounds than DEFAULT_BOUNDS.
+"""
+
+import builtins
+import difflib
+import ipaddress
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from ladder.common.quoting import quoted
+
+PREFIX = "TORRES_"
+
+# Names that other parts read than the settings of the service.
+WORKER_NAMES = ("TORRES_SLOT_UIDS", "TORRES_RUN_DIR", "TORRES_PROBE")  # the sandbox
+ENGINE_NAMES = ("TORRES_PURE",)
+HOME_NAMES = ("TORRES_LADDER", "TORRES_TOKEN")  # the command `torres`
+BUILD_NAMES = ("TORRES_REQUIRE_SAFE_PYTHON",)  # deploy/Dockerfile
+TEST_NAMES = (
+    "TORRES_ACCEPT",
+    "TORRES_EXPORT_GAMES",
+    "TORRES_FUZZ_SEED",
+    "TORRES_GAMES",
+    "TORRES_HOSTILE_MINUTES",
+    "TORRES_ORACLE_GAMES",
+    "TORRES_RATED_GAMES",
+    "TORRES_REQUIRE_ALL",
+    "TORRES_SECRET",
+    "TORRES_SOAK_DECISIONS",
+    "TORRES_SOAK_GAMES",
+    "TORRES_SOAK_HOURS",
+    "TORRES_SOAK_SESSION_S",
+    "TORRES_SOAK_SPEED",
+    "TORRES_SPECTATOR_WINDOW_S",
+    "TORRES_STREAMS_WINDOW_S",
+    "TORRES_TEST_FIRST_UID",
+)
+OTHER_NAMES = frozenset(
+    (*WORKER_NAMES, *ENGINE_NAMES, *HOME_NAMES, *BUILD_NAMES, *TEST_NAMES)
+)
+# Kubernetes and Docker give each container the addresses of the services beside it, for
+# example TORRES_WEB_PORT for a service with the name torres-web.
+SERVICE_LINK = re.compile(
+    PREFIX + r"\w+_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)"
+)
+
+Bounds = tuple[float, float]
+Default = TypeVar("Default", builtins.str, None)
+DEFAULT_BOUNDS: Bounds = (0, 10**15)
+MAX_DAYS = 36_500
+DAY_S = 24 * 3600
+BOUNDS: Mapping[str, Bounds] = {
+    "DB_POOL": (1, 10_000),
+    "TORRES_CACHE_MB": (1, 10**9),
+    "TORRES_COMPARISON_SLOTS": (0, 100_000),
+    "TORRES_FRESH_SECONDS": (0, 3600),
+    "TORRES_GRACE_SECONDS": (0, DAY_S),
+    "TORRES_KEEP_ANSWERS_DAYS": (0, MAX_DAYS),
+    "TORRES_KEEP_EVENTS_DAYS": (0, MAX_DAYS),
+    "TORRES_KEEP_EXPIRED_DAYS": (0, MAX_DAYS),
+    "TORRES_KEEP_LOGS_DAYS": (0, MAX_DAYS),
+    "TORRES_KEEP_PRACTICE_DAYS": (0, MAX_DAYS),
+    "TORRES_KEEP_REJECTED_DAYS": (0, MAX_DAYS),
+    "TORRES_KEEP_SCRATCH_HOURS": (0, 24 * MAX_DAYS),
+    "TORRES_KEEP_WORKERS_DAYS": (0, MAX_DAYS),
+    "TORRES_LEASE_SECONDS": (1, 3600),
+    "TORRES_MAX_GAME_SECONDS": (1, 30 * DAY_S),
+    "TORRES_PRACTICE_BANK_SECONDS": (0, 30 * DAY_S),
+    "TORRES_PRACTICE_MOVE_SECONDS": (1, 30 * DAY_S),
+    "TORRES_PRACTICE_SLOTS": (0, 10_000),
+    "TORRES_PROXIES": (0, 16),
+    "TORRES_UPLOAD_BYTES": (1, 1 << 40),
+}
+"""The least and the greatest value of numbers with closer bounds."""
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "TORRES_SANDBOX": ("full", "reduced", "none"),
+    "TORRES_SIGN_UP": ("open", "invitation", "closed"),
+}
+SCHEMES: Mapping[str, tuple[str, ...]] = {
+    "BROKER_URL": ("redis", "rediss", "memory"),
+    "DATABASE_DIRECT_URL": ("postgres", "postgresql"),
+    "DATABASE_URL": ("postgres", "postgresql", "sqlite"),
+}
+TRUE = ("1", "true", "yes", "on", "y", "ok")
+FALSE = ("0", "false", "no", "off", "n")
+
+
+class Environment:
+    """Reads variables, and collects what is wrong with them.
+
+    A variable with a mistake has its default until `refuse_mistakes` is called. An
+    empty variable is a mistake if its default is not empty: it is often one that a
+    deployment forgot to fill. Values of URLs are not quoted, because they may contain
+    passwords.
+    """
+
+    def __init__(self, variables: Mapping[builtins.str, builtins.str]) -> None:
+        self._variables = variables
+        self._known: set[builtins.str] = set(OTHER_NAMES)
+        self._mistakes: builtins.list[builtins.str] = []
+
+    def str(self, name: builtins.str, default: Default) -> builtins.str | Default:
+        """Return a text, or the default, which may also be None."""
+        text = self._text(name)
+        if text is None:
+            return default
+        if mistake := _mistake(name, text, is_empty_right=default == ""):
+            self._refuse(mistake, name)
+            return default
+        return text
+
+    def int(self, name: builtins.str, default: builtins.int) -> builtins.int:
+        """Return a whole number inside its bounds."""
+        return builtins.int(self._number(name, default, whole=True))
+
+    def float(self, name: builtins.str, default: builtins.float) -> builtins.float:
+        """Return a number inside its bounds."""
+        return self._number(name, default, whole=False)
+
+    def bool(self, name: builtins.str, *, default: builtins.bool) -> builtins.bool:
+        """Return a switch. A mistyped `true` must not mean false."""
+        text = self._text(name)
+        if text is None:
+            return default
+        word = text.strip().lower()
+        if word not in (*TRUE, *FALSE):
+            self._refuse(f"{name} is {quoted(text)}. Set it to 1 or 0", name)
+            return default
+        return word in TRUE
+
+    def list(
+        self, name: builtins.str, default: Sequence[builtins.str]
+    ) -> builtins.list[builtins.str]:
+        """Return the words between commas."""
+        text = self._text(name)
+        if text is None:
+            return [*default]
+        words = [word.strip() for word in text.split(",") if word.strip()]
+        if default and not words:
+            self._refuse(f"{name} is empty. Give it a value", name)
+        return words or [*default]
+
+    def networks(self, name: builtins.str) -> builtins.list[builtins.str]:
+        """Return the networks between commas, such as 10.1.0.0/16."""
+        networks = []
+        for word in self.list(name, default=[]):
+            try:
+                networks.append(builtins.str(ipaddress.ip_network(word)))
+            except ValueError:
+                example = "Write networks such as 10.1.0.0/16"
+                self._refuse(f"{name} contains {quoted(word)}. {example}", name)
+        return networks
+
+    def db(self, name: builtins.str, default: builtins.str) -> dict[builtins.str, Any]:
+        """Return Django's settings of the database with a URL."""
+        return self._parsed(name, default, environ.Env.db_url_config)
+
+    def cache(
+        self, name: builtins.str, default: builtins.str
+    ) -> dict[builtins.str, Any]:
+        """Return Django's settings of the cache with a URL."""
+        return self._parsed(name, default, environ.Env.cache_url_config)
+
+    def email(self, name: builtins.str) -> dict[builtins.str, Any]:
+        """Return Django's settings of the mail server with a URL; unset, of none."""
+        return self._parsed(name, "", _mail_settings)
+
+    def refuse(self, mistake: builtins.str) -> None:
+        """Remember a mistake that the caller has found. It says what to do."""
+        self._mistakes.append(mistake)
+
+    def refuse_mistakes(self) -> None:
+        """Raise ImproperlyConfigured with every mistake, and with unknown names.
+
+        Call it after the last variable was read, because that makes them known.
+        """
+        unknown = [
+            self._unknown(name)
+            for name in sorted(self._variables)
+            if name.startswith(PREFIX)
+            and name not in self._known
+            and not SERVICE_LINK.fullmatch(name)
+        ]
+        if mistakes := [*self._mistakes, *unknown]:
+            raise ImproperlyConfigured("\n".join(mistakes))
+
+    def _text(self, name: builtins.str) -> builtins.str | None:
+        self._known.add(name)
+        return self._variables.get(name)
+
+    def _refuse(self, mistake: builtins.str, name: builtins.str) -> None:
+        self._mistakes.append(f"{mistake}, or remove {name} for its default.")
+
+    def _number(
+        self, name: builtins.str, default: builtins.float, *, whole: builtins.bool
+    ) -> builtins.float:
+        text = self._text(name)
+        if text is None:
+            return default
+        least, most = BOUNDS.get(name, DEFAULT_BOUNDS)
+        value = _parse(text, whole=whole)
+        if value is None or not least <= value <= most:
+            kind = "a whole number" if whole else "a number"
+            self._refuse(
+                f"{name} is {quoted(text)}. Set it to {kind} from {least:.0f} to"
+                f" {most:.0f}",
+                name,
+            )
+            return default
+        return value
+
+    def _parsed(
+        self,
+        name: builtins.str,
+        default: builtins.str,
+        parse: Callable[[builtins.str], dict[builtins.str, Any]],
+    ) -> dict[builtins.str, Any]:
+        url = self.str(name, default)
+        try:
+            return parse(url)
+        except (ValueError, KeyError, ImproperlyConfigured):
+            self._refuse(
+                f"{name} is no URL that the service can use. Correct it as in the"
+                " examples of docs/operating.md",
+                name,
+            )
+            return parse(default)
+
+    def _unknown(self, name: builtins.str) -> builtins.str:
+        """Say that nobody reads a name, and which one was probably meant."""
+        close = difflib.get_close_matches(name, sorted(self._known), n=1, cutoff=0.8)
+        if close:
+            return f"{name} is not a setting. Did you mean {close[0]}?"
+        return (
+            f"{name} is not a setting. Remove it; docs/operating.md lists the settings."
+        )
+
+
+def _parse(text: builtins.str, *, whole: builtins.bool) -> builtins.float | None:
+    """Return the number that a text is; None if it is none, or infinite."""
+    if not re.fullmatch(r"\s*[0-9.eE+-]{1,30}\s*", text):
+        return None
+    try:
+        value = builtins.int(text) if whole else builtins.float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _mistake(
+    name: builtins.str, text: builtins.str, *, is_empty_right: builtins.bool
+) -> builtins.str:
+    """Return what is wrong with a text; empty if nothing is."""
+    if name in CHOICES and text not in CHOICES[name]:
+        return f"{name} is {quoted(text)}. Set it to {', '.join(CHOICES[name])}"
+    if not text:
+        return "" if is_empty_right else f"{name} is empty. Give it a value"
+    schemes = SCHEMES.get(name, ())
+    if schemes and text.partition(":")[0] not in schemes:
+        examples = " or ".join(f"{scheme}://" for scheme in schemes)
+        return f"{name} is the URL of an unknown kind of server. Use {examples}"
+    return ""
+
+
+def _mail_settings(url: builtins.str) -> dict[builtins.str, Any]:
+    settings: dict[builtins.str, Any] = environ.Env.email_url_config(
+        url or "dummymail://"
+    )
+    return settings
