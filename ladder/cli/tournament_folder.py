@@ -17,17 +17,24 @@ from typing import Any
 
 import click
 
-from engine.errors import EngineError
 from engine.referee import ServiceFault
-from engine.rulesets import resolve
+from engine.rulesets import MIN_SEATS, resolve
 from ladder.cli.bot_files import bot_digest, with_unique_names
 from ladder.cli.play import GameFiles, GameRunner, LocalBot, find_bot
+from ladder.common.documents import DocumentReader
 from ladder.common.errors import LadderError
+from ladder.common.quoting import quoted
+from ladder.ratings.description import rules_problems
 from ladder.runner.compiler import home_cache, prepared
 from ladder.runner.limits import read_limits
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Sandbox
-from ladder.tournaments.formats.config import BadConfig, Config, read_config
+from ladder.tournaments.formats.config import (
+    BadConfig,
+    Config,
+    max_entrants,
+    read_config,
+)
 from ladder.tournaments.formats.plan import plan_fixtures
 from ladder.tournaments.formats.standings import Standings
 from ladder.tournaments.formats.values import (
@@ -42,6 +49,11 @@ from ladder.tournaments.formats.values import (
 
 OWN_KEYS = ("name", "bots", "entrants", "ruleset", "switches", "seed", "limits")
 """The keys of the file that are not part of the format (`Config`)."""
+SERVICE_KEYS = (
+    *("slug", "seeding", "must_check_in", "held_back"),
+    *("opens_at", "closes_at", "starts_at"),
+)
+"""Keys that only a service knows; `ladder.tournaments.document` reads them."""
 IDENTITY_FILE = "tournament.json"
 MIN_ENTRANTS = 2
 
@@ -82,17 +94,37 @@ def load(file: Path) -> LocalTournament:
         raise click.BadParameter(f"{file}: {error}") from error
     format_keys = {k: value for k, value in document.items() if k not in OWN_KEYS}
     try:
+        _refuse_service_keys(document)
         config = read_config(format_keys)
         ruleset = _text(document, "ruleset", "yucata")
         switches = _table(document, "switches")
-        resolve(ruleset, config.seats, switches)
+        sizes = range(MIN_SEATS, config.seats + 1)
+        if problems := rules_problems(ruleset, switches, sizes):
+            raise BadConfig(problems[0])
         limits = read_limits(_table(document, "limits"), partial=True)
-        bots = _bots(document, file.parent)
-        name = _text(document, "name", file.stem)
+        bots = _bots(document, file.parent, max_entrants(config))
+        name = _name(document, file.stem)
         seed = _text(document, "seed", "")
-    except (BadConfig, EngineError, LadderError) as error:
+    except LadderError as error:
         raise click.BadParameter(f"{file}: {error}") from error
     return LocalTournament(name, config, bots, ruleset, switches, limits, seed or None)
+
+
+def _refuse_service_keys(document: dict[str, Any]) -> None:
+    for key in SERVICE_KEYS:
+        if key in document:
+            raise BadConfig(
+                f"{key}: {quoted(document[key])}; only a service knows this key, and"
+                " here the tournament begins at once. Remove it"
+            )
+
+
+def _name(document: dict[str, Any], default: str) -> str:
+    reader = DocumentReader(document, is_new=False)
+    reader.read_name()
+    if reader.mistakes:
+        raise BadConfig(reader.mistakes[0])
+    return str(reader.fields.get("name", default))
 
 
 def _text(document: dict[str, Any], name: str, default: str) -> str:
@@ -109,19 +141,21 @@ def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
     return value
 
 
-def _bots(document: dict[str, Any], home: Path) -> tuple[LocalBot, ...]:
+def _bots(document: dict[str, Any], home: Path, most: int) -> tuple[LocalBot, ...]:
     """Return the entrants in the order of their seeds.
 
     First those that ``entrants`` lists, in that order. Then the other files and folders
-    in the folder ``bots``, by name. Relative paths start at ``home``.
+    in the folder ``bots``, by name. Relative paths start at ``home``. ``most`` is the
+    largest number of entrants of the format.
     """
     listed = document.get("entrants", [])
     if not isinstance(listed, list) or not all(isinstance(e, str) for e in listed):
-        raise BadConfig("entrants: it must be a list of files, folders and house:NAME")
-    bots = [
-        find_bot(entry if entry.startswith("house:") else str(home / entry))
-        for entry in listed
-    ]
+        raise BadConfig(
+            f"entrants: {quoted(listed)}; it must be a list of files, folders and"
+            " house:NAME"
+        )
+    _check_count(len(listed), 0, most)
+    bots = [_entrant(entry, home) for entry in listed]
     if "bots" in document:
         folder = home / _text(document, "bots", "")
         if not folder.is_dir():
@@ -132,12 +166,32 @@ def _bots(document: dict[str, Any], home: Path) -> tuple[LocalBot, ...]:
             for bot in _bots_in(folder)
             if (bot.program.folder, bot.program.entry) not in known
         ]
-    if len(bots) < MIN_ENTRANTS:
+    _check_count(len(bots), MIN_ENTRANTS, most)
+    return tuple(with_unique_names(bots))
+
+
+def _check_count(count: int, least: int, most: int) -> None:
+    """Refuse too few or too many entrants, before many files are read."""
+    if count < least:
         raise BadConfig(
-            f"{len(bots)} entrants; a tournament needs {MIN_ENTRANTS}: list more in"
+            f"entrants: {count}; a tournament needs at least {least}: list more in"
             " entrants, or put more into the folder bots"
         )
-    return tuple(with_unique_names(bots))
+    if count > most:
+        raise BadConfig(
+            f"entrants: {count} bots; this format allows at most {most}. A Swiss allows"
+            " more"
+        )
+
+
+def _entrant(entry: str, home: Path) -> LocalBot:
+    """Return a bot that the file lists. Raises BadConfig."""
+    try:
+        return find_bot(entry if entry.startswith("house:") else str(home / entry))
+    except (LadderError, ValueError) as error:
+        raise BadConfig(f"entrants: {quoted(entry)}: {error}") from error
+    except click.BadParameter as error:
+        raise BadConfig(f"entrants: {error.message}") from error
 
 
 def _bots_in(folder: Path) -> list[LocalBot]:
@@ -246,7 +300,7 @@ class TournamentFolder:
         if fixture.result is not None:
             return fixture
         result = effective_result(fixture, frozenset(), self.tournament.config.points)
-        return replace(fixture, result=result or self._match_result(fixture))
+        return fixture._replace(result=result or self._match_result(fixture))
 
     def _match_result(self, fixture: FixtureRecord) -> FixtureResult | None:
         """Return the result of a match; None if a game of it is not played yet."""

@@ -35,7 +35,7 @@ _BROKEN = (
     *(KeyError, TypeError, ValueError, EOFError),
     *(zipfile.BadZipFile, gzip.BadGzipFile, zlib.error),
 )
-"""What numpy, gzip and json raise for a file that is something else."""
+"""The exceptions of numpy, gzip and json for a file that is something else."""
 _TYPES = {
     "observations": np.float32,
     "legal": np.int16,

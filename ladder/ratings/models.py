@@ -12,6 +12,7 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
+from ladder.common.documents import naming_problems
 from ladder.games.models import Game, Match
 from ladder.moderation.models import MAX_WHY_LENGTH
 from ladder.ratings.core.ledger import EntryKind
@@ -109,8 +110,10 @@ class Ladder(models.Model):
 
     def clean(self) -> None:
         """Raise ValidationError if the ladder cannot be played. Forms call this."""
-        if problems := ladder_problems(self.description()):
-            raise ValidationError(problems)
+        is_new = self._state.adding
+        found = naming_problems(self.name, self.slug, is_new=is_new)
+        if found := found + ladder_problems(self.description()):
+            raise ValidationError(found)
 
 
 class Membership(models.Model):

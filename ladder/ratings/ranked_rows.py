@@ -116,7 +116,7 @@ COLUMNS = (
 
 
 class _Place(NamedTuple):
-    """How many bots are rated higher than a bot, and equally but listed before it."""
+    """The numbers of bots rated higher than a bot, and equally but listed before it."""
 
     better: int
     equal_before: int

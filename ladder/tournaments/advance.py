@@ -7,7 +7,7 @@ idempotent, and it is harmless if two processes make them at the same time.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
@@ -147,7 +147,7 @@ def _write_plan(
     entrants = selectors.seeded_entrants(tournament)
     pk_of = {record.key: pk for pk, record in records.items()}
     before = [
-        replace(record, result=record.result or results.get(pk))
+        record._replace(result=record.result or results.get(pk))
         for pk, record in records.items()
     ]
     fold = _fold(config, entrants, before)
@@ -212,7 +212,7 @@ def _fold(
     finalists: list[SeededEntrant] = []
     while True:
         fixtures = [
-            replace(f, result=effective_result(f, left, config.points))
+            f._replace(result=effective_result(f, left, config.points))
             for f in fixtures
         ]
         plan = plan_fixtures(config, entrants, fixtures)

@@ -32,10 +32,9 @@ from ladder.tournaments.formats.config import (
     max_entrants,
     read_config,
 )
-from ladder.tournaments.models import Tournament, default_limits
+from ladder.tournaments.models import RESERVED_SLUGS, Tournament, default_limits
 
 MAX_SAME_NAME = 100
-RESERVED_SLUGS = frozenset({"new", "preview"})
 FORMAT_KEYS = tuple(Config.__dataclass_fields__)
 MATCH_KEYS = ("ruleset", "switches", "limits")
 OWN_KEYS = ("name", "slug", "seeding", "must_check_in", "held_back", *DATES)

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from ladder.bots.models import Bot, Submission
+from ladder.common.documents import naming_problems
 from ladder.games.models import Match
 from ladder.ratings.models import Ladder
 from ladder.runner.protocol import Limits
@@ -24,6 +25,8 @@ from ladder.tournaments.description import (
 from ladder.tournaments.formats.values import ResultKind
 
 MAX_NOTE_LENGTH = 300
+RESERVED_SLUGS = frozenset({"new", "preview"})
+"""Slugs that are addresses of other pages."""
 
 
 class TournamentStatus(models.TextChoices):
@@ -151,16 +154,22 @@ class Tournament(models.Model):
     def clean(self) -> None:
         """Raise ValidationError if it cannot be played. Forms call this.
 
-        From the start on nothing that is checked here can change any more.
+        From the start on only the name can change.
         """
-        if self.status not in BEFORE_THE_START:
-            return
+        is_new = self._state.adding
+        found = naming_problems(
+            self.name, self.slug, is_new=is_new, reserved=RESERVED_SLUGS
+        )
+        if self.status in BEFORE_THE_START:
+            found += self._description_problems()
+        if found:
+            raise ValidationError(found)
+
+    def _description_problems(self) -> list[str]:
         description = self.description()
         stored = Tournament.objects.filter(pk=self.pk).first()
         before = stored.description() if stored else None
-        found = problems(description) + past_dates(description, timezone.now(), before)
-        if found:
-            raise ValidationError(found)
+        return problems(description) + past_dates(description, timezone.now(), before)
 
 
 class Entrant(models.Model):

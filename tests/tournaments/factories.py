@@ -92,7 +92,7 @@ def step(
     for k, fixture in enumerate(fixtures):
         if fixture.result is None:
             result = effective_result(fixture, left) or rule(fixture)
-            fixtures[k] = replace(fixture, result=result)
+            fixtures[k] = fixture._replace(result=result)
     return not plan.over
 
 

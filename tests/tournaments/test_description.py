@@ -111,7 +111,7 @@ def operator() -> Client:
 
 def form(**fields: str) -> dict[str, str]:
     limits = str(LIMITS).replace("'", '"')
-    values = {"slug": "new", "name": "New", "ruleset": "yucata", "switches": "{}"}
+    values = {"slug": "next", "name": "New", "ruleset": "yucata", "switches": "{}"}
     return {**values, "limits": limits, "config": '{"format": "swiss"}', **fields}
 
 

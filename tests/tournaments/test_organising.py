@@ -1,23 +1,16 @@
 """Organisers create and run tournaments by REST, by the forms and by files."""
 
-import io
-import re
-import tomllib
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.utils import timezone
 
 from ladder.accounts import roles
-from ladder.bots.house_bots import ensure_house_bots
 from ladder.games.models import Game, GameStatus
 from ladder.games.worker.play import play
 from ladder.moderation.models import AuditEntry
-from ladder.tournaments.formats.config import Format
 from ladder.tournaments.models import Tournament, TournamentStatus
 from tests.games.factories import bot, bots
 from tests.tournaments.factories import (
@@ -47,72 +40,7 @@ DOCUMENTS: list[dict[str, Any]] = [
     {"name": "Double", "format": "double_elimination", "reset": False},
     {"name": "Groups", "format": "groups", "groups": 2, "advance": 1},
 ]
-TOMORROW = f"{timezone.now() + timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
-IN_AN_HOUR = f"{timezone.now() + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}"
 SWISS = {"name": "Cup", "format": "swiss"}
-WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"format": "swis"}, r"format.*'swis'; it must be one of round_robin"),
-    ({"seats": 1}, r"seats.*1; it must be a whole number from 2 to 4"),
-    ({"seats": 5}, r"seats.*5; it must be a whole number from 2 to 4"),
-    ({"format": "single_elimination", "seats": 4}, r"seats.*two seats at a table"),
-    ({"rounds": -1}, r"rounds.*-1; it must be a whole number from 0"),
-    ({"rounds": 1001}, r"rounds.*1001; it must be a whole number from 0 to 1000"),
-    ({"best_of": 2}, r"best_of.*2; it must be an odd number"),
-    ({"best_of": 101}, r"best_of.*101; it must be a whole number from 1 to 99"),
-    ({"groups": 0}, r"groups.*0; it must be a whole number from 1 to 256"),
-    ({"advance": 65}, r"advance.*65; it must be a whole number from 1 to 64"),
-    ({"format": "groups", "final": "swiss"}, r"final.*'?swiss'?; .*must be"),
-    ({"points": [0, 1]}, r"points.*highest first"),
-    ({"points": [3, 2, 1]}, r"points.*a list of 2 numbers"),
-    ({"tie_breaks": ["luck"]}, r"tie_breaks.*'luck'; it must be one of"),
-    ({"ruleset": "chess"}, r"ruleset.*unknown ruleset.*choose one of"),
-    ({"switches": {"wings": 2}}, r"switches.*unknown switch.*choose one of"),
-    ({"switches": {"start_player": "nobody"}}, r"switches.*start_player"),
-    ({"limits": {"move_ms": 0}}, r"move_ms.*0; it must be a whole number from 1"),
-    ({"limits": {"move_ms": 10**9}}, r"move_ms.*; it must be a whole number from 1"),
-    ({"limits": {"memory_mb": -5}}, r"memory_mb.*-5; it must be"),
-    ({"limits": {"bank_ms": 10**12}}, r"bank_ms.*; it must be"),
-    ({"starts_at": "2020-01-01T00:00:00Z"}, r"starts_at.*is in the past"),
-    ({"closes_at": "2020-01-01T00:00:00Z"}, r"closes_at.*is in the past"),
-    ({"starts_at": "next week"}, r"starts_at.*'next week'; use a date"),
-    ({"closes_at": TOMORROW, "starts_at": IN_AN_HOUR}, r"starts_at.*not be earlier"),
-    ({"opens_at": TOMORROW, "closes_at": IN_AN_HOUR}, r"closes_at.*not be earlier"),
-    ({"name": ""}, r"name.*it must be a text of 1 to 80 printable characters"),
-    ({"name": "x" * 81}, r"name.*it must be a text of 1 to 80 printable"),
-    ({"name": "a\u202eb"}, r"name.*it must be a text of 1 to 80 printable"),
-    ({"slug": "Friday Cup"}, r"slug.*small letters, digits"),
-    ({"slug": "new"}, r"slug.*'new' is taken"),
-    ({"slug": "taken"}, r"slug.*'taken' is taken; give another one"),
-    ({"seeding": "nobody"}, r"seeding.*'nobody'; there is no such ladder"),
-    ({"entrants": ["nobody"]}, r"entrants.*there is no bot 'nobody'"),
-    ({"entrants": ["bot-0", "bot-0"]}, r"entrants.*'bot-0' is named twice"),
-    ({"entrants": ["not-ready"]}, r"entrants.*not-ready.*no submission that is ready"),
-]
-"""Values that each entrance can carry, and what the refusal says."""
-ONLY_DOCUMENTS: list[tuple[dict[str, Any], str]] = [
-    ({"format": ["swiss"]}, r"format: \['swiss'\]; it must be one of"),
-    ({"formt": "swiss"}, r"formt: 'formt' is not a key of a tournament; the keys are"),
-    ({"seats": "2"}, r"seats: '2'; it must be a whole number"),
-    ({"seats": True}, r"seats: True; it must be a whole number"),
-    ({"duplicate": "yes"}, r"duplicate: 'yes'; it must be true or false"),
-    ({"held_back": 1}, r"held_back: 1; it must be true or false"),
-    ({"points": "3"}, r"points: '3'; it must be a list"),
-    ({"tie_breaks": "wins"}, r"tie_breaks: 'wins'; it must be a list of names"),
-    ({"ruleset": 7}, r"ruleset: 7; it must be a text"),
-    ({"switches": [1]}, r"switches: \[1\]; it must be an object"),
-    ({"limits": 5}, r"limits: 5; it must be an object"),
-    ({"limits": {"wings": 1}}, r"limits: unknown key: 'wings'; the keys are"),
-    ({"limits": {"move_ms": "fast"}}, r"limits: move_ms: 'fast'; it must be"),
-    ({"name": 7}, r"name: 7; it must be a text"),
-    ({"slug": 7}, r"slug: 7; it must have"),
-    ({"starts_at": 7}, r"starts_at: 7; use a date"),
-    ({"seeding": 7}, r"seeding: 7; there is no such ladder"),
-    ({"entrants": "bot-0"}, r"entrants: 'bot-0'; it must be a list"),
-    ({"entrants": [1]}, r"entrants: \[1\]; it must be a list of names"),
-    ({"entrants": ["\0"]}, r"entrants: there is no bot"),
-    ({"bots": "folder"}, r"bots: 'folder'; a folder of programs is for torres"),
-]
-"""Values that a form cannot carry."""
 
 
 @pytest.fixture(params=ENTRANCES, ids=["rest", "file", "form"])
@@ -149,37 +77,6 @@ def test_a_new_organiser_finishes_a_tournament_of_each_format(
     entrance.step(row, "archive")
     row.refresh_from_db()
     assert row.archived_at is not None
-
-
-@pytest.mark.parametrize(("fields", "why"), WRONG, ids=range(len(WRONG)))
-def test_a_wrong_value_is_refused_at_every_entrance(
-    entrance: Any, fields: dict[str, Any], why: str
-) -> None:
-    """The refusal names the field, the present value, and what would be right."""
-    prepare()
-    for act in (entrance.create, entrance.preview):
-        with pytest.raises(Refused, match=f"(?s){why}"):
-            act(SWISS | fields)
-    assert [row.slug for row in Tournament.objects.all()] == ["taken"]
-
-
-@pytest.mark.parametrize(
-    ("fields", "why"), ONLY_DOCUMENTS, ids=range(len(ONLY_DOCUMENTS))
-)
-@pytest.mark.parametrize("kind", [RestEntrance, FileEntrance], ids=["rest", "file"])
-def test_a_wrong_document_is_refused(
-    kind: Any, tmp_path: Path, fields: dict[str, Any], why: str
-) -> None:
-    prepare()
-    with pytest.raises(Refused, match=f"(?s){why}"):
-        kind(tmp_path).create(SWISS | fields)
-    assert [row.slug for row in Tournament.objects.all()] == ["taken"]
-
-
-def prepare() -> None:
-    tournament({"format": "swiss"}, slug="taken")
-    bot("bot-0")
-    bot("not-ready", ready=False)
 
 
 # Only over REST: single calls, and who may do what.
@@ -424,35 +321,3 @@ def test_an_organiser_has_a_quota(
         rest.create(SWISS | {"name": "Other"})
     rest.step(row, "cancel", "enough")
     rest.create(SWISS | {"name": "Other"})
-
-
-# The examples of the documentation.
-
-PAGE = (Path(__file__).parents[2] / "docs/tournaments.md").read_text()
-EXAMPLES = re.findall(
-    r"### Example: ([^\n]*)\n.*?```toml\n(.*?)```\n\n```\n(.*?)```", PAGE, re.DOTALL
-)
-
-
-@pytest.mark.parametrize(
-    ("title", "file", "preview"), EXAMPLES, ids=[title for title, *_ in EXAMPLES]
-)
-def test_an_example_of_the_documentation_is_played(
-    tmp_path: Path, data_dir: Path, title: str, file: str, preview: str
-) -> None:
-    ensure_house_bots()
-    organiser()
-    path = tmp_path / "cup.toml"
-    path.write_text(file)
-    output = io.StringIO()
-    call_command("tournament", path, "--organiser", "oscar", "--open", stdout=output)
-    row = Tournament.objects.get()
-    RestEntrance(tmp_path).step(row, "start")
-
-    assert play_out(row).status == TournamentStatus.FINISHED
-    assert output.getvalue().startswith(preview)
-
-
-def test_the_documentation_has_an_example_of_each_format() -> None:
-    formats = {tomllib.loads(file)["format"] for _, file, _ in EXAMPLES}
-    assert formats == {str(form) for form in Format}
