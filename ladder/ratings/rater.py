@@ -31,6 +31,14 @@ BENCH_SHARE_OF_A_DAY = 0.03
 """A bot is also benched at this many forfeits in a day, if they are this share of its
 games of that day: a bot that forfeits only lost games spoils them for its opponents."""
 
+SEAT_INPUTS = {
+    "submission__bot": "bot",
+    "submission": "submission",
+    "rank": "rank",
+    "fault": "fault",
+}
+"""The columns of a seat, and their names in the inputs of an entry."""
+
 log = structlog.get_logger()
 
 
@@ -56,38 +64,30 @@ def fold(season: int, limit: int = BATCH_GAMES) -> int:
 
 
 def _fold_games(season: Season, limit: int) -> int:
-    rows = unrated(season.pk).order_by("finished_at", "pk").defer("replay")
-    finished = list(rows[:limit])
+    rows = unrated(season.pk).order_by("finished_at", "pk")
+    finished = list(rows.values_list("pk", flat=True)[:limit])
     if not finished:
         _close_pairings(season.pk)
         return 0
-    seats_of: dict[int, list[Seat]] = {game.pk: [] for game in finished}
+    seats_of: dict[int, list[dict[str, Any]]] = {game: [] for game in finished}
     slugs = {}
-    seats = Seat.objects.filter(game__in=finished).select_related("submission", "bot")
-    for seat in seats.order_by("game", "number"):
-        seats_of[seat.game_id].append(seat)
-        slugs[seat.bot_id] = seat.bot.slug
+    # Whole rows of submissions and bots cost as much as all ratings of the batch.
+    seats = Seat.objects.filter(game__in=finished).order_by("game", "number")
+    for game, slug, *columns in seats.values_list("game", "bot__slug", *SEAT_INPUTS):
+        inputs = dict(zip(SEAT_INPUTS.values(), columns, strict=True))
+        seats_of[game].append(inputs)
+        slugs[inputs["bot"]] = slug
     bots = set(slugs)
 
     def add_games(batch: LedgerBatch) -> None:
         batch.slugs = slugs
         for game in finished:
-            inputs = {"seats": [_seat_inputs(seat) for seat in seats_of[game.pk]]}
-            batch.add(EntryKind.GAME, inputs, game_id=game.pk)
+            batch.add(EntryKind.GAME, {"seats": seats_of[game]}, game_id=game)
 
     appended = append(season, add_games, bots)
     _close_pairings(season.pk)
     _bench_failing(season, bots)
     return appended
-
-
-def _seat_inputs(seat: Seat) -> dict[str, Any]:
-    return {
-        "bot": seat.submission.bot_id,
-        "submission": seat.submission_id,
-        "rank": seat.rank,
-        "fault": seat.fault,
-    }
 
 
 def unrated(season: int) -> QuerySet[Game]:
