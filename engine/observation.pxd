@@ -26,7 +26,7 @@ cdef class Observer(Meter):
     cpdef observe_all(self, list positions, int[::1] seats, float[::1] observations, signed char[::1] masks, short[::1] legal, int[::1] starts)
     @cython.locals(moves=MoveList, action=int, i=int)
     cdef int _mark(self, Position position, signed char[::1] masks, Py_ssize_t start, short[::1] legal, int at) noexcept
-    @cython.locals(position=Position, row=Py_ssize_t, games=Py_ssize_t, action=cython.longlong, i=Py_ssize_t)
+    @cython.locals(position=Position, row=Py_ssize_t, games=Py_ssize_t, action=cython.longlong, mark=cython.longlong, i=Py_ssize_t)
     cpdef Py_ssize_t step_all(self, list positions, long long[::1] actions, signed char[::1] masks, short[::1] legal, int[::1] starts, signed char[::1] finished) except -2
     cpdef observe(self, Position position, int seat, float[::1] out, Py_ssize_t start)
     @cython.locals(turn=int, i=Py_ssize_t)

@@ -273,8 +273,10 @@ class Observer(Meter):
         for row, position in enumerate(positions):
             # Only the marks are written again: a mask is much longer than their list.
             for i in range(max(starts[row], 0), min(starts[row + 1], len(legal))):
-                if 0 <= legal[i] < _ACTIONS:
-                    masks[row * _ACTIONS + legal[i]] = 0
+                # An item of a NumPy array counts in 16 bits, so a sum would overflow.
+                mark = int(legal[i])
+                if 0 <= mark < _ACTIONS:
+                    masks[row * _ACTIONS + mark] = 0
             position.perform(_MOVES[actions[row]])
             finished[row] = position.decision == OVER
         return -1

@@ -1,8 +1,13 @@
 """Many games in one call."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
+import engine
 from engine.errors import BadSwitch, IllegalAction
 from engine.moves import OVER
 from engine.observation import ACTION_COUNT, ACTIONS, OBSERVATION_SIZE
@@ -67,6 +72,39 @@ def test_games_begin_anew_and_equal_seeds_give_equal_games() -> None:
     assert played[0] == played[1]
     assert min(played[0][1]) >= 1
     assert seats_that_start(3) == seats_that_start(3) != seats_that_start(4)
+
+
+PLAYED = """
+import hashlib
+import numpy as np
+import engine
+from ladder.environments.vector import TorresGames
+games = TorresGames(4)
+step = games.reset(seed=5)
+rng = np.random.default_rng(6)
+digest = hashlib.sha256()
+for _ in range(300):
+    step = games.step([rng.choice(np.flatnonzero(mask)) for mask in step.masks])
+    digest.update(step.observations)
+    digest.update(step.masks)
+print(engine.compiled, digest.hexdigest())
+"""
+
+
+def played(pure: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PLAYED],
+        env=os.environ | {"TORRES_PURE": pure},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(not engine.compiled, reason="the kernel is not compiled")
+def test_compiled_and_plain_games_are_the_same() -> None:
+    assert played("0") == ["True", played("1")[1]]
 
 
 def test_an_illegal_action_changes_no_game() -> None:
