@@ -10,6 +10,7 @@ from ladder.cli.check import Checker, CheckResult
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox import Sandbox
 from tests.checking.planted import PLANTED, Planted
+from tests.conftest import need_program
 
 SHORT = Limits(start_ms=2_000, move_ms=300, bank_ms=700)
 FORMS = [
@@ -21,6 +22,8 @@ FORMS = [
 def checked(
     files: dict[str, str | bytes], sandbox: Sandbox, folder: Path
 ) -> CheckResult:
+    if "bot.c" in files:
+        need_program("gcc", "gcc")
     source = folder / "source"
     source.mkdir()
     for name, content in files.items():
