@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce, Now
 
+from ladder.common.fixed_query import ComposedQuery, FixedQuery, composed
 from ladder.common.storable import storable
 from ladder.games.attempts import LEASE
 from ladder.practice import selectors
@@ -63,10 +64,7 @@ def claim(host: str) -> PracticeClaim | None:
 
     One guarded UPDATE takes it, so several hosts never play the same game.
     """
-    candidates = PracticeGame.objects.filter(
-        selectors.claimable(), fence__lt=MAX_CLAIMS
-    ).order_by("pk")
-    for pk, fence in candidates.values_list("pk", "fence")[:MAX_CANDIDATES]:
+    for pk, fence in _CANDIDATES.rows():
         row = PracticeGame.objects.filter(selectors.claimable(), pk=pk, fence=fence)
         taken = row.update(
             status=PracticeStatus.RUNNING,
@@ -78,6 +76,16 @@ def claim(host: str) -> PracticeClaim | None:
         if taken:
             return PracticeClaim(pk, fence + 1)
     return None
+
+
+def _candidates() -> ComposedQuery:
+    candidates = PracticeGame.objects.filter(
+        selectors.claimable(), fence__lt=MAX_CLAIMS
+    ).order_by("pk")
+    return composed(candidates.values_list("pk", "fence")[:MAX_CANDIDATES])
+
+
+_CANDIDATES = FixedQuery(_candidates)
 
 
 def renew(claim: PracticeClaim) -> bool:
