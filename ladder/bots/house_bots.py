@@ -18,8 +18,8 @@ from ladder.bots.upload import archive
 from ladder.common.names import name_key
 
 HOUSE_FOLDER = Path(__file__).parent / "house"
-COSTLY = frozenset({"planner"})
-"""The house bots that use more CPU time in a game than all others together."""
+COSTLY = frozenset({"planner", "master"})
+"""The house bots of which each uses more CPU time in a game than all cheap ones."""
 
 
 def ensure_house_bots() -> list[Bot]:

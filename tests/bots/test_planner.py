@@ -1,46 +1,24 @@
 """The house bot `planner`: its answers, its clock, and what it prefers."""
 
-import importlib.util
 import random
 import time
-from types import ModuleType
-from typing import Any
 
 import pytest
 
 from engine.editions import PRESETS
 from engine.game import TorresGame
 from engine.moves import BUY
-from engine.rulesets import resolve
-from engine.setup import derive
-from ladder.bots.house_bots import HOUSE_FOLDER
+from tests.bots.factories import (
+    advance,
+    before_the_last_turn,
+    lead,
+    lead_with_scores_only,
+    load_house_bot,
+    new_game,
+    question,
+)
 
-
-def load() -> ModuleType:
-    path = HOUSE_FOLDER / "planner/bot.py"
-    spec = importlib.util.spec_from_file_location("planner", path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-BOT = load()
-
-
-def question(game: TorresGame, move_ms: float, bank_ms: float = 0) -> dict[str, Any]:
-    return {
-        "decision": game.decision,
-        "state": game.state(game.seat),
-        "legal": game.legal(),
-        "clock": {"move_ms": move_ms, "bank_ms": bank_ms},
-    }
-
-
-def new_game(seed: str, ruleset: str = "yucata", seats: int = 2) -> TorresGame:
-    rules = resolve(ruleset, seats)
-    return TorresGame(rules, derive(rules, seed))
+BOT = load_house_bot("planner")
 
 
 def answer(game: TorresGame, move_ms: float = 1000) -> list[str]:
@@ -49,12 +27,6 @@ def answer(game: TorresGame, move_ms: float = 1000) -> list[str]:
         question(game, move_ms), BOT.Judge(rules), random.Random(1)
     )
     return actions
-
-
-def advance(game: TorresGame, decision: str, phase: int = 1) -> None:
-    rng = random.Random(2)
-    while game.decision != decision or game.position.phase < phase:
-        game.play(rng.choice(game.legal()))
 
 
 @pytest.mark.parametrize("ruleset", PRESETS)
@@ -132,25 +104,11 @@ def test_the_castles_of_a_phase_that_is_over_count_once() -> None:
 
 def test_it_takes_points_that_end_the_game() -> None:
     """In its very last turn only points count: five on the track, or more."""
-    game = new_game("last")
-    rng = random.Random(5)
-    while True:
-        if game.decision == "turn" and game.position.phase == 3:
-            last = game.position.round == 4 and game.position.turn == 1
-            if last and game.position.ap == 5:
-                break
-        game.play(rng.choice(game.legal()))
+    game = before_the_last_turn()
     seat = game.seat or 0
-    passive = game.copy()
-    while not passive.over:
-        legal = passive.legal()
-        passive.play("score" if "score" in legal else legal[0])
+    passive = lead_with_scores_only(game, seat)
     while not game.over:
         for action in answer(game):
             game.play(action)
-    assert game.result
-    assert passive.result
-    lead = game.result["scores"][seat] - game.result["scores"][1 - seat]
-    other = passive.result["scores"]
 
-    assert lead >= other[seat] - other[1 - seat]
+    assert lead(game, seat) >= passive

@@ -1,20 +1,29 @@
-"""On a busy machine, the house bot `planner` stays within the time of its turns."""
+"""The house bots that search for long: their clock on a busy machine, and whole games.
 
+TORRES_SOAK_DECISIONS and TORRES_SOAK_GAMES shorten the two tests.
+"""
+
+import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from engine.game import TorresGame
 from engine.referee import Answer, Ask, Hello, ServiceFault, play
-from engine.rulesets import resolve
+from engine.rulesets import PRESETS, resolve
 from engine.setup import derive
-from ladder.bots.house_bots import HOUSE_FOLDER
+from ladder.bots.house_bots import COSTLY, HOUSE_FOLDER
 from ladder.runner.languages import locate
 from ladder.runner.process import BotProcess
 from ladder.runner.protocol import Limits
 from tests.runner.starvation import Starvation
 
 DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
+GAMES = int(os.environ.get("TORRES_SOAK_GAMES", "20"))  # of each ruleset and table size
+TORRES = Path(sys.executable).with_name("torres")
 LIMITS = Limits(bank_ms=0)  # so that a turn that takes too long is a timeout
 LOOPS = 4
 MAX_UNJUDGED_GAMES = 3
@@ -37,8 +46,9 @@ class Starved(BotProcess):
 
 
 @pytest.mark.soak
-def test_no_decision_exceeds_the_clock_beside_four_busy_loops(none) -> None:
-    program = locate(HOUSE_FOLDER / "planner")
+@pytest.mark.parametrize("name", sorted(COSTLY))
+def test_no_decision_exceeds_the_clock_beside_four_busy_loops(name: str, none) -> None:
+    program = locate(HOUSE_FOLDER / name)
     rules = resolve("yucata", 2)
     charged: list[float] = []
     unjudged = games = 0
@@ -64,7 +74,26 @@ def test_no_decision_exceeds_the_clock_beside_four_busy_loops(none) -> None:
         print(starvation)
     charged.sort()
     print(
-        f"{len(charged)} decisions, {games} games: {charged[len(charged) // 2]:.0f} ms"
+        f"{name}: {len(charged)} decisions, {games} games: {charged[len(charged) // 2]:.0f} ms"
         f" in the middle, {charged[-1]:.0f} ms at most of {LIMITS.move_ms}"
     )
     assert charged[-1] < LIMITS.move_ms
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", sorted(COSTLY))
+@pytest.mark.parametrize("ruleset", PRESETS)
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_no_game_is_forfeited(
+    name: str, ruleset: str, seats: int, tmp_path: Path
+) -> None:
+    """Every ruleset and table size, with the usual limits, on all processors."""
+    words = ["--ruleset", ruleset, "--games", str(GAMES), "--state", str(tmp_path)]
+    done = subprocess.run(
+        [TORRES, "match", *[f"house:{name}"] * seats, *words, "--json"],
+        check=True,
+        capture_output=True,
+    )
+    summary = json.loads(done.stdout.splitlines()[-1])["summary"]
+    assert summary["played"] == GAMES
+    assert [bot["forfeits"] for bot in summary["bots"]] == [{}] * seats
