@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from engine import Position
+from engine.game import Result
 from engine.search import ranks_of
 
 Reward = Literal["rank", "margin"]
@@ -47,3 +48,10 @@ def rewards_of(position: Position, reward: Reward) -> list[float]:
     if reward == "margin":
         return margins(position.track.scores[: position.seats])
     return rank_rewards(ranks_of(position))
+
+
+def result_rewards(result: Result, reward: Reward) -> list[float]:
+    """Return the rewards by seat of a result, which may have forfeits."""
+    if reward == "margin":
+        return margins(result["scores"])
+    return rank_rewards(result["ranks"])

@@ -8,7 +8,6 @@ It needs the extra `env`: `pip install 'torres-ladder[env]'`. docs/environments.
 explains observations, action ids and rewards.
 """
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -16,23 +15,18 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from engine import Position, derive, kernel, resolve, view
+from engine import Position, derive, kernel, resolve
 from engine.editions import DEFAULT
 from engine.errors import IllegalAction
 from engine.moves import OVER
 from engine.notation import text
 from engine.observation import ACTION_COUNT, ACTIONS, OBSERVATION_SIZE, Observer
-from ladder.cli.board_text import draw_board
-from ladder.cli.raster import Film
+from ladder.environments.drawing import RENDER_MODES, check_mode, draw
 from ladder.environments.rewards import Reward, check_reward, rewards_of
-from ladder.web.board_svg import board_svg
 
 Observation = dict[str, np.ndarray[Any, Any]]
 
 MAX_NUMBER = 1_000.0  # no number of an observation is larger
-PICTURE_WIDTH = 524  # pixels
-RENDER_MODES = ("human", "ansi", "rgb_array", "svg")
-MODES_TEXT = "'human', 'ansi', 'rgb_array' or 'svg'"
 
 
 class TorresEnvironment(AECEnv[str, Observation, int]):
@@ -67,14 +61,10 @@ class TorresEnvironment(AECEnv[str, Observation, int]):
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
-        if render_mode not in (None, *RENDER_MODES):
-            raise ValueError(
-                f"render_mode is {render_mode!r}; it may be None, {MODES_TEXT}"
-            )
         self.rules = resolve(ruleset, seats)
         self.reward: Reward = check_reward(reward)
         self.max_cycles = max_cycles
-        self.render_mode = render_mode
+        self.render_mode = check_mode(render_mode)
         self.possible_agents = [f"seat_{seat}" for seat in range(seats)]
         self.agents: list[str] = []
         self.position = Position()
@@ -183,25 +173,7 @@ class TorresEnvironment(AECEnv[str, Observation, int]):
 
     def render(self) -> str | np.ndarray[Any, Any] | None:
         """Return the board as text, pixels or SVG; print it in the mode "human"."""
-        if self.render_mode is None:
-            return None
-        over = self.position.decision == OVER
-        state: Any = view.state(self.position, self.rules, [], None, over=over)
-        frame = state | {"heights": [n for row in state["heights"] for n in row]}
-        if self.render_mode == "svg":
-            return board_svg(frame, self.possible_agents)
-        if self.render_mode == "rgb_array":
-            film = Film(self.possible_agents, [frame], PICTURE_WIDTH)
-            return np.asarray(film.picture(0), np.uint8)
-        scores = [
-            f"{agent} {score}"
-            for agent, score in zip(self.possible_agents, state["scores"], strict=True)
-        ]
-        board = f"{draw_board(state).plain}{', '.join(scores)}\n"
-        if self.render_mode == "ansi":
-            return board
-        sys.stdout.write(board)
-        return None
+        return draw(self.position, self.rules, self.possible_agents, self.render_mode)
 
     def close(self) -> None:
         """Do nothing: an environment holds no window, file or process."""

@@ -3,7 +3,7 @@
 `python -m tests.bench house_table` plays all pairs with two seats, and tables of four,
 with `torres match`: on all processors, with a progress bar in a terminal. After Ctrl-C
 the same command continues, and a row that was played before is only read. `--chain`
-leaves out the pairs that are no neighbours, and `--games` gives another number of games.
+leaves out the pairs that are no neighbours, and `--games` changes the number of games.
 """
 
 import argparse
@@ -67,7 +67,9 @@ def report(arguments: list[str]) -> None:
     parser.add_argument("--chain", action="store_true", help="only neighbours")
     parser.add_argument("--games", type=int, default=GAMES, help="of a pair")
     options = parser.parse_args(arguments)
-    print("| bots, the best first | games | score of the best (95 %) | points | ", end="")
+    print(
+        "| bots, the best first | games | score of the best (95 %) | points | ", end=""
+    )
     print("slowest answer (ms) | forfeits |\n|---|---|---|---|---|---|", flush=True)
     for bots in tables(chain=options.chain):
         games = options.games // (2 if len(bots) == SEATS else 1)

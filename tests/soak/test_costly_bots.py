@@ -74,8 +74,9 @@ def test_no_decision_exceeds_the_clock_beside_four_busy_loops(name: str, none) -
         print(starvation)
     charged.sort()
     print(
-        f"{name}: {len(charged)} decisions, {games} games: {charged[len(charged) // 2]:.0f} ms"
-        f" in the middle, {charged[-1]:.0f} ms at most of {LIMITS.move_ms}"
+        f"{name}: {len(charged)} decisions, {games} games:"
+        f" {charged[len(charged) // 2]:.0f} ms in the middle, {charged[-1]:.0f} ms at"
+        f" most of {LIMITS.move_ms}"
     )
     assert charged[-1] < LIMITS.move_ms
 
