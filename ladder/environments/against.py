@@ -105,7 +105,7 @@ class RefereeThread(Thread):
         self.join()
 
 
-class TorresAgainst(Env[Numbers, int]):
+class TorresAgainst(Env[Numbers, Any]):
     """Games of one learner against bots, with one action for each step.
 
     - `opponents`: one to three bots, each a file, a folder or "house:NAME". They sit

@@ -1,7 +1,6 @@
 """Drawings of a position, for the method `render` of environments."""
 
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ def check_mode(mode: str | None) -> str | None:
 
 
 def draw(
-    position: Position, rules: Rules, names: Sequence[str], mode: str | None
+    position: Position, rules: Rules, names: list[str], mode: str | None
 ) -> str | np.ndarray[Any, Any] | None:
     """Return the board as text, pixels or SVG; print it in the mode "human".
 
