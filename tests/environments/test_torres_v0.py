@@ -199,4 +199,4 @@ def test_the_examples_of_the_page_run_in_their_order(
     for example in EXAMPLES:
         exec(example, names)
 
-    assert len(EXAMPLES) == 7
+    assert len(EXAMPLES) == 8
