@@ -5,10 +5,14 @@ import random
 from types import ModuleType
 from typing import Any
 
+import engine
 from engine.game import TorresGame
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots.house_bots import HOUSE_FOLDER
+
+CALL_MS = 60 if engine.compiled else 300
+"""The CPU time that a call of the engine may still take at the end of a bot's time."""
 
 
 def load_house_bot(name: str) -> ModuleType:
