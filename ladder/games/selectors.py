@@ -123,7 +123,7 @@ def service_state() -> ServiceState:
 
 def live_workers() -> QuerySet[Worker]:
     """List the workers that reported lately and take games."""
-    return _reporting_workers().filter(drained=False)
+    return reporting_workers().filter(drained=False)
 
 
 def live_players() -> QuerySet[Worker]:
@@ -133,10 +133,10 @@ def live_players() -> QuerySet[Worker]:
 
 def drained_workers() -> QuerySet[Worker]:
     """List the workers that reported lately and take no games."""
-    return _reporting_workers().filter(drained=True)
+    return reporting_workers().filter(drained=True)
 
 
-def _reporting_workers() -> QuerySet[Worker]:
+def reporting_workers() -> QuerySet[Worker]:
     return Worker.objects.filter(
         seen_at__gt=Now() - WORKER_TIMEOUT, gone_at__isnull=True
     )
@@ -153,7 +153,7 @@ def silent_workers() -> list[Worker]:
         seen_at__lte=Now() - WORKER_TIMEOUT,
         seen_at__gt=Now() - SILENT_WORKER_SHOWN,
     )
-    reporting = {worker.installation for worker in _reporting_workers()}
+    reporting = {worker.installation for worker in reporting_workers()}
     return [worker for worker in silent if worker.installation not in reporting]
 
 

@@ -3,17 +3,22 @@
 import json
 import re
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from django.core.management import get_commands, load_command_class
+
+from ladder.runner.languages import LANGUAGES
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 SERVICES = COMPOSE["services"]
 SOFT_SHUTDOWN_S = 20
 MANAGE = "manage.py"
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
 
 
 def environment() -> dict[str, str]:
@@ -30,12 +35,43 @@ def test_every_image_is_pinned(name: str) -> None:
 
 
 def test_the_base_image_is_pinned() -> None:
-    bases = re.findall(
-        r"^FROM (\S+)", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE
-    )
+    stages = re.findall(r"^FROM (\S+) AS (\S+)$", DOCKERFILE, re.MULTILINE)
+    bases = {base for base, _ in stages} - {name for _, name in stages}
 
+    assert len(stages) == DOCKERFILE.count("FROM ")
     assert bases
     assert all(re.search(r":.*\d", base) for base in bases)
+
+
+def test_the_worker_has_the_tools_of_every_language() -> None:
+    installed = set(DOCKERFILE.partition(" AS worker\n")[2].split())
+    needed = {package for each in LANGUAGES for _, package in each.needs}
+
+    assert needed - {"python3"} <= installed  # python3 is in the common base
+
+
+@pytest.mark.parametrize("name", ["migrate", "web", "dispatcher", "monitor"])
+def test_what_runs_no_bots_has_no_privileges(name: str) -> None:
+    service = SERVICES[name]
+    stage = DOCKERFILE.partition(" AS service\n")[2].partition("\nFROM ")[0]
+
+    assert service["build"]["target"] == "service"
+    assert "USER torres\n" in stage
+    assert service["cap_drop"] == ["ALL"]
+    assert service["read_only"]
+    assert "privileged" not in service
+
+
+@pytest.mark.parametrize("name", ["worker", "builder"])
+def test_a_further_host_runs_the_same_workers(name: str) -> None:
+    further = yaml.safe_load((DEPLOY / "compose.worker.yaml").read_text())
+    own = ("volumes", "depends_on")  # the folder that hosts share, and other hosts
+
+    assert without(further["services"][name], own) == without(SERVICES[name], own)
+
+
+def without(service: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: value for name, value in service.items() if name not in names}
 
 
 @pytest.mark.parametrize("name", ["db", "redis"])

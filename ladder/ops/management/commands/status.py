@@ -11,6 +11,7 @@ from ladder.dispatch import retention
 from ladder.games import selectors as games
 from ladder.games.capabilities import remedy
 from ladder.games.models import Game, GameStatus
+from ladder.games.worker import registry
 from ladder.health import signs
 from ladder.moderation.models import ServicePart, StoppedUnit
 from ladder.ops.console import say
@@ -36,8 +37,17 @@ class Command(ServiceCommand):
             help="fail only if the database cannot be read or a game was lost; for the"
             " health checks of single containers",
         )
+        parser.add_argument(
+            "--worker",
+            action="store_true",
+            help="show nothing, and fail if no worker of this host and data folder"
+            " reports; for the health check of its container",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["worker"]:
+            _check_own_workers()
+            return
         tally = games.tally()
         pulse = games.service_state()
         for name in STATUSES:
@@ -55,8 +65,7 @@ class Command(ServiceCommand):
         _show_unchecked_uploads()
         _show_retention()
         _show_dead_games(tally.dead)
-        for season in Season.objects.select_related("ladder"):
-            say(f"{season}: {season.status}, {season.head} entries in the ledger")
+        _show_seasons()
         for part in ServicePart.objects.order_by("name"):
             say(f"{part.name:<16}{part.process}")
         failures = [*_parts_that_do_not_run(), *_stopped_units()]
@@ -68,6 +77,12 @@ class Command(ServiceCommand):
         say("The totals add up.")
         if failures and not options["totals"]:
             raise CommandError("\n".join(failures))
+
+
+def _check_own_workers() -> None:
+    own = registry.installation()
+    if not games.reporting_workers().filter(name__startswith=f"{own}#").exists():
+        raise CommandError(f"No worker of {own} reports. Read its log, and restart it.")
 
 
 def _parts_that_do_not_run() -> list[str]:
@@ -96,6 +111,11 @@ def _stopped_units() -> list[str]:
             ' choose "Give up" for the fixture in the admin.'
         )
     return failures
+
+
+def _show_seasons() -> None:
+    for season in Season.objects.select_related("ladder"):
+        say(f"{season}: {season.status}, {season.head} entries in the ledger")
 
 
 def _show_dead_games(total: int) -> None:

@@ -1,0 +1,356 @@
+"""The containers of deploy/, from an empty machine to rated games in every language.
+
+Both images are built and deploy/compose.yaml is started, without a Docker engine and
+without a registry: a base image is made from Debian's packages, Buildah builds, and
+podman-compose starts. `adapted` says what differs from compose.yaml.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import yaml
+from django.conf import settings
+
+from ladder.cli.play import find_bot
+from ladder.cli.submit import packed
+from ladder.ops.chaos import servers
+from tests.conftest import need_program, part_missing
+
+DEPLOY = settings.BASE_DIR / "deploy"
+KITS = settings.BASE_DIR / "ladder" / "bots" / "kits"
+KIT_NAMES = (
+    "c", "cpp", "executable", "go", "java", "javascript", "python", "rust", "typescript"
+)  # fmt: skip
+BASE = "localhost/torres-base:bookworm"
+# crun refuses versions 1 and 2 of control groups side by side, and Podman's own limits
+# are above what a process may set in some virtual machines.
+ENGINE_SETTINGS = """\
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+[containers]
+netns = "host"
+log_driver = "k8s-file"
+default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
+"""
+STORAGE_SETTINGS = """\
+[storage]
+driver = "{driver}"
+graphroot = "{folder}/images"
+runroot = "{folder}/run"
+"""
+PROGRAMS = {
+    "podman": "podman",
+    "buildah": "buildah",
+    "runc": "runc",
+    "mmdebstrap": "mmdebstrap",
+}
+UNPRIVILEGED = {"web", "dispatcher", "monitor"}
+BUILD_TIMEOUT_S = 3600
+RATED_TIMEOUT_S = 900
+HEALTHY_S = 300
+STOP_TIMEOUT_S = 120
+
+
+class ContainerEngine:
+    """Podman and Buildah with images and settings in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        driver = (
+            "overlay"
+            if "\toverlay\n" in Path("/proc/filesystems").read_text()
+            else "vfs"
+        )
+        engine, storage = folder / "containers.conf", folder / "storage.conf"
+        engine.write_text(ENGINE_SETTINGS)
+        storage.write_text(STORAGE_SETTINGS.format(driver=driver, folder=folder))
+        self.environ = os.environ | {
+            "CONTAINERS_CONF": str(engine),
+            "CONTAINERS_STORAGE_CONF": str(storage),
+        }
+
+    def run(self, *command: object, timeout_s: float = BUILD_TIMEOUT_S) -> str:
+        done = self.attempt(*command, timeout_s=timeout_s)
+        assert done.returncode == 0, f"{command}: {done.stdout[-3000:]}{done.stderr}"
+        return done.stdout
+
+    def attempt(
+        self, *command: object, timeout_s: float = BUILD_TIMEOUT_S
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            list(map(str, command)),
+            env=self.environ,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+
+    def make_base(self) -> None:
+        """Make the image on which the Dockerfile builds, as Debian's slim image."""
+        archive = self.folder / "base.tar"
+        self.run("mmdebstrap", "--variant=minbase", "bookworm", archive)
+        self.run("podman", "import", archive, BASE)
+        archive.unlink()
+
+    def build(self, target: str) -> None:
+        """Build one of the two images, with the package index of this machine."""
+        self.run(
+            *("buildah", "bud", "--layers", "--isolation=chroot", "--format=docker"),
+            *("--from", BASE, "--target", target, "--tag", f"torres-{target}:local"),
+            *package_index(self.folder),
+            *("--file", DEPLOY / "Dockerfile", settings.BASE_DIR),
+        )
+
+    def size_mb(self, image: str) -> int:
+        words = ("podman", "image", "inspect", "--format={{.Size}}", image)
+        return int(self.run(*words)) // 1_000_000
+
+    def close(self) -> None:
+        self.attempt("podman", "system", "reset", "--force", timeout_s=STOP_TIMEOUT_S)
+
+
+def package_index(folder: Path) -> Iterator[str]:
+    """Yield options of Buildah that show a build the settings of pip on this machine.
+
+    A path of the settings is shown under the same path, read-only.
+    """
+    pip = [sys.executable, "-m", "pip", "config", "list"]
+    lines = subprocess.check_output(pip, text=True).splitlines()
+    values = dict(line.partition(".")[2].split("=", 1) for line in lines)
+    values = {name: value.strip("'") for name, value in values.items()}
+    settings_file = folder / "pip.conf"
+    entries = "\n".join(f"{name} = {value}" for name, value in values.items())
+    settings_file.write_text(f"[global]\n{entries}\n")
+    yield f"--volume={settings_file}:/etc/pip.conf:ro"
+    for word in " ".join(values.values()).split():
+        # The pages of an index link to files beside them.
+        path = Path(urlsplit(word).path)
+        shown = path.parent if word.startswith("file:") else path
+        if word.startswith(("file:", "/")) and shown.exists():
+            yield f"--volume={shown}:{shown}:ro"
+
+
+def adapted(port: int) -> dict[str, Any]:
+    """Return compose.yaml for this machine.
+
+    - No registry can be reached, so PostgreSQL and Redis run on the host.
+    - All containers use the network of the host, and have host names of their own.
+    """
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    services = compose["services"]
+    for name in ("db", "redis"):
+        del services[name]
+        del services["migrate"]["depends_on"][name]
+        del compose["volumes"][name]
+    for name, service in services.items():
+        service |= {"network_mode": "host", "hostname": name}
+        service.pop("ports", None)
+        service.pop("build")
+    listen, address = f"127.0.0.1:{port}", f"http://127.0.0.1:{port}"
+    web = json.dumps(services["web"]).replace("0.0.0.0:8000", listen)
+    services["web"] = json.loads(web.replace("127.0.0.1:8000", listen))
+    services["monitor"]["environment"]["TORRES_MONITOR_WEB"] = address
+    return compose
+
+
+class ContainerService:
+    """The containers of compose.yaml on servers of this host."""
+
+    def __init__(self, engine: ContainerEngine, variables: Mapping[str, str]) -> None:
+        self.engine = engine
+        self.port = servers.free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.compose = adapted(self.port)
+        self.file = engine.folder / "compose.yaml"
+        self.file.write_text(yaml.safe_dump(self.compose))
+        environment = "".join(f"{name}={word}\n" for name, word in variables.items())
+        (engine.folder / ".env").write_text(environment)
+
+    def up(self) -> None:
+        program = Path(sys.executable).with_name("podman-compose")
+        self.engine.run(program, "--file", self.file, "up", "--detach")
+
+    @property
+    def names(self) -> list[str]:
+        """The services that go on to run."""
+        return [name for name in self.compose["services"] if name != "migrate"]
+
+    def container(self, name: str) -> str:
+        return f"{self.compose['name']}_{name}_1"
+
+    def manage(self, *words: str) -> str:
+        web = self.container("web")
+        return self.engine.run("podman", "exec", web, "python", "manage.py", *words)
+
+    def health(self, name: str) -> str:
+        """Run the health check of a container once, and return the state it leaves.
+
+        Podman leaves the repetition to systemd, which may not run here.
+        """
+        container = self.container(name)
+        self.engine.attempt("podman", "healthcheck", "run", container)
+        state = "--format={{.State.Health.Status}}"
+        return self.engine.run("podman", "inspect", state, container).strip()
+
+    def user(self, name: str) -> str:
+        words = ("podman", "exec", self.container(name), "id", "-un")
+        return self.engine.run(*words).strip()
+
+    def logs(self) -> str:
+        texts = []
+        for name in self.compose["services"]:
+            done = self.engine.attempt("podman", "logs", self.container(name))
+            texts.append(f"{name}:\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
+        return "\n".join(texts)
+
+    def until(self, question: Callable[[], Any], within_s: float) -> Any:
+        """Repeat a question until its answer is true, and return the answer."""
+        pause = threading.Event()
+        deadline = time.monotonic() + within_s
+        while time.monotonic() < deadline:
+            try:
+                if answer := question():
+                    return answer
+            except httpx.TransportError:
+                pass  # the container is still starting
+            pause.wait(1)
+        raise AssertionError(self.logs())
+
+
+@contextmanager
+def containers() -> Iterator[tuple[ContainerEngine, servers.Postgres, servers.Redis]]:
+    with ExitStack() as stack:
+        # Not in pytest's own folder, which the user postgres cannot enter.
+        temporary = TemporaryDirectory(
+            prefix="torres-soak-", ignore_cleanup_errors=True
+        )
+        folder = Path(stack.enter_context(temporary))
+        folder.chmod(0o755)
+        postgres = servers.postgres(folder / "postgres")
+        stack.callback(postgres.close)
+        redis = servers.redis(folder / "redis")
+        stack.callback(redis.close)
+        (folder / "engine").mkdir()
+        engine = ContainerEngine(folder / "engine")
+        stack.callback(engine.close)
+        yield engine, postgres, redis
+
+
+class Stopwatch:
+    """Prints how long each step took."""
+
+    def __init__(self) -> None:
+        self.began = self.last = time.monotonic()
+
+    def lap(self, what: str) -> None:
+        now = time.monotonic()
+        print(f"{what}: {now - self.last:.0f} s")
+        self.last = now
+
+    def total_s(self) -> float:
+        return time.monotonic() - self.began
+
+
+def upload(api: httpx.Client, kit: str) -> str:
+    """Upload the first bot of a language, and return the address of the submission."""
+    assert api.post("bots/", json={"name": f"kit-{kit}"}).status_code == 201
+    files = {"archive": packed(find_bot(str(KITS / kit)))}
+    uploaded = api.post(f"bots/kit-{kit}/submissions/", files=files)
+    assert uploaded.status_code == 202, uploaded.text
+    return uploaded.headers["Location"]
+
+
+def rated_bots(api: httpx.Client) -> set[str]:
+    rows = api.get("ladders/main/leaderboard/").json()["results"]
+    return {row["bot"] for row in rows if row["games"]}
+
+
+def need_everything() -> None:
+    if os.geteuid() != 0:
+        part_missing("containers with a sandbox need root")
+    for program, package in PROGRAMS.items():
+        need_program(program, package)
+
+
+def test_containers_play_rated_games_in_every_language() -> None:
+    need_everything()
+    watch = Stopwatch()
+    with containers() as (engine, postgres, redis):
+        build_images(engine, watch)
+        variables = {
+            "DATABASE_URL": postgres.url,
+            "BROKER_URL": redis.url,
+            "SECRET_KEY": "only-for-tests-" * 4,
+            "TORRES_SANDBOX": "full",
+        }
+        service = ContainerService(engine, variables)
+        service.up()
+        for name in service.names:
+            service.until(lambda n=name: service.health(n) == "healthy", HEALTHY_S)
+        watch.lap(f"healthy: {', '.join(service.names)}")
+        users = {name: service.user(name) for name in service.names}
+        assert {name for name, user in users.items() if user != "root"} == UNPRIVILEGED
+
+        token = service.manage("token", "ana").split()[-1]
+        headers = {"Authorization": f"Bearer {token}"}
+        base_url = f"{service.address}/api/v1/"
+        with httpx.Client(base_url=base_url, headers=headers, timeout=60) as api:
+            play_all(service, api, watch)
+        status = service.manage("status")
+        assert "sandbox full" in status
+        assert "The totals add up." in status
+        print(f"from nothing to rated games: {watch.total_s():.0f} s")
+
+        postgres.close()
+        states = {name: fails_three_times(service, name) for name in service.names}
+        watch.lap(f"without the database: {states}")
+        assert states.pop("web") == "healthy"  # it runs, and says what is away
+        assert set(states.values()) == {"unhealthy"}
+
+
+def build_images(engine: ContainerEngine, watch: Stopwatch) -> None:
+    engine.make_base()
+    watch.lap(f"base image of {engine.size_mb(BASE)} MB")
+    for target in ("service", "worker"):
+        engine.build(target)
+        size_mb = engine.size_mb(f"torres-{target}:local")
+        watch.lap(f"image {target} of {size_mb} MB")
+
+
+def play_all(service: ContainerService, api: httpx.Client, watch: Stopwatch) -> None:
+    """Upload a bot of each language, and wait until each one is rated."""
+    addresses = {kit: upload(api, kit) for kit in KIT_NAMES}
+    waiting = {"uploaded", "building", "validating"}
+
+    def checked(address: str) -> dict[str, Any]:
+        state = api.get(service.address + address).json()
+        return {} if state["status"] in waiting else state
+
+    for kit, address in addresses.items():
+        state = service.until(lambda a=address: checked(a), RATED_TIMEOUT_S)
+        assert state["status"] == "ready", (kit, state)
+    watch.lap(f"{len(addresses)} uploads built and validated")
+    wanted = {f"kit-{kit}" for kit in KIT_NAMES}
+    service.until(lambda: rated_bots(api) & wanted, RATED_TIMEOUT_S)
+    watch.lap("first of them rated")
+    service.until(lambda: rated_bots(api) >= wanted, RATED_TIMEOUT_S)
+    watch.lap("all of them rated")
+
+
+def fails_three_times(service: ContainerService, name: str) -> str:
+    """Return the state after as many checks as compose.yaml retries."""
+    return [service.health(name) for _ in range(3)][-1]
