@@ -123,25 +123,34 @@ class ContainerEngine:
         self.attempt("podman", "system", "reset", "--force", timeout_s=STOP_TIMEOUT_S)
 
 
-def package_index(folder: Path) -> Iterator[str]:
-    """Yield options of Buildah that show a build the settings of pip on this machine.
+def package_index(folder: Path) -> list[str]:
+    """Return options of Buildah that give a build the package index of this machine.
 
-    A path of the settings is shown under the same path, read-only.
+    Files and folders that the settings of pip name are shown below /mnt, read-only.
     """
-    pip = [sys.executable, "-m", "pip", "config", "list"]
-    lines = subprocess.check_output(pip, text=True).splitlines()
-    values = dict(line.partition(".")[2].split("=", 1) for line in lines)
-    values = {name: value.strip("'") for name, value in values.items()}
-    settings_file = folder / "pip.conf"
-    entries = "\n".join(f"{name} = {value}" for name, value in values.items())
-    settings_file.write_text(f"[global]\n{entries}\n")
-    yield f"--volume={settings_file}:/etc/pip.conf:ro"
-    for word in " ".join(values.values()).split():
-        # The pages of an index link to files beside them.
+    volumes: set[str] = set()
+
+    def shown(word: str) -> str:
         path = Path(urlsplit(word).path)
-        shown = path.parent if word.startswith("file:") else path
-        if word.startswith(("file:", "/")) and shown.exists():
-            yield f"--volume={shown}:{shown}:ro"
+        is_index = word.startswith("file:")
+        if not (is_index or word.startswith("/")) or not path.exists():
+            return word
+        # The pages of an index link to files beside its folder.
+        place = path.parent if is_index else path
+        volumes.add(f"{place}:/mnt{place}:ro")
+        return word.replace(str(path), f"/mnt{path}")
+
+    pip = [sys.executable, "-m", "pip", "config", "list"]
+    text = "[global]\n"
+    for line in subprocess.check_output(pip, text=True).splitlines():
+        setting, _, value = line.partition("=")
+        name = setting.rpartition(".")[2]
+        words = " ".join(shown(word) for word in value.strip("'").split())
+        text += f"{name} = {words}\n"
+    settings_file = folder / "pip.conf"
+    settings_file.write_text(text)
+    volumes.add(f"{settings_file}:/etc/pip.conf:ro")
+    return [f"--volume={volume}" for volume in sorted(volumes)]
 
 
 def adapted(port: int) -> dict[str, Any]:
