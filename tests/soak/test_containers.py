@@ -141,14 +141,14 @@ def package_index(folder: Path) -> list[str]:
         return word.replace(str(path), f"/mnt{path}")
 
     pip = [sys.executable, "-m", "pip", "config", "list"]
-    text = "[global]\n"
+    values = {}
     for line in subprocess.check_output(pip, text=True).splitlines():
         setting, _, value = line.partition("=")
-        name = setting.rpartition(".")[2]
-        words = " ".join(shown(word) for word in value.strip("'").split())
-        text += f"{name} = {words}\n"
+        words = value.strip("'").split()
+        values[setting.rpartition(".")[2]] = " ".join(shown(word) for word in words)
     settings_file = folder / "pip.conf"
-    settings_file.write_text(text)
+    lines = [f"{name} = {value}\n" for name, value in values.items()]
+    settings_file.write_text("".join(["[global]\n", *lines]))
     volumes.add(f"{settings_file}:/etc/pip.conf:ro")
     return [f"--volume={volume}" for volume in sorted(volumes)]
 
