@@ -182,11 +182,9 @@ STATIC_URL = "/static/"
 STATIC_ROOT = env.str("TORRES_STATIC", default=None)
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    # The uploaded packages. No URL serves them. Several hosts must share this folder.
-    "bots": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": DATA_DIR / "submissions"},
-    },
+    # The uploaded packages. No URL serves them. All hosts must see the same ones: in a
+    # shared folder, or in a bucket of an object store.
+    "bots": env.storage("TORRES_UPLOADS", DATA_DIR / "submissions"),
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 WHITENOISE_USE_FINDERS = STATIC_ROOT is None

@@ -13,11 +13,13 @@ import ipaddress
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from ladder.common import object_store
 from ladder.common.quoting import quoted
 
 PREFIX = "TORRES_"
@@ -175,6 +177,18 @@ class Environment:
     def email(self, name: builtins.str) -> dict[builtins.str, Any]:
         """Return Django's settings of the mail server with a URL; unset, of none."""
         return self._parsed(name, "", _mail_settings)
+
+    def storage(self, name: builtins.str, folder: Path) -> dict[builtins.str, Any]:
+        """Return Django's settings of a bucket with a URL; unset, of a folder."""
+        if url := self.str(name, ""):
+            try:
+                return object_store.storage_settings(url)
+            except ValueError as error:
+                self._refuse(f"{name} {error}", name)
+        return {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": folder},
+        }
 
     def refuse(self, mistake: builtins.str) -> None:
         """Remember a mistake that the caller has found. It says what to do."""

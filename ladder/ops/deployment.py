@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import FileSystemStorage, storages
 from django.db import Error as DatabaseError, connection
 
-from ladder.common import publishing
+from ladder.common import object_store, publishing
 
 TAG = "deployment"
 PLACEHOLDER = "CHANGE"  # deploy/example.env
@@ -133,6 +133,13 @@ def _storage() -> Iterator[CheckMessage]:
             hint="Set TORRES_DATA to a folder that all web servers and workers share.",
             id="deployment.W005",
         )
+    if not is_local and (problem := object_store.problem_of(storage)):
+        yield Error(
+            f"The object store refuses the bucket of TORRES_UPLOADS: {problem}",
+            hint="Make the bucket, and correct the endpoint or the keys of AWS.",
+            id="deployment.E007",
+        )
+        return
     try:
         # Named and not imported, because checks are registered before the models.
         ready = apps.get_model("bots", "Submission").objects.filter(status="ready")
@@ -144,8 +151,8 @@ def _storage() -> Iterator[CheckMessage]:
         yield Error(
             f"Of the newest {len(names)} submissions {len(lost)} have no file on this"
             " host.",
-            hint="TORRES_DATA must be the same shared folder on all hosts. If it is,"
-            " restore the files from a backup.",
+            hint=f"{'TORRES_DATA' if is_local else 'TORRES_UPLOADS'} must be the same"
+            " shared place on all hosts. If it is, restore the files from a backup.",
             id="deployment.E004",
         )
 
