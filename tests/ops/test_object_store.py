@@ -112,7 +112,7 @@ def test_an_upload_plays_from_the_object_store(store: S3, tmp_path: Path) -> Non
     headers = {"Authorization": f"Bearer {token}"}
     with (
         running_service(home) as (server, _),
-        httpx.Client(base_url=f"{server}/api/v1/", headers=headers) as api,
+        httpx.Client(base_url=f"{server}/api/v1/", headers=headers, timeout=60) as api,
     ):
         api.post("bots/", json={"name": "Stored"}).raise_for_status()
         files = {"archive": ("bot.py", BOT.encode())}
