@@ -140,9 +140,12 @@ def test_an_upload_plays_from_the_object_store(store: S3, tmp_path: Path) -> Non
 
 def check_reports_losses(store: S3, home: dict[str, str], key: str) -> None:
     assert "deployment.E00" not in deploy_check(home)
-    store.client().delete_object(Bucket=BUCKET, Key=key)
+    client = store.client()
+    client.delete_object(Bucket=BUCKET, Key=key)
     assert "TORRES_UPLOADS must be the same" in deploy_check(home)
-    store.client().delete_bucket(Bucket=BUCKET)
+    for name in store.packages():
+        client.delete_object(Bucket=BUCKET, Key=name)
+    client.delete_bucket(Bucket=BUCKET)
     assert "The object store refuses the bucket" in deploy_check(home)
     store.kill()
     assert "The object store refuses the bucket" in deploy_check(home)

@@ -1,0 +1,221 @@
+"""The manifests of deploy/kubernetes: their schemas, and what they say about us."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from django.conf import settings
+from django.core.management import get_commands, load_command_class
+from django.test import Client
+
+from ladder.celery import app
+from tests.deploy.test_operating_page import VARIABLES
+
+FOLDER = settings.BASE_DIR / "deploy" / "kubernetes"
+PAGE = (settings.BASE_DIR / "docs" / "operating.md").read_text()
+COMPOSE = yaml.safe_load((FOLDER.parent / "compose.yaml").read_text())["services"]
+VERSION = "1.35"
+OF_KEDA = "keda.sh/v1alpha1"  # its schemas are not those of Kubernetes
+OF_KEYS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
+UNPRIVILEGED = ("migrate", "web", "dispatcher", "monitor")
+PRIVILEGED = ("worker", "builder", "practice")
+
+
+def documents(file: Path) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all(file.read_text()))
+
+
+KUSTOMIZATION = documents(FOLDER / "kustomization.yaml")[0]
+OBJECTS = [
+    each for name in KUSTOMIZATION["resources"] for each in documents(FOLDER / name)
+]
+NAMES = [f"{each['kind']}-{each['metadata']['name']}" for each in OBJECTS]
+PODS = {
+    each["metadata"]["name"]: each["spec"]["template"]["spec"]
+    for each in OBJECTS
+    if each["kind"] in {"Deployment", "Job"}
+}
+CONTAINERS = {name: pod["containers"][0] for name, pod in PODS.items()}
+
+
+def of_kind(kind: str) -> Iterator[dict[str, Any]]:
+    return (each for each in OBJECTS if each["kind"] == kind)
+
+
+def namespace_of(name: str) -> str:
+    kinds = ("Deployment", "Job")
+    (found,) = {
+        each["metadata"]["namespace"]
+        for kind in kinds
+        for each in of_kind(kind)
+        if each["metadata"]["name"] == name
+    }
+    return found
+
+
+def test_every_file_is_listed() -> None:
+    files = {path.name for path in FOLDER.glob("*.yaml")}
+
+    assert set(KUSTOMIZATION["resources"]) == files - {"kustomization.yaml"}
+
+
+@pytest.mark.parametrize("manifest", OBJECTS, ids=NAMES)
+def test_the_schema_holds(manifest: dict[str, Any]) -> None:
+    if manifest["apiVersion"] == OF_KEDA:
+        assert manifest["kind"] in {"ScaledObject", "TriggerAuthentication"}
+        return
+    kubernetes_validate.validate(manifest, VERSION, strict=True)
+
+    misspelt = manifest | {"metdata": {}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(misspelt, VERSION, strict=True)
+
+
+def test_the_names_of_containers_are_those_of_compose() -> None:
+    assert set(PODS) == set(COMPOSE) - {"db", "redis"} == {*UNPRIVILEGED, *PRIVILEGED}
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_a_container_runs_what_compose_runs(name: str) -> None:
+    compose, container = COMPOSE[name], CONTAINERS[name]
+    own = {each["name"]: each["value"] for each in container.get("env", [])}
+
+    assert container["args"] == compose["command"]
+    assert f"{container['image']}:local" == compose["image"]
+    assert own.keys() == compose.get("environment", {}).keys()
+    images = {image["name"] for image in KUSTOMIZATION["images"]}
+    assert container["image"] in images
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_a_command_exists(name: str) -> None:
+    program, *words = CONTAINERS[name]["args"]
+    if program == "celery":
+        assert words[:2] == ["-A", app.main + ".celery"]
+        queues = set(words[words.index("--queues") + 1].split(","))
+        routed = {route["queue"] for route in app.conf.task_routes.values()}
+        assert queues & (routed | {app.conf.task_default_queue})
+        return
+    command, *options = words[1:]
+    parser = load_command_class(get_commands()[command], command).create_parser("", "")
+    assert parser.parse_args(options)
+
+
+@pytest.mark.parametrize("name", UNPRIVILEGED)
+def test_what_runs_no_bots_fits_the_restricted_standard(name: str) -> None:
+    pod, container = PODS[name], CONTAINERS[name]
+    dockerfile = (FOLDER.parent / "Dockerfile").read_text()
+
+    assert namespace_of(name) == "torres"
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert f"--uid {pod['securityContext']['runAsUser']} " in dockerfile
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+
+
+@pytest.mark.parametrize("name", PRIVILEGED)
+def test_workers_are_apart(name: str) -> None:
+    grace_s = PODS[name]["terminationGracePeriodSeconds"]
+
+    assert namespace_of(name) == "torres-workers"
+    assert CONTAINERS[name]["securityContext"]["privileged"]
+    assert PODS[name]["nodeSelector"]
+    assert grace_s > settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT
+    assert "livenessProbe" not in CONTAINERS[name]
+
+
+def test_pod_security_is_enforced() -> None:
+    levels = {
+        each["metadata"]["name"]: each["metadata"]["labels"]
+        for each in of_kind("Namespace")
+    }
+    key = "pod-security.kubernetes.io/enforce"
+
+    assert levels["torres"] == {key: "restricted"}
+    assert levels["torres-workers"] == {key: "privileged"}
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_no_pod_has_an_account_or_unknown_variables(name: str) -> None:
+    assert PODS[name]["automountServiceAccountToken"] is False
+    sources = [next(iter(each.values())) for each in CONTAINERS[name]["envFrom"]]
+    assert [each["name"] for each in sources] == ["torres-settings", "torres-secrets"]
+
+
+def test_every_setting_exists() -> None:
+    first, second = [each["data"] for each in of_kind("ConfigMap")]
+
+    assert first == second
+    assert first.keys() <= set(VARIABLES)
+    assert "TORRES_UPLOADS" in first  # the pods share no folder
+    listed = re.findall(r"--from-literal=(\w+)=", PAGE)
+    assert {"DATABASE_URL", "SECRET_KEY"} <= set(listed)
+    assert set(listed) <= {*VARIABLES, *OF_KEYS}
+
+
+@pytest.mark.parametrize("kind", ["startupProbe", "readinessProbe", "livenessProbe"])
+def test_a_probe_of_the_web_server_is_a_route(kind: str) -> None:
+    web = CONTAINERS["web"]
+    get = web[kind]["httpGet"]
+    (port,) = [each for each in web["ports"] if each["name"] == get["port"]]
+
+    assert Client().get(get["path"], headers={"host": "10.0.0.1"}).status_code == 200
+    assert web["args"][-1] == f"0.0.0.0:{port['containerPort']}"
+
+
+def test_workers_grow_with_the_age_of_the_queue() -> None:
+    (scaled,) = of_kind("ScaledObject")
+    (trigger,) = scaled["spec"]["triggers"]
+    (authentication,) = of_kind("TriggerAuthentication")
+    metadata = trigger["metadata"]
+
+    assert scaled["spec"]["scaleTargetRef"]["name"] in PODS
+    assert metadata["valueLocation"] == "torres_oldest_scheduled_seconds"
+    assert f"`{metadata['valueLocation']}`" in PAGE
+    assert metadata["url"].endswith("/metrics")
+    reference = trigger["authenticationRef"]["name"]
+    assert authentication["metadata"]["name"] == reference
+    (secret,) = authentication["spec"]["secretTargetRef"]
+    assert secret["key"] in VARIABLES
+
+
+@pytest.mark.parametrize("kind", ["PodDisruptionBudget", "Service"])
+def test_a_selector_finds_pods(kind: str) -> None:
+    for each in of_kind(kind):
+        selector = each["spec"]["selector"]
+        labels = selector.get("matchLabels", selector)
+        assert labels["app"] in PODS
+        assert namespace_of(labels["app"]) == each["metadata"]["namespace"]
+
+
+def test_every_namespace_is_closed() -> None:
+    closed = {
+        each["metadata"]["namespace"]
+        for each in of_kind("NetworkPolicy")
+        if each["spec"]["podSelector"] == {}
+        and set(each["spec"]["policyTypes"]) == {"Ingress", "Egress"}
+        and "ingress" not in each["spec"]
+    }
+
+    assert closed == {each["metadata"]["name"] for each in of_kind("Namespace")}
+
+
+# CI does not install it, because the tests above check all that it reads.
+@pytest.mark.skipif(not shutil.which("kubectl"), reason="needs kubectl")
+def test_kustomize_renders_all_of_it() -> None:
+    rendered = subprocess.check_output(["kubectl", "kustomize", FOLDER], text=True)
+    objects = list(yaml.safe_load_all(rendered))
+
+    assert len(objects) == len(OBJECTS)
+    images = set(re.findall(r"image: (\S+)", rendered))
+    assert images == {"torres-service:local", "torres-worker:local"}
