@@ -231,13 +231,13 @@ def test_status_shows_lost_workers_until_they_are_replaced_or_forgotten():
 
 def test_the_health_check_of_a_worker_looks_at_this_host_alone(capsys):
     factories.worker("other", host="ana")
-    with pytest.raises(CommandError, match="No worker of .* reports"):
+    with pytest.raises(CommandError, match=r"No worker of .* reports"):
         call_command("status", "--worker")
 
     own = factories.worker("own")
     call_command("status", "--worker")
 
     Worker.objects.filter(pk=own).update(seen_at=Now() - timedelta(minutes=5))
-    with pytest.raises(CommandError, match="No worker of .* reports"):
+    with pytest.raises(CommandError, match=r"No worker of .* reports"):
         call_command("status", "--worker")
     assert capsys.readouterr().out == ""
