@@ -9,6 +9,11 @@ of t seats has the worth δ(t) times the geometric mean of its seats' worths (Da
 δ(t), is estimated too. Sizes of ties that never occur have δ = 0; without any tie this
 is exactly the Plackett-Luce model.
 
+A game is read from both ends, each with half the weight: the best seat is chosen first
+by its worth, and the worst seat first by one over its worth. With 2 seats both are the
+same. With more seats the model is right from one end only if good surprises are larger
+than bad ones, and from the other end if bad ones are. The mean of both favours neither.
+
 Everything is linear in θ and log δ inside a softmax. So the log-likelihood is concave,
 and a game is a few rows of a design matrix that it shares with all games of its shape.
 
@@ -36,24 +41,22 @@ class SeasonResults:
     `seats` has the submissions and `ranks` their ranks, by seat, in any order; rows
     with fewer than 4 seats are filled up with -1. Games with the same number in
     `blocks` were played on the same decks by the same submissions, so their errors are
-    not independent. `weights` says how often each game counts.
+    not independent.
     """
 
     seats: Integers
     ranks: Integers
     blocks: Integers
-    weights: Floats
 
     @classmethod
     def of(
         cls,
         games: Sequence[Sequence[tuple[int, int]]],
         blocks: Sequence[int] | None = None,
-        weights: Sequence[float] | None = None,
     ) -> "SeasonResults":
         """Return the results of games given as (submission, rank) for each seat.
 
-        By default each game is a block of its own, and counts once.
+        By default each game is a block of its own.
         """
         seats = np.full((len(games), MAX_SEATS), -1, dtype=np.int64)
         ranks = np.full((len(games), MAX_SEATS), -1, dtype=np.int64)
@@ -61,12 +64,8 @@ class SeasonResults:
             for seat, (submission, rank) in enumerate(game):
                 seats[row, seat] = submission
                 ranks[row, seat] = rank
-        return cls(
-            seats,
-            ranks,
-            np.arange(len(games)) if blocks is None else np.asarray(blocks),
-            np.ones(len(games)) if weights is None else np.asarray(weights),
-        )
+        numbers = range(len(games)) if blocks is None else blocks
+        return cls(seats, ranks, np.array(numbers, dtype=np.int64))
 
     def tie_sizes(self) -> list[int]:
         """Return the numbers of seats that ever shared a rank, ascending."""
@@ -92,16 +91,16 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """All games with the same number of seats and the same ties.
+    """All games with the same number of seats and the same ties, read from one end.
 
-    `columns` has the indices of the parameters of each game: its seats in order of
-    rank, then the sizes of ties.
+    `columns` has the indices of the parameters of each game: its seats in the order in
+    which they are chosen, then the sizes of ties. `weight` is that of each game.
     """
 
     columns: Integers
     blocks: Integers
-    weights: Floats
     choices: list[Choice]
+    weight: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +116,27 @@ class Slopes:
 
 
 def shapes_of(results: SeasonResults, submissions: int) -> list[Shape]:
+    """Group the games by shape, once for each end."""
+    return [
+        *one_end(results, submissions, best_first=True),
+        *one_end(results, submissions, best_first=False),
+    ]
+
+
+def one_end(
+    results: SeasonResults, submissions: int, *, best_first: bool
+) -> list[Shape]:
     """Sort the seats of each game by rank, and group the games by shape."""
     sizes = results.tie_sizes()
     present = results.seats >= 0
-    keys = np.where(present, results.ranks, np.iinfo(np.int64).max)
+    ranks = results.ranks if best_first else -results.ranks
+    keys = np.where(present, ranks, np.iinfo(np.int64).max)
     order = np.argsort(keys, axis=1, kind="stable")
     seats = np.take_along_axis(results.seats, order, axis=1)
-    ranks = np.take_along_axis(keys, order, axis=1)
+    keys = np.take_along_axis(keys, order, axis=1)
     counts = present.sum(axis=1)
     starts = np.ones_like(seats, dtype=bool)
-    starts[:, 1:] = ranks[:, 1:] != ranks[:, :-1]
+    starts[:, 1:] = keys[:, 1:] != keys[:, :-1]
     codes = counts * 2**MAX_SEATS + starts @ (1 << np.arange(MAX_SEATS))
     tie_columns = submissions + np.arange(len(sizes))
     shapes = []
@@ -135,38 +145,38 @@ def shapes_of(results: SeasonResults, submissions: int) -> list[Shape]:
         count = int(counts[games[0]])
         begins = tuple(np.flatnonzero(starts[games[0], :count]).tolist())
         own_ties = np.tile(tie_columns, (len(games), 1))
-        shapes.append(
-            Shape(
-                np.concatenate([seats[games, :count], own_ties], axis=1),
-                results.blocks[games],
-                results.weights[games],
-                _choices(count, begins, tuple(sizes)),
-            )
-        )
+        columns = np.concatenate([seats[games, :count], own_ties], axis=1)
+        choices = _choices(count, begins, tuple(sizes), 1 if best_first else -1)
+        shapes.append(Shape(columns, results.blocks[games], choices))
     return shapes
 
 
 @lru_cache
 def _choices(
-    count: int, begins: tuple[int, ...], sizes: tuple[int, ...]
+    count: int, begins: tuple[int, ...], sizes: tuple[int, ...], sign: int
 ) -> list[Choice]:
     """Return the choices in games of `count` seats, whose ranks start at `begins`."""
     ends = (*begins[1:], count)
     return [
-        _choice(first, count - first, end - first, sizes)
+        _choice(first, count - first, end - first, sizes, sign)
         for first, end in zip(begins, ends, strict=True)
         if count - first > 1
     ]
 
 
-def _choice(first: int, left: int, together: int, sizes: tuple[int, ...]) -> Choice:
-    """Return the choice of the first `together` of the seats that are left."""
+def _choice(
+    first: int, left: int, together: int, sizes: tuple[int, ...], sign: int
+) -> Choice:
+    """Return the choice of the first `together` of the seats that are left.
+
+    The sign of their worth is -1 if the worst seats are chosen first.
+    """
     sets = [
         members for size in (1, *sizes) for members in combinations(range(left), size)
     ]
     design = np.zeros((len(sets), left + len(sizes)))
     for row, members in enumerate(sets):
-        design[row, list(members)] = 1 / len(members)
+        design[row, list(members)] = sign / len(members)
         if len(members) > 1:
             design[row, left + sizes.index(len(members))] = 1
     squares = (design[:, :, None] * design[:, None, :]).reshape(len(sets), -1)
@@ -180,9 +190,9 @@ def slopes_at(shapes: Sequence[Shape], at: Floats) -> Slopes:
     curvatures = []
     for shape in shapes:
         likelihoods, gradient, curvature = _shape_slopes(shape, at)
-        value += float(shape.weights @ likelihoods)
-        gradients.append(gradient * shape.weights[:, None])
-        curvatures.append(curvature * shape.weights[:, None, None])
+        value += shape.weight * float(likelihoods.sum())
+        gradients.append(gradient * shape.weight)
+        curvatures.append(curvature * shape.weight)
     return Slopes(value, gradients, curvatures)
 
 
@@ -234,8 +244,7 @@ def skewness(shapes: Sequence[Shape], at: Floats, covariance: Floats) -> Floats:
             lean[:, choice.first :] += (
                 weighted.sum(axis=1, keepdims=True) * means - weighted @ choice.design
             )
-        lean *= shape.weights[:, None]
-        total += sum_vectors(shape.columns, lean, len(at))
+        total += sum_vectors(shape.columns, lean * shape.weight, len(at))
     return total
 
 
