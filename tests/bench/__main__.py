@@ -19,6 +19,7 @@ AREAS = {
     "execution": "tests.bench.execution",
     "matchmaking": "tests.bench.matchmaking",
     "leaderboard": "tests.bench.leaderboard",
+    "second opinion": "tests.bench.second_opinion",
     "cli": "tests.bench.startup",
     "match": "tests.bench.match",
     "pages": "tests.bench.pages",

@@ -69,8 +69,9 @@ class SeasonResults:
 
     def tie_sizes(self) -> list[int]:
         """Return the numbers of seats that ever shared a rank, ascending."""
+        present = self.seats >= 0
         same = self.ranks[:, :, None] == self.ranks[:, None, :]
-        sharing = same.sum(axis=2)[self.seats >= 0]
+        sharing = (same & present[:, None, :]).sum(axis=2)[present]
         return [int(size) for size in np.unique(sharing) if size > 1]
 
 
@@ -250,11 +251,12 @@ def skewness(shapes: Sequence[Shape], at: Floats, covariance: Floats) -> Floats:
 
 def sum_vectors(columns: Integers, vectors: Floats, size: int) -> Floats:
     """Add short vectors into a long one, at the places that `columns` names."""
-    return np.bincount(columns.ravel(), vectors.ravel(), minlength=size)
+    sums: Floats = np.bincount(columns.ravel(), vectors.ravel(), minlength=size)
+    return sums
 
 
 def sum_matrices(columns: Integers, matrices: Floats, size: int) -> Floats:
     """Add small matrices into a large one, at the rows and columns that are named."""
     cells = columns[:, :, None] * size + columns[:, None, :]
-    sums = np.bincount(cells.ravel(), matrices.ravel(), minlength=size * size)
+    sums: Floats = np.bincount(cells.ravel(), matrices.ravel(), minlength=size * size)
     return sums.reshape(size, size)

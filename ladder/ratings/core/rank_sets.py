@@ -43,9 +43,7 @@ def rank_sets(values: Floats, covariance: Floats) -> RankSets:
     errors = np.sqrt(np.maximum(spread, np.finfo(float).tiny))
     critical = _critical_ratio(errors, draws(covariance, RANK_SET_DRAWS))
     surely_better = values[:, None] - values[None, :] > critical * errors
-    return RankSets(
-        1 + surely_better.sum(axis=0), size - surely_better.sum(axis=1)
-    )
+    return RankSets(1 + surely_better.sum(axis=0), size - surely_better.sum(axis=1))
 
 
 def top_probabilities(values: Floats, covariance: Floats, top: int) -> Floats:

@@ -10,13 +10,15 @@ Arrays and numbers only: no bots, no database. A submission is an index from 0.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ladder.ratings.core.plackett_luce import (
     Floats,
+    Integers,
     SeasonResults,
     Shape,
     Slopes,
@@ -26,6 +28,7 @@ from ladder.ratings.core.plackett_luce import (
     sum_matrices,
     sum_vectors,
 )
+from ladder.ratings.core.trueskill import Parameters
 
 MAX_NEWTON_STEPS = 50
 CONVERGED_STEP = 1e-6
@@ -66,7 +69,7 @@ class StrengthFit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Peak:
+class Peak:
     """The maximum of the posterior for one width of the prior.
 
     `covariance` is the inverse of the posterior's curvature, and `means` the mean of
@@ -78,6 +81,16 @@ class _Peak:
     precision: Floats
     covariance: Floats
     means: Floats
+
+
+def logits_per_point(parameters: Parameters) -> float:
+    """Return how many logits are one point of the live board.
+
+    With this factor both models give the same odds to bots of nearly equal strength,
+    and a matchmaker pairs such bots: the logistic curve and the normal distribution of
+    the difference of two performances have the same slope in the middle.
+    """
+    return 2 / (math.sqrt(math.pi) * parameters.beta)
 
 
 def fit_strengths(
@@ -97,7 +110,7 @@ def fit_strengths(
     width = typical_sd
     at = np.zeros(submissions + len(sizes))
     for _ in range(MAX_WIDTH_STEPS):
-        peak = _peak(shapes, at, _precision(submissions, len(sizes), width))
+        peak = peak_from(shapes, at, _precision(submissions, len(sizes), width))
         at = peak.at
         last = width
         width = _width(peak, submissions, typical_sd)
@@ -118,7 +131,7 @@ def _precision(submissions: int, sizes: int, width: float) -> Floats:
     return precision
 
 
-def _width(peak: _Peak, submissions: int, typical_sd: float) -> float:
+def _width(peak: Peak, submissions: int, typical_sd: float) -> float:
     """Return the root of the expected mean square of the strengths."""
     squares = peak.means[:submissions] ** 2
     variances = np.diag(peak.covariance)[:submissions]
@@ -126,19 +139,20 @@ def _width(peak: _Peak, submissions: int, typical_sd: float) -> float:
     return math.sqrt(total / (submissions + TYPICAL_SUBMISSIONS))
 
 
-def _peak(shapes: Sequence[Shape], start: Floats, precision: Floats) -> _Peak:
+def peak_from(shapes: Sequence[Shape], start: Floats, precision: Floats) -> Peak:
     """Go to the maximum of the posterior from `start`."""
     at = start
     slopes = slopes_at(shapes, at)
     for _ in range(MAX_NEWTON_STEPS):
         curvature = _curvature(shapes, slopes, precision)
-        uphill = np.linalg.solve(curvature, _gradient(shapes, slopes, at, precision))
+        gradient = _gradient(shapes, slopes, at, precision)
+        uphill: Floats = np.linalg.solve(curvature, gradient)
         if np.abs(uphill).max(initial=0.0) < CONVERGED_STEP:
             break
         at, slopes = _step(shapes, at, uphill, precision)
-    covariance = np.linalg.inv(curvature)
+    covariance: Floats = np.linalg.inv(curvature)
     means = at + covariance @ skewness(shapes, at, covariance) / 2
-    return _Peak(at, slopes, precision, covariance, means)
+    return Peak(at, slopes, precision, covariance, means)
 
 
 def _step(
@@ -176,7 +190,7 @@ def _curvature(shapes: Sequence[Shape], slopes: Slopes, precision: Floats) -> Fl
     return total
 
 
-def _covariance(shapes: Sequence[Shape], peak: _Peak, submissions: int) -> Floats:
+def _covariance(shapes: Sequence[Shape], peak: Peak, submissions: int) -> Floats:
     """Return the covariance of the estimate.
 
     It is a sandwich, H⁻¹ (J + Λ) H⁻¹, and a little more. H is the curvature of the
@@ -197,7 +211,7 @@ def _covariance(shapes: Sequence[Shape], peak: _Peak, submissions: int) -> Float
     return np.asarray(covariance + np.outer(move, move) / information)
 
 
-def _squared_scores(shapes: Sequence[Shape], peak: _Peak) -> Floats:
+def _squared_scores(shapes: Sequence[Shape], peak: Peak) -> Floats:
     """Return the sum over all blocks of the score times its transpose.
 
     A fit makes the score of each block smaller than it would be without that block.
@@ -206,31 +220,51 @@ def _squared_scores(shapes: Sequence[Shape], peak: _Peak) -> Floats:
     Bias reduction in standard errors for linear regression, 2002).
     """
     total = np.zeros_like(peak.covariance)
-    widths = np.array([shape.columns.shape[1] for shape in shapes])
-    for width in np.unique(widths):
-        same = np.flatnonzero(widths == width)
-        columns = np.concatenate([shapes[k].columns for k in same])
-        blocks = np.concatenate([shapes[k].blocks for k in same])
-        gradients = np.concatenate([peak.slopes.gradients[k] for k in same])
-        curvatures = np.concatenate([peak.slopes.curvatures[k] for k in same])
-        order = np.argsort(columns, axis=1)
-        columns = np.take_along_axis(columns, order, axis=1)
-        gradients = np.take_along_axis(gradients, order, axis=1)
-        curvatures = np.take_along_axis(curvatures, order[:, :, None], axis=1)
-        curvatures = np.take_along_axis(curvatures, order[:, None, :], axis=2)
-        rows, begins = _runs(np.column_stack([blocks, columns]))
-        columns = columns[rows][begins]
-        gradients = np.add.reduceat(gradients[rows], begins)
-        curvatures = np.add.reduceat(curvatures[rows], begins)
+    for games in _sorted_games(shapes, peak.slopes):
+        rows, begins = _runs(np.column_stack([games.blocks, games.columns]))
+        columns = games.columns[rows][begins]
+        gradients = np.add.reduceat(games.gradients[rows], begins)
+        curvatures = np.add.reduceat(games.curvatures[rows], begins)
         inverse = peak.covariance[columns[:, :, None], columns[:, None, :]]
-        without = np.eye(int(width)) - curvatures @ inverse
+        without = np.eye(columns.shape[1]) - curvatures @ inverse
         scores = np.linalg.solve(without, gradients[:, :, None])[:, :, 0]
         products = scores[:, :, None] * scores[:, None, :]
         total += sum_matrices(columns, products, len(total))
     return total
 
 
-def _runs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+class _SortedGames(NamedTuple):
+    """Games with the same number of parameters, and their derivatives.
+
+    The parameters of each game are in ascending order.
+    """
+
+    blocks: Integers
+    columns: Integers
+    gradients: Floats
+    curvatures: Floats
+
+
+def _sorted_games(shapes: Sequence[Shape], slopes: Slopes) -> Iterator[_SortedGames]:
+    """Yield the games of all shapes, those with the same number of seats together."""
+    width_of = [shape.columns.shape[1] for shape in shapes]
+    for width in sorted(set(width_of)):
+        same = [k for k, its_width in enumerate(width_of) if its_width == width]
+        columns = np.concatenate([shapes[k].columns for k in same])
+        order = np.argsort(columns, axis=1)
+        gradients = np.concatenate([slopes.gradients[k] for k in same])
+        curvatures = np.concatenate([slopes.curvatures[k] for k in same])
+        games = np.arange(len(columns))[:, None]
+        pairs = (games[:, :, None], order[:, :, None], order[:, None, :])
+        yield _SortedGames(
+            np.concatenate([shapes[k].blocks for k in same]),
+            columns[games, order],
+            gradients[games, order],
+            curvatures[pairs],
+        )
+
+
+def _runs(keys: Integers) -> tuple[Integers, Integers]:
     """Return the order that puts equal rows together, and where each run begins."""
     order = np.lexsort(keys.T[::-1])
     changed = (keys[order][1:] != keys[order][:-1]).any(axis=1)
