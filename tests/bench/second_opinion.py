@@ -21,7 +21,7 @@ TERMS = PairingTerms({"2": 0.4, "3": 0.2, "4": 0.4})
 BOTS = 1_000
 GAMES = 100_000
 LIMIT_S = 10.0
-LADDERS = 20
+LADDERS = 40
 LADDER_BOTS = 100
 GAMES_PER_BOT = (10, 20, 40)
 

@@ -259,9 +259,11 @@ def test_draws_have_the_covariance_and_are_the_same_each_time():
 
 
 def test_it_knows_the_order_sooner_than_the_live_board_and_its_errors_are_right():
-    plans = [SimulationPlan(MIXED, 60, seed) for seed in range(1, 9)]
+    plans = [SimulationPlan(MIXED, 60, seed) for seed in range(1, 13)]
 
     for quality in mean_qualities(plans, [10, 20]):
         assert quality.second > quality.live
-        assert 0.91 <= quality.covered <= 0.98  # 480 intervals, so ± 0.02 by chance
+        # Ladders differ by ± 0.04 (the benchmark has more of them), so the mean does by
+        # 0.012. It is about 0.935.
+        assert 0.90 <= quality.covered <= 0.97
         assert quality.all_sets >= 0.95

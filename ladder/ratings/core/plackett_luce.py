@@ -251,12 +251,12 @@ def skewness(shapes: Sequence[Shape], at: Floats, covariance: Floats) -> Floats:
 
 def sum_vectors(columns: Integers, vectors: Floats, size: int) -> Floats:
     """Add short vectors into a long one, at the places that `columns` names."""
-    sums: Floats = np.bincount(columns.ravel(), vectors.ravel(), minlength=size)
-    return sums
+    sums = np.bincount(columns.ravel(), vectors.ravel(), minlength=size)
+    return sums.astype(np.float64, copy=False)
 
 
 def sum_matrices(columns: Integers, matrices: Floats, size: int) -> Floats:
     """Add small matrices into a large one, at the rows and columns that are named."""
     cells = columns[:, :, None] * size + columns[:, None, :]
-    sums: Floats = np.bincount(cells.ravel(), matrices.ravel(), minlength=size * size)
-    return sums.reshape(size, size)
+    sums = np.bincount(cells.ravel(), matrices.ravel(), minlength=size * size)
+    return sums.astype(np.float64, copy=False).reshape(size, size)

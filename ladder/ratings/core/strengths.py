@@ -146,11 +146,11 @@ def peak_from(shapes: Sequence[Shape], start: Floats, precision: Floats) -> Peak
     for _ in range(MAX_NEWTON_STEPS):
         curvature = _curvature(shapes, slopes, precision)
         gradient = _gradient(shapes, slopes, at, precision)
-        uphill: Floats = np.linalg.solve(curvature, gradient)
+        uphill = np.asarray(np.linalg.solve(curvature, gradient), dtype=np.float64)
         if np.abs(uphill).max(initial=0.0) < CONVERGED_STEP:
             break
         at, slopes = _step(shapes, at, uphill, precision)
-    covariance: Floats = np.linalg.inv(curvature)
+    covariance = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
     means = at + covariance @ skewness(shapes, at, covariance) / 2
     return Peak(at, slopes, precision, covariance, means)
 
