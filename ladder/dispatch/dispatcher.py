@@ -40,7 +40,7 @@ from ladder.moderation import service_parts
 from ladder.moderation.containment import Containment, Unit, UnitKind
 from ladder.practice import claims as practice
 from ladder.ratings import rater, selectors as ratings, summaries, voids
-from ladder.ratings.background import VoidFolder
+from ladder.ratings.background import SecondOpinionProcess, VoidFolder
 from ladder.ratings.cancellation import cancel_unplayable
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Season
@@ -127,6 +127,7 @@ class Dispatcher:
         self._reported_at = _NEVER
         self._last_error = ""
         self._void_folder = VoidFolder()
+        self._second_opinion = SecondOpinionProcess()
         self._webhook_sender = SenderProcess()
         self._welcomed_at: dict[int, float] = {}
         """When all bots were last looked at, by season."""
@@ -144,6 +145,7 @@ class Dispatcher:
                 connection.close()
             stop.wait(UPKEEP_INTERVAL_S)
         self._void_folder.close()
+        self._second_opinion.close()
         self._webhook_sender.close()
         connection.close()
 
@@ -250,6 +252,7 @@ class Dispatcher:
         result.joined, result.folded = self._fold_seasons()
         result.cancelled = self._part("cancelling", cancel_unplayable, 0)
         self._part("void folder", self._void_folder.ensure, None)
+        self._part("second opinion", self._second_opinion.ensure, None)
         result.built = self._part(
             "uploads", lambda: self._send_build_hints(workers.slots, now), 0
         )

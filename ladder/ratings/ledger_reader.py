@@ -4,7 +4,7 @@ A ledger may have millions of entries, so it is read in pages: memory is constan
 no transaction or cursor stays open between two pages.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -36,6 +36,14 @@ class RatedGame(NamedTuple):
 
     seq: int
     game: int
+
+
+class MatchResult(NamedTuple):
+    """A rated game as the ledger has it: its match, and (submission, rank) by seat."""
+
+    game: int
+    match: int
+    seats: list[tuple[int, int]]
 
 
 class Snapshot(NamedTuple):
@@ -70,10 +78,25 @@ def changes(season: int, *, after: int, until: int) -> Iterator[list[RatingChang
         yield msgspec.json.decode(document)
 
 
+def match_results(season: int, until: int) -> Iterator[MatchResult]:
+    """Yield the games of all entries up to `until` that no such entry voids."""
+    voided = {rated.game for rated in voided_games(season, until)}
+    rows = _rows(season, ["inputs"], 0, until, ["game__match"])
+    for _, kind, game, match, inputs in rows:
+        if kind == EntryKind.GAME and game not in voided:
+            seats = msgspec.json.decode(inputs)["seats"]
+            places = [(seat["submission"], seat["rank"]) for seat in seats]
+            yield MatchResult(game, match, places)
+
+
 def _rows(
-    season: int, documents: list[str], after: int, until: int | None
+    season: int,
+    documents: list[str],
+    after: int,
+    until: int | None,
+    columns: Sequence[str] = (),
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield (seq, kind, game, *documents); the documents are texts of JSON.
+    """Yield (seq, kind, game, *columns, *documents); documents are texts of JSON.
 
     Django would parse them with the module `json`, which takes several times as long.
     """
@@ -83,7 +106,7 @@ def _rows(
         entries = entries.filter(seq__lte=until)
     while True:
         page = entries.filter(seq__gt=after)[:PAGE_ROWS]
-        rows = list(page.values_list("seq", "kind", "game", *texts))
+        rows = list(page.values_list("seq", "kind", "game", *columns, *texts))
         yield from rows
         if len(rows) < PAGE_ROWS:
             return

@@ -477,3 +477,65 @@ class SummaryCursor(models.Model):
 
     def __str__(self) -> str:
         return f"summaries of season {self.season_id} up to entry {self.seq}"
+
+
+class SecondOpinion(models.Model):
+    """An estimate of all strengths from the games of entries up to `seq`.
+
+    `season_estimate.py` writes it, whole, and never changes it. So the rows of a season
+    are the history of the estimate. `anchors` names the house bots that are its zero
+    point.
+    """
+
+    season = models.ForeignKey(
+        Season, models.CASCADE, related_name="second_opinions", db_index=False
+    )
+    seq = models.PositiveBigIntegerField()
+    games = models.PositiveIntegerField()
+    submissions = models.PositiveIntegerField(
+        help_text="The submissions that played these games."
+    )
+    anchors = models.JSONField(default=list)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["season", "seq"], name="one_second_opinion_per_entry"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"second opinion on season {self.season_id} after entry {self.seq}"
+
+
+class SecondOpinionRow(models.Model):
+    """One bot in a second opinion: its strength, and the ranks that are possible.
+
+    `value` is in points above the mean of the anchors. `best` and `worst` are the ends
+    of its rank set. `top` is the probability that it is one of the best three.
+    """
+
+    pk = models.CompositePrimaryKey("opinion_id", "bot_id")
+    opinion = models.ForeignKey(
+        SecondOpinion, models.CASCADE, related_name="rows", db_index=False
+    )
+    bot = models.ForeignKey(Bot, models.CASCADE, related_name="+", db_index=False)
+    submission = models.PositiveIntegerField(help_text="The number of the upload.")
+    games = models.PositiveIntegerField(help_text="Games of this submission.")
+    rank = models.PositiveIntegerField()
+    value = models.FloatField()
+    error = models.FloatField(help_text="The standard error of the value.")
+    best = models.PositiveIntegerField()
+    worst = models.PositiveIntegerField()
+    top = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["opinion", "rank"], name="one_bot_per_rank_of_an_opinion"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"bot {self.bot_id} in second opinion {self.opinion_id}"

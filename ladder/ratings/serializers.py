@@ -224,6 +224,61 @@ class BandSerializer(serializers.Serializer[Any]):
     mu = serializers.FloatField(help_text="μ of the band's first bot.")
 
 
+class OpinionOnBotSerializer(serializers.Serializer[Any]):
+    """One bot in a second opinion."""
+
+    rank = serializers.IntegerField()
+    bot = serializers.CharField()
+    name = serializers.CharField()
+    house = serializers.BooleanField()
+    submission = serializers.IntegerField(help_text="The number of the upload.")
+    games = serializers.IntegerField(help_text="Games of this upload.")
+    value = serializers.FloatField(
+        help_text="Points of skill above the mean of the anchors."
+    )
+    low = serializers.FloatField(help_text="95 % interval of the value.")
+    high = serializers.FloatField()
+    best = serializers.IntegerField(
+        help_text="No better rank is possible; with 95 % that is right for all bots."
+    )
+    worst = serializers.IntegerField(help_text="No worse rank is possible.")
+    top = serializers.FloatField(
+        help_text="Probability of being one of the best three."
+    )
+
+
+class OpinionPointSerializer(OpinionOnBotSerializer):
+    """The opinion on a bot after one entry of the ledger."""
+
+    seq = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+
+
+class SecondOpinionSerializer(serializers.Serializer[Any]):
+    """A page of the second opinion on a season. The leaderboard is the official order.
+
+    `seq`, `games`, `submissions`, `anchors` and `created_at` are null before the first.
+    """
+
+    ladder = serializers.SlugField()
+    season = serializers.IntegerField()
+    seq = serializers.IntegerField(
+        allow_null=True, help_text="The last entry of the ledger that it knows."
+    )
+    games = serializers.IntegerField(allow_null=True)
+    submissions = serializers.IntegerField(allow_null=True)
+    anchors = serializers.ListField(
+        child=serializers.SlugField(),
+        allow_null=True,
+        help_text="The house bots whose mean is the zero point; if none, all bots.",
+    )
+    created_at = serializers.DateTimeField(allow_null=True)
+    count = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results = OpinionOnBotSerializer(many=True)
+
+
 class ChallengeSerializer(serializers.Serializer[Any]):
     """Bots by seat; one of them is yours. The match is not rated."""
 

@@ -113,6 +113,16 @@ urlpatterns = [
     path("bots/<slug:slug>/ladders/", memberships.BotLadders.as_view(), name="places"),
     path("ladders/<slug:slug>/bands/", statistics.TieBands.as_view(), name="bands"),
     path(
+        "ladders/<slug:slug>/second-opinion/",
+        statistics.SecondOpinionPage.as_view(),
+        name="second-opinion",
+    ),
+    path(
+        "ladders/<slug:slug>/bots/<slug:bot>/second-opinion/",
+        statistics.OpinionHistory.as_view(),
+        name="second-opinion-history",
+    ),
+    path(
         "ladders/<slug:slug>/challenges/",
         statistics.ChallengeList.as_view(),
         name="challenges",

@@ -14,9 +14,10 @@ from django.template.loader import render_to_string
 
 from ladder.bots.models import Bot
 from ladder.games.models import MAX_SEATS
-from ladder.ratings import leaderboard as ratings, statistics
+from ladder.ratings import leaderboard as ratings, second_opinion, statistics
 from ladder.ratings.models import Ladder, Rating, Season
 from ladder.ratings.ranked_rows import BoardFilter, RankedRow, ranked_page
+from ladder.ratings.second_opinion import OpinionOnBot
 from ladder.ratings.statistics import Meeting, RatingSummary, SeatStrength, TieBand
 from ladder.web import bot_pages
 from ladder.web.bot_pages import SeasonChoice
@@ -77,6 +78,7 @@ class BoardRow:
     row: RankedRow
     trend: float | None
     bar: IntervalBar
+    opinion: OpinionOnBot | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,7 @@ def _render_board(
     rows = _board_rows(season, part.rows, axis)
     context = {
         "bands": _in_bands(season, rows, chosen),
+        "opinions": any(row.opinion for row in rows),
         "axis": axis,
         "ladder": season.ladder,
         "page": page,
@@ -190,16 +193,18 @@ def _axis(rows: list[RankedRow]) -> Scale | None:
 def _board_rows(
     season: Season, rows: list[RankedRow], axis: Scale | None
 ) -> list[BoardRow]:
-    """Add each bot's trend, and its interval on the axis of the page."""
+    """Add each bot's trend, second opinion, and interval on the axis of the page."""
     if axis is None:
         return []
     rated = Rating.objects.filter(season=season, bot__in=[row.bot_id for row in rows])
     trends = statistics.trends(season, rated)
+    opinions = second_opinion.opinions_on(season, [row.bot_id for row in rows])
     return [
         BoardRow(
             row,
             trends.get(row.bot_id),
             IntervalBar(*(axis.percent(x) for x in (row.low, row.mu, row.high))),
+            opinions.get(row.bot_id),
         )
         for row in rows
     ]

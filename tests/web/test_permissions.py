@@ -136,6 +136,7 @@ EXPECTED = {
     ("get", LADDER): PUBLIC,
     ("get", f"{LADDER}leaderboard/"): PUBLIC,
     ("get", f"{LADDER}bands/"): PUBLIC,
+    ("get", f"{LADDER}second-opinion/"): PUBLIC,
     # One of the bots must belong to the person who asks.
     ("post", f"{LADDER}challenges/"): Expected(401, 201, 422, 422, 422),
     ("get", PLACE): PUBLIC,
@@ -144,6 +145,7 @@ EXPECTED = {
     ("get", f"{PLACE}history/"): PUBLIC,
     ("get", f"{PLACE}record/"): PUBLIC,
     ("get", f"{PLACE}against/"): PUBLIC,
+    ("get", f"{PLACE}second-opinion/"): PUBLIC,
     ("get", f"{PLACE}against/<slug:other>/"): PUBLIC,
     ("get", "comparisons/<int:pk>/"): hidden(200),
     ("post", "comparisons/<int:pk>/cancel/"): hidden(200),

@@ -827,4 +827,105 @@ class Migration(migrations.Migration):
                 fields=("season", "seq"), name="one_checkpoint_per_entry"
             ),
         ),
+        migrations.CreateModel(
+            name="SecondOpinion",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("seq", models.PositiveBigIntegerField()),
+                ("games", models.PositiveIntegerField()),
+                (
+                    "submissions",
+                    models.PositiveIntegerField(
+                        help_text="The submissions that played these games."
+                    ),
+                ),
+                ("anchors", models.JSONField(default=list)),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now()
+                    ),
+                ),
+                (
+                    "season",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="second_opinions",
+                        to="ratings.season",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="SecondOpinionRow",
+            fields=[
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "opinion_id",
+                        "bot_id",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "submission",
+                    models.PositiveIntegerField(help_text="The number of the upload."),
+                ),
+                (
+                    "games",
+                    models.PositiveIntegerField(help_text="Games of this submission."),
+                ),
+                ("rank", models.PositiveIntegerField()),
+                ("value", models.FloatField()),
+                (
+                    "error",
+                    models.FloatField(help_text="The standard error of the value."),
+                ),
+                ("best", models.PositiveIntegerField()),
+                ("worst", models.PositiveIntegerField()),
+                ("top", models.FloatField()),
+                (
+                    "bot",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="bots.bot",
+                    ),
+                ),
+                (
+                    "opinion",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="rows",
+                        to="ratings.secondopinion",
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddConstraint(
+            model_name="secondopinion",
+            constraint=models.UniqueConstraint(
+                fields=("season", "seq"), name="one_second_opinion_per_entry"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="secondopinionrow",
+            constraint=models.UniqueConstraint(
+                fields=("opinion", "rank"), name="one_bot_per_rank_of_an_opinion"
+            ),
+        ),
     ]

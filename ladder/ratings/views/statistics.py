@@ -10,23 +10,29 @@ from rest_framework.response import Response
 
 from ladder.accounts.permissions import person
 from ladder.games.serializers import MatchSerializer
-from ladder.ratings import challenges, leaderboard, statistics
+from ladder.ratings import challenges, leaderboard, second_opinion, statistics
 from ladder.ratings.models import Ladder, Rating, Season
+from ladder.ratings.second_opinion import OpinionPage
 from ladder.ratings.serializers import (
     BandSerializer,
     ChallengeSerializer,
     MeetingSerializer,
+    OpinionPointSerializer,
     OpponentPageSerializer,
     RecordSerializer,
+    SecondOpinionSerializer,
 )
 from ladder.ratings.views.page_numbers import (
     DEFAULT_ROWS,
+    MAX_NUMBER,
     PAGE_PARAMETERS,
+    number_parameter,
     page_links,
     query_numbers,
 )
 
 BOT = OpenApiParameter("bot", OpenApiTypes.STR, "path")
+SEASON = number_parameter("season", MAX_NUMBER)
 OTHER = OpenApiParameter("other", OpenApiTypes.STR, "path")
 
 
@@ -35,8 +41,12 @@ class _LadderView(GenericAPIView[Ladder]):
     lookup_field = "slug"
     pagination_class = None  # otherwise the schema would describe pages
 
-    def season(self) -> Season:
-        return get_object_or_404(self.get_object().seasons.order_by("-number")[:1])
+    def season(self, number: int = 0) -> Season:
+        """Return the season with a number; 0 is the newest one."""
+        seasons = self.get_object().seasons.order_by("-number")
+        if number:
+            seasons = seasons.filter(number=number)
+        return get_object_or_404(seasons[:1])
 
     def rating(self, season: Season, bot: str) -> Rating:
         ratings = season.ratings.select_related("bot")
@@ -100,6 +110,51 @@ class TieBands(_LadderView):
     def get(self, _request: Request, **_: str) -> Response:
         bands = statistics.bands(self.season())
         return Response(BandSerializer(bands, many=True).data)
+
+
+class SecondOpinionPage(_LadderView):
+    """All strengths of a season, estimated from all its games at once.
+
+    The leaderboard is the official order, and this is a second opinion on it. It is
+    made again when the ledger has grown by 5 %.
+    """
+
+    serializer_class = SecondOpinionSerializer
+    filter_backends = ()  # `query_numbers` refuses unknown parameters
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, SEASON], responses=SecondOpinionSerializer
+    )
+    def get(self, request: Request, **_: str) -> Response:
+        query = query_numbers(request, page=1, limit=DEFAULT_ROWS, season=0)
+        page, limit = query["page"], query["limit"]
+        season = self.season(query["season"])
+        opinion = second_opinion.latest(season)
+        part = OpinionPage([], 0)
+        if opinion is not None:
+            part = second_opinion.page(opinion, (page - 1) * limit, limit)
+        address = request.build_absolute_uri(request.path)
+        address += f"?limit={limit}&season={season.number}&page="
+        about = ("seq", "games", "submissions", "anchors", "created_at")
+        answer = {name: getattr(opinion, name, None) for name in about}
+        answer |= {"ladder": season.ladder.slug, "season": season.number}
+        answer |= page_links(address, page, limit, part.total) | {"results": part.rows}
+        return Response(SecondOpinionSerializer(answer).data)
+
+
+class OpinionHistory(_LadderView):
+    """The latest 500 second opinions on a bot in a season, oldest first."""
+
+    serializer_class = OpinionPointSerializer
+    filter_backends = ()
+
+    @extend_schema(
+        parameters=[BOT, SEASON], responses=OpinionPointSerializer(many=True)
+    )
+    def get(self, request: Request, bot: str, **_: str) -> Response:
+        season = self.season(query_numbers(request, season=0)["season"])
+        points = second_opinion.history(season, self.rating(season, bot).bot)
+        return Response(OpinionPointSerializer(points, many=True).data)
 
 
 class ChallengeList(_LadderView):

@@ -275,6 +275,7 @@ def _ladder_lists(season: Season) -> Iterator[tuple[str, Query]]:
         yield board, {**query, "page": max(1, math.ceil(bots / PAGE))}
         yield board, {**query, "limit": 10, "page": max(1, bots // 10)}
     yield f"{ladder}bands/", {}
+    yield f"{ladder}second-opinion/", {}
 
 
 def _lists_of_bot(season: Season, rating: Rating) -> Iterator[tuple[str, Query]]:
@@ -283,6 +284,7 @@ def _lists_of_bot(season: Season, rating: Rating) -> Iterator[tuple[str, Query]]
     yield f"{bot}history/", {}
     yield f"{bot}history/", {"before": season.head // 2}
     yield f"{bot}record/", {}
+    yield f"{bot}second-opinion/", {}
     yield f"{bot}against/", {}
     yield f"{bot}against/", {"limit": 10, "page": DEEP_PAGE}
     bot = f"bots/{rating.bot.slug}/"

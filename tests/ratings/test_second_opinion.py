@@ -1,0 +1,224 @@
+"""Second opinions in the service: when they are made, from what, and where they show."""
+
+import subprocess
+import sys
+from datetime import timedelta
+from random import Random
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from ladder.bots.models import Bot
+from ladder.games.models import Game
+from ladder.ratings import rater, season_estimate, second_opinion
+from ladder.ratings.background import SecondOpinionProcess
+from ladder.ratings.corrections import fold_voids
+from ladder.ratings.ladders import ensure_default_ladder
+from ladder.ratings.ledger_reader import MatchResult
+from ladder.ratings.models import Entry, Season, SecondOpinion, SecondOpinionRow
+from ladder.ratings.season_estimate import make_opinion, read_season
+from tests.factories import environment
+from tests.games import factories
+from tests.ratings.factories import finish, make_matches
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
+MAIN = "/api/v1/ladders/main"
+
+
+def play(season: Season, matches: int) -> None:
+    """Play matches of bots whose order is that of their ids, with some luck."""
+    rng = Random(matches)
+    while matches > 0:
+        matches -= make_matches(season, 4)
+        for game in Game.objects.filter(status="scheduled"):
+            bots = [seat.submission.bot_id for seat in game.seats.all()]
+            luck = [bot + rng.gauss(0, 1.5) for bot in bots]
+            finish(game, [sorted(luck).index(each) + 1 for each in luck])
+        rater.fold(season.pk)
+        season.refresh_from_db()
+
+
+@pytest.fixture
+def season() -> Season:
+    season = ensure_default_ladder().seasons.get()
+    for name in ("house-a", "b", "c", "house-d", "e", "f"):
+        factories.bot(name, house=name.startswith("house"))
+    rater.welcome(season.pk)
+    season.refresh_from_db()
+    return season
+
+
+def test_it_ranks_the_bots_and_says_from_what(season, anybody):
+    play(season, 48)
+    opinion = make_opinion(season)
+
+    answer = anybody.get(f"{MAIN}/second-opinion/?limit=4").json()
+
+    assert answer["seq"] == season.head == opinion.seq
+    assert answer["games"] == Entry.objects.filter(kind="game").count()
+    assert answer["anchors"] == ["house-a", "house-d"]
+    assert answer["count"] == 6
+    assert "page=2" in answer["next"]
+    rows = answer["results"] + anybody.get(answer["next"]).json()["results"]
+    assert [row["rank"] for row in rows] == [1, 2, 3, 4, 5, 6]
+    values = {row["bot"]: row["value"] for row in rows}
+    assert values == dict(sorted(values.items(), key=lambda item: -item[1]))
+    assert values["house-a"] + values["house-d"] == pytest.approx(0, abs=1e-9)
+    assert values["b"] > values["f"]
+    for row in rows:
+        assert 1 <= row["best"] <= row["rank"] <= row["worst"] <= 6
+        assert row["low"] < row["value"] < row["high"]
+    assert sum(row["top"] for row in rows) == pytest.approx(3)
+
+
+def test_voided_games_and_newcomers_are_left_out(season):
+    play(season, 40)
+    newest = Entry.objects.filter(kind="game").order_by("-seq").first()
+    Game.objects.filter(pk=newest.game_id).update(status="voided")
+    fold_voids(season.pk)
+    factories.bot("late")
+    rater.welcome(season.pk)
+    season.refresh_from_db()
+
+    opinion = make_opinion(season)
+
+    assert opinion.games == Entry.objects.filter(kind="game").count() - 1
+    assert not opinion.rows.filter(bot__slug="late").exists()
+
+
+def test_one_is_made_when_the_ledger_has_grown(season):
+    assert second_opinion.due_seasons() == []
+    play(season, second_opinion.MIN_ENTRIES)
+    with CaptureQueriesContext(connection) as queries:
+        assert second_opinion.due_seasons() == [season]
+    assert len(queries) == 1
+
+    call_command("second_opinion")
+    play(season, 4)
+    assert second_opinion.due_seasons() == []  # too young
+    an_hour_ago = timezone.now() - timedelta(hours=1)
+    SecondOpinion.objects.update(created_at=an_hour_ago)
+    assert second_opinion.due_seasons() == [season]
+    SecondOpinion.objects.update(seq=season.head - 1)
+    assert second_opinion.due_seasons() == []  # has hardly grown
+    SecondOpinion.objects.update(created_at=an_hour_ago - second_opinion.MAX_AGE)
+    assert second_opinion.due_seasons() == [season]
+    SecondOpinion.objects.update(seq=season.head)
+    assert second_opinion.due_seasons() == []
+    assert not SecondOpinionProcess().has_work()
+
+
+def test_a_second_process_stores_nothing(season):
+    play(season, 20)
+
+    assert make_opinion(season) is not None
+    assert make_opinion(season) is None
+    assert SecondOpinion.objects.count() == 1
+
+
+def test_the_history_of_a_bot(season, anybody):
+    play(season, 40)
+    make_opinion(season)
+    play(season, 12)
+    make_opinion(season)
+
+    points = anybody.get(f"{MAIN}/bots/b/second-opinion/").json()
+
+    assert [point["seq"] for point in points] == sorted(
+        SecondOpinion.objects.values_list("seq", flat=True)
+    )
+    assert points[0]["games"] < points[1]["games"]
+    assert anybody.get(f"{MAIN}/bots/nobody/second-opinion/").status_code == 404
+    assert anybody.get(f"{MAIN}/second-opinion/?season=7").status_code == 404
+    assert anybody.get(f"{MAIN}/second-opinion/?x=7").status_code == 400
+
+
+def test_before_the_first_one_the_answer_is_empty(season, anybody):
+    answer = anybody.get(f"{MAIN}/second-opinion/").json()
+
+    assert (answer["seq"], answer["count"], answer["results"]) == (None, 0, [])
+    assert anybody.get(f"{MAIN}/bots/b/second-opinion/").json() == []
+    assert "Second opinion" not in anybody.get("/ladders/main/").content.decode()
+
+
+def test_the_page_shows_it_beside_the_official_order(season, anybody):
+    play(season, 40)
+    make_opinion(season)
+    row = SecondOpinionRow.objects.get(bot__slug="b")
+
+    page = anybody.get("/ladders/main/").content.decode()
+
+    assert "Second opinion" in page
+    assert f"rank {row.best} to {row.worst}, top 3:" in page
+    assert 'colspan="10"' in page or "bandhead" not in page
+
+
+def test_games_of_one_match_are_one_block():
+    games = [
+        MatchResult(k, k // 2, [(70, 1), (80, 2)] if k % 3 else [(80, 1), (90, 1)])
+        for k in range(9)
+    ]
+
+    read = read_season(games)
+
+    assert read.results.blocks.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4]
+    assert read.submissions == [80, 90, 70]
+    assert read.played.tolist() == [9, 3, 6]
+
+
+def test_seats_of_submissions_that_stopped_long_ago_are_left_out(monkeypatch):
+    monkeypatch.setattr(season_estimate, "MAX_SUBMISSIONS", 3)
+    games = [
+        MatchResult(1, 1, [(10, 1), (20, 2)]),
+        MatchResult(2, 2, [(10, 2), (30, 3), (40, 1)]),
+        MatchResult(3, 3, [(50, 2), (30, 1)]),
+    ]
+
+    read = read_season(games)
+
+    assert read.submissions == [30, 40, 50]
+    assert read.results.seats.tolist() == [[-1, 0, 1, -1], [2, 0, -1, -1]]
+    assert read.played.tolist() == [2, 1, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_dispatcher_starts_a_process_for_it(season, monkeypatch):
+    for name, value in environment().items():
+        monkeypatch.setenv(name, value)
+    play(season, second_opinion.MIN_ENTRIES)
+    process = SecondOpinionProcess()
+
+    process.ensure()
+    assert process._child is not None
+    assert process._child.wait(120) == 0
+
+    assert SecondOpinion.objects.get().rows.count() == 6
+    process.close()
+
+
+def test_the_web_server_does_not_import_numpy():
+    code = (
+        "import django, sys; django.setup(); import ladder.urls;"
+        " print('numpy' in sys.modules)"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment() | {"DJANGO_SETTINGS_MODULE": "ladder.settings"},
+        cwd=settings.BASE_DIR,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert printed.stdout.strip() == "False"
+
+
+def test_a_ladder_can_be_named(season, capsys):
+    play(season, 12)
+    call_command("second_opinion", "--ladder=main")
+
+    assert "main season 1: " in capsys.readouterr().out
+    assert Bot.objects.count() == 6
