@@ -42,10 +42,10 @@ class ReadSeason(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """A bot, and the index of the submission that plays for it."""
+    """A bot, and the place in the fit of the submission that plays for it."""
 
     bot: int
-    index: int
+    place: int
 
 
 def make_opinion(season: Season) -> SecondOpinion | None:
@@ -162,7 +162,7 @@ def _rows(
     listed = _listed(season, read)
     if not listed:
         return []
-    indices = np.array([each.index for each in listed.values()])
+    indices = np.array([each.place for each in listed.values()])
     covariance = fit.covariance[np.ix_(indices, indices)]
     strengths = fit.strengths[indices]
     sets = rank_sets(strengths, covariance)

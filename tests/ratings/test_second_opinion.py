@@ -1,4 +1,4 @@
-"""Second opinions in the service: when they are made, from what, and where they show."""
+"""Second opinions in the service: when they are made, and where they are shown."""
 
 import subprocess
 import sys
@@ -14,15 +14,15 @@ from django.utils import timezone
 
 from ladder.bots.models import Bot
 from ladder.games.models import Game
-from ladder.ratings import rater, season_estimate, second_opinion
+from ladder.ratings import rater, season_estimate, second_opinion, voids
 from ladder.ratings.background import SecondOpinionProcess
 from ladder.ratings.corrections import fold_voids
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.ledger_reader import MatchResult
 from ladder.ratings.models import Entry, Season, SecondOpinion, SecondOpinionRow
 from ladder.ratings.season_estimate import make_opinion, read_season
-from tests.factories import environment
 from tests.games import factories
+from tests.games.test_kills import environment
 from tests.ratings.factories import finish, make_matches
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
@@ -46,7 +46,8 @@ def play(season: Season, matches: int) -> None:
 def season() -> Season:
     season = ensure_default_ladder().seasons.get()
     for name in ("house-a", "b", "c", "house-d", "e", "f"):
-        factories.bot(name, house=name.startswith("house"))
+        factories.bot(name)
+    Bot.objects.filter(slug__startswith="house").update(house=True)
     rater.welcome(season.pk)
     season.refresh_from_db()
     return season
@@ -78,7 +79,7 @@ def test_it_ranks_the_bots_and_says_from_what(season, anybody):
 def test_voided_games_and_newcomers_are_left_out(season):
     play(season, 40)
     newest = Entry.objects.filter(kind="game").order_by("-seq").first()
-    Game.objects.filter(pk=newest.game_id).update(status="voided")
+    voids.void(newest.game_id, "a test", replay_again=False)
     fold_voids(season.pk)
     factories.bot("late")
     rater.welcome(season.pk)
@@ -173,16 +174,16 @@ def test_games_of_one_match_are_one_block():
 def test_seats_of_submissions_that_stopped_long_ago_are_left_out(monkeypatch):
     monkeypatch.setattr(season_estimate, "MAX_SUBMISSIONS", 3)
     games = [
-        MatchResult(1, 1, [(10, 1), (20, 2)]),
-        MatchResult(2, 2, [(10, 2), (30, 3), (40, 1)]),
-        MatchResult(3, 3, [(50, 2), (30, 1)]),
+        MatchResult(1, 1, [(20, 1), (30, 2)]),
+        MatchResult(2, 2, [(30, 3), (10, 2), (40, 1)]),
+        MatchResult(3, 3, [(50, 2), (40, 1)]),
     ]
 
     read = read_season(games)
 
     assert read.submissions == [30, 40, 50]
-    assert read.results.seats.tolist() == [[-1, 0, 1, -1], [2, 0, -1, -1]]
-    assert read.played.tolist() == [2, 1, 1]
+    assert read.results.seats.tolist() == [[0, -1, 1, -1], [2, 1, -1, -1]]
+    assert read.played.tolist() == [1, 2, 1]
 
 
 @pytest.mark.django_db(transaction=True)
