@@ -184,7 +184,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     # The uploaded packages. No URL serves them. All hosts must see the same ones: in a
     # shared folder, or in a bucket of an object store.
-    "bots": env.storage("TORRES_UPLOADS", DATA_DIR / "submissions"),
+    "bots": env.storage("TORRES_UPLOADS", default=DATA_DIR / "submissions"),
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 WHITENOISE_USE_FINDERS = STATIC_ROOT is None

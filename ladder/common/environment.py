@@ -178,8 +178,8 @@ class Environment:
         """Return Django's settings of the mail server with a URL; unset, of none."""
         return self._parsed(name, "", _mail_settings)
 
-    def storage(self, name: builtins.str, folder: Path) -> dict[builtins.str, Any]:
-        """Return Django's settings of a bucket with a URL; unset, of a folder."""
+    def storage(self, name: builtins.str, default: Path) -> dict[builtins.str, Any]:
+        """Return Django's settings of a bucket with a URL; unset, of this folder."""
         if url := self.str(name, ""):
             try:
                 return object_store.storage_settings(url)
@@ -187,7 +187,7 @@ class Environment:
                 self._refuse(f"{name} {error}", name)
         return {
             "BACKEND": "django.core.files.storage.FileSystemStorage",
-            "OPTIONS": {"location": folder},
+            "OPTIONS": {"location": default},
         }
 
     def refuse(self, mistake: builtins.str) -> None:

@@ -40,7 +40,7 @@ def mistakes(**variables: str) -> str:
         read = getattr(env, kind)
         default = {"int": 1, "float": 1.0, "bool": False, "str": "", "list": []}
         urls = {"db": "sqlite:///x", "cache": "locmemcache://"}
-        values = default | urls
+        values = default | urls | {"storage": Path("submissions")}
         read(name, default=values[kind]) if kind in values else read(name)
     try:
         env.refuse_mistakes()
