@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import F, Max, Q
+from django.db.models import F, Max, Q, Subquery
 from django.utils import timezone
 
 from ladder.bots.models import Bot
@@ -115,8 +115,10 @@ def page(opinion: SecondOpinion, start: int, length: int) -> OpinionPage:
 
 def opinions_on(season: Season, bots: Iterable[int]) -> dict[int, OpinionOnBot]:
     """Return the latest opinion on each of these bots, by id. Bots may be missing."""
-    opinion = latest(season)
-    rows = SecondOpinionRow.objects.filter(opinion=opinion, bot__in=list(bots))
+    newest = SecondOpinion.objects.filter(season=season).order_by("-seq").values("pk")
+    rows = SecondOpinionRow.objects.filter(
+        opinion=Subquery(newest[:1]), bot__in=list(bots)
+    )
     return {
         bot: OpinionOnBot(*columns)
         for bot, *columns in rows.values_list("bot_id", *_COLUMNS)

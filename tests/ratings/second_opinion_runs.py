@@ -45,7 +45,7 @@ class OpinionQuality:
 
 
 def qualities(plan: SimulationPlan, games: Sequence[int]) -> Iterator[OpinionQuality]:
-    """Yield the qualities of one simulated ladder after so many games a bot."""
+    """Yield the qualities of one simulated ladder after each number of games a bot."""
     ladder = RecordedLadder(plan)
     parameters = plan.terms.parameters
     factor = logits_per_point(parameters)

@@ -259,7 +259,7 @@ def containers() -> Iterator[tuple[ContainerEngine, servers.Postgres, servers.Re
         yield engine, postgres, redis
 
 
-class Stopwatch:
+class StepTimes:
     """Prints how long each step took."""
 
     def __init__(self) -> None:
@@ -297,7 +297,7 @@ def need_everything() -> None:
 
 def test_containers_play_rated_games_in_every_language() -> None:
     need_everything()
-    watch = Stopwatch()
+    watch = StepTimes()
     with containers() as (engine, postgres, redis):
         build_images(engine, watch)
         variables = {
@@ -331,7 +331,7 @@ def test_containers_play_rated_games_in_every_language() -> None:
         assert set(states.values()) == {"unhealthy"}
 
 
-def build_images(engine: ContainerEngine, watch: Stopwatch) -> None:
+def build_images(engine: ContainerEngine, watch: StepTimes) -> None:
     engine.make_base()
     watch.lap(f"base image of {engine.size_mb(BASE)} MB")
     for target in ("service", "worker"):
@@ -340,7 +340,7 @@ def build_images(engine: ContainerEngine, watch: Stopwatch) -> None:
         watch.lap(f"image {target} of {size_mb} MB")
 
 
-def play_all(service: ContainerService, api: httpx.Client, watch: Stopwatch) -> None:
+def play_all(service: ContainerService, api: httpx.Client, watch: StepTimes) -> None:
     """Upload a bot of each language, and wait until each one is rated."""
     addresses = {kit: upload(api, kit) for kit in KIT_NAMES}
     waiting = {"uploaded", "building", "validating"}

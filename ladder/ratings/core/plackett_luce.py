@@ -91,7 +91,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class GameShape:
     """All games with the same number of seats and the same ties, read from one end.
 
     `columns` has the indices of the parameters of each game: its seats in the order in
@@ -116,7 +116,7 @@ class Slopes:
     curvatures: list[Floats]
 
 
-def shapes_of(results: SeasonResults, submissions: int) -> list[Shape]:
+def shapes_of(results: SeasonResults, submissions: int) -> list[GameShape]:
     """Group the games by shape, once for each end."""
     return [
         *one_end(results, submissions, best_first=True),
@@ -126,7 +126,7 @@ def shapes_of(results: SeasonResults, submissions: int) -> list[Shape]:
 
 def one_end(
     results: SeasonResults, submissions: int, *, best_first: bool
-) -> list[Shape]:
+) -> list[GameShape]:
     """Sort the seats of each game by rank, and group the games by shape."""
     sizes = results.tie_sizes()
     present = results.seats >= 0
@@ -148,7 +148,7 @@ def one_end(
         own_ties = np.tile(tie_columns, (len(games), 1))
         columns = np.concatenate([seats[games, :count], own_ties], axis=1)
         choices = _choices(count, begins, tuple(sizes), 1 if best_first else -1)
-        shapes.append(Shape(columns, results.blocks[games], choices))
+        shapes.append(GameShape(columns, results.blocks[games], choices))
     return shapes
 
 
@@ -184,7 +184,7 @@ def _choice(
     return Choice(first, design, squares, sets.index(tuple(range(together))))
 
 
-def slopes_at(shapes: Sequence[Shape], at: Floats) -> Slopes:
+def slopes_at(shapes: Sequence[GameShape], at: Floats) -> Slopes:
     """Return the log-likelihood and its derivatives at the parameters `at`."""
     value = 0.0
     gradients = []
@@ -197,7 +197,7 @@ def slopes_at(shapes: Sequence[Shape], at: Floats) -> Slopes:
     return Slopes(value, gradients, curvatures)
 
 
-def _shape_slopes(shape: Shape, at: Floats) -> tuple[Floats, Floats, Floats]:
+def _shape_slopes(shape: GameShape, at: Floats) -> tuple[Floats, Floats, Floats]:
     values = at[shape.columns]
     games, width = values.shape
     likelihoods = np.zeros(games)
@@ -223,7 +223,7 @@ def _shares(choice: Choice, values: Floats) -> tuple[Floats, Floats]:
     return logs, np.exp(logs)
 
 
-def skewness(shapes: Sequence[Shape], at: Floats, covariance: Floats) -> Floats:
+def skewness(shapes: Sequence[GameShape], at: Floats, covariance: Floats) -> Floats:
     """Return the third derivatives of the log-likelihood, contracted with a covariance.
 
     Entry k is the sum over i and j of ∂³/∂k∂i∂j times covariance[i, j]. The third

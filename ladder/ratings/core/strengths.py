@@ -18,9 +18,9 @@ import numpy as np
 
 from ladder.ratings.core.plackett_luce import (
     Floats,
+    GameShape,
     Integers,
     SeasonResults,
-    Shape,
     Slopes,
     shapes_of,
     skewness,
@@ -37,7 +37,7 @@ MAX_WIDTH_STEPS = 30
 CONVERGED_WIDTH = 0.01
 """The width of the prior is found when it changes by less than this share."""
 TYPICAL_SUBMISSIONS = 4
-"""The estimate of the prior's width counts its first guess as so many submissions."""
+"""To estimate the prior's width, its first guess counts as this many submissions."""
 TIE_PRIOR_SD = 10.0
 """The prior of each log δ, which says next to nothing."""
 
@@ -139,7 +139,7 @@ def _width(peak: Peak, submissions: int, typical_sd: float) -> float:
     return math.sqrt(total / (submissions + TYPICAL_SUBMISSIONS))
 
 
-def peak_from(shapes: Sequence[Shape], start: Floats, precision: Floats) -> Peak:
+def peak_from(shapes: Sequence[GameShape], start: Floats, precision: Floats) -> Peak:
     """Go to the maximum of the posterior from `start`."""
     at = start
     slopes = slopes_at(shapes, at)
@@ -156,7 +156,7 @@ def peak_from(shapes: Sequence[Shape], start: Floats, precision: Floats) -> Peak
 
 
 def _step(
-    shapes: Sequence[Shape], at: Floats, uphill: Floats, precision: Floats
+    shapes: Sequence[GameShape], at: Floats, uphill: Floats, precision: Floats
 ) -> tuple[Floats, Slopes]:
     """Go a whole step, or a half, a quarter, … until the new place is not lower."""
     height = _height(slopes_at(shapes, at), at, precision)
@@ -174,7 +174,7 @@ def _height(slopes: Slopes, at: Floats, precision: Floats) -> float:
 
 
 def _gradient(
-    shapes: Sequence[Shape], slopes: Slopes, at: Floats, precision: Floats
+    shapes: Sequence[GameShape], slopes: Slopes, at: Floats, precision: Floats
 ) -> Floats:
     total = -precision * at
     for shape, gradients in zip(shapes, slopes.gradients, strict=True):
@@ -182,7 +182,9 @@ def _gradient(
     return total
 
 
-def _curvature(shapes: Sequence[Shape], slopes: Slopes, precision: Floats) -> Floats:
+def _curvature(
+    shapes: Sequence[GameShape], slopes: Slopes, precision: Floats
+) -> Floats:
     """Return minus the second derivatives of the logarithm of the posterior."""
     total = np.diag(precision)
     for shape, curvatures in zip(shapes, slopes.curvatures, strict=True):
@@ -190,7 +192,7 @@ def _curvature(shapes: Sequence[Shape], slopes: Slopes, precision: Floats) -> Fl
     return total
 
 
-def _covariance(shapes: Sequence[Shape], peak: Peak, submissions: int) -> Floats:
+def _covariance(shapes: Sequence[GameShape], peak: Peak, submissions: int) -> Floats:
     """Return the covariance of the estimate.
 
     It is a sandwich, H⁻¹ (J + Λ) H⁻¹, and a little more. H is the curvature of the
@@ -211,7 +213,7 @@ def _covariance(shapes: Sequence[Shape], peak: Peak, submissions: int) -> Floats
     return np.asarray(covariance + np.outer(move, move) / information)
 
 
-def _squared_scores(shapes: Sequence[Shape], peak: Peak) -> Floats:
+def _squared_scores(shapes: Sequence[GameShape], peak: Peak) -> Floats:
     """Return the sum over all blocks of the score times its transpose.
 
     A fit makes the score of each block smaller than it would be without that block.
@@ -245,7 +247,9 @@ class _SortedGames(NamedTuple):
     curvatures: Floats
 
 
-def _sorted_games(shapes: Sequence[Shape], slopes: Slopes) -> Iterator[_SortedGames]:
+def _sorted_games(
+    shapes: Sequence[GameShape], slopes: Slopes
+) -> Iterator[_SortedGames]:
     """Yield the games of all shapes, those with the same number of seats together."""
     width_of = [shape.columns.shape[1] for shape in shapes]
     for width in sorted(set(width_of)):
