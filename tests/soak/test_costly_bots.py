@@ -23,6 +23,7 @@ from tests.runner.starvation import Starvation
 
 DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
 GAMES = int(os.environ.get("TORRES_SOAK_GAMES", "20"))  # of each ruleset and table size
+SHORT = "move_ms=80,bank_ms=1000"  # it makes the games short, and a timeout likelier
 TORRES = Path(sys.executable).with_name("torres")
 LIMITS = Limits(bank_ms=0)  # so that a turn that takes too long is a timeout
 LOOPS = 4
@@ -88,8 +89,9 @@ def test_no_decision_exceeds_the_clock_beside_four_busy_loops(name: str, none) -
 def test_no_game_is_forfeited(
     name: str, ruleset: str, seats: int, tmp_path: Path
 ) -> None:
-    """Every ruleset and table size, with the usual limits, on all processors."""
+    """Every ruleset and table size, on all processors, with short clocks."""
     words = ["--ruleset", ruleset, "--games", str(GAMES), "--state", str(tmp_path)]
+    words += ["--limits", SHORT]
     done = subprocess.run(
         [TORRES, "match", *[f"house:{name}"] * seats, *words, "--json"],
         check=True,
