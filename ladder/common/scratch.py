@@ -6,6 +6,7 @@ no other process uses the data folder, and otherwise when they are old enough.
 """
 
 import contextlib
+import os
 import shutil
 import time
 from itertools import islice
@@ -17,9 +18,17 @@ from ladder.common.retention import RetentionRule
 
 
 def scratch_folder() -> Path:
-    """Return the folder, created if it is missing."""
+    """Return the folder, created if it is missing.
+
+    A worker that is root gives it to the owner of the data folder. Otherwise a web
+    server that is not root could unpack no upload.
+    """
     folder = Path(settings.DATA_DIR) / "scratch"
-    folder.mkdir(parents=True, exist_ok=True)
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            owner = folder.parent.stat()
+            os.chown(folder, owner.st_uid, owner.st_gid)
     return folder
 
 
@@ -45,7 +54,8 @@ def retention_rule() -> RetentionRule:
         leftovers = due(limit)
         for leftover in leftovers:
             _remove(leftover)
-        return len(leftovers)
+        # What root left in folders of its own stays until root runs `tidy`.
+        return sum(not leftover.exists() for leftover in leftovers)
 
     return RetentionRule(
         "half-finished files",

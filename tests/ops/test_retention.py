@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -23,6 +24,7 @@ from ladder.accounts import tokens
 from ladder.accounts.models import ApiToken
 from ladder.bots import submissions
 from ladder.bots.models import Bot, Submission
+from ladder.common import scratch
 from ladder.common.scratch import scratch_folder
 from ladder.dispatch import retention
 from ladder.dispatch.retention import RetentionSchedule
@@ -50,6 +52,7 @@ from ladder.runner.verdict import SeatOutput
 from tests.games import factories
 from tests.ratings.factories import make_matches
 
+OTHER_USER = 62_990
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("data_dir"),
@@ -328,6 +331,31 @@ def test_a_rule_that_fails_stops_no_other(season: Season, monkeypatch) -> None:
 
     assert SeatLog.objects.exists()
     assert not StoredAnswer.objects.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_worker_that_is_root_shares_the_folder_of_half_finished_work(
+    data_dir: Path,
+) -> None:
+    data_dir.mkdir()
+    os.chown(data_dir, OTHER_USER, OTHER_USER)
+
+    owner = scratch_folder().stat()
+
+    assert (owner.st_uid, owner.st_gid) == (OTHER_USER, OTHER_USER)
+
+
+def test_files_that_only_root_can_delete_do_not_stop_other_rules(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (scratch_folder() / "of-root").mkdir()
+    os.utime(scratch_folder() / "of-root", (0, 0))
+    rule = scratch.retention_rule()
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree", lambda *args, **options: None)
+        assert (rule.due(9), rule.delete(9)) == (1, 0)
+
+    assert (rule.delete(9), rule.due(9)) == (1, 0)
 
 
 def test_young_files_of_running_work_stay(season: Season) -> None:
