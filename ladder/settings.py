@@ -180,6 +180,9 @@ STATIC_URL = "/static/"
 # The folder into which `manage.py prepare` collects the static files. If unset,
 # WhiteNoise serves them from the packages.
 STATIC_ROOT = env.str("TORRES_STATIC", default=None)
+# The folder of the daily datasets, which can be downloaded from the web server. Empty:
+# none are written.
+TORRES_DATASETS = env.str("TORRES_DATASETS", default="")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     # The uploaded packages. No URL serves them. All hosts must see the same ones: in a

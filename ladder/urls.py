@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 from ladder.accounts import urls as accounts
 from ladder.bots import urls as bots
 from ladder.comparisons import urls as comparisons
+from ladder.datasets import urls as datasets
 from ladder.games import urls as games
 from ladder.moderation import urls as moderation
 from ladder.ratings import urls as ratings
@@ -25,6 +26,7 @@ api = [
     *ratings.urlpatterns,
     *tournaments.urlpatterns,
     *comparisons.urlpatterns,
+    *datasets.urlpatterns,
     path("events/", EventList.as_view(), name="events"),
     path("workers/", WorkerSums.as_view(), name="workers"),
     path("status/", ServiceStatus.as_view(), name="status"),

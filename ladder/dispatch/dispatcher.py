@@ -28,6 +28,7 @@ from ladder.bots import selectors as bots
 from ladder.common import publishing
 from ladder.common.publishing import BROKER_ERRORS
 from ladder.comparisons import advance as comparisons
+from ladder.datasets.background import DatasetProcess
 from ladder.dispatch.changes import ChangeDetector
 from ladder.dispatch.contact import DatabaseContact
 from ladder.dispatch.hints import HintPlanner, handle_broker_error, send_hint
@@ -128,6 +129,7 @@ class Dispatcher:
         self._last_error = ""
         self._void_folder = VoidFolder()
         self._second_opinion = SecondOpinionProcess()
+        self._dataset = DatasetProcess()
         self._webhook_sender = SenderProcess()
         self._welcomed_at: dict[int, float] = {}
         """When all bots were last looked at, by season."""
@@ -146,6 +148,7 @@ class Dispatcher:
             stop.wait(UPKEEP_INTERVAL_S)
         self._void_folder.close()
         self._second_opinion.close()
+        self._dataset.close()
         self._webhook_sender.close()
         connection.close()
 
@@ -253,6 +256,7 @@ class Dispatcher:
         result.cancelled = self._part("cancelling", cancel_unplayable, 0)
         self._part("void folder", self._void_folder.ensure, None)
         self._part("second opinion", self._second_opinion.ensure, None)
+        self._part("dataset", self._dataset.ensure, None)
         result.built = self._part(
             "uploads", lambda: self._send_build_hints(workers.slots, now), 0
         )

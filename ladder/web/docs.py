@@ -52,6 +52,7 @@ SECTIONS = (
             ("api", "The REST API"),
             ("events", "Events"),
             ("client", "The Python client"),
+            ("data", "Open data"),
             ("contract", "The contract: names and formats"),
         ),
     ),

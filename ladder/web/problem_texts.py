@@ -42,6 +42,7 @@ PROBLEMS = {
     " in Retry-After.",
     "overtaken": "Another request changed the ladder at the same moment. Try again.",
     "not-over": "The game or its match is not over yet. Try again later.",
+    "no-dataset": "There is no such dataset or file. The list says which there are.",
     "no-replay": "There is no replay, because the game was not played to its end.",
     "not-yours": "Only the owner of a bot in this game may see this.",
     "wrong-state": "The status of the game or tournament forbids this action.",

@@ -91,6 +91,7 @@ def _values(route: str) -> dict[str, str]:
     row = _admin_row(route)
     return {
         "<slug:slug>": slug,
+        "<slug:day>": "2026-11-22",
         "<slug:bot>": bot.slug,
         "<slug:ladder>": "main",
         "<slug:other>": other.slug,

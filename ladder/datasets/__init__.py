@@ -1,0 +1,1 @@
+"""Open data: all public games, moves and ratings of a service as files, once a day."""

@@ -1,0 +1,219 @@
+"""The tables of a dataset: their columns, and the rows that are public.
+
+Games come through `games.visibility` and the serializers of the API, so nothing is
+here that a visitor could not read. Owners, archives, logs and limits are left out.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from ladder.bots.models import Bot, Submission
+from ladder.games import visibility
+from ladder.games.models import Game, Seat
+from ladder.games.serializers import GameSerializer
+from ladder.games.visibility import PLAYED
+from ladder.ratings import ledger_reader
+from ladder.ratings.models import Season
+
+ColumnType = Literal["int", "float", "text", "bool", "time", "texts"]
+Row = dict[str, Any]
+
+TABLES: Mapping[str, Mapping[str, ColumnType]] = {
+    "games": {
+        "id": "int",
+        "match": "int",
+        "index": "int",
+        "status": "text",
+        "ruleset": "text",
+        "ladder": "text",
+        "players": "int",
+        "reason": "text",
+        "engine": "text",
+        "replaces": "int",
+        "started_at": "time",
+        "finished_at": "time",
+    },
+    "seats": {
+        "game": "int",
+        "seat": "int",
+        "bot": "text",
+        "submission": "int",
+        "score": "int",
+        "rank": "int",
+        "forfeit": "text",
+    },
+    "moves": {
+        "game": "int",
+        "index": "int",
+        "seat": "int",
+        "actions": "texts",
+        "ms": "float",
+        "auto": "bool",
+    },
+    "ratings": {
+        "ladder": "text",
+        "season": "int",
+        "seq": "int",
+        "kind": "text",
+        "game": "int",
+        "bot": "text",
+        "mu": "float",
+        "sigma": "float",
+    },
+    "submissions": {
+        "bot": "text",
+        "submission": "int",
+        "house": "bool",
+        "language": "text",
+        "created_at": "time",
+    },
+}
+"""The columns of each table. `submission` is the number of an upload of its bot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Rows of some tables, and the key after which the next chunk begins."""
+
+    rows: dict[str, list[Row]]
+    last: int
+    more: bool
+
+
+Reader = Callable[[int, int], Chunk]
+"""Reads the next chunk: the rows whose key is above the first number, up to the other.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Tables that are read together, in the order of one key, up to `until`."""
+
+    name: str
+    until: int
+    read: Reader
+
+
+def sources() -> list[Source]:
+    """Return what a dataset of this moment is read from."""
+    newest_game = visibility.game_keys().filter(status__in=PLAYED).first()
+    newest_submission = Submission.objects.order_by("-pk").first()
+    seasons = Season.objects.select_related("ladder").order_by("pk")
+    return [
+        Source("games", newest_game.pk if newest_game else 0, read_games),
+        *(
+            Source(f"ratings-{season.pk}", season.head, _ratings_reader(season))
+            for season in seasons
+        ),
+        Source(
+            "submissions",
+            newest_submission.pk if newest_submission else 0,
+            read_submissions,
+        ),
+    ]
+
+
+GAMES_PER_CHUNK = 100
+ENTRIES_PER_CHUNK = 1_000
+SUBMISSIONS_PER_CHUNK = 1_000
+
+
+def read_games(after: int, until: int) -> Chunk:
+    """Return finished games with their seats, and the moves that are public."""
+    played = visibility.game_keys().filter(
+        status__in=PLAYED, finished_at__isnull=False, pk__gt=after, pk__lte=until
+    )
+    keys = list(played.order_by("pk")[:GAMES_PER_CHUNK])
+    rows: dict[str, list[Row]] = {"games": [], "seats": [], "moves": []}
+    for game in visibility.with_seats(keys):
+        rows["games"].append(_game_row(game))
+        rows["seats"] += [_seat_row(game, seat) for seat in game.seats.all()]
+    for number, text in visibility.public_replays(key.pk for key in keys):
+        moves = msgspec.json.decode(text)["moves"]
+        rows["moves"] += [_move_row(number, k, move) for k, move in enumerate(moves)]
+    last = keys[-1].pk if keys else until
+    return Chunk(rows, last, len(keys) == GAMES_PER_CHUNK)
+
+
+def _game_row(game: Game) -> Row:
+    shown = GameSerializer(game).data
+    known = {name: shown.get(name) for name in TABLES["games"]}
+    return known | {
+        "players": len(shown["seats"]),
+        "started_at": game.started_at,
+        "finished_at": game.finished_at,
+    }
+
+
+def _seat_row(game: Game, seat: Seat) -> Row:
+    return {
+        "game": game.pk,
+        "seat": seat.number,
+        "bot": seat.submission.bot.slug,
+        "submission": seat.submission.number,
+        "score": seat.score,
+        "rank": seat.rank,
+        "forfeit": seat.fault or None,
+    }
+
+
+def _move_row(game: int, index: int, move: Mapping[str, Any]) -> Row:
+    return {
+        "game": game,
+        "index": index,
+        "seat": move["seat"],
+        "actions": list(move["actions"]),
+        "ms": move.get("ms"),
+        "auto": move.get("auto", False),
+    }
+
+
+def _ratings_reader(season: Season) -> Reader:
+    def read(after: int, until: int) -> Chunk:
+        """Return the ratings after the next entries of the ledger."""
+        end = min(after + ENTRIES_PER_CHUNK, until)
+        entries = list(
+            ledger_reader.lines_and_changes(season.pk, after=after, until=end)
+        )
+        bots = {change["bot"] for _, changes in entries for change in changes}
+        slugs = dict(Bot.objects.filter(pk__in=bots).values_list("pk", "slug"))
+        rows = [
+            {
+                "ladder": season.ladder.slug,
+                "season": season.number,
+                "seq": line.seq,
+                "kind": line.kind.value,
+                "game": line.game,
+                "bot": slugs.get(change["bot"]),
+                "mu": change["after"][0] if change["after"] else None,
+                "sigma": change["after"][1] if change["after"] else None,
+            }
+            for line, changes in entries
+            for change in changes
+        ]
+        return Chunk({"ratings": rows}, end, end < until)
+
+    return read
+
+
+def read_submissions(after: int, until: int) -> Chunk:
+    """Return the submissions that passed validation."""
+    passed = Submission.objects.filter(
+        pk__gt=after,
+        pk__lte=until,
+        status__in=(Submission.Status.READY, Submission.Status.RETIRED),
+    )
+    rows = list(
+        passed.order_by("pk").values_list(
+            "pk", "bot__slug", "number", "bot__house", "language", "created_at"
+        )[:SUBMISSIONS_PER_CHUNK]
+    )
+    names = list(TABLES["submissions"])
+    return Chunk(
+        {"submissions": [dict(zip(names, row[1:], strict=True)) for row in rows]},
+        rows[-1][0] if rows else until,
+        len(rows) == SUBMISSIONS_PER_CHUNK,
+    )
