@@ -61,7 +61,7 @@ def _asked(request: Request | HttpRequest, etag: str) -> re.Match[str] | None:
 def _bounds(asked: re.Match[str], size: int) -> tuple[int, int]:
     """Return the first and the last byte; the first one is larger if none exists."""
     first, last = asked.groups()
-    if not first:  # the last so many bytes
+    if not first:  # a number of bytes at the end
         return max(size - int(last), 0), size - 1
     end = min(int(last), size - 1) if last else size - 1
     if last and int(last) < int(first):

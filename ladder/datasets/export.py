@@ -10,6 +10,7 @@
 
 import os
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,31 @@ def _write_part(
 ) -> dict[str, Any]:
     """Write the files of one part; return its receipt."""
     files: dict[str, TableFiles] = {}
+    with ExitStack() as stack:
+        stack.callback(_abandon, files)
+        after, more = _copy_chunks(draft, source, number, (after, until), files)
+        written = {table: each.finish() for table, each in files.items()}
+    return {"last": after, "more": more, "files": written}
+
+
+def _abandon(files: dict[str, TableFiles]) -> None:
+    """Close the files of a part; those that are finished are closed already."""
+    for each in files.values():
+        each.abandon()
+
+
+def _copy_chunks(
+    draft: Path,
+    source: Source,
+    number: int,
+    keys: tuple[int, int],
+    files: dict[str, TableFiles],
+) -> tuple[int, bool]:
+    """Add the chunks of one part to its files, between two keys.
+
+    Return the last key that was read, and True if the source has more.
+    """
+    after, until = keys
     more = True
     for _ in range(CHUNKS_PER_PART):
         chunk = source.read(after, until)
@@ -89,8 +115,7 @@ def _write_part(
         more = chunk.more
         if not more:
             break
-    written = {table: each.finish() for table, each in files.items()}
-    return {"last": after, "more": more, "files": written}
+    return after, more
 
 
 def _manifest(day: str, receipts: list[dict[str, Any]]) -> dict[str, Any]:

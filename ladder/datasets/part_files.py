@@ -62,6 +62,11 @@ class TableFiles:
         self._parquet.close()
         return [self._finished(path) for path in self._paths]
 
+    def abandon(self) -> None:
+        """Close both files. The next run overwrites those with temporary names."""
+        self._file.close()
+        self._parquet.close()
+
     def _finished(self, path: Path) -> dict[str, Any]:
         draft = path.with_name(path.name + TEMPORARY)
         with draft.open("rb") as file:

@@ -106,14 +106,15 @@ def test_duckdb_and_polars_read_the_same(games, root):
         frame = pl.read_parquet(folder / table / "*.parquet")
         assert frame.height == len(expected)
         assert frame.columns == list(tables.TABLES[table])
-        query = f"SELECT * FROM '{folder}/{table}/*.parquet'"
-        assert len(duckdb.sql(query).fetchall()) == len(expected)
+        query = f"SELECT COUNT(*) FROM '{folder}/{table}/*.parquet'"
+        assert duckdb.sql(query).fetchall() == [(len(expected),)]
     ids = pl.read_parquet(folder / "games/*.parquet")["id"].to_list()
     assert ids == games
     actions = pl.read_parquet(folder / "moves/*.parquet")["actions"].to_list()
     assert actions == [row["actions"] for row in lines(folder, "moves")]
-    by_duckdb = duckdb.sql(f"SELECT * FROM read_json('{folder}/games/*.ndjson.zst')")
-    assert len(by_duckdb.fetchall()) == len(games)
+    source = f"read_json('{folder}/games/*.ndjson.zst')"
+    found = duckdb.sql(f"SELECT id FROM {source} ORDER BY id").fetchall()
+    assert found == [(number,) for number in games]
 
 
 @pytest.mark.parametrize("killed_after", range(6))
