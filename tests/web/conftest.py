@@ -1,5 +1,6 @@
 """A test client, rows to show, and a real browser."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,3 +71,15 @@ def visit(db: None, data_dir):
 def show(db: None, data_dir):
     """A ladder with a finished game, a bot with a hostile name, a rejected upload."""
     return factories.everything()
+
+
+@pytest.fixture(autouse=True)
+def _a_dataset(settings, tmp_path: Path) -> None:
+    """Publish a dataset of one file, so that its routes have something to show."""
+    folder = tmp_path / "datasets" / "2026-11-22"
+    (folder / "games").mkdir(parents=True)
+    (folder / "games" / "one.parquet").write_bytes(b"PAR1")
+    file = {"path": "games/one.parquet", "rows": 0, "bytes": 4, "sha256": "0" * 64}
+    manifest = {"tables": {"games": {"files": [file]}}}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    settings.TORRES_DATASETS = str(tmp_path / "datasets")

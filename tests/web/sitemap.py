@@ -99,7 +99,7 @@ def _values(route: str) -> dict[str, str]:
         "<slug:second>": _entrant(1),
         "<slug:name>": "replay",
         "<str:name>": "olga",
-        "<path:name>": "rules",
+        "<path:name>": "games/one.parquet" if "<slug:day>" in route else "rules",
         "<int:pk>": str(key),
         "<int:delivery>": str(WebhookDelivery.objects.earliest("pk").pk),
         "<path:object_id>": row,

@@ -284,6 +284,8 @@ class PermissionRows:
             "<slug:slug>": self._slug(route, secret=secret),
             "<slug:bot>": "grendel",
             "<slug:other>": "rival",
+            "<slug:day>": "2026-11-22",
+            "<path:name>": "games/one.parquet",
             "<slug:first>": "secret-0" if secret else "grendel",
             "<slug:second>": "secret-1" if secret else "rival",
             "<int:pk>": str(self._key(route, secret=secret)),
