@@ -42,6 +42,7 @@ ENGINE_SETTINGS = """\
 runtime = "runc"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
+tmp_dir = "{folder}/state"
 [containers]
 netns = "host"
 log_driver = "k8s-file"
@@ -63,7 +64,7 @@ UNPRIVILEGED = {"web", "dispatcher", "monitor"}
 BUILD_TIMEOUT_S = 3600
 RATED_TIMEOUT_S = 900
 HEALTHY_S = 300
-STOP_TIMEOUT_S = 120
+STOP_S = 10
 
 
 class ContainerEngine:
@@ -77,7 +78,7 @@ class ContainerEngine:
             else "vfs"
         )
         engine, storage = folder / "containers.conf", folder / "storage.conf"
-        engine.write_text(ENGINE_SETTINGS)
+        engine.write_text(ENGINE_SETTINGS.format(folder=folder))
         storage.write_text(STORAGE_SETTINGS.format(driver=driver, folder=folder))
         self.environ = os.environ | {
             "CONTAINERS_CONF": str(engine),
@@ -122,7 +123,9 @@ class ContainerEngine:
         return int(self.run(*words)) // 1_000_000
 
     def close(self) -> None:
-        self.attempt("podman", "system", "reset", "--force", timeout_s=STOP_TIMEOUT_S)
+        """Remove all containers. `podman system reset` would also reset others."""
+        self.attempt("podman", "rm", "--force", "--all", "--time", STOP_S)
+        self.attempt("umount", self.folder / "images" / "overlay")
 
 
 def package_index(folder: Path) -> list[str]:
