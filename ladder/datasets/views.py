@@ -22,7 +22,7 @@ class DatasetListSerializer(serializers.Serializer[dict[str, list[str]]]):
 class DatasetList(APIView):
     """The days of which there is a dataset, newest first."""
 
-    @extend_schema(responses=DatasetListSerializer)
+    @extend_schema(operation_id="datasets_list", responses=DatasetListSerializer)
     def get(self, _request: Request) -> Response:
         return Response({"days": published.days()})
 
@@ -38,7 +38,11 @@ class DatasetManifest(APIView):
 class DatasetFile(APIView):
     """A file of a dataset, or a part of it with the header `Range`."""
 
-    @extend_schema(parameters=[DAY, NAME], responses=OpenApiTypes.BINARY)
+    @extend_schema(
+        operation_id="datasets_file",
+        parameters=[DAY, NAME],
+        responses=OpenApiTypes.BINARY,
+    )
     def get(self, request: Request, day: str, name: str) -> HttpResponseBase:
         path, digest = published.file_of(day, name)
         return file_response(request, path, digest)
