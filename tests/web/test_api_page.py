@@ -12,7 +12,7 @@ from ladder.web.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 
 PAGE = Path(settings.BASE_DIR / "docs" / "api.md").read_text()
 METHOD = "GET|POST|PATCH|DELETE"
-ROW = re.compile(rf"^\| `({METHOD}) ([\w/-]+)`([^|]*)\|(.*)\|$", re.MULTILINE)
+ROW = re.compile(rf"^\| `({METHOD}) ([\w/.-]+)`([^|]*)\|(.*)\|$", re.MULTILINE)
 SETTINGS = re.findall(
     r"^\| .+ \| (\d+)(?: (\w+))? \| `(TORRES_\w+)` \|", PAGE, re.MULTILINE
 )
