@@ -15,9 +15,7 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from ladder.ops.programs import ProgramMissing, find_program
-from tests.conftest import part_missing
-from tests.soak.web_services import ProcessMemory, WebService, web_service
+from tests.soak.web_services import ProcessMemory, WebService, filled_service
 
 GAMES = int(os.environ.get("TORRES_EXPORT_GAMES", "100000"))
 KILLED_AT = (0.2, 0.5)
@@ -29,13 +27,7 @@ TIMEOUT_S = 3600.0
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[WebService]:
-    for program in ("initdb", "redis-server"):
-        try:
-            find_program(program)
-        except ProgramMissing as why:
-            part_missing(str(why))
-    with web_service("--bots=500", f"--games={GAMES}", "--tournaments=0") as service:
-        yield service
+    yield from filled_service(GAMES)
 
 
 def count(service: WebService, table: str, condition: str) -> int:

@@ -12,9 +12,7 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from ladder.ops.programs import ProgramMissing, find_program
-from tests.conftest import part_missing
-from tests.soak.web_services import WebService, web_service
+from tests.soak.web_services import WebService, filled_service
 
 GAMES = int(os.environ.get("TORRES_EXPORT_GAMES", "100000"))
 KILLED_AT = (0.15, 0.4, 0.8)
@@ -26,13 +24,7 @@ TIMEOUT_S = 1800.0
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[WebService]:
-    for program in ("initdb", "redis-server"):
-        try:
-            find_program(program)
-        except ProgramMissing as why:
-            part_missing(str(why))
-    with web_service("--bots=500", f"--games={GAMES}", "--tournaments=0") as service:
-        yield service
+    yield from filled_service(GAMES)
 
 
 def busiest(service: WebService) -> str:

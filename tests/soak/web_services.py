@@ -18,7 +18,8 @@ import pytest
 from django.conf import settings
 
 from ladder.ops.chaos import servers
-from ladder.ops.programs import find_program
+from ladder.ops.programs import ProgramMissing, find_program
+from tests.conftest import part_missing
 
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 START_TIMEOUT_S = 60.0
@@ -168,4 +169,15 @@ def web_service(*fill: str, **variables: str) -> Iterator[WebService]:
             connection.execute("VACUUM ANALYZE")
         stack.callback(service.close)
         service.start()
+        yield service
+
+
+def filled_service(games: int) -> Iterator[WebService]:
+    """Yield a service of 500 bots with this number of games, or skip the test."""
+    for program in ("initdb", "redis-server"):
+        try:
+            find_program(program)
+        except ProgramMissing as why:
+            part_missing(str(why))
+    with web_service("--bots=500", f"--games={games}", "--tournaments=0") as service:
         yield service
