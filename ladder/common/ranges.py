@@ -51,7 +51,7 @@ def file_response(
 
 
 def _asked(request: Request | HttpRequest, etag: str) -> re.Match[str] | None:
-    """Return the range that is asked for, or None if it is the whole file."""
+    """Return the range in the request; None means the whole file."""
     if request.headers.get("If-Range", etag) != etag:
         return None
     found = _RANGE.fullmatch(request.headers.get("Range", ""))

@@ -54,7 +54,7 @@ def retention_rule() -> RetentionRule:
         leftovers = due(limit)
         for leftover in leftovers:
             _remove(leftover)
-        # What root left in folders of its own stays until root runs `tidy`.
+        # Only root deletes files in folders of root. They stay until root runs `tidy`.
         return sum(not leftover.exists() for leftover in leftovers)
 
     return RetentionRule(

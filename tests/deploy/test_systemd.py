@@ -20,7 +20,7 @@ INSTANCES = (
     "torres-worker@build", "torres-practice",
 )  # fmt: skip
 MAX_EXPOSURE = 2.0
-"""Of ten, by `systemd-analyze security`, for what runs no bots."""
+"""The exposure by `systemd-analyze security`, from 0 to 10, of units without bots."""
 EXPOSURE = "Overall exposure level for"
 
 

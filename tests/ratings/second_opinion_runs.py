@@ -28,7 +28,7 @@ class RecordedLadder(SimulatedLadder):
 
 @dataclass(frozen=True, slots=True)
 class OpinionQuality:
-    """How both boards compare with the truth after `games` games a bot.
+    """The agreement of both boards with the truth after `games` games a bot.
 
     `live` and `second` are Kendall's τ with the true order. `covered` is the share of
     95 % intervals that contain the true strength, `all_sets` the share of ladders whose

@@ -21,7 +21,7 @@ GAMES = int(os.environ.get("TORRES_EXPORT_GAMES", "100000"))
 KILLED_AT = (0.2, 0.5)
 """The shares of the games after which the command is killed."""
 MAX_GROWTH_MIB = 48
-"""Of the command, from a run with a fifth of the games to one with half of them."""
+"""The memory of the command may grow by this much from the first run to the others."""
 TIMEOUT_S = 3600.0
 
 

@@ -35,7 +35,7 @@ SPARE = 0.8  # of the time that is left: a wider beam is deeper, too
 SETUP_S = 0.05
 MAX_GAMES = 16  # random games from each position, for the set-up
 
-# What a castle point is worth, by phase: it will score again at the end of each later
+# The value of a castle point, by phase: it will score again at the end of each later
 # phase, unless somebody spoils it. The first number is for the set-up.
 FUTURE = (2.2, 2.2, 1.6, 1.0)
 RIVALRY = {2: 0.8, 3: 0.5, 4: 0.4}  # the weight of the best rival's points, by seats
