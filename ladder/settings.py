@@ -48,6 +48,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "ladder.accounts",
     "ladder.events",
+    "ladder.public_log",
     "ladder.bots",
     "ladder.games",
     "ladder.moderation",
@@ -183,6 +184,17 @@ STATIC_ROOT = env.str("TORRES_STATIC", default=None)
 # The folder of the daily datasets, which can be downloaded from the web server. Empty:
 # none are written.
 TORRES_DATASETS = env.str("TORRES_DATASETS", default="")
+# The secret key of the public log, which only the dispatcher reads, and the name of the
+# log in its checkpoints. A name never changes. docs/public-log.md explains both.
+TORRES_LOG_KEY = env.str("TORRES_LOG_KEY", default="")
+TORRES_LOG_ORIGIN = env.str("TORRES_LOG_ORIGIN", default="")
+# The public keys of the witnesses whose cosignatures are accepted.
+TORRES_WITNESSES = env.list("TORRES_WITNESSES", default=[])
+# The seeds of matches follow from secrets to which the log commits beforehand. Without
+# this the seeds are random, and nobody can check them.
+TORRES_COMMITTED_DECKS = env.bool("TORRES_COMMITTED_DECKS", default=True)
+# After this time a match without a result is listed as overdue.
+TORRES_MATCH_HOURS = env.float("TORRES_MATCH_HOURS", default=24.0)
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     # The uploaded packages. No URL serves them. All hosts must see the same ones: in a

@@ -11,6 +11,7 @@ from ladder.comparisons import urls as comparisons
 from ladder.datasets import urls as datasets
 from ladder.games import urls as games
 from ladder.moderation import urls as moderation
+from ladder.public_log import urls as public_log
 from ladder.ratings import urls as ratings
 from ladder.tournaments import urls as tournaments
 from ladder.web import problems, urls as web
@@ -32,6 +33,7 @@ api = [
     path("status/", ServiceStatus.as_view(), name="status"),
     *moderation.urlpatterns,
     *webhooks.urlpatterns,
+    *public_log.api,
 ]
 admin.autodiscover()
 admin.site.site_header = "Torres ladder"
@@ -49,6 +51,7 @@ urlpatterns = [
     # The sign-in page limits the attempts; the page of the admin site does not.
     path("admin/login/", RedirectView.as_view(url="/sign-in/", query_string=True)),
     path("admin/", admin.site.urls),
+    *public_log.urlpatterns,
     path("", include(web)),
 ]
 handler400 = problems.bad_request

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.core.cache import caches
 from playwright.sync_api import Browser
@@ -24,6 +25,9 @@ from tests import browser
 
 # Services with PostgreSQL, which tests start, refuse to run without one.
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 4)
+# Few tests run a dispatcher, which would give decks to matches. Services that tests
+# start read their own settings.
+django_settings.TORRES_COMMITTED_DECKS = False
 
 Person = Callable[[str], APIClient]
 
@@ -52,6 +56,12 @@ def _clear_cache(settings: Settings) -> None:
     for each in caches.all():
         each.clear()
     settings.TORRES_FRESH_SECONDS = 0
+
+
+@pytest.fixture
+def committed_decks(settings: Settings) -> None:
+    """Let decks follow from the public log, as in a service."""
+    settings.TORRES_COMMITTED_DECKS = True
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from functools import cache
 from random import Random
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
 from engine import referee
@@ -18,8 +19,9 @@ from engine.referee import Answer, Ask, Hello
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots import services, submissions
+from ladder.bots.announcements import record_submission
 from ladder.bots.models import Bot, Submission
-from ladder.games import replays
+from ladder.games import public_leaves, replays
 from ladder.games.models import (
     Attempt,
     Game,
@@ -30,6 +32,11 @@ from ladder.games.models import (
     Worker,
     tied_ranks,
 )
+from ladder.public_log import outbox
+from ladder.public_log.head_file import HeadFile
+from ladder.public_log.keys import load_key
+from ladder.public_log.models import PendingLeaf
+from ladder.public_log.sequencer import sequence
 from ladder.ratings import summaries
 from ladder.ratings.models import (
     Entry,
@@ -40,6 +47,7 @@ from ladder.ratings.models import (
     Season,
 )
 from ladder.runner.protocol import Limits
+from ladder.tlog.leaves import LeafKind
 
 LIMITS = Limits().as_dict()
 NEWCOMER = [25.0, 8.0]
@@ -256,4 +264,22 @@ def everything() -> Show:
     SeatLog.objects.update(
         stderr=f"\x1b[31mstderr {HOSTILE}", notes=[{"move": 1, "note": HOSTILE}]
     )
+    log_all()
     return Show(season, anas, bens, match, waiting, rejected)
+
+
+def log_all() -> None:
+    """Put all uploads and public results into the public log, as a service would."""
+    PendingLeaf.objects.all().delete()
+    with transaction.atomic():
+        for submission in Submission.objects.all():
+            record_submission(submission)
+        for game in Game.objects.filter(status="finished").select_related("match"):
+            data = {"game": game.pk, "match": game.match_id}
+            outbox.record(
+                LeafKind.GAME_FINISHED,
+                game.pk,
+                data,
+                seal=public_leaves.seal_of(game.match),
+            )
+    sequence(load_key(), HeadFile.of_service())

@@ -3,6 +3,8 @@
 from ladder.bots.models import Bot, Submission
 from ladder.events.kinds import EventKind
 from ladder.events.outbox import API, publish
+from ladder.public_log.outbox import record
+from ladder.tlog.leaves import LeafKind
 
 _FOR_EVERYBODY = (EventKind.SUBMISSION_READY, EventKind.SUBMISSION_ACTIVATED)
 """Everybody sees which submission of a bot plays. Other uploads concern their owner."""
@@ -27,3 +29,9 @@ def announce_status(bot: Bot, status: Bot.Status) -> None:
     """Tell that a bot is active, benched, withdrawn or banned from now on."""
     data = {"status": status, "bots": [bot.slug], "url": f"{API}bots/{bot.slug}/"}
     publish(EventKind.BOT_STATUS, data, owners=[bot.owner_id])
+
+
+def record_submission(submission: Submission) -> None:
+    """Log that an upload was accepted: neither its bot nor its owner."""
+    data = {"submission": submission.pk, "digest": submission.digest}
+    record(LeafKind.SUBMISSION_ACCEPTED, submission.pk, data, seal=None)

@@ -24,7 +24,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from ladder.bots import selectors
-from ladder.bots.announcements import announce_submission
+from ladder.bots.announcements import announce_submission, record_submission
 from ladder.bots.models import OPEN, Bot, Submission
 from ladder.bots.services import NotActive
 from ladder.bots.upload import archive, checks
@@ -130,6 +130,7 @@ def add(bot: Bot, folder: Path, source: archive.UnpackedUpload) -> Submission:
         announce_submission(
             EventKind.SUBMISSION_CREATED, submission, Submission.Status.UPLOADED
         )
+        record_submission(submission)
     return submission
 
 

@@ -192,6 +192,20 @@ class LadderClient:
     def leaderboard(self, slug: str, **filters: object) -> dict[str, Any]:
         return self._get(f"ladders/{slug}/leaderboard/", **filters)
 
+    def leaderboard_rows(self, slug: str) -> Iterator[dict[str, Any]]:
+        """Return all rows of a leaderboard."""
+        return self._pages(f"ladders/{slug}/leaderboard/")
+
+    def log_file(self, path: str) -> bytes:
+        """Return a file of the public log. Raises RemoteError."""
+        return self._send("GET", f"{self.login.address}/log/{path}").content
+
+    def send_cosignature(self, checkpoint: str) -> str:
+        """Send a cosigned checkpoint; return why the service refuses it, or ""."""
+        url = f"{self.login.address}/log/cosignatures"
+        answer = self._http.post(url, content=checkpoint.encode())
+        return "" if answer.is_success else _detail(answer)
+
     def record(self, ladder: str, bot: str) -> dict[str, Any] | None:
         """Return the numbers of a bot on a ladder; None if it has not joined it."""
         try:

@@ -66,6 +66,16 @@ COMMANDS = {
         "verify",
         "Play each replay again and check that it is valid.",
     ),
+    "audit": CommandHome(
+        "ladder.cli.audit",
+        "audit",
+        "Check everything that a service shows against its public log.",
+    ),
+    "witness": CommandHome(
+        "ladder.cli.audit",
+        "witness",
+        "Keep and cosign the checkpoints of a service's public log.",
+    ),
     "show": CommandHome(
         "ladder.cli.replays", "show", "Show the boards of a replay, step by step."
     ),

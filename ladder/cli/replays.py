@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from rich.console import Console
@@ -17,6 +17,12 @@ from rich.text import Text
 from engine.replay import trace as trace_lines, verify as verify_replay
 from engine.replay_format import InvalidReplay, NotJson, load
 from ladder.cli.board_text import frames
+from ladder.common.lazy_import import lazy_import
+
+if TYPE_CHECKING:
+    from ladder.cli import receipts
+else:
+    receipts = lazy_import("ladder.cli.receipts")  # it needs cryptography
 
 MAX_BYTES = 64 * 1024 * 1024  # of one replay file; a long game has about 20 KB
 VALID, INVALID, UNREADABLE = 0, 1, 2  # the exit codes
@@ -135,19 +141,32 @@ def _check_all(paths: tuple[str, ...]) -> Iterator[tuple[int, str, str]]:
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one line of JSON for each replay."
 )
-def verify(*, replays: tuple[str, ...], as_json: bool) -> None:
+@click.option("--receipt", metavar="FILE", help="The receipt of the game or upload.")
+@click.option("--key", metavar="KEY", help="The public key of the log, for --receipt.")
+def verify(
+    *, replays: tuple[str, ...], as_json: bool, receipt: str | None, key: str | None
+) -> None:
     """Play each replay again and check that it is valid.
 
     This checks the setup, all moves, the scorings and the result. The output is one
     line for each replay; for an invalid one it names the first fault. The exit code is
     0 if all replays are valid, 1 if one is not, and 2 if one is not readable JSON.
 
+    With --receipt, the replay is also compared with the receipt of its game: the public
+    log has this replay, and its decks follow from what was committed to before. With
+    the receipt of an upload, name the bot instead of a replay. The key of the log
+    stands on the page /log/ of the service. No network is needed.
+
     \b
     Examples:
       torres verify game.json
-      torres verify games/*.json
       torres verify games/*.json --json
+      torres verify game-7.json --receipt game-7.tlog-proof --key ladder.example…
+      torres verify my-bot/ --receipt submission-3.tlog-proof --key ladder.example…
     """
+    if receipt is not None:
+        receipts.verify_receipt(replays, receipt, key, as_json=as_json)
+        return
     exit_code = VALID
     with open_pipe():
         for code, name, fault in _check_all(replays):

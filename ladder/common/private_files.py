@@ -1,13 +1,12 @@
 """Files that only the user of the service may read."""
 
-import os
 import secrets
-from contextlib import suppress
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-PRIVATE_FILE = 0o600
+from ladder.common.write_once import touch, write_once
+
 # The sandbox reaches its folders by their names, but nobody else may list this one.
 DATA_FOLDER = 0o711
 KEY_BYTES = 48
@@ -38,19 +37,6 @@ def make_data_folder(folder: Path) -> None:
         folder.chmod(DATA_FOLDER)
 
 
-def touch(path: Path) -> None:
-    """Create an empty private file if there is none."""
-    with suppress(FileExistsError, FileNotFoundError, PermissionError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
-
-
 def stored_key(path: Path) -> str:
     """Return the secret key in a file. The first process creates the file."""
-    if not path.exists():
-        draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-        touch(draft)
-        draft.write_text(secrets.token_urlsafe(KEY_BYTES))
-        with suppress(FileExistsError):  # another process was faster; its key counts
-            os.link(draft, path)
-        draft.unlink()
-    return path.read_text().strip()
+    return write_once(path, lambda: secrets.token_urlsafe(KEY_BYTES))

@@ -33,6 +33,7 @@ from ladder.dispatch.changes import ChangeDetector
 from ladder.dispatch.contact import DatabaseContact
 from ladder.dispatch.hints import HintPlanner, handle_broker_error, send_hint
 from ladder.dispatch.leader import leading
+from ladder.dispatch.log_keeper import LogKeeper
 from ladder.dispatch.retention import RetentionSchedule
 from ladder.games import attempts, selectors as games, services, worker_health
 from ladder.games.capabilities import WorkerPool
@@ -78,7 +79,7 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class TickResult:
-    """The effects of one tick, as counts of games, bots, matches, uploads and hints.
+    """The effects of one tick: counts of games, bots, matches, uploads, leaves, hints.
 
     `deleted` counts the rows and files that nobody needed any more.
 
@@ -95,6 +96,7 @@ class TickResult:
     drawn: int = 0
     compared: int = 0
     built: int = 0
+    logged: int = 0
     sent: int = 0
     deleted: int = 0
     queues_were_empty: bool = False
@@ -131,6 +133,7 @@ class Dispatcher:
         self._second_opinion = SecondOpinionProcess()
         self._dataset = DatasetProcess()
         self._webhook_sender = SenderProcess()
+        self._log = LogKeeper()
         self._welcomed_at: dict[int, float] = {}
         """When all bots were last looked at, by season."""
         self._retention = RetentionSchedule()
@@ -199,8 +202,9 @@ class Dispatcher:
            advance tournaments and comparisons, and end games by hand that no host
            plays.
         4. Make matches until every season has enough open games.
-        5. Send hints for games that are waiting.
-        6. Delete a few rows that nobody needs any more.
+        5. Bring the public log up to date, and give new matches their decks.
+        6. Send hints for games that are waiting.
+        7. Delete a few rows that nobody needs any more.
 
         The process that sends webhooks is started beside this if it has work.
         """
@@ -228,6 +232,7 @@ class Dispatcher:
             if self._needs_upkeep(now):
                 self._keep_up(result, workers, now)
         result.paired = self._make_matches(workers.slots)
+        result.logged = self._part("public log", lambda: self._log.advance(now), 0)
         in_flight = games.in_flight()
         result.queues_were_empty = not in_flight.total()
         result.sent = self._part(

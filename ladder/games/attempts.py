@@ -19,8 +19,16 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from ladder.common.storable import storable
-from ladder.games import announcements, blame, seat_logs, selectors, sql
+from ladder.games import (
+    announcements,
+    blame,
+    public_leaves,
+    seat_logs,
+    selectors,
+    sql,
+)
 from ladder.games.models import (
+    DEAD_NOTE,
     MAX_REASON_CHARS,
     Attempt,
     Game,
@@ -75,12 +83,16 @@ class SeatResult:
 
 @dataclass(frozen=True, slots=True)
 class FinishedGame:
-    """How a game ended; `replay` is compressed (see `replays`)."""
+    """How a game ended; `replay` is compressed (see `replays`).
+
+    `leaf` is the JSON of what the public log records of it.
+    """
 
     reason: str
     engine: str
     replay: bytes
     seats: Sequence[SeatResult]
+    leaf: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +173,7 @@ def finish(
     2. Write score and rank of each seat, whether it shares the rank, and its fault.
     3. Close the attempt as finished.
     4. Delete the stored answers, because the replay contains them.
-    5. Add the logs of the seats, and the event.
+    5. Add the logs of the seats, the event, and the leaf of the public log.
     6. If step 1 wrote nothing, an earlier call may have: then return True.
     """
     seats = sorted(result.seats, key=lambda seat: seat.number)
@@ -183,6 +195,7 @@ def finish(
         sql.delete_answers(claim.attempt),
         *sql.insert_logs(logs),
         announcements.finished(claim.game, result.reason, columns),
+        sql.insert_finished_leaf(claim.game, result.leaf),
     )
     return written or _has_finished(claim.attempt)
 
@@ -232,6 +245,7 @@ def release(game: int, fence: int, reason: str) -> bool:
             status=GameStatus.SCHEDULED, owner=None, lease_until=None, sent_at=None
         )
         if released:
+            public_leaves.record_attempt(game, fence, Attempt.Outcome.RELEASED)
             _close_attempt(game, fence, Attempt.Outcome.RELEASED, reason)
     return bool(released)
 
@@ -330,7 +344,10 @@ def _end_failed_attempt(
     if not ended:
         return False
     _close_attempt(game, fence, Attempt.Outcome.FAILED, reason, seat)
+    public_leaves.record_attempt(game, fence, Attempt.Outcome.FAILED)
     if dead:
+        rows = Game.objects.filter(pk=game)
+        public_leaves.record_ends(rows, GameStatus.DEAD, DEAD_NOTE)
         announcements.announce_dead(game)
         log.critical("game is dead", game=game, reason=reason)
     elif is_last and seat is not None:

@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 
 from engine.faults import EndReason, Fault
 from ladder.bots.models import Bot, Submission
+from ladder.public_log.models import DeckBatch
 
 MAX_SEATS = 4
 MAX_REASON_CHARS = 200
@@ -91,7 +92,18 @@ class Match(models.Model):
         help_text="Clock and resource limits, as in the hello message to a bot."
     )
     # The decks are derived from the seed, so it is public only after the last game.
-    seed = models.CharField(max_length=32, help_text="128 random bits, in hex. Secret.")
+    seed = models.CharField(
+        max_length=32,
+        blank=True,
+        help_text="128 bits, in hex. Secret. Empty until the match has its decks.",
+    )
+    # What the seed follows from (`dealing`). Null if the seed is random.
+    batch = models.ForeignKey(
+        DeckBatch, models.PROTECT, null=True, blank=True, db_index=False
+    )
+    plan_hash = models.BinaryField(null=True)
+    deal_size = models.PositiveBigIntegerField(null=True, blank=True)
+    deal_root = models.BinaryField(null=True)
     # Stored apart from the games, so that the tally notices a lost row.
     planned = models.PositiveSmallIntegerField(default=1, help_text="Games created.")
     # A package above this one sets and lifts the embargo. `visibility` obeys it.
@@ -131,6 +143,9 @@ class Match(models.Model):
             models.Index(fields=["planned"], name="match_planned"),
             models.Index(
                 fields=["-id"], condition=Q(embargo=True), name="match_under_embargo"
+            ),
+            models.Index(
+                fields=["id"], condition=Q(seed=""), name="match_without_decks"
             ),
         ]
 

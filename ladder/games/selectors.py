@@ -198,3 +198,11 @@ def waiting() -> Counter[str]:
     """Count the games that wait for a worker, by what they need."""
     scheduled = Game.objects.filter(status=GameStatus.SCHEDULED)
     return Counter(dict(scheduled.values_list("needs").annotate(n=Count("pk"))))
+
+
+def overdue_matches() -> QuerySet[Match]:
+    """List the public matches that should have ended by now, the oldest first."""
+    limit = Now() - timedelta(hours=settings.TORRES_MATCH_HOURS)
+    waiting = Game.objects.filter(status__in=OPEN).values("match")
+    late = Match.objects.filter(pk__in=waiting, embargo=False, created_at__lt=limit)
+    return late.exclude(kind=Match.Kind.COMPARISON).order_by("pk")

@@ -5,20 +5,22 @@ a hint.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from engine.rulesets import resolve
 from ladder.bots.models import Submission
 from ladder.common.errors import LadderError
-from ladder.games import announcements, capabilities, sql
+from ladder.games import announcements, capabilities, public_leaves, sql
 from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Match, Seat
+from ladder.public_log import outbox
 
+SEED_BYTES = 16
 SAME_SUBMISSIONS = (Match.Kind.TOURNAMENT, Match.Kind.COMPARISON)
 """Matches whose submissions play on after another upload has replaced them."""
 
@@ -101,17 +103,22 @@ def schedule_matches(
     tags = _language_tags(planned)
     games = []
     submissions = []
+    leaves = []
     for match, plan in zip(matches, planned, strict=True):
         needs = capabilities.needs(
             [tags[seat.pk] for seat in plan.seats], settings.TORRES_SANDBOX
         )
-        for index, seating in enumerate(plan.seatings(duplicate=duplicate)):
+        seatings = plan.seatings(duplicate=duplicate)
+        for index, seating in enumerate(seatings):
             game = Game(
                 match=match, index=index, priority=priority, queue=queue, needs=needs
             )
             games.append(game)
             submissions.append(seating)
+        if public_leaves.is_logged(kind):
+            leaves.append(public_leaves.plan(match, plan.terms.switches, seatings))
     Game.objects.bulk_create(games)
+    outbox.record_all(leaves)
     _add_seats(games, submissions)
     return matches
 
@@ -127,12 +134,17 @@ def _match(kind: Match.Kind, plan: PlannedMatch, games: int) -> Match:
         switches=rules.switches(),
         limits=terms.limits,
         seats=len(plan.seats),
-        seed=secrets.token_hex(16),
+        seed="" if _is_dealt(kind) else secrets.token_hex(SEED_BYTES),
         planned=games,
         embargo=terms.embargo,
         ladder=terms.ladder,
         why=terms.why,
     )
+
+
+def _is_dealt(kind: Match.Kind) -> bool:
+    """True if the seed of such a match follows from the public log (`dealing`)."""
+    return settings.TORRES_COMMITTED_DECKS and public_leaves.is_logged(kind)
 
 
 def _language_tags(planned: Sequence[PlannedMatch]) -> dict[int, tuple[str, bool]]:
@@ -158,11 +170,26 @@ def _add_seats(
 
 def cancel(game: int, note: str) -> bool:
     """Cancel a scheduled game; return False if the game is not scheduled."""
-    return bool(
-        Game.objects.filter(pk=game, status=GameStatus.SCHEDULED).update(
-            status=GameStatus.CANCELLED, note=note[:MAX_REASON_CHARS]
-        )
+    return bool(cancel_all([game], note))
+
+
+@transaction.atomic
+def cancel_all(games: Collection[int], note: str) -> int:
+    """Cancel the games of these that are scheduled; return how many."""
+    # By id, so that PostgreSQL looks at the status of a game again if a worker claims
+    # it at the same moment.
+    scheduled = Game.objects.filter(pk__in=games, status=GameStatus.SCHEDULED)
+    locked = list(
+        scheduled.select_for_update(of=("self",)).values_list("pk", flat=True)
     )
+    return _end(Game.objects.filter(pk__in=locked), note)
+
+
+def _end(games: QuerySet[Game], note: str) -> int:
+    """Cancel these games, which the caller has locked; return how many."""
+    note = note[:MAX_REASON_CHARS]
+    public_leaves.record_ends(games, GameStatus.CANCELLED, note)
+    return games.update(status=GameStatus.CANCELLED, note=note)
 
 
 def cancel_games_of(submission: int, note: str) -> int:
@@ -174,7 +201,7 @@ def cancel_games_of(submission: int, note: str) -> int:
     scheduled = Game.objects.filter(
         status=GameStatus.SCHEDULED, seats__submission=submission
     ).exclude(match__kind__in=SAME_SUBMISSIONS)
-    return sum(cancel(game, note) for game in scheduled.values_list("pk", flat=True))
+    return cancel_all(list(scheduled.values_list("pk", flat=True)), note)
 
 
 def cancel_ladder_games(ladder: str, bot: int, note: str) -> int:
@@ -185,12 +212,14 @@ def cancel_ladder_games(ladder: str, bot: int, note: str) -> int:
     scheduled = Game.objects.filter(
         status=GameStatus.SCHEDULED, seats__bot=bot, match__ladder=ladder
     )
-    return sum(cancel(game, note) for game in scheduled.values_list("pk", flat=True))
+    return cancel_all(list(scheduled.values_list("pk", flat=True)), note)
 
 
+@transaction.atomic
 def lift_embargo(matches: Sequence[int]) -> None:
     """Show these matches and their games to everybody from now on."""
     Match.objects.filter(pk__in=matches).update(embargo=False)
+    outbox.unseal(matches)
 
 
 @transaction.atomic
@@ -208,7 +237,9 @@ def void(game: int, note: str, *, replay_again: bool = True) -> Game | None:
     if not voided:
         raise NotNow(f"Game {game} is not finished, so it cannot be voided.")
     new = _replacement(game) if replay_again else None
-    announcements.announce_voided(game, note, new.pk if new else None)
+    replacement = new.pk if new else None
+    public_leaves.record_void(game, note, replacement)
+    announcements.announce_voided(game, note, replacement)
     return new
 
 
@@ -228,13 +259,12 @@ def _replacement(game: int) -> Game:
     return new
 
 
+@transaction.atomic
 def abandon(game: int, note: str) -> bool:
     """Cancel a dead game for good; return False if the game is not dead."""
-    return bool(
-        Game.objects.filter(pk=game, status=GameStatus.DEAD).update(
-            status=GameStatus.CANCELLED, note=note[:MAX_REASON_CHARS]
-        )
-    )
+    dead = Game.objects.filter(pk=game, status=GameStatus.DEAD)
+    locked = list(dead.select_for_update(of=("self",)).values_list("pk", flat=True))
+    return bool(_end(Game.objects.filter(pk__in=locked), note))
 
 
 def revive(game: int) -> bool:

@@ -25,14 +25,16 @@ from ladder.games.models import (
     StoredAnswer,
     Worker,
 )
+from ladder.public_log.models import PendingLeaf
+from ladder.tlog.leaves import LeafKind
 
 _GAME, _SEAT, _ATTEMPT, _ANSWER, _LOG, _LOG_USE, _WORKER, _MATCH = (
     model._meta.db_table  # noqa: SLF001 -- the documented way to a table's name
     for model in (Game, Seat, Attempt, StoredAnswer, SeatLog, LogUse, Worker, Match)
 )
-_SUBMISSION, _BOT, _EVENT = (
+_SUBMISSION, _BOT, _EVENT, _LEAF = (
     model._meta.db_table  # noqa: SLF001
-    for model in (Submission, Bot, Event)
+    for model in (Submission, Bot, Event, PendingLeaf)
 )
 
 
@@ -150,7 +152,7 @@ def _is_one_of(numbers: Collection[int]) -> Statement:
 
 
 def due(limit: int, hint_s: float, without: Collection[str]) -> list[DueGame]:
-    """List scheduled games without a hint in the last `hint_s` seconds.
+    """List scheduled games with decks and without a hint in the last `hint_s` seconds.
 
     Higher priorities come first, then older games. `without` names needs of games that
     are left out.
@@ -162,6 +164,7 @@ def due(limit: int, hint_s: float, without: Collection[str]) -> list[DueGame]:
         "SELECT id, queue, needs, sent_at IS NOT NULL OR failures > 0"  # noqa: S608
         f" FROM {_GAME} WHERE status = 'scheduled'"
         f" AND (sent_at IS NULL OR sent_at < {_now(-hint_s)}){left_out}"
+        f" AND EXISTS (SELECT 1 FROM {_MATCH} m WHERE m.id = match_id AND m.seed <> '')"
         " ORDER BY priority DESC, id LIMIT %s",
         [*without, limit],
     )
@@ -191,7 +194,8 @@ def mark_sent(games: Collection[int], queue: str) -> Statement:
 def take_game(game: int, worker: int, lease_s: float) -> int | None:
     """Give a scheduled game to a worker and return the new fence.
 
-    Return None if the game is not scheduled, or the worker is drained or gone.
+    Return None if the game is not scheduled or has no decks yet, or if the worker is
+    drained or gone.
     """
     rows = _rows(
         f"UPDATE {_GAME} SET status = 'running', owner_id = %s,"  # noqa: S608
@@ -199,6 +203,7 @@ def take_game(game: int, worker: int, lease_s: float) -> int | None:
         f" started_at = COALESCE(started_at, {_now()})"
         " WHERE id = %s AND status = 'scheduled' AND EXISTS (SELECT 1"
         f" FROM {_WORKER} w WHERE w.id = %s AND NOT w.drained AND w.gone_at IS NULL)"
+        f" AND EXISTS (SELECT 1 FROM {_MATCH} m WHERE m.id = match_id AND m.seed <> '')"
         " RETURNING fence",
         [worker, game, worker],
     )
@@ -295,6 +300,20 @@ def insert_event(
         f" WHERE NOT (SELECT embargo FROM {_MATCH} WHERE id = %s)"
     )
     return Statement(sql, [kind, data, owners, public, match])
+
+
+def insert_finished_leaf(game: int, data: str) -> Statement:
+    """Add the leaf of a finished game, sealed if its match is under embargo now.
+
+    `data` is a JSON text. Comparisons are not logged.
+    """
+    sql = (
+        f"INSERT INTO {_LEAF} (kind, subject, seal, data)"  # noqa: S608
+        " SELECT %s, g.id, CASE WHEN m.embargo THEN m.id END, %s"
+        f" FROM {_GAME} g JOIN {_MATCH} m ON m.id = g.match_id"
+        " WHERE g.id = %s AND m.kind <> 'comparison'"
+    )
+    return Statement(sql, [LeafKind.GAME_FINISHED.value, data, game])
 
 
 def delete_answers(attempt: int) -> Statement:

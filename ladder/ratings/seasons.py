@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
+from ladder.games import services as games
 from ladder.games.models import Game, GameStatus
 from ladder.games.services import NotNow
 from ladder.ratings import announcements, corrections, ledger_writer, rater, selectors
@@ -153,11 +154,9 @@ def close(season: Season) -> int:
             freeze(season)
         scheduled = Game.objects.filter(status=GameStatus.SCHEDULED)
         waiting = scheduled.filter(match__pairing__season=season)
-        # By id, so that PostgreSQL looks at the status of a game again if a worker
-        # claims it at the same moment.
-        return scheduled.filter(
-            pk__in=list(waiting.values_list("pk", flat=True))
-        ).update(status=GameStatus.CANCELLED, note="the season ended")
+        return games.cancel_all(
+            list(waiting.values_list("pk", flat=True)), "the season ended"
+        )
 
 
 def archive(season: Season) -> None:

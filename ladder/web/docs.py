@@ -44,6 +44,7 @@ SECTIONS = (
             ("ratings", "Ratings and matchmaking"),
             ("tournaments", "Tournaments"),
             ("playing", "Play by hand"),
+            ("public-log", "The public log"),
         ),
     ),
     (

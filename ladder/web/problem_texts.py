@@ -17,6 +17,8 @@ PROBLEMS = {
     "no-entry": "There is no bot.py (or bot.js, …), or bot.toml is wrong.",
     "no-bot": "There is no program of a bot in the file or folder.",
     "bad-comparison": "These versions cannot be compared. The detail gives the reason.",
+    "no-receipt": "The public log does not have this upload or game, or not yet.",
+    "bad-cosignature": "This is not a cosignature of a witness of this service.",
     "bad-challenge": "This challenge cannot be played. The detail gives the reason.",
     "bad-webhook": "The webhook cannot be as you want it. The detail gives the reason.",
     "bad-practice-game": "This game by hand cannot be played. The detail says why.",

@@ -7,6 +7,7 @@ from ladder.web import (
     comparison_views,
     credential_views,
     github_views,
+    log_views,
     organise_views,
     practice_views,
     replay_views,
@@ -169,6 +170,7 @@ urlpatterns = [
     path(
         "docs/schemas/<slug:name>.json", views.SchemaFile.as_view(), name="schema-file"
     ),
+    path("log/", log_views.PublicLogPage.as_view(), name="public-log"),
     path("docs/problems/", views.ProblemsPage.as_view(), name="problems"),
     path(
         "docs/protocol/",

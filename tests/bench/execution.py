@@ -162,7 +162,7 @@ def _finish(claim: object) -> None:
     from ladder.runner.verdict import SeatOutput
 
     places = [SeatResult(seat, 40 - seat, seat + 1) for seat in range(4)]
-    result = FinishedGame("completed", "1", b"r" * 900, places)
+    result = FinishedGame("completed", "1", b"r" * 900, places, "{}")
     outputs = [SeatOutput(stderr="a few words") for _ in range(4)]
     attempts.finish(claim, result, outputs)
 

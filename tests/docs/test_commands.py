@@ -53,11 +53,11 @@ ALL = [
 ]
 COMMAND = re.compile(r"(\.venv/bin/)?torres ")
 TARGET = re.compile(r"make (\w+)")
-# These need a ladder; tests/cli/test_remote.py runs them against one.
+# These need a ladder. tests/cli/test_remote.py and tests/public_log run them.
 REMOTE = re.compile(
     r"(\.venv/bin/)?torres"
     r" ((login|logout|submit|status|join|leave|leaderboard|logs|replays|watch"
-    r"|reproduce)\b.*)"
+    r"|reproduce|audit|witness|verify \S+ --receipt)\b.*)"
 )
 TORRES = [
     (page, line) for page, line in ALL if COMMAND.match(line) and not REMOTE.match(line)

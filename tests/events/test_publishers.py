@@ -135,7 +135,7 @@ def test_a_late_result_tells_nothing() -> None:
     assert late is not None
     attempts.release(row.pk, late.fence, "a test")
     seats = [attempts.SeatResult(k, 10, k + 1) for k in range(2)]
-    result = attempts.FinishedGame("completed", "1", b"x", seats)
+    result = attempts.FinishedGame("completed", "1", b"x", seats, "{}")
 
     assert not attempts.finish(late, result)
     assert read() == []
@@ -211,7 +211,7 @@ def test_events_add_few_statements_to_a_game() -> None:
     claim = attempts.claim(number, worker())
     assert claim is not None
     results = [attempts.SeatResult(k, 50 - k, k + 1) for k in range(2)]
-    result = attempts.FinishedGame("completed", "1", b"x", results)
+    result = attempts.FinishedGame("completed", "1", b"x", results, "{}")
     with CaptureQueriesContext(connection) as queries:
         assert attempts.finish(claim, result)
         assert rater.fold(season.pk) == 1

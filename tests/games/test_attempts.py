@@ -30,6 +30,7 @@ RESULT = FinishedGame(
     engine="1",
     replay=b"replay",
     seats=[SeatResult(0, 41, 1), SeatResult(1, 40, 2, "timeout", "too slow")],
+    leaf="{}",
 )
 
 

@@ -21,7 +21,9 @@ def finish(game: Game, fault: str = "") -> None:
     """Let a worker finish a game; the first seat forfeits if there is a fault."""
     claim = attempts.claim(game.pk, factories.worker())
     seats = [SeatResult(0, 0, 2, fault), SeatResult(1, 9, 1)]
-    assert attempts.finish(claim, FinishedGame("completed", "1", b"replay", seats))
+    assert attempts.finish(
+        claim, FinishedGame("completed", "1", b"replay", seats, "{}")
+    )
 
 
 def meet(hostile: Bot, honest: Bot) -> Game:

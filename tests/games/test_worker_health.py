@@ -71,7 +71,7 @@ def test_a_bot_that_fails_everywhere_neither_helps_nor_hides():
 def play(bots, worker: int, fault: str = "") -> Game:
     game = factories.match(bots).games.get()
     seats = [SeatResult(k, 40 - k, k + 1, fault) for k in range(len(bots))]
-    result = FinishedGame("completed", "1", b"r", seats)
+    result = FinishedGame("completed", "1", b"r", seats, "{}")
     assert attempts.finish(attempts.claim(game.pk, worker), result)
     return game
 
@@ -105,7 +105,7 @@ def crash_only_on(worker: int, others: list[int], bots: list) -> None:
         for _ in range(5):
             game = factories.match([bot, opponent]).games.get()
             seats = [SeatResult(0, 0, 2, "crash"), SeatResult(1, 30, 1)]
-            result = FinishedGame("last_standing", "1", b"r", seats)
+            result = FinishedGame("last_standing", "1", b"r", seats, "{}")
             assert attempts.finish(attempts.claim(game.pk, worker), result)
         for other in others:
             for _ in range(10):

@@ -134,7 +134,9 @@ def test_a_merge_that_must_wait_succeeds_later(season, operator):
     assert AuditEntry.objects.filter(kind=Kind.WITHDRAW).exists()
 
     seats = [SeatResult(k, 50 - k, k + 1) for k in range(running.match.seats)]
-    assert attempts.finish(claim, FinishedGame("completed", "1", b"replay", seats))
+    assert attempts.finish(
+        claim, FinishedGame("completed", "1", b"replay", seats, "{}")
+    )
     operations.merge(operator, bot(0), bot(1))
     assert not Rating.objects.filter(bot=bot(0)).exists()
     assert_ledger_is_consistent(season)

@@ -30,7 +30,9 @@ def finish(game: Game, ranks: list[int]) -> None:
     """Let a worker finish a game with these ranks by seat."""
     claim = attempts.claim(game.pk, factories.worker())
     seats = [SeatResult(k, 50 - rank, rank) for k, rank in enumerate(ranks)]
-    assert attempts.finish(claim, FinishedGame("completed", "1", b"replay", seats))
+    assert attempts.finish(
+        claim, FinishedGame("completed", "1", b"replay", seats, "{}")
+    )
 
 
 def finish_in_order(
@@ -46,7 +48,9 @@ def finish_in_order(
         for rank, seat in enumerate(seats, start=1)
     ]
     claim = attempts.claim(game.pk, factories.worker())
-    assert attempts.finish(claim, FinishedGame("completed", "1", b"replay", results))
+    assert attempts.finish(
+        claim, FinishedGame("completed", "1", b"replay", results, "{}")
+    )
 
 
 def open_games() -> list[Game]:

@@ -191,7 +191,9 @@ def test_a_running_game_of_a_bot_that_left_counts(main):
     cancel_unplayable()
 
     seats = [SeatResult(k, 50 - k, k + 1) for k in range(game.match.seats)]
-    assert attempts.finish(claim, FinishedGame("completed", "1", b"replay", seats))
+    assert attempts.finish(
+        claim, FinishedGame("completed", "1", b"replay", seats, "{}")
+    )
     rater.fold(main.pk)
     assert Rating.objects.get(season=main, bot=leaver).games == 1
 

@@ -28,6 +28,7 @@ from ladder.ops.fill import cups
 from ladder.practice.models import PracticeGame, PracticeMove, PracticeOpponent
 from ladder.ratings.models import Rating
 from ladder.webhooks.models import Webhook, WebhookDelivery
+from tests import factories
 
 SMALL = {"bots": 8, "games": 60, "busiest": 20, "tournaments": 3}
 LARGE = {"bots": 40, "games": 240, "busiest": 120, "tournaments": 9}
@@ -99,6 +100,7 @@ def _values(route: str) -> dict[str, str]:
         "<slug:second>": _entrant(1),
         "<slug:name>": "replay",
         "<str:name>": "olga",
+        "<path:path>": "entries/000.p/1",
         "<path:name>": "games/one.parquet" if "<slug:day>" in route else "rules",
         "<int:pk>": str(key),
         "<int:delivery>": str(WebhookDelivery.objects.earliest("pk").pk),
@@ -150,6 +152,7 @@ def fill(size: dict[str, int]) -> None:
         tokens.new_token(owner)
     practise(owner, size["bots"])
     deliver(owner, size["bots"])
+    factories.log_all()
 
 
 def deliver(owner: User, count: int) -> None:

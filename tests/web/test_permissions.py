@@ -127,6 +127,8 @@ EXPECTED = {
     ("get", "games/<int:pk>/replay/"): PUBLIC,
     ("get", "games/<int:pk>/moves/"): PUBLIC,
     ("get", "games/<int:pk>/logs/"): owners(200),
+    ("get", "games/<int:pk>/receipt/"): PUBLIC,
+    ("get", "submissions/<int:pk>/receipt/"): PUBLIC,
     ("get", "events/"): PUBLIC,
     ("get", "datasets/"): PUBLIC,
     ("get", "datasets/<slug:day>/manifest.json"): PUBLIC,

@@ -10,6 +10,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("bots", "0001_initial"),
+        ("public_log", "0001_initial"),
     ]
 
     operations = [
@@ -320,7 +321,22 @@ class Migration(migrations.Migration):
                 (
                     "seed",
                     models.CharField(
-                        help_text="128 random bits, in hex. Secret.", max_length=32
+                        blank=True,
+                        help_text="128 bits, in hex. Secret. Empty until the match has its decks.",
+                        max_length=32,
+                    ),
+                ),
+                ("plan_hash", models.BinaryField(null=True)),
+                ("deal_size", models.PositiveBigIntegerField(blank=True, null=True)),
+                ("deal_root", models.BinaryField(null=True)),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="public_log.deckbatch",
                     ),
                 ),
                 (
@@ -370,6 +386,11 @@ class Migration(migrations.Migration):
                         condition=models.Q(("embargo", True)),
                         fields=["-id"],
                         name="match_under_embargo",
+                    ),
+                    models.Index(
+                        condition=models.Q(("seed", "")),
+                        fields=["id"],
+                        name="match_without_decks",
                     ),
                 ],
                 "constraints": [

@@ -8,7 +8,7 @@ from engine.game import TorresGame
 from engine.referee import GameRecord
 from engine.rulesets import resolve
 from engine.setup import derive
-from ladder.games import replays
+from ladder.games import public_leaves, replays
 from ladder.games.attempts import FinishedGame, SeatResult
 from ladder.games.models import Game, Match, Seat
 
@@ -17,7 +17,7 @@ def load(game: int) -> Game:
     """Read a game with its match, seats, submissions and bots, in two queries."""
     seats = Seat.objects.order_by("number").select_related("submission__bot")
     return (
-        Game.objects.select_related("match")
+        Game.objects.select_related("match__batch")
         .prefetch_related(Prefetch("seats", seats))
         .get(pk=game)
     )
@@ -51,6 +51,7 @@ def result(game: Game, record: GameRecord) -> FinishedGame:
         engine=str(document.get("engine", "")),
         replay=replays.pack(document),
         seats=seats,
+        leaf=public_leaves.finished(game, document),
     )
 
 

@@ -306,7 +306,9 @@ class Monkey:
             results = [
                 SeatResult(seat, 999, 1, Fault.CRASH.value, "forged") for seat in seats
             ]
-            forged = FinishedGame(EndReason.COMPLETED.value, "0", b"forged", results)
+            forged = FinishedGame(
+                EndReason.COMPLETED.value, "0", b"forged", results, "{}"
+            )
             if attempts.finish(claim, forged):
                 raise AssertionError(f"a late result was accepted for {attempt}")
 

@@ -1,0 +1,47 @@
+"""Keeps the public log: numbers its leaves, signs it, and gives matches their decks."""
+
+from django.conf import settings
+
+from ladder.games import dealing
+from ladder.public_log import batches
+from ladder.public_log.head_file import HeadFile
+from ladder.public_log.keys import LogKey, load_key
+from ladder.public_log.sequencer import sequence
+
+PREPARE_INTERVAL_S = 1.0
+REVEAL_INTERVAL_S = 30.0
+
+_NEVER = float("-inf")
+
+
+class LogKeeper:
+    """Holds the key of the log, which no other process reads."""
+
+    def __init__(self) -> None:
+        self._key: LogKey | None = None
+        self._prepared_at = _NEVER
+        self._revealed_at = _NEVER
+
+    def advance(self, now_s: float) -> int:
+        """Do what is to be done; return how many leaves were numbered.
+
+        1. From time to time, commit to the secret of the next batch of decks, and make
+           the secrets of ended batches public.
+        2. Number the leaves that wait, and sign the tree.
+        3. Give the matches their decks whose plans are in the signed tree.
+        """
+        if self._key is None:
+            self._key = load_key()
+        if settings.TORRES_COMMITTED_DECKS:
+            self._keep_batches(self._key, now_s)
+        numbered = sequence(self._key, HeadFile.of_service())
+        dealing.deal(self._key)
+        return numbered
+
+    def _keep_batches(self, key: LogKey, now_s: float) -> None:
+        if now_s - self._prepared_at >= PREPARE_INTERVAL_S:
+            self._prepared_at = now_s
+            batches.prepare(key)
+        if now_s - self._revealed_at >= REVEAL_INTERVAL_S:
+            self._revealed_at = now_s
+            dealing.reveal_ended(key)

@@ -1,0 +1,71 @@
+"""Batches of matches whose decks follow from one secret.
+
+1. `prepare` commits to the secret of the next batch before it is needed.
+2. `for_plan` says which batch a planned match belongs to.
+3. `reveal` makes the secret public when no match of the batch is open any more.
+"""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
+
+from ladder.public_log.keys import LogKey
+from ladder.public_log.models import DeckBatch
+from ladder.public_log.outbox import record
+from ladder.tlog.decks import commitment
+from ladder.tlog.leaves import LeafKind
+
+MATCHES = 1024
+"""A batch gets no more matches than about this number."""
+MAX_AGE = timedelta(days=1)
+"""A batch gets no more matches after this time, so that secrets become public."""
+
+
+def prepare(key: LogKey) -> bool:
+    """Commit to the secret of a new batch if no batch can take more matches.
+
+    Return whether there is a new one. Idempotent.
+    """
+    young = DeckBatch.objects.filter(created_at__gt=Now() - MAX_AGE)
+    if young.filter(matches__lt=MATCHES, revealed_at=None).exists():
+        return False
+    with transaction.atomic():
+        newest = DeckBatch.objects.order_by("-number").first()
+        number = newest.number + 1 if newest else 1
+        hash_ = commitment(key.batch_secret(number))
+        DeckBatch.objects.create(number=number, commitment=hash_)
+        data = {"batch": number, "commitment": hash_}
+        record(LeafKind.BATCH_COMMITTED, number, data, seal=None)
+    return True
+
+
+def for_plan(leaf: int) -> DeckBatch | None:
+    """Return the batch for a match whose plan is this leaf.
+
+    It is the newest one that was committed to before the plan; None if there is none.
+    """
+    committed = DeckBatch.objects.filter(leaf__lt=leaf, revealed_at=None)
+    return committed.order_by("-number").first()
+
+
+def count(batch: int, matches: int) -> None:
+    """Remember that matches of a batch got their decks."""
+    DeckBatch.objects.filter(pk=batch).update(matches=F("matches") + matches)
+
+
+def closed() -> QuerySet[DeckBatch]:
+    """List the batches that take no more matches and whose secret is not public."""
+    newer = DeckBatch.objects.exclude(leaf=None).order_by("-number")
+    newest = newer.values_list("number", flat=True).first() or 0
+    return DeckBatch.objects.filter(number__lt=newest, revealed_at=None)
+
+
+@transaction.atomic
+def reveal(batch: DeckBatch, key: LogKey) -> None:
+    """Make the secret of a batch public. The caller knows that no game needs it."""
+    secret = key.batch_secret(batch.number).hex()
+    DeckBatch.objects.filter(pk=batch.pk).update(revealed_at=Now())
+    data = {"batch": batch.number, "secret": secret}
+    record(LeafKind.BATCH_REVEALED, batch.number, data, seal=None)

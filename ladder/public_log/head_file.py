@@ -1,0 +1,49 @@
+"""The file with the last head of the log that was signed here.
+
+It is not in the database, so that a restored database cannot make the service forget
+what it has signed.
+"""
+
+from base64 import b64encode
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+from django.conf import settings
+
+from ladder.tlog.checkpoints import TreeHead
+from ladder.tlog.notes import decoded
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class HeadFile:
+    """The file `log.head` in the data folder."""
+
+    path: Path
+
+    @classmethod
+    def of_service(cls) -> "HeadFile":
+        return cls(Path(settings.DATA_DIR) / "log.head")
+
+    def read(self) -> TreeHead | None:
+        """Return the head in the file; None if there is no file yet."""
+        try:
+            origin, size, root = self.path.read_text().split("\n")[:3]
+            return TreeHead(origin, int(size), decoded(root) or b"")
+        except FileNotFoundError:
+            return None
+        except (ValueError, OSError) as error:
+            log.warning("cannot read the last head", path=self.path, error=str(error))
+            return None
+
+    def write(self, head: TreeHead) -> None:
+        """Replace the file. A failure is logged, and the log goes on."""
+        draft = self.path.with_name(f".{self.path.name}.new")
+        text = f"{head.origin}\n{head.size}\n{b64encode(head.root).decode()}\n"
+        try:
+            draft.write_text(text)
+            draft.replace(self.path)
+        except OSError as error:
+            log.warning("cannot write the last head", path=self.path, error=str(error))

@@ -1,0 +1,41 @@
+"""The page of the public log: its key, its size, its witnesses, overdue matches."""
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.decorators import method_decorator
+from django.views import View
+from django.views.decorators.http import conditional_page
+
+from ladder.games import selectors
+from ladder.games.models import Match
+from ladder.public_log import cosignatures, tree
+from ladder.public_log.models import Cosignature, LogHead
+
+MAX_OVERDUE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PublicLogDetails:
+    """The contents of the page; `head` is None before the first leaf."""
+
+    head: LogHead | None
+    root: str
+    witnesses: list[Cosignature]
+    overdue: list[Match]
+    address: str
+
+
+@method_decorator(conditional_page, "dispatch")
+class PublicLogPage(View):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        head = tree.head()
+        details = PublicLogDetails(
+            head=head,
+            root=bytes(head.root).hex() if head else "",
+            witnesses=cosignatures.seen(),
+            overdue=list(selectors.overdue_matches()[:MAX_OVERDUE]),
+            address=f"{request.scheme}://{request.get_host()}",
+        )
+        return render(request, "web/public-log.html", {"log": details})

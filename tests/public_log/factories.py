@@ -1,0 +1,50 @@
+"""A service with a public log: matches are planned, dealt, played and rated."""
+
+import json
+from typing import Any
+
+from ladder.dispatch.log_keeper import LogKeeper
+from ladder.games import services
+from ladder.games.models import Game, Match
+from ladder.games.worker.play import AttemptEnd, play
+from ladder.public_log import tree
+from ladder.public_log.models import LogHead
+from ladder.tlog.leaves import LeafKind
+from tests.games import factories
+
+
+def advance(keeper: LogKeeper | None = None) -> int:
+    """Bring the log up to date, as a tick of the dispatcher does."""
+    return (keeper or LogKeeper()).advance(1e9)
+
+
+def planned(seats: int = 2, **terms: Any) -> Match:
+    """Plan a ladder match between new bots."""
+    first = Game.objects.count()
+    bots = [factories.bot(f"bot-{first}-{seat}") for seat in range(seats)]
+    return services.schedule_match(
+        Match.Kind.LADDER,
+        services.MatchTerms("yucata", {}, factories.LIMITS, **terms),
+        [factories.newest(bot) for bot in bots],
+    )
+
+
+def played(match: Match | None = None) -> Game:
+    """Plan, deal and play a game; return it."""
+    match = match or planned()
+    advance()
+    game = match.games.get()
+    assert play(game.pk, factories.worker()) == AttemptEnd.FINISHED
+    advance()
+    return Game.objects.select_related("match").get(pk=game.pk)
+
+
+def leaves() -> list[dict[str, Any]]:
+    """Return all leaves of the log."""
+    size = LogHead.objects.get().size
+    texts = tree.texts(range(size))
+    return [json.loads(texts[number]) for number in range(size)]
+
+
+def of_kind(kind: LeafKind) -> list[dict[str, Any]]:
+    return [leaf for leaf in leaves() if leaf["type"] == kind]

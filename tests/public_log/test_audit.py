@@ -1,0 +1,284 @@
+"""`torres audit` finds nothing in an honest service, and each of ten manipulations."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.db import transaction
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from ladder.auditing import auditor
+from ladder.auditing.auditor import AuditReport, Trust, audit
+from ladder.auditing.findings import Check
+from ladder.auditing.mirror import AuditFailed
+from ladder.auditing.witness import Witness, witness_key
+from ladder.bots.announcements import record_submission
+from ladder.bots.models import Submission
+from ladder.cli.audit import RemoteService
+from ladder.cli.client import LadderClient, Login
+from ladder.dispatch.log_keeper import LogKeeper
+from ladder.games import services
+from ladder.games.models import Game, Match, Seat
+from ladder.games.worker.play import play
+from ladder.public_log import batches, sequencer, tree
+from ladder.public_log.keys import load_key
+from ladder.public_log.models import (
+    LogBundle,
+    LogHead,
+    LogLeaf,
+    LogTile,
+    PendingLeaf,
+)
+from ladder.ratings import rater, voids
+from ladder.ratings.ladders import ensure_default_ladder
+from ladder.ratings.matchmaking import MatchmakingSession
+from ladder.ratings.models import Season
+from ladder.tlog.checkpoints import TreeHead
+from ladder.tlog.leaves import LeafKind
+from ladder.tlog.merkle import Frontier
+from tests.games import factories as games
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("data_dir", "committed_decks", "scripted_players"),
+]
+GAMES = 6
+
+
+class AuditedLadder:
+    """A service with a season, and a way to audit it over HTTP."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.url = url
+        self.folder = folder
+        self.season = ensure_default_ladder().seasons.get()
+        self.keeper = LogKeeper()
+        self.minute = 0
+        for bot in games.bots(5):
+            with transaction.atomic():
+                record_submission(games.newest(bot))
+        rater.welcome(self.season.pk)
+        self.advance()
+
+    def advance(self) -> None:
+        """Bring the log up to date; each call is a minute after the last one."""
+        self.minute += 1
+        self.keeper.advance(60.0 * self.minute)
+
+    def plan(self) -> Match:
+        """Let the matchmaker plan one match."""
+        self.season = Season.objects.select_related("ladder").get(pk=self.season.pk)
+        assert MatchmakingSession().pair(self.season, 1)
+        return Match.objects.latest("pk")
+
+    def play(self, match: Match | None = None, *, fold: bool = True) -> Game:
+        """Plan, deal and play a game, and rate it."""
+        match = match or self.plan()
+        self.advance()
+        game = match.games.get(status="scheduled")
+        play(game.pk, games.worker())
+        if fold:
+            self.fold()
+        return Game.objects.get(pk=game.pk)
+
+    def fold(self) -> None:
+        while rater.fold(self.season.pk):
+            pass
+        self.advance()
+
+    def audit(self, **trust: object) -> AuditReport:
+        with LadderClient(Login(self.url, "")) as client:
+            return audit(
+                self.folder,
+                client.log_file,
+                RemoteService(client),
+                lambda *_: None,
+                Trust(**trust),  # type: ignore[arg-type]
+            )
+
+    def found(self, **trust: object) -> set[Check]:
+        return {finding.check for finding in self.audit(**trust).findings}
+
+
+@pytest.fixture
+def ladder(
+    live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AuditedLadder:
+    # Everything happens within a second here.
+    monkeypatch.setattr(auditor, "RECENT_S", -1.0)
+    ladder = AuditedLadder(live_server.url, tmp_path / "audit")
+    for _ in range(GAMES):
+        ladder.play()
+    return ladder
+
+
+def test_an_honest_service_has_no_findings(
+    ladder: AuditedLadder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "MATCHES", GAMES)
+    voids.void(Game.objects.earliest("pk").pk, "the worker was broken")
+    ladder.play(Match.objects.earliest("pk"))
+    services.cancel(ladder.plan().games.get().pk, "no more")
+    ladder.advance()
+    report = ladder.audit()
+    assert report.findings == []
+    assert report.games == GAMES + 1
+    assert report.replays == GAMES + 1
+    assert report.bots == 5
+    ladder.advance()  # the secret is public now
+    assert LogLeaf.objects.filter(kind=LeafKind.BATCH_REVEALED).count() == 1
+    assert ladder.audit().findings == []
+
+
+def test_a_changed_result_is_found(ladder: AuditedLadder) -> None:
+    seats = Seat.objects.filter(game=Game.objects.latest("pk")).order_by("number")
+    ranks = [seat.rank for seat in seats]
+    for seat, rank in zip(seats, reversed(ranks), strict=True):
+        Seat.objects.filter(pk=seat.pk).update(rank=rank)
+    assert ladder.found() == {Check.GAMES}
+
+
+def test_a_dropped_game_is_found(ladder: AuditedLadder) -> None:
+    Match.objects.filter(games=Game.objects.latest("pk")).update(embargo=True)
+    assert ladder.found() == {Check.GAMES}
+
+
+def test_reordered_ratings_are_found(ladder: AuditedLadder) -> None:
+    ladder.play(fold=False)
+    ladder.play(fold=False)
+    while rater.fold(ladder.season.pk):
+        pass
+    first, second = PendingLeaf.objects.filter(kind=LeafKind.RATING_CHANGED)
+    PendingLeaf.objects.filter(pk=first.pk).update(data=second.data)
+    PendingLeaf.objects.filter(pk=second.pk).update(data=first.data)
+    ladder.advance()
+    assert ladder.found() == {Check.RATINGS}
+
+
+def test_replaced_files_are_found(ladder: AuditedLadder) -> None:
+    match = ladder.plan()
+    seat = match.games.get().seats.earliest("number")
+    leaf = PendingLeaf.objects.get(kind=LeafKind.MATCH_PLANNED)
+    forged = leaf.data.replace(seat.submission.digest, "f" * 64)
+    PendingLeaf.objects.filter(pk=leaf.pk).update(data=forged)
+    Submission.objects.filter(pk=seat.submission_id).update(digest="f" * 64)
+    ladder.play(match)
+    assert ladder.found() == {Check.SUBMISSIONS}
+
+
+def test_decks_that_do_not_follow_from_the_secret_are_found(
+    ladder: AuditedLadder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = ladder.plan()
+    ladder.advance()
+    Match.objects.filter(pk=match.pk).update(seed="0" * 32)
+    ladder.play(match)
+    assert ladder.found() == set()  # the secret is not public yet
+    monkeypatch.setattr(batches, "MATCHES", 1)
+    ladder.advance()
+    ladder.advance()
+    ladder.advance()
+    assert ladder.found() == {Check.DECKS}
+
+
+def test_a_swapped_secret_is_found(ladder: AuditedLadder) -> None:
+    data = json.dumps({"batch": 1, "secret": "00" * 32})
+    PendingLeaf.objects.create(kind=LeafKind.BATCH_REVEALED, subject=1, data=data)
+    ladder.advance()
+    assert ladder.found() == {Check.SECRETS}
+
+
+def forge(change: Callable[[int, str], str]) -> None:
+    """Rewrite the log as its operator could, who has the key."""
+    head = LogHead.objects.get()
+    texts = [tree.text(number).decode() for number in range(head.size)]
+    rows = {row.number: row for row in LogLeaf.objects.all()}
+    for model in (LogLeaf, LogTile, LogBundle):
+        model.objects.all().delete()
+    frontier = Frontier()
+    leaves = []
+    for number, text in enumerate(texts):
+        kind = json.loads(text)["type"]
+        subject = rows[number].subject if number in rows else None
+        new = change(number, text).encode()
+        leaves.append(sequencer.NumberedLeaf(number, kind, subject, new))
+    sequencer._store(leaves, frontier)
+    signed = TreeHead(head.origin, frontier.size, frontier.root())
+    sequencer._sign(head, signed, frontier, load_key())
+
+
+def other_games(_number: int, text: str) -> str:
+    leaf = json.loads(text)
+    if leaf["type"] == "game-finished":
+        leaf["why"] = "better so"
+    return json.dumps(leaf, sort_keys=True, separators=(",", ":"))
+
+
+def test_a_forked_log_is_found(ladder: AuditedLadder) -> None:
+    assert ladder.found() == set()
+    forge(other_games)
+    assert Check.FORK in ladder.found()
+
+
+def test_a_split_view_is_found(ladder: AuditedLadder, tmp_path: Path) -> None:
+    key = witness_key(tmp_path / "witness", "ana.example")
+    with LadderClient(Login(ladder.url, "")) as client:
+        witness = Witness(tmp_path / "witness", key, client.log_file)
+        seen = witness.look().text
+        known = {"witnesses": [seen], "witness_key": str(key.verifier)}
+        assert ladder.found(**known) == set()
+        ladder.folder = tmp_path / "of somebody else"
+        forge(other_games)
+        assert Check.SPLIT_VIEW in ladder.found(**known)
+        with pytest.raises(AuditFailed, match="forked"):
+            witness.look()
+
+
+def test_a_backdated_void_is_found(ladder: AuditedLadder) -> None:
+    game = Game.objects.latest("pk")
+    voids.void(game.pk, "it was broken, yesterday")
+    leaf = PendingLeaf.objects.get(kind=LeafKind.GAME_VOIDED)
+    leaf.created_at = leaf.created_at.replace(year=2020)
+    leaf.save()
+    ladder.fold()
+    assert ladder.found() == {Check.TIMES}
+
+
+def test_a_planned_match_that_never_ended_is_found(
+    ladder: AuditedLadder, settings: Settings
+) -> None:
+    settings.TORRES_MATCH_HOURS = 0
+    ladder.plan()
+    ladder.advance()
+    assert ladder.found() == {Check.OVERDUE}
+
+
+def test_a_void_that_is_not_in_the_log_is_found(ladder: AuditedLadder) -> None:
+    Game.objects.filter(pk=Game.objects.latest("pk").pk).update(status="voided")
+    assert ladder.found() == {Check.GAMES}
+
+
+def test_a_changed_leaf_makes_the_audit_fail(ladder: AuditedLadder) -> None:
+    leaf = LogLeaf.objects.earliest("number")
+    LogLeaf.objects.filter(pk=leaf.pk).update(text=leaf.text + " ")
+    with pytest.raises(AuditFailed, match="root"):
+        ladder.audit()
+
+
+def test_a_log_that_shrinks_is_found(ladder: AuditedLadder) -> None:
+    assert ladder.found() == set()
+    signed_before = LogHead.objects.values().get()
+    ladder.play()
+    assert ladder.found() == set()
+    LogHead.objects.filter(pk=1).update(**signed_before)
+    assert Check.FORK in ladder.found()
+
+
+def test_another_key_is_refused(ladder: AuditedLadder) -> None:
+    assert ladder.found() == set()
+    (Path(ladder.folder) / "key").unlink()
+    other = "localhost/log+2b68609d+AZfAeqWoP8gI2ftcVhKZP7lEdkt/4MYte0ztsY2iJ9s8"
+    with pytest.raises(AuditFailed, match="not to be trusted"):
+        ladder.audit(key=other)

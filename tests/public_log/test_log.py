@@ -1,0 +1,270 @@
+"""Everything that happens is in the log, and decks follow from it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.db import transaction
+from django.db.transaction import TransactionManagementError
+
+from engine.rulesets import resolve
+from engine.setup import derive
+from ladder.dispatch.log_keeper import LogKeeper
+from ladder.games import attempts, replays, services
+from ladder.games.models import Game, Match
+from ladder.public_log import batches, outbox, tree
+from ladder.public_log.head_file import HeadFile
+from ladder.public_log.keys import load_key
+from ladder.public_log.models import DeckBatch, LogHead, LogLeaf, LogTile, PendingLeaf
+from ladder.public_log.sequencer import sequence
+from ladder.tlog import decks, leaves as log_leaves, merkle
+from ladder.tlog.checkpoints import open_checkpoint
+from ladder.tlog.leaves import LeafKind
+from ladder.tlog.notes import VerifierKey
+from tests.games import factories as games
+from tests.public_log.factories import advance, leaves, of_kind, planned, played
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),  # a game is played by several threads
+    pytest.mark.usefixtures("data_dir", "committed_decks", "scripted_players"),
+]
+
+
+def test_a_game_is_in_the_log_from_its_plan_to_its_result() -> None:
+    game = played()
+    kinds = [leaf["type"] for leaf in leaves()]
+    assert kinds[:2] == ["log-started", "batch-committed"]
+    assert kinds[2:] == ["match-planned", "game-finished"]
+    (plan,) = of_kind(LeafKind.MATCH_PLANNED)
+    seats = list(game.seats.order_by("number"))
+    assert plan["match"] == game.match_id
+    assert plan["games"] == [[seat.submission_id for seat in seats]]
+    assert plan["submissions"] == {
+        str(seat.submission_id): seat.submission.digest for seat in seats
+    }
+    (end,) = of_kind(LeafKind.GAME_FINISHED)
+    replay = json.loads(replays.unpack(bytes(game.replay or b"")))
+    assert end["replay"] == log_leaves.replay_digest(replay)
+    assert {key: end[key] for key in replay["result"]} == replay["result"]
+
+
+def test_the_decks_follow_from_the_secret_and_the_signed_plan() -> None:
+    game = played()
+    (commit,) = of_kind(LeafKind.BATCH_COMMITTED)
+    (end,) = of_kind(LeafKind.GAME_FINISHED)
+    deal = end["deal"]
+    secret = load_key().batch_secret(deal["batch"])
+    assert commit["commitment"] == deal["commitment"] == decks.commitment(secret)
+    plan = LogLeaf.objects.get(kind=LeafKind.MATCH_PLANNED)
+    assert deal["plan"] == tree.hashes([plan.number])[plan.number].hex()
+    assert deal["size"] > plan.number
+    root = merkle.root_at(deal["size"], tree.nodes(LogHead.objects.get().size).node)
+    assert root.hex() == deal["root"]
+    the_deal = decks.DealInputs(bytes.fromhex(deal["plan"]), deal["size"], root)
+    seed = decks.match_seed(secret, the_deal)
+    assert game.match.seed == seed
+    replay = json.loads(replays.unpack(bytes(game.replay or b"")))
+    setup = derive(resolve("yucata", 2), seed)
+    assert replay["setup"]["decks"] == [list(deck) for deck in setup.decks]
+
+
+def test_no_worker_can_take_a_game_without_decks() -> None:
+    match = planned()
+    game = match.games.get().pk
+    worker = games.worker()
+    assert match.seed == ""
+    assert attempts.claim(game, worker) is None
+    advance()
+    assert attempts.claim(game, worker) is not None
+
+
+def test_matches_that_are_dealt_together_have_different_decks() -> None:
+    matches = [planned() for _ in range(5)]
+    advance()
+    seeds = set(Match.objects.values_list("seed", flat=True))
+    assert len(seeds) == len(matches)
+    assert DeckBatch.objects.get().matches == len(matches)
+
+
+def test_a_secret_is_public_after_the_last_game_and_not_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batches, "MATCHES", 1)
+    first = planned()
+    advance()
+    advance()  # commits to the secret of the second batch
+    assert DeckBatch.objects.count() == 2
+    advance()
+    assert not of_kind(LeafKind.BATCH_REVEALED)
+    played(first)
+    advance()
+    (revealed,) = of_kind(LeafKind.BATCH_REVEALED)
+    (end,) = of_kind(LeafKind.GAME_FINISHED)
+    assert end["deal"]["batch"] == revealed["batch"] == 1
+    secret = bytes.fromhex(revealed["secret"])
+    assert decks.commitment(secret) == end["deal"]["commitment"]
+    second = planned()
+    advance()
+    second.refresh_from_db()
+    assert second.batch_id == 2
+
+
+def test_the_signed_tree_contains_the_leaves(
+    client: Callable[..., object], data_dir: Path
+) -> None:
+    key = LogKeeper()
+    for _ in range(3):
+        planned()
+        advance(key)
+    head = LogHead.objects.get()
+    signed, _ = open_checkpoint(head.checkpoint, VerifierKey.parse(head.key))
+    texts = tree.texts(range(head.size))
+    hashes = [merkle.leaf_hash(texts[number]) for number in range(head.size)]
+    assert signed.root == bytes(head.root) == merkle.tree_root(hashes)
+    assert HeadFile.of_service().read() == signed
+    assert (data_dir / "log.key").stat().st_mode & 0o777 == 0o600
+
+
+def fill(count: int) -> None:
+    """Log many small leaves."""
+    with transaction.atomic():
+        outbox.record_all(
+            outbox.NewLeaf(LeafKind.SUBMISSION_ACCEPTED, k, {"submission": k})
+            for k in range(count)
+        )
+    sequence(load_key(), HeadFile.of_service())
+
+
+@pytest.mark.parametrize("steps", [[1], [255], [100, 200, 300], [70_000]])
+def test_tiles_and_bundles_stay_readable_as_the_log_grows(steps: list[int]) -> None:
+    total = 0
+    for step in steps:
+        fill(step)
+        total += step
+    head = LogHead.objects.get()
+    assert head.size == total + 1
+    assert not PendingLeaf.objects.exists()
+    texts = tree.texts(range(head.size))
+    assert json.loads(texts[head.size - 1])["submission"] == steps[-1] - 1
+    root = merkle.tree_root(merkle.leaf_hash(texts[n]) for n in range(head.size))
+    assert bytes(head.root) == root
+    assert merkle.root_at(head.size, tree.nodes(head.size).node) == root
+    assert LogTile.objects.count() == head.size // 256 + head.size // 65536
+    assert LogLeaf.objects.exclude(text="").count() == head.size % 256
+    for index in {0, head.size // 2, head.size - 1}:
+        proof = merkle.inclusion_proof(index, head.size, tree.nodes(head.size).node)
+        leaf = merkle.leaf_hash(texts[index])
+        assert merkle.includes(root, head.size, index, leaf, proof)
+
+
+def test_an_older_tree_can_still_be_read() -> None:
+    fill(300)
+    old = LogHead.objects.get()
+    fill(300)
+    new = LogHead.objects.get()
+    proof = merkle.consistency_proof(old.size, new.size, tree.nodes(new.size).node)
+    assert merkle.is_consistent(
+        old.size, bytes(old.root), new.size, bytes(new.root), proof
+    )
+    assert merkle.root_at(old.size, tree.nodes(old.size).node) == bytes(old.root)
+
+
+def test_a_match_under_embargo_is_sealed_until_it_is_shown() -> None:
+    match = planned(embargo=True)
+    game = played(match)
+    assert not of_kind(LeafKind.MATCH_PLANNED)
+    assert not of_kind(LeafKind.GAME_FINISHED)
+    sealed = {n: leaf for n, leaf in enumerate(leaves()) if leaf["type"] == "sealed"}
+    assert len(sealed) == 2
+    services.lift_embargo([match.pk])
+    advance()
+    openings = of_kind(LeafKind.UNSEALED)
+    assert {opening["leaf"] for opening in openings} == set(sealed)
+    for opening in openings:
+        salt = bytes.fromhex(opening["salt"])
+        hash_ = log_leaves.seal(salt, opening["text"])
+        assert hash_ == sealed[opening["leaf"]]["hash"]
+    kinds = {json.loads(opening["text"])["type"] for opening in openings}
+    assert kinds == {"match-planned", "game-finished"}
+    assert game.match.batch_id == 1
+
+
+def test_a_leaf_that_waits_under_embargo_is_logged_openly_after_it() -> None:
+    match = planned(embargo=True)
+    services.lift_embargo([match.pk])
+    advance()
+    assert of_kind(LeafKind.MATCH_PLANNED)
+    assert not of_kind(LeafKind.SEALED)
+
+
+def test_failures_cancellations_and_voids_are_logged() -> None:
+    game = played()
+    new = services.void(game.pk, "worker replaced")
+    assert new is not None
+    advance()
+    claim = attempts.claim(new.pk, games.worker())
+    assert claim is not None
+    assert attempts.fail(claim, "RuntimeError: /secret/path")
+    assert services.cancel(new.pk, "the bot is gone")
+    advance()
+    (void,) = of_kind(LeafKind.GAME_VOIDED)
+    assert (void["game"], void["replacement"]) == (game.pk, new.pk)
+    (attempt,) = of_kind(LeafKind.ATTEMPT_ENDED)
+    assert attempt["outcome"] == "failed"
+    (end,) = of_kind(LeafKind.GAME_ENDED)
+    assert (end["outcome"], end["why"]) == ("cancelled", "the bot is gone")
+    assert "/secret/path" not in json.dumps(leaves())
+
+
+def test_comparisons_are_not_logged() -> None:
+    bots = games.bots(2)
+    match = services.schedule_match(
+        Match.Kind.COMPARISON, games.TERMS, [games.newest(bot) for bot in bots]
+    )
+    assert match.seed
+    assert played(match).status == "finished"
+    assert {leaf["type"] for leaf in leaves()} <= {"log-started", "batch-committed"}
+
+
+def test_a_restored_database_continues_under_another_name(data_dir: Path) -> None:
+    fill(10)
+    before = LogHead.objects.get()
+    old = LogHead.objects.filter(pk=1).values().get()
+    rows = list(LogLeaf.objects.all())
+    fill(5)
+    # A restored backup lacks the last leaves.
+    LogLeaf.objects.all().delete()
+    LogLeaf.objects.bulk_create(rows)
+    LogHead.objects.filter(pk=1).update(**old)
+    fill(1)
+    head = LogHead.objects.get()
+    assert head.origin == f"{before.origin}/2"
+    (restored,) = of_kind(LeafKind.LOG_RESTORED)
+    assert restored["from"] == before.origin
+    assert (restored["size"], restored["signed"]) == (11, 16)
+    assert VerifierKey.parse(head.key).name == head.origin
+    fill(1)
+    assert LogHead.objects.get().origin == head.origin
+
+
+def test_leaves_need_a_transaction() -> None:
+    with pytest.raises(TransactionManagementError):
+        outbox.record(LeafKind.LOG_STARTED, None, {}, seal=None)
+
+
+def test_a_leaf_of_a_change_that_is_rolled_back_is_not_logged() -> None:
+    fill(1)
+    size = LogHead.objects.get().size
+    with transaction.atomic():
+        outbox.record(LeafKind.LOG_STARTED, None, {}, seal=None)
+        transaction.set_rollback(True)
+    assert advance(LogKeeper()) == 1  # the commitment of the first batch
+    assert LogHead.objects.get().size == size + 1
+
+
+def test_games_are_open_while_they_wait_for_decks() -> None:
+    planned()
+    assert Game.objects.filter(status="scheduled").count() == 1
+    advance()
+    assert Match.objects.exclude(seed="").count() == 1
