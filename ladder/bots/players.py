@@ -189,6 +189,7 @@ class SubmissionPlayer:
         self._output = SeatOutput(
             stderr=_without_nul(self._read_stderr()),
             verdict=_as_json(self._bot.verdict) if self._bot.verdict else {},
+            started=self._bot.started,
         )
         self._stderr.unlink()
 

@@ -54,6 +54,9 @@ class Worker(models.Model):
         help_text="Thinking time of a house bot in a fixed game. Null until measured.",
     )
     load = models.FloatField(default=0, help_text="Load average for each CPU.")
+    timings = models.JSONField(
+        default=dict, blank=True, help_text="Histograms, see `worker.timings`."
+    )
     started_at = models.DateTimeField(db_default=Now())
     seen_at = models.DateTimeField(db_default=Now(), help_text="The last report.")
     claimed_at = models.DateTimeField(

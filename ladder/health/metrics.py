@@ -1,15 +1,17 @@
 """The metrics of the service, in the text format of Prometheus.
 
 All numbers about games, workers and ratings are read from the database at the moment of
-the scrape, so every web server gives the same ones. Only the times of requests belong
-to the process that answers.
+the scrape, so every web server gives the same ones: workers write their histograms with
+their reports. Only the times of requests belong to the process that answers.
 """
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import accumulate
+from typing import Any
 
 from django.db import Error
 from django.db.models import Count, QuerySet
@@ -24,12 +26,19 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
 from ladder.bots.models import Submission
 from ladder.games import durations, selectors as games
-from ladder.games.models import Attempt, Game, GameStatus, Seat
+from ladder.games.models import Attempt, Game, GameStatus, Seat, Worker
+from ladder.games.worker import timings
+from ladder.games.worker.timings import Timing
 from ladder.health import signs
 from ladder.ratings import rater
 from ladder.ratings.models import Season
@@ -50,6 +59,12 @@ _REQUEST_SECONDS = Histogram(
     buckets=BUCKETS_S,
     registry=_REGISTRY,
 )
+_TIMING_TEXTS = {
+    Timing.SANDBOX_START: "Time until a worker has handed a bot over to its sandbox",
+    Timing.BOT_READY: "Time until a bot says that it is ready, its sandbox included",
+    Timing.REFEREE: "CPU time of the referee in one game",
+    Timing.GAME: "Time from the claim of a game to its stored result",
+}
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
@@ -161,7 +176,8 @@ def _workers() -> Iterator[Metric]:
     slots: Counter[str] = Counter()
     loads: dict[str, float] = {}
     speeds: dict[str, float] = {}
-    for worker in games.live_players():
+    players = list(games.live_players())
+    for worker in players:
         name = worker.installation
         slots[name] += worker.slots
         loads[name] = worker.load
@@ -172,6 +188,30 @@ def _workers() -> Iterator[Metric]:
     yield _by_worker(
         "calibration_seconds", "Thinking time of a house bot in a fixed game", speeds
     )
+    for timing, text in _TIMING_TEXTS.items():
+        yield _histogram(timing, text, players)
+
+
+def _histogram(timing: Timing, text: str, workers: Sequence[Worker]) -> Metric:
+    """Return what the present processes have counted since their start.
+
+    Each is a series of its own. A sum would become smaller when a process ends, and
+    Prometheus would take that for a restart of all.
+    """
+    metric = HistogramMetricFamily(
+        f"torres_{timing}_seconds", text, labels=["worker", "process"]
+    )
+    for worker in workers:
+        counted: dict[str, Any] = worker.timings.get(timing, {})
+        counts = counted.get("counts", [])
+        # A worker of another version may have other buckets.
+        if len(counts) == len(timings.BUCKETS_S) + 1:
+            bounds = [*map(str, timings.BUCKETS_S), "+Inf"]
+            buckets = list(zip(bounds, accumulate(counts), strict=True))
+            process = worker.name.rpartition("#")[2]
+            labels = [worker.installation, process]
+            metric.add_metric(labels, buckets, counted["sum"])
+    return metric
 
 
 def _by_worker(name: str, text: str, values: Mapping[str, float]) -> Metric:

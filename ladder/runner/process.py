@@ -29,7 +29,7 @@ from ladder.runner.connection import BotPipes, wait_for_exit
 from ladder.runner.lines import StdoutClosed
 from ladder.runner.protocol import MAX_LINE_BYTES, Limits, Ready, Reply
 from ladder.runner.sandbox.api import KILL_SIGNAL, Exit, Program, Running, Sandbox
-from ladder.runner.verdict import Usage, Verdict
+from ladder.runner.verdict import BotStart, Usage, Verdict
 
 Direction = Literal["sent", "received"]
 ProtocolLog = Callable[[Direction, int, bytes], None]
@@ -62,8 +62,8 @@ _CHECK_WAITING_MS = 20.0  # if it waits: a thread's delays are lost when it ends
 class BotProcess:
     """One bot for one game.
 
-    ``verdict`` is None until the bot's seat forfeits. Only the thread that called
-    ``start`` may use a started bot, except for ``kill``.
+    ``verdict`` is None until the bot's seat forfeits, and ``started`` until it starts.
+    Only the thread that called ``start`` may use a started bot, except for ``kill``.
     """
 
     def __init__(
@@ -77,6 +77,7 @@ class BotProcess:
         strict_clock: bool = False,
     ) -> None:
         self.verdict: Verdict | None = None
+        self.started: BotStart | None = None
         self._strict_clock = strict_clock
         self._program = program
         self._sandbox = sandbox
@@ -136,7 +137,11 @@ class BotProcess:
         if self._log_path is not None:
             self._log_file = self._log_path.open("wb")
         self._thread = get_ident()
+        at = time.time()
+        began = time.perf_counter()
         self._running = self._sandbox.start(self._program, self._limits)
+        sandbox_s = time.perf_counter() - began
+        self.started = BotStart(at, sandbox_s)
         self._pipes = BotPipes(self._bot, self._limits, self._log_file)
         self._watch = Stopwatch(self._bot, self._pipes.poll)
         self._budget_ms = self._limits.start_ms
@@ -145,6 +150,7 @@ class BotProcess:
             self._wants_legal = self._greet(protocol.encode_hello(hello)).legal
         except (StdoutClosed, PlayerFault) as why:
             raise self._fault(why) from None
+        self.started = BotStart(at, sandbox_s, time.perf_counter() - began)
         with serving(self._seat):  # the bot's own program runs
             self._halt()
 

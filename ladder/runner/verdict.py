@@ -8,6 +8,20 @@ from ladder.runner.sandbox.api import Exit
 
 
 @dataclass(frozen=True, slots=True)
+class BotStart:
+    """How long a bot took to start. `at` is the time of its start since 1970.
+
+    ``sandbox_s`` is the time until the worker had handed it over to its sandbox, and
+    ``ready_s`` the time until it said that it is ready, from the same moment; None if
+    it never did. All in seconds.
+    """
+
+    at: float
+    sandbox_s: float
+    ready_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SeatOutput:
     """The output of one seat when its player has ended.
 
@@ -15,11 +29,13 @@ class SeatOutput:
     ``STDERR_TAIL_BYTES``.
     ``notes`` holds one ``{"move": index, "note": text}`` for each note of the bot.
     ``verdict`` is a verdict as JSON, and empty if the seat did not forfeit.
+    ``started`` is None if no process of the bot was started.
     """
 
     stderr: str = ""
     notes: list[dict[str, Any]] = field(default_factory=list)
     verdict: dict[str, Any] = field(default_factory=dict)
+    started: BotStart | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from pytest_django import Settings
 from pytest_django.asserts import assertNumQueries
 
 from ladder.common import publishing
+from ladder.games.worker.timings import Timing, Timings
 from ladder.health import signs
 from ladder.moderation import service_parts
 from ladder.moderation.models import ServicePart, StoppedUnit
@@ -188,6 +189,35 @@ def test_metrics_count_what_is_in_the_database(settings: Settings) -> None:
     assert samples[f"torres_request_seconds_count{{{home}}}"] >= 1
     routes = {name for name in samples if "route=" in name}
     assert not any("no-such-page" in name for name in routes)
+
+
+@pytest.mark.django_db
+def test_the_histograms_of_workers_are_added_up_by_process(settings: Settings) -> None:
+    settings.TORRES_METRICS_TOKEN = TOKEN
+    counted = Timings()
+    for seconds in (0.003, 0.003, 2000.0):
+        counted.add(Timing.SANDBOX_START, seconds)
+    rows = factories.Worker.objects
+    histograms = counted.snapshot()
+    for name in ("1", "2"):
+        rows.filter(pk=factories.worker(name, "here")).update(timings=histograms)
+    # Workers of other versions count nothing, or in other buckets.
+    factories.worker("old", "here")
+    other = {"sandbox_start": {"counts": [1, 2], "sum": 1.0}}
+    rows.filter(pk=factories.worker("new", "here")).update(timings=other)
+    samples = read_metrics()
+
+    name = "torres_sandbox_start_seconds"
+    for process in ("1", "2"):
+        labels = f"process={process},worker=here:/data"
+        buckets = {
+            bound: samples[f"{name}_bucket{{le={bound},{labels}}}"]
+            for bound in ("0.001", "0.0025", "0.005", "900.0", "+Inf")
+        }
+        assert [*buckets.values()] == [0, 0, 2, 2, 3]
+        assert samples[f"{name}_count{{{labels}}}"] == 3
+        assert samples[f"{name}_sum{{{labels}}}"] == pytest.approx(2000.006)
+    assert not any("process=old" in each or "process=new" in each for each in samples)
 
 
 @pytest.mark.django_db

@@ -72,6 +72,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "timings",
+                    models.JSONField(
+                        blank=True,
+                        default=dict,
+                        help_text="Histograms, see `worker.timings`.",
+                    ),
+                ),
+                (
                     "started_at",
                     models.DateTimeField(
                         db_default=django.db.models.functions.datetime.Now()

@@ -26,6 +26,7 @@ from ladder.games.worker import calibration, registry
 from ladder.games.worker.play import RUNNING_GAMES, OpenPlayer, RunningGames
 from ladder.games.worker.registry import WorkerInfo
 from ladder.games.worker.subscription import GAME_QUEUES, Subscription
+from ladder.games.worker.timings import TIMINGS
 
 REPORT_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 6
 # Longer than a hint's lifetime, so that hints that the broker lost are no evidence.
@@ -86,7 +87,8 @@ class WorkerReporter(threading.Thread):
     def report(self) -> None:
         """Report once, and check whether this worker ignores hints.
 
-        1. Update the worker's row: what it offers, its load, its last claim.
+        1. Update the worker's row: what it offers, its load, its last claim, and how
+           long its games and their parts took.
         2. After the first report, inspect the tools and start the calibration.
         3. If the worker may take games, plays none and has claimed none since the last
            report, look for hints in its queues. They are evidence that it hangs.
@@ -95,7 +97,9 @@ class WorkerReporter(threading.Thread):
         claimed = self.running.claimed != self._claimed_before
         self._claimed_before = self.running.claimed
         load = os.getloadavg()[0] / (os.cpu_count() or 1)
-        may_take_games = registry.report(worker, load=load, claimed=claimed)
+        may_take_games = registry.report(
+            worker, load=load, claimed=claimed, timings=TIMINGS.snapshot()
+        )
         if self.subscription is not None:
             self.subscription.set_active(active=may_take_games)
         if not self._introduced:

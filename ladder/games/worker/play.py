@@ -41,6 +41,7 @@ from ladder.games.capabilities import Capabilities, fit
 from ladder.games.models import Game, Match, Seat
 from ladder.games.worker import engine_adapter
 from ladder.games.worker.heartbeat import DEADLINE, Heartbeat, SeatPlayer, Stopped
+from ladder.games.worker.timings import TIMINGS, Timing
 from ladder.runner.verdict import SeatOutput
 
 # How long a result is kept if the database does not answer.
@@ -235,6 +236,7 @@ class _RunningAttempt:
     ) -> None:
         self._claim = claim
         self._game = game
+        self._claimed_at = time.monotonic()
         self._doubted = doubted
         self._open_player = open_player
         self.heartbeat = Heartbeat(
@@ -274,13 +276,16 @@ class _RunningAttempt:
                 seat_players.append(player)
             self.heartbeat.guard(seat_players)
             opened.pop_all()
-        return referee.play(
+        cpu_s = time.thread_time()
+        record = referee.play(
             engine_adapter.start(match),
             seat_players,
             seed=match.seed,
             limits=match.limits,
             watch=self.heartbeat.watch,
         )
+        TIMINGS.add(Timing.REFEREE, time.thread_time() - cpu_s)
+        return record
 
     def _open(self, seat: Seat) -> SeatPlayer:
         if seat.blamed:
@@ -292,11 +297,13 @@ class _RunningAttempt:
     def _finish(
         self, result: FinishedGame, outputs: Sequence[SeatOutput]
     ) -> AttemptEnd:
+        TIMINGS.add_starts(outputs)
         written = _retry_while_database_is_away(
             lambda: attempts.finish(self._claim, result, outputs)
         )
         if written is None:
             return AttemptEnd.UNKNOWN
+        TIMINGS.add(Timing.GAME, time.monotonic() - self._claimed_at)
         return AttemptEnd.FINISHED if written else AttemptEnd.LATE
 
     def _fail(self, failure: Exception) -> AttemptEnd:
@@ -304,6 +311,7 @@ class _RunningAttempt:
         reason = f"{type(failure).__name__}: {failure}"
         seat = failure.seat if isinstance(failure, ServiceFault) else None
         outputs = self.heartbeat.outputs()
+        TIMINGS.add_starts(outputs)
         written = _retry_while_database_is_away(
             lambda: attempts.fail(self._claim, reason, outputs, seat=seat)
         )

@@ -22,6 +22,7 @@ from ladder.common.locks import lock
 from ladder.games import attempts, capabilities
 from ladder.games.installed_languages import VERSION_PREFIX
 from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Worker
+from ladder.games.worker.timings import Histogram
 from ladder.runner.languages import LANGUAGES, missing
 from ladder.runner.sandbox import LEVELS, probe
 from ladder.runner.tool_versions import tool_versions
@@ -169,14 +170,22 @@ def register(info: WorkerInfo) -> int:
     return row.pk
 
 
-def report(worker: int, *, load: float, claimed: bool) -> bool:
+def report(
+    worker: int,
+    *,
+    load: float,
+    claimed: bool,
+    timings: dict[str, Histogram],
+) -> bool:
     """Record that a worker is alive; return whether it may take games.
 
     `load` is the load average for each CPU. `claimed` is true if the worker has claimed
-    a game since its last report.
+    a game since its last report. `timings` are its histograms since its start.
     """
     claim_time = {"claimed_at": Now()} if claimed else {}
-    Worker.objects.filter(pk=worker).update(seen_at=Now(), load=load, **claim_time)
+    Worker.objects.filter(pk=worker).update(
+        seen_at=Now(), load=load, timings=timings, **claim_time
+    )
     return Worker.objects.filter(pk=worker, drained=False).exists()
 
 
