@@ -347,6 +347,17 @@ TORRES_MONITOR_WEB = env.list("TORRES_MONITOR_WEB", default=[])
 # The token with which Prometheus reads /metrics. Without it there are no metrics.
 TORRES_METRICS_TOKEN = env.str("TORRES_METRICS_TOKEN", default="")
 
+# Traces of OpenTelemetry: the collector to which they are sent. Without one there are
+# none. The SDK reads these variables itself, and all others that begin with OTEL_.
+COLLECTORS = [
+    env.collector("OTEL_EXPORTER_OTLP_ENDPOINT"),
+    env.collector("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+]
+env.str("OTEL_EXPORTER_OTLP_PROTOCOL", default="http/protobuf")
+OTEL_TRACES_EXPORTER = env.str("OTEL_TRACES_EXPORTER", default="otlp")
+OTEL_SDK_DISABLED = env.bool("OTEL_SDK_DISABLED", default=False)
+TRACES = any(COLLECTORS) and OTEL_TRACES_EXPORTER == "otlp" and not OTEL_SDK_DISABLED
+
 # Webhooks: the number of one user, and networks such as 10.1.0.0/16 that are not public
 # but to which webhooks may be sent nevertheless, separated by commas.
 TORRES_WEBHOOKS_PER_USER = env.int("TORRES_WEBHOOKS_PER_USER", default=10)
@@ -525,6 +536,10 @@ LOGGING = {
         "django.server": {"handlers": [], "level": "WARNING", "propagate": True},
         # It warns again and again that the in-memory broker has no host.
         "kombu.connection": {"level": "ERROR"},
+        # They warn of each try to reach a collector, `ladder.common.trace_export` once
+        # a minute.
+        "opentelemetry.exporter": {"level": "CRITICAL"},
+        "opentelemetry.sdk._shared_internal": {"level": "CRITICAL"},
     },
 }
 # The last variable was read. The files are made only for a service that starts.

@@ -3,6 +3,8 @@
 from django.conf import settings
 from django.db import models
 
+from ladder.common.tracing import MAX_TRACEPARENT_CHARS
+
 
 class Bot(models.Model):
     """A competitor. It keeps its name and its rating over all its uploads."""
@@ -85,6 +87,11 @@ class Submission(models.Model):
     claimed_at = models.DateTimeField(null=True, blank=True)
     claimed_host = models.CharField(
         max_length=80, blank=True, help_text="The host of the worker that claimed it."
+    )
+    traceparent = models.CharField(
+        max_length=MAX_TRACEPARENT_CHARS,
+        blank=True,
+        help_text="The trace of the upload, if it has one.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     ready_at = models.DateTimeField(

@@ -28,6 +28,7 @@ from ladder.bots.announcements import announce_submission, record_submission
 from ladder.bots.models import OPEN, Bot, Submission
 from ladder.bots.services import NotActive
 from ladder.bots.upload import archive, checks
+from ladder.common import tracing
 from ladder.common.errors import LadderError, TooMany
 from ladder.common.scratch import scratch_folder
 from ladder.common.storable import storable
@@ -85,6 +86,11 @@ def submit(bot: Bot, upload: BinaryIO, filename: str) -> Submission:
     3. Look for the digest among the bot's submissions.
     4. Store the files, then add the row (see `add`).
     """
+    with tracing.span("upload", {"torres.bot": bot.slug}):
+        return _submit(bot, upload, filename)
+
+
+def _submit(bot: Bot, upload: BinaryIO, filename: str) -> Submission:
     _check_quotas(bot)
     limits = checks.UploadLimits(packed=settings.TORRES_UPLOAD_BYTES)
     with tempfile.TemporaryDirectory(dir=scratch_folder()) as parent:
@@ -111,6 +117,7 @@ def add(bot: Bot, folder: Path, source: archive.UnpackedUpload) -> Submission:
         language=program.language,
         entry=program.entry,
         size=source.size,
+        traceparent=tracing.present(),
     )
     _store(submission.package, folder, source.files)
     with transaction.atomic():

@@ -31,6 +31,7 @@ from ladder.checking.findings import Finding, Severity
 from ladder.checking.forms import GameForm, default_forms
 from ladder.checking.games import CheckedGame, GameSettings, play_form
 from ladder.checking.judgement import judge
+from ladder.common import tracing
 from ladder.common.errors import LadderError
 from ladder.common.scratch import scratch_folder
 from ladder.common.shorten import shorten
@@ -83,10 +84,18 @@ def run(
     submission = submissions.claim(submission_id, host, live_hosts)
     if submission is None:
         return False
-    try:
-        Validation(submission, forms or DEFAULT_FORMS, live_hosts).run()
-    except LostClaim as lost:
-        log.info("validation lost", submission=submission.pk, why=str(lost))
+    attributes: tracing.Attributes = {
+        "torres.submission": submission.pk,
+        "torres.bot": submission.bot.slug,
+        "torres.language": submission.language,
+    }
+    parent = submission.traceparent
+    consumer = tracing.SpanKind.CONSUMER
+    with tracing.span("validation", attributes, parent=parent, kind=consumer):
+        try:
+            Validation(submission, forms or DEFAULT_FORMS, live_hosts).run()
+        except LostClaim as lost:
+            log.info("validation lost", submission=submission.pk, why=str(lost))
     return True
 
 
@@ -215,8 +224,10 @@ class Validation:
         step: dict[str, Any] = {"name": name, "ok": False, "detail": ""}
         self._steps.append(step)
         start = time.monotonic()
+        kind, _, form = name.partition(" ")
         try:
-            yield step
+            with tracing.span(f"validation: {kind}", {"torres.form": form}):
+                yield step
             step["ok"] = True
         except Rejected as why:
             step["detail"] = str(why)

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from ladder.common import object_store
+from ladder.common import object_store, trace_settings
 from ladder.common.quoting import quoted
 
 PREFIX = "TORRES_"
@@ -87,6 +87,8 @@ BOUNDS: Mapping[str, Bounds] = {
 }
 """The least and the greatest value of numbers with closer bounds."""
 CHOICES: Mapping[str, tuple[str, ...]] = {
+    "OTEL_EXPORTER_OTLP_PROTOCOL": ("http/protobuf",),
+    "OTEL_TRACES_EXPORTER": ("otlp", "none"),
     "TORRES_SANDBOX": ("full", "reduced", "none"),
     "TORRES_SIGN_UP": ("open", "invitation", "closed"),
 }
@@ -190,6 +192,14 @@ class Environment:
             "BACKEND": "django.core.files.storage.FileSystemStorage",
             "OPTIONS": {"location": default},
         }
+
+    def collector(self, name: builtins.str) -> builtins.str:
+        """Return the address of a collector of traces; unset, an empty text."""
+        address = self.str(name, "")
+        if address and (mistake := trace_settings.mistake(address)):
+            self._refuse(f"{name} {mistake}", name)
+            return ""
+        return address
 
     def refuse(self, mistake: builtins.str) -> None:
         """Remember a mistake that the caller has found. It says what to do."""

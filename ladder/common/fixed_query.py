@@ -14,6 +14,8 @@ import psycopg
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import QuerySet
 
+from ladder.common import tracing
+
 
 @contextmanager
 def preparing_cursor() -> Iterator[Any]:
@@ -28,7 +30,8 @@ def preparing_cursor() -> Iterator[Any]:
         return
     connection.close_if_health_check_failed()
     connection.ensure_connection()
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as raw:
+    cursor_class = tracing.cursor_class()
+    with connection.wrap_database_errors, cursor_class(connection.connection) as raw:
         yield raw
 
 

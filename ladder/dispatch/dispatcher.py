@@ -35,7 +35,13 @@ from ladder.dispatch.hints import HintPlanner, handle_broker_error, send_hint
 from ladder.dispatch.leader import leading
 from ladder.dispatch.log_keeper import LogKeeper
 from ladder.dispatch.retention import RetentionSchedule
-from ladder.games import attempts, selectors as games, services, worker_health
+from ladder.games import (
+    attempts,
+    match_traces,
+    selectors as games,
+    services,
+    worker_health,
+)
 from ladder.games.capabilities import WorkerPool
 from ladder.games.tasks import play_game
 from ladder.moderation import service_parts
@@ -394,6 +400,7 @@ class Dispatcher:
         except BROKER_ERRORS as error:
             self._handle_broker_error(error)
             services.mark_unsent([hint.game for hint in planner.hints[sent:]])
+        match_traces.record_hints(planner.hints[:sent])
         return sent
 
     def _folds_after(self, games: Sequence[int]) -> dict[int, int]:

@@ -15,6 +15,7 @@ from django.db.models.functions import Now
 from engine.faults import EndReason, Fault
 from ladder.bots.models import Bot, Submission
 from ladder.public_log.models import DeckBatch
+from ladder.common.tracing import MAX_TRACEPARENT_CHARS
 
 MAX_SEATS = 4
 MAX_REASON_CHARS = 200
@@ -119,6 +120,12 @@ class Match(models.Model):
     )
     why = models.JSONField(
         null=True, blank=True, help_text="Why the matchmaker made it."
+    )
+    # A new trace, or that of an upload whose first match it is.
+    traceparent = models.CharField(
+        max_length=MAX_TRACEPARENT_CHARS,
+        blank=True,
+        help_text="The trace of the match, if it has one.",
     )
     created_at = models.DateTimeField(db_default=Now())
 

@@ -16,7 +16,8 @@ from django.db.models import F, QuerySet
 from engine.rulesets import resolve
 from ladder.bots.models import Submission
 from ladder.common.errors import LadderError
-from ladder.games import announcements, capabilities, public_leaves, sql
+from ladder.games import announcements, capabilities, match_traces, public_leaves, sql
+from ladder.games.match_traces import TracedTable
 from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Match, Seat
 from ladder.public_log import outbox
 
@@ -96,9 +97,12 @@ def schedule_matches(
     With `duplicate` each match has one game for each rotation of the seats, all with
     the same decks. Raises BadSwitch (an EngineError) if the terms are impossible.
     """
+    traces = match_traces.traces_of(
+        [TracedTable(kind, plan.terms.ladder, plan.seats) for plan in planned]
+    )
     matches = Match.objects.bulk_create(
-        _match(kind, plan, games=len(plan.seatings(duplicate=duplicate)))
-        for plan in planned
+        _match(kind, plan, len(plan.seatings(duplicate=duplicate)), trace)
+        for plan, trace in zip(planned, traces, strict=True)
     )
     tags = _language_tags(planned)
     games = []
@@ -123,7 +127,7 @@ def schedule_matches(
     return matches
 
 
-def _match(kind: Match.Kind, plan: PlannedMatch, games: int) -> Match:
+def _match(kind: Match.Kind, plan: PlannedMatch, games: int, traceparent: str) -> Match:
     """Return the row of a match, which is not stored yet."""
     terms = plan.terms
     # All switches are copied, so that a corrected edition changes no scheduled game.
@@ -139,6 +143,7 @@ def _match(kind: Match.Kind, plan: PlannedMatch, games: int) -> Match:
         embargo=terms.embargo,
         ladder=terms.ladder,
         why=terms.why,
+        traceparent=traceparent,
     )
 
 

@@ -83,11 +83,18 @@ def request_timer(request: HttpRequest) -> Iterator[RequestTimer]:
     try:
         yield timer
     finally:
-        match = request.resolver_match
-        route = match.route if match else UNKNOWN_ROUTE
-        method = request.method if request.method in METHODS else "other"
-        labels = (method, route, f"{timer.status // 100}xx")
+        labels = (method_of(request), route_of(request), f"{timer.status // 100}xx")
         _REQUEST_SECONDS.labels(*labels).observe(time.perf_counter() - began)
+
+
+def route_of(request: HttpRequest) -> str:
+    """Return the pattern of the address of a request that was answered."""
+    match = request.resolver_match
+    return match.route if match else UNKNOWN_ROUTE
+
+
+def method_of(request: HttpRequest) -> str:
+    return request.method if request.method in METHODS else "other"
 
 
 def document() -> bytes:

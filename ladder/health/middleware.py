@@ -17,6 +17,8 @@ from http import HTTPStatus
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
+from ladder.common import tracing
+from ladder.common.tracing import Span, SpanKind
 from ladder.health import metrics, signs
 from ladder.health.signs import Sign
 
@@ -33,10 +35,7 @@ class HealthRoutes:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         answer = _ANSWERS.get(request.path_info)
         if answer is None:
-            with metrics.request_timer(request) as timer:
-                response = self._get_response(request)
-                timer.status = response.status_code
-            return response
+            return self._measured(request)
         if request.method not in ("GET", "HEAD"):
             status = HTTPStatus.METHOD_NOT_ALLOWED
             return HttpResponse(status=status, headers={"Allow": "GET, HEAD"})
@@ -47,6 +46,35 @@ class HealthRoutes:
         # Otherwise the server ends the connection after each answer.
         response["Content-Length"] = str(len(response.content))
         return response
+
+    def _measured(self, request: HttpRequest) -> HttpResponse:
+        """Answer a request with the other middlewares, and measure that.
+
+        A trace of the client is not continued: strangers would choose what is traced.
+        """
+        span = tracing.span("request", parent="", kind=SpanKind.SERVER)
+        with metrics.request_timer(request) as timer, span as recorded:
+            response = self._get_response(request)
+            timer.status = response.status_code
+            if tracing.is_on():
+                _describe(recorded, request, response)
+        return response
+
+
+def _describe(span: Span, request: HttpRequest, response: HttpResponse) -> None:
+    """Describe a request by its route: its address may contain a secret."""
+    method, route = metrics.method_of(request), metrics.route_of(request)
+    span.rename(f"{method} /{route}")
+    span.describe(
+        {
+            "http.request.method": method,
+            "http.route": f"/{route}",
+            "http.response.status_code": response.status_code,
+            "torres.request": response.headers.get("X-Request-ID", ""),
+        }
+    )
+    if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        span.fail(str(response.status_code))
 
 
 def _health(_request: HttpRequest) -> HttpResponse:

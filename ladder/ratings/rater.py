@@ -14,7 +14,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
-from ladder.games import blame, services as games
+from ladder.common import tracing
+from ladder.games import blame, match_traces, services as games
 from ladder.games.models import OPEN, Game, GameStatus, Seat
 from ladder.ratings import corrections, memberships
 from ladder.ratings.core import ledger
@@ -84,7 +85,9 @@ def _fold_games(season: Season, limit: int) -> int:
         for game in finished:
             batch.add(EntryKind.GAME, {"seats": seats_of[game]}, game_id=game)
 
+    began_ns = tracing.now_ns()
     appended = append(season, add_games, bots)
+    match_traces.record_ratings(season.ladder.slug, finished, began_ns)
     _close_pairings(season.pk)
     _bench_failing(season, bots)
     return appended
@@ -172,6 +175,10 @@ def _append_arrivals(season: Season, arrivals: dict[int, Submission]) -> int:
                 replaced[bot] = old.submission
 
     appended = append(season, add_arrivals, arrivals)
+    ladder = {"torres.ladder": season.ladder.slug}
+    for arrival in arrivals.values():
+        if arrival.traceparent:
+            tracing.record("join", ladder, parent=arrival.traceparent)
     for submission in replaced.values():
         games.cancel_games_of(submission, "another version plays now")
     memberships.end_benches(season.ladder, arrivals, "it has a new version")
@@ -202,7 +209,8 @@ def _arrivals(season: Season, ready_within: timedelta | None) -> dict[int, Submi
         Exists(members.filter(bot=OuterRef("bot"))),
         bot__status__in=[Bot.Status.ACTIVE, Bot.Status.BENCHED],
     )
-    return {row.bot_id: row for row in arrivals.only("pk", "bot", "number", "digest")}
+    columns = ("pk", "bot", "number", "digest", "traceparent")
+    return {row.bot_id: row for row in arrivals.only(*columns)}
 
 
 def _bench_failing(season: Season, bots: set[int]) -> None:

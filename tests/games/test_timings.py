@@ -16,8 +16,7 @@ from tests.games import factories
 MAX_COST_US = 20.0
 
 
-def started(sandbox_s: float, ready_s: float | None) -> SeatOutput:
-    return SeatOutput(started=BotStart(1e9, sandbox_s, ready_s))
+READY = BotStart(1e9, sandbox_s=0.004, ready_s=0.03)
 
 
 def test_times_are_counted_in_their_buckets() -> None:
@@ -38,7 +37,7 @@ def test_times_are_counted_in_their_buckets() -> None:
 
 def test_a_bot_that_never_was_ready_has_a_sandbox_start_only() -> None:
     counted = Timings()
-    counted.add_starts([started(0.004, 0.03), started(0.004, None), SeatOutput()])
+    counted.add_starts([READY, BotStart(1e9, 0.004), None])
     histograms = counted.snapshot()
 
     assert sum(histograms["sandbox_start"]["counts"]) == 2
@@ -58,12 +57,11 @@ def test_a_snapshot_does_not_change() -> None:
 def test_a_finished_game_costs_little() -> None:
     """Measure what a game with four bots adds: 2 to 3 µs for each bot, and the game."""
     counted = Timings()
-    outputs = [started(0.004, 0.03) for _ in range(4)]
 
     def cost_us(games: int = 500) -> float:
         began = time.thread_time()
         for _ in range(games):
-            counted.add_starts(outputs)
+            counted.add_starts([READY] * 4)
             counted.add(Timing.REFEREE, 0.05)
             counted.add(Timing.GAME, 3.0)
         return (time.thread_time() - began) / games * 1e6
@@ -75,7 +73,7 @@ class Starter(ScriptedPlayer):
     """Says when it started, as a bot in a sandbox does."""
 
     def output(self) -> SeatOutput:
-        return started(0.004, 0.03)
+        return SeatOutput(started=READY)
 
 
 @pytest.mark.django_db(transaction=True)

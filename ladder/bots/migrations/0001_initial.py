@@ -142,6 +142,14 @@ class Migration(migrations.Migration):
                         max_length=80,
                     ),
                 ),
+                (
+                    "traceparent",
+                    models.CharField(
+                        blank=True,
+                        help_text="The trace of the upload, if it has one.",
+                        max_length=55,
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "ready_at",

@@ -375,6 +375,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "traceparent",
+                    models.CharField(
+                        blank=True,
+                        help_text="The trace of the match, if it has one.",
+                        max_length=55,
+                    ),
+                ),
+                (
                     "created_at",
                     models.DateTimeField(
                         db_default=django.db.models.functions.datetime.Now()

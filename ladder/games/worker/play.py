@@ -35,11 +35,12 @@ from engine.referee import (
 )
 from ladder.bots import players
 from ladder.bots.models import Submission
+from ladder.common import tracing
 from ladder.games import attempts
 from ladder.games.attempts import Claim, FinishedGame
 from ladder.games.capabilities import Capabilities, fit
 from ladder.games.models import Game, Match, Seat
-from ladder.games.worker import engine_adapter
+from ladder.games.worker import engine_adapter, game_trace
 from ladder.games.worker.heartbeat import DEADLINE, Heartbeat, SeatPlayer, Stopped
 from ladder.games.worker.timings import TIMINGS, Timing
 from ladder.runner.verdict import SeatOutput
@@ -179,9 +180,15 @@ def play(game: int, worker: int, running: RunningGames = RUNNING_GAMES) -> Attem
     4. Close the heartbeat. From here on only this thread writes for the claim.
     5. Finish the game, or fail or release the attempt.
     """
+    began_ns = tracing.now_ns()
     try:
         attempt = _claim(game, worker, running)
-        return AttemptEnd.NOT_TAKEN if attempt is None else _run(attempt, running)
+        if attempt is None:
+            return AttemptEnd.NOT_TAKEN
+        with game_trace.span_of(attempt.claim, attempt.game, began_ns) as span:
+            end = _run(attempt, running)
+            span.describe({"torres.end": end})
+            return end
     except Error as error:
         log.warning("cannot claim", game=game, error=str(error))
     except Exception:  # the lease ends, and the reaper ends the attempt
@@ -234,8 +241,8 @@ class _RunningAttempt:
     def __init__(
         self, claim: Claim, game: Game, doubted: set[int], open_player: OpenPlayer
     ) -> None:
-        self._claim = claim
-        self._game = game
+        self.claim = claim
+        self.game = game
         self._claimed_at = time.monotonic()
         self._doubted = doubted
         self._open_player = open_player
@@ -246,7 +253,7 @@ class _RunningAttempt:
     def run(self) -> AttemptEnd:
         try:
             record = self._let_referee_play()
-            result = engine_adapter.result(self._game, record)
+            result = engine_adapter.result(self.game, record)
         except Stopped:
             return self._give_up()
         except Exception as failure:  # the one boundary: our crash is not a bot's
@@ -254,7 +261,7 @@ class _RunningAttempt:
                 # We killed the players, so the failure is a consequence of the stop.
                 return self._give_up()
             if not isinstance(failure, ServiceFault):
-                log.exception("the referee failed", game=self._claim.game)
+                log.exception("the referee failed", game=self.claim.game)
             return self._fail(failure)
         self.heartbeat.close()
         if self.heartbeat.stop_reason:
@@ -263,44 +270,54 @@ class _RunningAttempt:
             return self._finish(result, self.heartbeat.outputs())
         except Error as refusal:
             # The database answered and refused, so a retry would not help.
-            log.exception("the result cannot be stored", game=self._claim.game)
+            log.exception("the result cannot be stored", game=self.claim.game)
             return self._fail(refusal)
 
     def _let_referee_play(self) -> GameRecord:
-        match = self._game.match
         seat_players: list[SeatPlayer] = []
-        with ExitStack() as opened:
-            for seat in self._game.seats.all():
+        with tracing.span("open players"), ExitStack() as opened:
+            for seat in self.game.seats.all():
                 player = self._open(seat)
                 opened.callback(player.kill)
                 seat_players.append(player)
             self.heartbeat.guard(seat_players)
             opened.pop_all()
+        with tracing.span("referee"):
+            return self._referee(seat_players)
+
+    def _referee(self, seat_players: Sequence[SeatPlayer]) -> GameRecord:
+        """Play the game, and count what that took."""
+        match = self.game.match
         cpu_s = time.thread_time()
-        record = referee.play(
-            engine_adapter.start(match),
-            seat_players,
-            seed=match.seed,
-            limits=match.limits,
-            watch=self.heartbeat.watch,
-        )
-        TIMINGS.add(Timing.REFEREE, time.thread_time() - cpu_s)
-        return record
+        try:
+            record = referee.play(
+                engine_adapter.start(match),
+                seat_players,
+                seed=match.seed,
+                limits=match.limits,
+                watch=self.heartbeat.watch,
+            )
+            TIMINGS.add(Timing.REFEREE, time.thread_time() - cpu_s)
+            return record
+        finally:
+            starts = [player.output().started for player in seat_players]
+            TIMINGS.add_starts(starts)
+            game_trace.record_starts(self.game, starts)
 
     def _open(self, seat: Seat) -> SeatPlayer:
         if seat.blamed:
             return BlamedPlayer()
         strict_clock = seat.number in self._doubted
-        limits = self._game.match.limits
+        limits = self.game.match.limits
         return self._open_player(seat.submission, limits, strict_clock=strict_clock)
 
     def _finish(
         self, result: FinishedGame, outputs: Sequence[SeatOutput]
     ) -> AttemptEnd:
-        TIMINGS.add_starts(outputs)
-        written = _retry_while_database_is_away(
-            lambda: attempts.finish(self._claim, result, outputs)
-        )
+        with tracing.span("finish"):
+            written = _retry_while_database_is_away(
+                lambda: attempts.finish(self.claim, result, outputs)
+            )
         if written is None:
             return AttemptEnd.UNKNOWN
         TIMINGS.add(Timing.GAME, time.monotonic() - self._claimed_at)
@@ -311,9 +328,8 @@ class _RunningAttempt:
         reason = f"{type(failure).__name__}: {failure}"
         seat = failure.seat if isinstance(failure, ServiceFault) else None
         outputs = self.heartbeat.outputs()
-        TIMINGS.add_starts(outputs)
         written = _retry_while_database_is_away(
-            lambda: attempts.fail(self._claim, reason, outputs, seat=seat)
+            lambda: attempts.fail(self.claim, reason, outputs, seat=seat)
         )
         return AttemptEnd.FAILED if written else AttemptEnd.UNKNOWN
 
@@ -324,7 +340,7 @@ class _RunningAttempt:
         if reason == DEADLINE:
             return self._fail(TimeoutError(reason))
         _retry_while_database_is_away(
-            lambda: attempts.release(self._claim.game, self._claim.fence, reason)
+            lambda: attempts.release(self.claim.game, self.claim.fence, reason)
         )
         return AttemptEnd.RELEASED
 

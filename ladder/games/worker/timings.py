@@ -11,7 +11,7 @@ from enum import StrEnum
 from threading import Lock
 from typing import TypedDict
 
-from ladder.runner.verdict import SeatOutput
+from ladder.runner.verdict import BotStart
 
 # From the order to a waiting zygote to the longest game.
 BUCKETS_S = (
@@ -59,14 +59,14 @@ class Timings:
             histogram["counts"][bucket] += 1
             histogram["sum"] += seconds
 
-    def add_starts(self, outputs: Sequence[SeatOutput]) -> None:
-        """Add how long the bots of a game took to start."""
-        for output in outputs:
-            if output.started is None:
+    def add_starts(self, starts: Sequence[BotStart | None]) -> None:
+        """Add how long bots took to start; None stands for one that did not."""
+        for start in starts:
+            if start is None:
                 continue
-            self.add(Timing.SANDBOX_START, output.started.sandbox_s)
-            if output.started.ready_s is not None:
-                self.add(Timing.BOT_READY, output.started.ready_s)
+            self.add(Timing.SANDBOX_START, start.sandbox_s)
+            if start.ready_s is not None:
+                self.add(Timing.BOT_READY, start.ready_s)
 
     def snapshot(self) -> dict[str, Histogram]:
         """Return a copy of all histograms."""
