@@ -62,6 +62,17 @@ def test_what_runs_no_bots_has_no_privileges(name: str) -> None:
     assert "privileged" not in service
 
 
+@pytest.mark.parametrize("name", sorted(SERVICES.keys() - {"db", "redis"}))
+def test_each_service_waits_for_the_migrations_by_itself(name: str) -> None:
+    """podman-compose starts them while `migrate` still runs."""
+    entrypoint = SERVICES[name]["entrypoint"]
+    init = json.loads(re.findall(r"^ENTRYPOINT (.*)$", DOCKERFILE, re.MULTILINE)[0])
+    waits = [] if name == "migrate" else ["python", MANAGE, "await_migrations"]
+
+    assert entrypoint == [*init, *waits]
+    assert "await_migrations" in get_commands()
+
+
 @pytest.mark.parametrize("name", ["worker", "builder"])
 def test_a_further_host_runs_the_same_workers(name: str) -> None:
     further = yaml.safe_load((DEPLOY / "compose.worker.yaml").read_text())

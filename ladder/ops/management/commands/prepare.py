@@ -17,9 +17,11 @@ class Command(ServiceCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        # The first step: a web server looks for the files when it starts, perhaps as
+        # soon as the database is migrated.
+        if settings.STATIC_ROOT:
+            call_command("collectstatic", interactive=False, verbosity=0)
         call_command("migrate", verbosity=options["verbosity"])
         house_bots.ensure_house_bots()
         ladder = ensure_default_ladder()
-        if settings.STATIC_ROOT:
-            call_command("collectstatic", interactive=False, verbosity=0)
         self.stdout.write(f"Ready: the ladder {ladder.slug!r} is open.")
