@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "ladder.comparisons",
     "ladder.practice",
     "ladder.tournaments",
+    "ladder.anomalies",
     "ladder.webhooks",
     "ladder.health",
     "ladder.web",

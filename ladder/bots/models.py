@@ -134,6 +134,27 @@ class Submission(models.Model):
         return f"{self.bot_id}/{self.digest}.zip"
 
 
+class SourceFingerprint(models.Model):
+    """A fingerprint of the files of a submission, to find copies (`anomalies`).
+
+    It is computed once, and deleted with the files. `hashes` are 64-bit numbers, the
+    least ones of `total`, in ascending order.
+    """
+
+    submission = models.OneToOneField(
+        Submission, models.CASCADE, primary_key=True, related_name="fingerprint"
+    )
+    method = models.PositiveSmallIntegerField(
+        help_text="The version of the method that computed it."
+    )
+    hashes = models.BinaryField()
+    total = models.PositiveIntegerField()
+    files = models.JSONField(help_text="A digest of each file, and its path.")
+
+    def __str__(self) -> str:
+        return f"fingerprint of {self.submission_id}"
+
+
 # The digest of a submission without files begins with this.
 LOST_DIGEST = "lost-"
 # A submission in one of these states still needs a worker.

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
-from ladder.bots.models import LOST_DIGEST, OPEN, Bot, Submission
+from ladder.bots.models import LOST_DIGEST, OPEN, Bot, SourceFingerprint, Submission
 from ladder.common.retention import RetentionRule
 
 
@@ -36,11 +36,12 @@ def rules() -> list[RetentionRule]:
 
 
 def forget_package(submission: Submission) -> None:
-    """Delete the package, the log and the report of a submission that plays no more.
+    """Delete the files, the log and the report of a submission that plays no more.
 
     The row stays, because results refer to it. Idempotent.
     """
     storages["bots"].delete(submission.package)
+    SourceFingerprint.objects.filter(submission=submission).delete()
     Submission.objects.filter(pk=submission.pk).update(
         status=Submission.Status.RETIRED,
         digest=f"{LOST_DIGEST}{submission.pk}",

@@ -24,6 +24,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from kombu.exceptions import InconsistencyError
 
+from ladder.anomalies.background import AnomalyProcess
 from ladder.bots import selectors as bots
 from ladder.common import publishing
 from ladder.common.publishing import BROKER_ERRORS
@@ -138,6 +139,7 @@ class Dispatcher:
         self._void_folder = VoidFolder()
         self._second_opinion = SecondOpinionProcess()
         self._dataset = DatasetProcess()
+        self._anomalies = AnomalyProcess()
         self._webhook_sender = SenderProcess()
         self._log = LogKeeper()
         self._welcomed_at: dict[int, float] = {}
@@ -158,6 +160,7 @@ class Dispatcher:
         self._void_folder.close()
         self._second_opinion.close()
         self._dataset.close()
+        self._anomalies.close()
         self._webhook_sender.close()
         connection.close()
 
@@ -268,6 +271,7 @@ class Dispatcher:
         self._part("void folder", self._void_folder.ensure, None)
         self._part("second opinion", self._second_opinion.ensure, None)
         self._part("dataset", self._dataset.ensure, None)
+        self._part("anomalies", self._anomalies.ensure, None)
         result.built = self._part(
             "uploads", lambda: self._send_build_hints(workers.slots, now), 0
         )

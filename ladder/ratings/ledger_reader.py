@@ -46,6 +46,15 @@ class MatchResult(NamedTuple):
     seats: list[tuple[int, int]]
 
 
+class RatedResult(NamedTuple):
+    """A rated game with its entry. The seats are those of the entry's inputs."""
+
+    seq: int
+    game: int
+    match: int
+    seats: list[dict[str, Any]]
+
+
 class Snapshot(NamedTuple):
     """All ratings of a season as of one moment, and the season's guards then."""
 
@@ -80,13 +89,19 @@ def changes(season: int, *, after: int, until: int) -> Iterator[list[RatingChang
 
 def match_results(season: int, until: int) -> Iterator[MatchResult]:
     """Yield the games of all entries up to `until` that no such entry voids."""
+    for _, game, match, seats in rated_results(season, until):
+        places = [(seat["submission"], seat["rank"]) for seat in seats]
+        yield MatchResult(game, match, places)
+
+
+def rated_results(season: int, until: int) -> Iterator[RatedResult]:
+    """Yield the same games as `match_results`, with all that the ledger says."""
     voided = {rated.game for rated in voided_games(season, until)}
     rows = _rows(season, ["inputs"], 0, until, ["game__match"])
-    for _, kind, game, match, inputs in rows:
+    for seq, kind, game, match, inputs in rows:
         if kind == EntryKind.GAME and game not in voided:
             seats = msgspec.json.decode(inputs)["seats"]
-            places = [(seat["submission"], seat["rank"]) for seat in seats]
-            yield MatchResult(game, match, places)
+            yield RatedResult(seq, game, match, seats)
 
 
 def _rows(

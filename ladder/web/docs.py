@@ -57,7 +57,10 @@ SECTIONS = (
             ("contract", "The contract: names and formats"),
         ),
     ),
-    ("Run a service", (("operating", "Operate a service"),)),
+    (
+        "Run a service",
+        (("operating", "Operate a service"), ("anomalies", "Anomalies")),
+    ),
     ("Read the code", (("glossary", "Glossary"), ("decisions", "Decisions"))),
 )
 OTHER_PAGES = "More pages"

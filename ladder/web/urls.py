@@ -4,6 +4,7 @@ from django.views.generic import RedirectView
 from ladder.tournaments.organising import Step
 from ladder.web import (
     account_views,
+    anomaly_views,
     comparison_views,
     credential_views,
     github_views,
@@ -152,6 +153,7 @@ urlpatterns = [
         )
         for step in Step
     ),
+    path("anomalies/", anomaly_views.AnomaliesPage.as_view(), name="anomalies"),
     path("play/", practice_views.PlayPage.as_view(), name="play"),
     path("play/<int:pk>/", practice_views.PracticePage.as_view(), name="practice"),
     *(

@@ -20,6 +20,7 @@ AREAS = {
     "matchmaking": "tests.bench.matchmaking",
     "leaderboard": "tests.bench.leaderboard",
     "second opinion": "tests.bench.second_opinion",
+    "anomalies": "tests.bench.anomalies",
     "cli": "tests.bench.startup",
     "match": "tests.bench.match",
     "pages": "tests.bench.pages",

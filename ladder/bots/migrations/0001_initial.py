@@ -196,4 +196,31 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.CreateModel(
+            name="SourceFingerprint",
+            fields=[
+                (
+                    "submission",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="fingerprint",
+                        serialize=False,
+                        to="bots.submission",
+                    ),
+                ),
+                (
+                    "method",
+                    models.PositiveSmallIntegerField(
+                        help_text="The version of the method that computed it."
+                    ),
+                ),
+                ("hashes", models.BinaryField()),
+                ("total", models.PositiveIntegerField()),
+                (
+                    "files",
+                    models.JSONField(help_text="A digest of each file, and its path."),
+                ),
+            ],
+        ),
     ]

@@ -74,45 +74,55 @@ def find_copies(
     2. Compare the uploads of the pairs with the most, and keep the closest two.
     3. Add the pairs of owners with equal files.
     """
+    uploads = [_without(upload, ignored, common_files) for upload in uploads]
     owners = np.array([upload.owner for upload in uploads], dtype=np.int64)
     by_owner: dict[int, list[int]] = defaultdict(list)
     for index, owner in enumerate(owners.tolist()):
         by_owner[owner].append(index)
-    equal = _equal_files(uploads, common_files)
-    pairs = {*_candidates(uploads, owners, ignored), *equal}
+    equal = _equal_files(uploads)
+    pairs = {*_candidates(uploads, owners), *equal}
     found = []
     for one, other in sorted(pairs):
         files = equal.get((one, other), frozenset())
-        finding = _closest(uploads, by_owner[one], by_owner[other], ignored, files)
+        finding = _closest(uploads, by_owner[one], by_owner[other], files)
         if finding.is_similar or finding.files:
             found.append(finding)
     return sorted(found, key=lambda each: (-len(each.files), -each.overlap.share))
 
 
+def _without(
+    upload: FingerprintedUpload, ignored: Hashes, common_files: frozenset[str]
+) -> FingerprintedUpload:
+    """Return an upload without what everybody may copy."""
+    sketch = upload.sketch.without(ignored)
+    return FingerprintedUpload(upload.owner, sketch, upload.files - common_files)
+
+
 def _equal_files(
-    uploads: Sequence[FingerprintedUpload], common_files: frozenset[str]
+    uploads: Sequence[FingerprintedUpload],
 ) -> dict[tuple[int, int], frozenset[str]]:
-    """Return the equal files of each pair of owners."""
+    """Return the equal files of the pairs of owners with the most equal files."""
     owners_of: dict[str, set[int]] = defaultdict(set)
     for upload in uploads:
-        for digest in upload.files - common_files:
+        for digest in upload.files:
             owners_of[digest].add(upload.owner)
     equal: dict[tuple[int, int], frozenset[str]] = {}
     for digest, owners in owners_of.items():
         if len(owners) <= MAX_OWNERS:
             for pair in combinations(sorted(owners), 2):
                 equal[pair] = equal.get(pair, frozenset()) | {digest}
-    return equal
+    most = sorted(equal, key=lambda pair: (-len(equal[pair]), pair))[:MAX_CANDIDATES]
+    return {pair: equal[pair] for pair in most}
 
 
 def _candidates(
-    uploads: Sequence[FingerprintedUpload], owners: Integers, ignored: Hashes
+    uploads: Sequence[FingerprintedUpload], owners: Integers
 ) -> list[tuple[int, int]]:
     """Return the pairs of owners that share many hashes, those with the most first."""
     keys = np.zeros(0, dtype=np.int64)
     counts = np.zeros(0, dtype=np.int64)
     count = int(owners.max(initial=0)) + 1
-    for hashes, owner in _hashes_by_owner(uploads, owners, ignored):
+    for hashes, owner in _hashes_by_owner(uploads, owners):
         pairs = np.concatenate(list(_sharing_pairs(hashes, owner, count)))
         keys, place = np.unique(np.concatenate([keys, pairs]), return_inverse=True)
         weights = np.concatenate([counts, np.ones(len(pairs), dtype=np.int64)])
@@ -133,7 +143,7 @@ def _sharing_pairs(hashes: Hashes, owner: Integers, count: int) -> Iterator[Inte
 
 
 def _hashes_by_owner(
-    uploads: Sequence[FingerprintedUpload], owners: Integers, ignored: Hashes
+    uploads: Sequence[FingerprintedUpload], owners: Integers
 ) -> Iterator[tuple[Hashes, Integers]]:
     """Yield each hash of each owner once, in the order of the hashes and owners.
 
@@ -151,7 +161,6 @@ def _hashes_by_owner(
         hashes, owner = hashes[order], owner[order]
         new = np.ones(len(hashes), dtype=bool)
         new[1:] = (hashes[1:] != hashes[:-1]) | (owner[1:] != owner[:-1])
-        new &= ~np.isin(hashes, ignored)
         yield hashes[new], owner[new]
 
 
@@ -159,15 +168,13 @@ def _closest(
     uploads: Sequence[FingerprintedUpload],
     one: Sequence[int],
     other: Sequence[int],
-    ignored: Hashes,
     files: frozenset[str],
 ) -> CopyFinding:
     """Return the two uploads of two owners that have most in common."""
     mine = _likely(uploads, one, other, files)
     theirs = _likely(uploads, other, one, files)
     pairs = [
-        _compare(uploads, min(pair), max(pair), ignored, files)
-        for pair in product(mine, theirs)
+        _compare(uploads, min(pair), max(pair), files) for pair in product(mine, theirs)
     ]
     return max(pairs, key=_closeness)
 
@@ -176,10 +183,9 @@ def _compare(
     uploads: Sequence[FingerprintedUpload],
     first: int,
     second: int,
-    ignored: Hashes,
     files: frozenset[str],
 ) -> CopyFinding:
-    shared = overlap(uploads[first].sketch, uploads[second].sketch, ignored)
+    shared = overlap(uploads[first].sketch, uploads[second].sketch)
     equal = uploads[first].files & uploads[second].files & files
     return CopyFinding(first, second, shared, equal)
 

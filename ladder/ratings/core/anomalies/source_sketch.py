@@ -67,7 +67,12 @@ class SourceSketch:
         """Up to this hash the sketch holds all that there are."""
         if self.total <= len(self.hashes):
             return int(np.iinfo(np.uint64).max)
-        return int(self.hashes[-1])
+        return int(self.hashes[-1]) if len(self.hashes) else 0
+
+    def without(self, ignored: Hashes) -> "SourceSketch":
+        """Return the sketch without these hashes. It stays complete up to its limit."""
+        own = self.hashes[~np.isin(self.hashes, ignored)]
+        return SourceSketch(own, self.total - (len(self.hashes) - len(own)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +112,12 @@ def sketch(hashes: Iterable[Hashes], ignored: Hashes) -> SourceSketch:
     return SourceSketch(own[:SKETCH_SIZE], len(own))
 
 
-def overlap(one: SourceSketch, other: SourceSketch, ignored: Hashes) -> SketchOverlap:
-    """Compare two sketches where both are complete, without the ignored hashes."""
+def overlap(one: SourceSketch, other: SourceSketch) -> SketchOverlap:
+    """Compare two sketches up to the hash at which both are complete."""
     limit = np.uint64(min(one.limit, other.limit))
-    parts = [
-        np.setdiff1d(each.hashes[each.hashes <= limit], ignored)
-        for each in (one, other)
-    ]
+    parts = [each.hashes[each.hashes <= limit] for each in (one, other)]
     shared = len(np.intersect1d(parts[0], parts[1], assume_unique=True))
-    smaller = min(len(parts[0]), len(parts[1]))
+    smaller = min(len(part) for part in parts)
     return SketchOverlap(shared / smaller if smaller else 0.0, shared, smaller)
 
 
