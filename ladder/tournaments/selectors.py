@@ -96,8 +96,7 @@ def fixture_records(
     rows = seats.values_list("fixture_id", "number", "entrant_id", "points", "score")
     # Columns and slices, because to make a list of each seat takes twice as long.
     columns = list(zip(*sorted(_plain(rows)), strict=True)) or [()] * 5
-    owners, _, entrants, texts, scores = columns
-    points = tuple(map(_fraction, texts))
+    owners, _, entrants, points, scores = columns
     sizes = Counter(owners)
     records = {}
     first = 0
@@ -105,9 +104,10 @@ def fixture_records(
         last = first + sizes[pk]
         result = None
         if how and (known_rounds is None or round_ <= known_rounds):
-            result = FixtureResult(_KINDS[how], points[first:last], scores[first:last])
-        key = FixtureKey(round_, pool, table, leg)
-        records[pk] = FixtureRecord(key, entrants[first:last], result)
+            values = (_KINDS[how], _fractions(points[first:last]), scores[first:last])
+            result = _new(FixtureResult, values)
+        key = _new(FixtureKey, (round_, pool, table, leg))
+        records[pk] = _new(FixtureRecord, (key, entrants[first:last], result))
         first = last
     return records
 
@@ -126,12 +126,13 @@ def _plain(rows: QuerySet[Any, tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 _KINDS = {kind.value: kind for kind in ResultKind}
+_new = tuple.__new__  # to call the class of a named tuple takes twice as long
 
 
 @lru_cache(maxsize=1024)
-def _fraction(text: str) -> Fraction:
-    """Return a number of points; an open fixture has none. Few are different."""
-    return Fraction(text or 0)
+def _fractions(texts: tuple[str, ...]) -> tuple[Fraction, ...]:
+    """Return the points of a result. Most results share one of a few such objects."""
+    return tuple(Fraction(text or 0) for text in texts)
 
 
 # The queries that decide whether `advance` has work to do for a tournament.

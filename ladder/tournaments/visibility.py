@@ -173,14 +173,6 @@ def last_visible_round(tournament: Tournament) -> int | None:
 
 
 _SHOWN_SEATS = "shown_seats"
-_SEAT_COLUMNS = (
-    "fixture",
-    "number",
-    "points",
-    "score",
-    "entrant__bot__slug",
-    "entrant__bot__name",
-)
 
 
 def fixtures(tournament: Tournament) -> QuerySet[Fixture]:
@@ -189,20 +181,22 @@ def fixtures(tournament: Tournament) -> QuerySet[Fixture]:
     Of a round that is not known, only the first match of each contest is shown: that
     there is another one would tell the result of the first.
     """
-    seats = FixtureSeat.objects.order_by("number").select_related("entrant__bot")
-    # Whole rows of entrants and bots, and a queryset for each fixture, take three times
-    # as long.
-    shown = Prefetch("seats", seats.only(*_SEAT_COLUMNS), to_attr=_SHOWN_SEATS)
-    rows = tournament.fixtures.select_related("match")
+    # Rows of entrants, bots and matches, and a queryset for each fixture, take several
+    # times as long.
+    seats = FixtureSeat.objects.order_by("number").annotate(
+        bot=F("entrant__bot__slug"), name=F("entrant__bot__name")
+    )
+    shown = Prefetch("seats", seats, to_attr=_SHOWN_SEATS)
+    rows = tournament.fixtures.annotate(embargo=F("match__embargo"))
     if tournament.held_back:
         revealed = tournament.revealed
         rows = rows.filter(Q(round__lte=revealed) | Q(round=revealed + 1, leg=0))
     return rows.prefetch_related(shown).order_by("round", "-pool", "table", "leg")
 
 
-def visible_fixture(tournament: Tournament, row: Fixture) -> VisibleFixture:
+def _visible_fixture(tournament: Tournament, row: Fixture) -> VisibleFixture:
     known = is_known(tournament, row.round) and bool(row.how)
-    is_public = row.match is not None and not row.match.embargo
+    is_public = getattr(row, "embargo", None) is False  # None: there is no match
     return VisibleFixture(
         round=row.round,
         pool=POOL_NAMES.get(row.pool, f"group {row.pool}"),
@@ -212,8 +206,8 @@ def visible_fixture(tournament: Tournament, row: Fixture) -> VisibleFixture:
         how=row.how if known else None,
         entrants=[
             VisibleSeat(
-                bot=seat.entrant.bot.slug,
-                name=seat.entrant.bot.name,
+                bot=seat.bot,
+                name=seat.name,
                 points=seat.points if known else None,
                 score=seat.score if known else None,
             )
@@ -272,7 +266,7 @@ def rounds(tournament: Tournament, only: Collection[int]) -> list[VisibleRound]:
     """Return those of the rounds ``only`` that are shown, each with its fixtures."""
     by_round: dict[int, list[VisibleFixture]] = {}
     for row in fixtures(tournament).filter(round__in=only):
-        by_round.setdefault(row.round, []).append(visible_fixture(tournament, row))
+        by_round.setdefault(row.round, []).append(_visible_fixture(tournament, row))
     return [
         VisibleRound(round_, is_known(tournament, round_), rows)
         for round_, rows in by_round.items()
@@ -328,27 +322,31 @@ def overview(tournament: Tournament) -> Overview:
     by TORRES_FRESH_SECONDS, or by OVERVIEW_COST_FACTOR times what they cost.
     """
     fresh_s = settings.TORRES_FRESH_SECONDS
+    if not fresh_s:
+        return _overview(tournament)
     recent_key = f"tournament-overview-{tournament.pk}"
-    recent: Overview | None = cache.get(recent_key) if fresh_s else None
-    if recent is not None:
-        return recent
-    key = f"{recent_key}-{_version(tournament)}"
-    known: Overview | None = cache.get(key)
+    known: Overview | None = cache.get(cache.get(recent_key, ""))
+    if known is not None:
+        return known
     started = time.monotonic()
+    key = f"{recent_key}-{_version(tournament)}"
+    known = cache.get(key)
     if known is None:
-        with collector_paused():
-            known = _overview(tournament)
-        cache.set(key, known, MAX_OVERVIEW_AGE_S if fresh_s else 0)
+        known = _overview(tournament)
+        cache.set(key, known, MAX_OVERVIEW_AGE_S)
     cost_s = time.monotonic() - started
-    cache.set(recent_key, known, max(fresh_s, OVERVIEW_COST_FACTOR * cost_s))
+    cache.set(recent_key, key, max(fresh_s, OVERVIEW_COST_FACTOR * cost_s))
     return known
 
 
+@collector_paused()
 def _overview(tournament: Tournament) -> Overview:
     order = standings(tournament)
     if order is None:
         return Overview([], [], [], CrossTables([], 0))
-    rows = {row.pk: row for row in tournament.entrants.select_related("bot")}
+    columns = ("tournament", "seed", "withdrawn_at", "bot__slug", "bot__name")
+    entered = tournament.entrants.select_related("bot").only(*columns)
+    rows = {row.pk: row for row in entered.order_by()}
     known_rounds = tournament.revealed if tournament.held_back else None
     return Overview(
         _lines(order, rows),
@@ -360,14 +358,14 @@ def _overview(tournament: Tournament) -> Overview:
 
 def _version(tournament: Tournament) -> str:
     """Return a text that changes with everything on which an overview depends."""
-    decided = tournament.fixtures.exclude(how="").aggregate(
-        count=Count("pk"), last=Max("decided_at")
+    fixtures = tournament.fixtures.aggregate(
+        count=Count("pk"), decided=Count("decided_at"), last=Max("decided_at")
     )
-    rows = tournament.entrants
-    left = rows.aggregate(count=Count("withdrawn_at"), last=Max("withdrawn_at"))
-    parts = (tournament.status, tournament.revealed, *decided.values(), *left.values())
-    fixtures = tournament.fixtures.count()
-    return hashlib.sha256(repr((parts, fixtures)).encode()).hexdigest()
+    left = tournament.entrants.aggregate(
+        count=Count("withdrawn_at"), last=Max("withdrawn_at")
+    )
+    parts = (tournament.status, tournament.revealed, *fixtures.values(), *left.values())
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def _lines(order: Standings, rows: EntrantRows) -> list[VisibleLine]:

@@ -106,7 +106,7 @@ def entrant_records(
         how, points, scores = result
         if len(points) == 2 and how is ResultKind.PLAYED:
             one, two = keys
-            own, theirs = whole[id(points[0])], whole[id(points[1])]
+            own, theirs = whole[id(points)]
             margin = scores[0] - scores[1]
             _add_meeting(records.get(one), two, own, theirs, margin)
             _add_meeting(records.get(two), one, theirs, own, -margin)
@@ -117,20 +117,19 @@ def entrant_records(
     return records
 
 
-def _in_whole_numbers(fixtures: Sequence[FixtureRecord]) -> tuple[int, dict[int, int]]:
-    """Return the denominator of all points, and the numerators by object.
+def _in_whole_numbers(
+    fixtures: Sequence[FixtureRecord],
+) -> tuple[int, dict[int, tuple[int, ...]]]:
+    """Return the denominator of all points, and their numerators by tuple of points.
 
-    The objects exist as long as the fixtures, so their ids are unique. To look up a
+    The tuples exist as long as the fixtures, so their ids are unique. To look up a
     fraction itself takes as long as to add it.
     """
-    distinct = {
-        id(points): points
-        for fixture in fixtures
-        if fixture.result is not None
-        for points in fixture.result.points
+    distinct = {id(f.result.points): f.result.points for f in fixtures if f.result}
+    unit = math.lcm(*(p.denominator for points in distinct.values() for p in points))
+    whole = {
+        key: tuple(int(p * unit) for p in points) for key, points in distinct.items()
     }
-    unit = math.lcm(*(points.denominator for points in distinct.values()))
-    whole = {key: int(points * unit) for key, points in distinct.items()}
     return unit, whole
 
 
@@ -156,11 +155,13 @@ def _add_each(
     records: Mapping[int, EntrantRecord],
     keys: Sequence[int],
     result: FixtureResult,
-    whole: Mapping[int, int],
+    whole: Mapping[int, Sequence[int]],
 ) -> None:
-    for seat, (key, points) in enumerate(zip(keys, result.points, strict=True)):
+    for seat, (key, units) in enumerate(
+        zip(keys, whole[id(result.points)], strict=True)
+    ):
         if key in records:
-            records[key].units += whole[id(points)]
+            records[key].units += units
             _add(records[key], keys, result, seat)
 
 
@@ -217,18 +218,23 @@ class TieBreakTable:
         }
 
     @cached_property
+    def _tied(self) -> dict[tuple[bool, int], list[int]]:
+        """The entrants with the same points, in units, apart from those that left."""
+        tied: dict[tuple[bool, int], list[int]] = {}
+        for key, points in self._whole.items():
+            tied.setdefault((key not in self.left, points), []).append(key)
+        return tied
+
+    @cached_property
     def rank_groups(self) -> list[list[int]]:
         """The entrants, best first; those of one group share a rank, sorted by seed."""
-        by_points: dict[tuple[bool, Fraction], list[int]] = {}
-        for key, record in self.records.items():
-            by_points.setdefault((key not in self.left, record.points), []).append(key)
         return [
             sorted(group, key=self.seeds.__getitem__)
-            for points in sorted(by_points, reverse=True)
-            for group in self._split(by_points[points], self.breaks)
+            for points in sorted(self._tied, reverse=True)
+            for group in self._split(self._tied[points], self.breaks)
         ]
 
-    @property
+    @cached_property
     def lines(self) -> list[StandingsLine]:
         lines: list[StandingsLine] = []
         for group in self.rank_groups:
@@ -323,11 +329,7 @@ class TieBreakTable:
         own = self.records[one].points
         theirs = self.records[two].points
         sentences = [_comparison("points", own, theirs)]
-        tied = [
-            k
-            for k, points in self._whole.items()
-            if points == self._whole[one] and (k in self.left) == (one in self.left)
-        ]
+        tied = self._tied[one not in self.left, self._whole[one]]
         for rule in self.breaks:
             if own != theirs:
                 return sentences
