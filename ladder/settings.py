@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "ladder.moderation",
     "ladder.ratings",
     "ladder.comparisons",
+    "ladder.analysis",
     "ladder.practice",
     "ladder.tournaments",
     "ladder.anomalies",
@@ -332,6 +333,7 @@ TORRES_KEEP_WORKERS_DAYS = env.float("TORRES_KEEP_WORKERS_DAYS", default=30.0)
 # Rejected uploads, with their files.
 TORRES_KEEP_REJECTED_DAYS = env.float("TORRES_KEEP_REJECTED_DAYS", default=30.0)
 # Games that people played by hand.
+TORRES_KEEP_ANALYSES_DAYS = env.float("TORRES_KEEP_ANALYSES_DAYS", default=365.0)
 TORRES_KEEP_PRACTICE_DAYS = env.float("TORRES_KEEP_PRACTICE_DAYS", default=30.0)
 # Sessions and tokens after they have expired.
 TORRES_KEEP_EXPIRED_DAYS = env.float("TORRES_KEEP_EXPIRED_DAYS", default=1.0)
@@ -469,6 +471,9 @@ TORRES_COMPARISON_SLOTS = env.int("TORRES_COMPARISON_SLOTS", default=0)
 TORRES_PRACTICE_SLOTS = env.int("TORRES_PRACTICE_SLOTS", default=2)
 # The number of games that one user may begin in an hour.
 TORRES_PRACTICE_PER_HOUR = env.int("TORRES_PRACTICE_PER_HOUR", default=20)
+
+# How many analyses of games one user may request in 24 hours. 0 switches them off.
+TORRES_ANALYSES_PER_DAY = env.int("TORRES_ANALYSES_PER_DAY", default=20)
 # The time of a person in seconds: for each decision, and a bank for the whole game.
 TORRES_PRACTICE_MOVE_SECONDS = env.float("TORRES_PRACTICE_MOVE_SECONDS", default=60.0)
 TORRES_PRACTICE_BANK_SECONDS = env.float("TORRES_PRACTICE_BANK_SECONDS", default=600.0)

@@ -6,6 +6,7 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from ladder.accounts import urls as accounts
+from ladder.analysis import urls as analysis
 from ladder.bots import urls as bots
 from ladder.comparisons import urls as comparisons
 from ladder.datasets import urls as datasets
@@ -27,6 +28,7 @@ api = [
     *ratings.urlpatterns,
     *tournaments.urlpatterns,
     *comparisons.urlpatterns,
+    *analysis.urlpatterns,
     *datasets.urlpatterns,
     path("events/", EventList.as_view(), name="events"),
     path("workers/", WorkerSums.as_view(), name="workers"),

@@ -85,6 +85,11 @@ COMMANDS = {
     "render": CommandHome(
         "ladder.cli.render", "render", "Draw a replay as .svg, .png or animated .gif."
     ),
+    "analyse": CommandHome(
+        "ladder.cli.analyse",
+        "analyse",
+        "Find the turns that decided a game, and what else was possible.",
+    ),
     "trace": CommandHome(
         "ladder.cli.replays", "trace", "Print each action of a replay as JSON."
     ),

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import Count, Max, OuterRef, QuerySet, Subquery, Value
 
+from ladder.analysis import selectors as analysis
 from ladder.bots import selectors as bots
 from ladder.bots.models import Submission
 from ladder.common.fixed_query import (
@@ -46,7 +47,7 @@ def _compose() -> ComposedQuery:
     """Return the query. Each part of it reads a few entries of an index.
 
     1. Whether something waits: summaries, games to cancel, uploads, tournaments,
-       comparisons, or finals.
+       comparisons, analyses, or finals.
     2. When the last game finished, for the rater.
     3. How many games are voided.
     4. When the last upload became ready, for the ladders on which its bot plays.
@@ -65,6 +66,7 @@ def _compose() -> ComposedQuery:
             scheduled_now(),
             tournaments.running(),
             comparisons.running_rows(),
+            analysis.waiting(),
             Season.objects.filter(status=Season.Status.FINALS),
         ),
         composed(finished.values("finished_at")[:1]),

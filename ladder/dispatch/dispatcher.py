@@ -25,6 +25,7 @@ from django.db import connection
 from kombu.exceptions import InconsistencyError
 
 from ladder.anomalies.background import AnomalyProcess
+from ladder.analysis.background import AnalysisProcess
 from ladder.bots import selectors as bots
 from ladder.common import publishing
 from ladder.common.publishing import BROKER_ERRORS
@@ -140,6 +141,7 @@ class Dispatcher:
         self._second_opinion = SecondOpinionProcess()
         self._dataset = DatasetProcess()
         self._anomalies = AnomalyProcess()
+        self._analysis = AnalysisProcess()
         self._webhook_sender = SenderProcess()
         self._log = LogKeeper()
         self._welcomed_at: dict[int, float] = {}
@@ -161,6 +163,7 @@ class Dispatcher:
         self._second_opinion.close()
         self._dataset.close()
         self._anomalies.close()
+        self._analysis.close()
         self._webhook_sender.close()
         connection.close()
 
@@ -272,6 +275,7 @@ class Dispatcher:
         self._part("second opinion", self._second_opinion.ensure, None)
         self._part("dataset", self._dataset.ensure, None)
         self._part("anomalies", self._anomalies.ensure, None)
+        self._part("analysis", self._analysis.ensure, None)
         result.built = self._part(
             "uploads", lambda: self._send_build_hints(workers.slots, now), 0
         )

@@ -11,6 +11,7 @@ import structlog
 from django.db import connection
 
 from ladder.accounts import retention as accounts
+from ladder.analysis import retention as analysis
 from ladder.bots import retention as bots
 from ladder.common import scratch
 from ladder.common.retention import RetentionRule
@@ -35,6 +36,7 @@ def rules() -> list[RetentionRule]:
         *bots.rules(),
         *accounts.rules(),
         *practice.rules(),
+        *analysis.rules(),
         *webhooks.rules(),
         *events.rules(fan_out.oldest_needed),
         *erasure.rules(),

@@ -45,6 +45,7 @@ SECTIONS = (
             ("tournaments", "Tournaments"),
             ("playing", "Play by hand"),
             ("public-log", "The public log"),
+            ("analysis", "Analyse a game"),
         ),
     ),
     (

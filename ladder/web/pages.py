@@ -22,7 +22,8 @@ from ladder.ratings import memberships
 from ladder.ratings.memberships import LadderPlace
 from ladder.ratings.models import Challenge, Pairing, Season
 from ladder.tournaments.models import Fixture
-from ladder.web import boards, bot_pages, comparison_pages
+from ladder.web import analysis_pages, boards, bot_pages, comparison_pages
+from ladder.web.analysis_pages import ShownAnalysis
 from ladder.web.boards import LadderStanding
 from ladder.web.bot_pages import SeasonChoice
 from ladder.web.comparison_pages import ComparisonOffer
@@ -149,6 +150,7 @@ class GameDetails:
     notes: list[dict[str, Any]]
     origin: MatchOrigin
     record: GameRecordView
+    analysis: ShownAnalysis | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +228,7 @@ def game_details(game: Game, person: Person) -> GameDetails:
         notes=_notes(logs),
         origin=origin(game.match),
         record=record(game),
+        analysis=analysis_pages.shown(game),
     )
 
 

@@ -25,6 +25,8 @@ PROBLEMS = {
     "practice-is-off": "This service offers no games by hand.",
     "old-question": "The game does not ask this question any more. Read its state.",
     "bad-answer": "The actions are not legal in this position. The detail says why.",
+    "bad-analysis": "There is no such position to analyse. The detail says why.",
+    "analysis-is-off": "This service analyses no games.",
     "build-failed": "The bot does not compile. The log shows the compiler's errors.",
     "bad-user-name": "The user name has characters that are not permitted.",
     "github-failed": "GitHub did not confirm who somebody is.",

@@ -5,6 +5,7 @@ from ladder.tournaments.organising import Step
 from ladder.web import (
     account_views,
     anomaly_views,
+    analysis_views,
     comparison_views,
     credential_views,
     github_views,
@@ -98,6 +99,21 @@ urlpatterns = [
     ),
     path(
         "games/<int:pk>/stream/", stream_views.GameStream.as_view(), name="game-stream"
+    ),
+    path(
+        "games/<int:pk>/analysis/",
+        analysis_views.AnalysisPage.as_view(),
+        name="analysis-page",
+    ),
+    path(
+        "games/<int:pk>/what-if/",
+        analysis_views.WhatIfPage.as_view(),
+        name="what-if-page",
+    ),
+    path(
+        "games/<int:pk>/analyse/",
+        analysis_views.RequestAnalysisAction.as_view(),
+        name="request-analysis",
     ),
     path("live/stream/", stream_views.LiveStream.as_view(), name="live-stream"),
     path("games/<int:pk>/board.svg", replay_views.GameBoard.as_view(), name="board"),

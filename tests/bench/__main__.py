@@ -65,6 +65,9 @@ def main(arguments: list[str]) -> None:
     if arguments[:1] == ["scale"] and arguments[1:]:
         import_module(AREAS["scale"]).report(arguments[1:])
         return
+    if arguments[:1] == ["analysis"]:  # it takes a quarter of an hour
+        import_module("tests.bench.analysis").report(arguments[1:])
+        return
     if arguments[:1] == ["house_table"]:  # it takes hours, so it is no area
         import_module("tests.bench.house_table").report(arguments[1:])
         return

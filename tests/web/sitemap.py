@@ -3,6 +3,7 @@
 A new route is found without being named here. Tests visit all of them.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -17,11 +18,14 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
+from engine import turning_points
 from ladder.accounts import invitations, tokens
+from ladder.analysis.models import Analysis
 from ladder.bots.models import Bot, Submission
 from ladder.events import outbox, stream
 from ladder.events.kinds import EventKind
 from ladder.events.models import Event
+from ladder.games import visibility
 from ladder.games.models import Game, Match
 from ladder.moderation.models import AuditEntry, StoppedUnit
 from ladder.ops.fill import cups
@@ -85,6 +89,7 @@ def _values(route: str) -> dict[str, str]:
         slug = "cup-1"
     kinds: list[Any] = [("matches/", Match), ("submissions/", Submission)]
     kinds += [("play/", PracticeGame), ("webhooks/", Webhook)]
+    kinds += [("api/v1/analyses/", Analysis)]
     model = next((model for name, model in kinds if name in route), Game)
     own = {"seats__submission__bot__owner__username": "olga"}  # its page shows more
     finished = Game.objects.filter(status="finished", **own).earliest("pk")
@@ -151,8 +156,20 @@ def fill(size: dict[str, int]) -> None:
         invitations.new_invitation(owner, note=f"note {number}")
         tokens.new_token(owner)
     practise(owner, size["bots"])
+    analyse(size["bots"])
     deliver(owner, size["bots"])
     factories.log_all()
+
+
+def analyse(count: int) -> None:
+    """Let a game have analyses: of the whole game, and of positions."""
+    own = {"seats__submission__bot__owner__username": "olga"}
+    game = Game.objects.filter(status="finished", **own).earliest("pk")
+    document = turning_points.analyse(json.loads(visibility.replay(game)), games=2)
+    ended = {"status": "finished", "document": document, "ended_at": Now()}
+    Analysis.objects.create(game=game, key="", **ended)
+    for ply in range(1, count):
+        Analysis.objects.create(game=game, key=str(ply), ply=ply)
 
 
 def deliver(owner: User, count: int) -> None:

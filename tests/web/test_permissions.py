@@ -23,6 +23,7 @@ from rest_framework.test import APIClient
 
 from ladder.accounts import scopes, tokens
 from ladder.accounts.scopes import Scope
+from ladder.analysis.models import Analysis
 from ladder.bots.models import Bot
 from ladder.comparisons.models import VersionComparison
 from ladder.events import stream
@@ -129,6 +130,9 @@ EXPECTED = {
     ("get", "games/<int:pk>/logs/"): owners(200),
     ("get", "games/<int:pk>/receipt/"): PUBLIC,
     ("get", "submissions/<int:pk>/receipt/"): PUBLIC,
+    ("get", "games/<int:pk>/analyses/"): PUBLIC,
+    ("post", "games/<int:pk>/analyses/"): signed_in(202),
+    ("get", "analyses/<int:pk>/"): PUBLIC,
     ("get", "events/"): PUBLIC,
     ("get", "datasets/"): PUBLIC,
     ("get", "datasets/<slug:day>/manifest.json"): PUBLIC,
@@ -276,6 +280,7 @@ class PermissionRows:
 
     show: Show
     comparison: int
+    analysis: int
     delivery: WebhookDelivery
     secret_game: Game
     clients: dict[str, APIClient]
@@ -314,6 +319,7 @@ class PermissionRows:
             "matches": game.match_id,
             "submissions": self.show.anas.pk,
             "comparisons": self.comparison,
+            "analyses": self.analysis,
             "webhooks": self.delivery.webhook_id,
         }
         route = route.removeprefix("operate/")
@@ -372,6 +378,7 @@ def world(
         yield PermissionRows(
             show,
             comparison.pk,
+            Analysis.objects.create(game=show.game, key="what if", ply=3).pk,
             deliver(show.anas.bot.owner),
             play_secretly(),
             clients(),

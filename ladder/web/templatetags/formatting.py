@@ -94,6 +94,18 @@ def signed(value: float | None) -> str:
 
 
 @register.filter
+def signed_whole(value: int) -> str:
+    """Format a whole difference with its sign."""
+    return f"{'−' if value < 0 else '+' if value else ''}{abs(value)}"
+
+
+@register.filter
+def twice(error: float) -> str:
+    """Format twice a standard error, the half of a 95 % interval."""
+    return f"{2 * error:.1f}"
+
+
+@register.filter
 def arrow(value: float | None) -> str:
     """Return an arrow for the direction of a change, empty if it rounds to 0.00."""
     if value is None or abs(value) < 0.005:

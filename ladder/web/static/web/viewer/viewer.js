@@ -21,6 +21,8 @@ const seats = document.querySelector("#seats tbody");
 const list = byId("moves");
 const live = byId("live");
 const playButton = byId("play");
+const whatIf = byId("what-if");
+const marks = read("turning-points", []);
 const notes = new Map(read("owner-notes", []).map((note) => [note.move, note.note]));
 const settings = { view: "iso", motion: !matchMedia("(prefers-reduced-motion: reduce)").matches, speed: "normal", legal: false, ...remembered() };
 
@@ -149,6 +151,10 @@ function show(index, { link = true } = {}) {
   describe(frame);
   curve.point(at);
   slider.value = String(at);
+  if (viewer.dataset.whatIf) {
+    whatIf.hidden = frame.over;
+    whatIf.href = `${viewer.dataset.whatIf}?ply=${at}`;
+  }
   slider.setAttribute("aria-valuetext", description.textContent);
   byId("count").value = `${at} of ${frames.length - 1}`;
   const current = frame.move === null ? undefined : moves[frame.move];
@@ -274,8 +280,21 @@ function listMoves() {
   moves = [...list.children];
 }
 
+// Links above the slider to the turns that changed the chances most.
+function drawMarks() {
+  byId("marks").replaceChildren(...marks.map(({ ply, seat, text }) => {
+    const mark = element("a", `mark seat${seat}`, "▾");
+    mark.href = `#ply=${ply}`;
+    mark.title = text;
+    mark.setAttribute("aria-label", `Turning point, ${text}`);
+    mark.style.setProperty("--at", ply / Math.max(1, frames.length - 1));
+    return mark;
+  }));
+}
+
 function load() {
   slider.max = String(frames.length - 1);
+  drawMarks();
   board.load(frames);
   curve.load(frames);
 }

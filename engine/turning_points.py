@@ -1,0 +1,298 @@
+"""The analysis of a finished game: its course, its turning points, and what if.
+
+The course is the outlook (`analysis.Outlook`) before each turn. Each turn is compared
+with the next one: what it changed is its swing, which is partly the decision of the
+seat, partly what it drew, and partly noise. The largest swings that exceed the noise
+are the turning points. All figures are computed the same again for the same replay.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from random import Random
+from typing import NamedTuple, TypedDict
+
+from engine.analysis import WIDTH, Outlook, Policy, reshuffled
+from engine.errors import EngineError, IllegalAction
+from engine.game import TorresGame
+from engine.kernel import Position
+from engine.moves import Decision
+from engine.notation import text
+from engine.replay import game_at, play_again
+
+FORMAT = "torres-analysis/1"
+WHAT_IF_FORMAT = "torres-what-if/1"
+GAMES = 48
+"""The games from each position."""
+FIRST_GAMES = 4
+"""The games of each alternative before the best ones get more."""
+BEST = 8
+"""The alternatives that get all games, besides the one that was played."""
+MAX_TURNING_POINTS = 5
+CLEAR = 2.0
+"""A swing is clear if it exceeds this many standard errors."""
+MIN_SWING = 0.1
+"""A turning point changes the chance of a seat by at least this."""
+MAX_LINE = 64
+"""The actions of a line after which alternatives are compared."""
+MAX_LISTED = 40
+"""The alternatives that are listed; the others are worse."""
+
+
+class TurnOutlook(TypedDict):
+    """The outlook before a turn, or at the end; `seat` is then null."""
+
+    ply: int
+    seat: int | None
+    phase: int
+    round: int
+    leads: list[float]
+    lead_errors: list[float]
+    chances: list[float]
+    chance_errors: list[float]
+
+
+class Swing(TypedDict):
+    """How much a turn changed the outlook of the seat that played it."""
+
+    ply: int
+    end: int
+    seat: int
+    lead: float
+    chance: float
+    error: float
+    """The standard error of the change of the chance."""
+
+
+class GameAnalysis(TypedDict):
+    """The analysis of a game. `turns` ends with the result, which has no error."""
+
+    format: str
+    games: int
+    width: int
+    turns: list[TurnOutlook]
+    swings: list[Swing]
+    turning_points: list[int]
+
+
+class Alternative(TypedDict):
+    """The worth of an action for the seat that decides."""
+
+    action: str
+    games: int
+    lead: float
+    error: float
+    chance: float
+    played: bool
+
+
+class WhatIf(TypedDict):
+    """The alternatives of a seat after some actions, the best first."""
+
+    format: str
+    ply: int
+    line: list[str]
+    seat: int
+    decision: str
+    actions: int
+    """The number of legal actions, of which the best are listed."""
+    alternatives: list[Alternative]
+
+
+class _TurnStart(NamedTuple):
+    ply: int
+    seat: int
+    position: Position
+    forfeited: tuple[int, ...]
+
+
+def analyse(document: object, games: int = GAMES) -> GameAnalysis:
+    """Return the analysis of a replay. Raises InvalidReplay, and EngineError.
+
+    A game that ended before its first turn has no turns and no turning points.
+    """
+    starts, game = _turn_starts(document)
+    if not game.over:
+        raise EngineError("the game is not over; only a finished game can be analysed")
+    policy = Policy(game.rules)
+    turns = [_turn_outlook(policy, start, games) for start in starts]
+    if turns:
+        turns.append(_result(game))
+    swings = [_swing(before, after) for before, after in pairwise(turns)]
+    return {
+        "format": FORMAT,
+        "games": games,
+        "width": WIDTH,
+        "turns": turns,
+        "swings": swings,
+        "turning_points": turning_points(swings),
+    }
+
+
+def turning_points(swings: Sequence[Swing]) -> list[int]:
+    """Return the indexes of the largest clear swings, the largest first."""
+    clear = [
+        index
+        for index, swing in enumerate(swings)
+        if abs(swing["chance"]) >= max(MIN_SWING, CLEAR * swing["error"])
+    ]
+    clear.sort(key=lambda index: -abs(swings[index]["chance"]))
+    return clear[:MAX_TURNING_POINTS]
+
+
+def _turn_starts(document: object) -> tuple[list[_TurnStart], TorresGame]:
+    """Return the position before each turn of a seat that has not forfeited."""
+    starts: list[_TurnStart] = []
+    known = -1
+
+    def watch(game: TorresGame, _: str) -> None:
+        nonlocal known
+        if game.decision is not Decision.TURN or game.turn_id == known:
+            return
+        known = game.turn_id
+        seat = game.position.seat
+        if seat not in game.forfeited:
+            forfeited = tuple(game.forfeited)
+            starts.append(_TurnStart(game.ply, seat, game.position.copy(), forfeited))
+
+    game = play_again(document, watch)
+    return starts, game
+
+
+def _turn_outlook(policy: Policy, start: _TurnStart, games: int) -> TurnOutlook:
+    outlook = policy.outlook(
+        lambda rng: reshuffled(start.position, rng),
+        games,
+        f"turn {start.ply}",
+        start.forfeited,
+    )
+    return {
+        "ply": start.ply,
+        "seat": start.seat,
+        "phase": start.position.phase,
+        "round": start.position.round,
+        "leads": _rounded(outlook.leads, 2),
+        "lead_errors": _rounded(outlook.lead_errors, 2),
+        "chances": _rounded(outlook.chances, 3),
+        "chance_errors": _rounded(outlook.chance_errors, 3),
+    }
+
+
+def _result(game: TorresGame) -> TurnOutlook:
+    """Return the end of a game in the form of an outlook."""
+    assert game.result is not None  # the caller has checked it
+    scores, ranks = game.result["scores"], game.result["ranks"]
+    seats = range(len(scores))
+    rivals = [[scores[s] for s in seats if s != seat] for seat in seats]
+    return {
+        "ply": game.ply,
+        "seat": None,
+        "phase": game.position.phase,
+        "round": game.position.round,
+        "leads": [float(scores[seat] - max(rivals[seat])) for seat in seats],
+        "lead_errors": [0.0 for _ in seats],
+        "chance_errors": [0.0 for _ in seats],
+        "chances": [round((ranks[seat] == 1) / ranks.count(1), 3) for seat in seats],
+    }
+
+
+def _swing(before: TurnOutlook, after: TurnOutlook) -> Swing:
+    seat = before["seat"]
+    assert seat is not None  # only the end has none, and it is no turn
+    errors = (before["chance_errors"][seat], after["chance_errors"][seat])
+    return {
+        "ply": before["ply"],
+        "end": after["ply"],
+        "seat": seat,
+        "lead": round(after["leads"][seat] - before["leads"][seat], 2),
+        "chance": round(after["chances"][seat] - before["chances"][seat], 3),
+        "error": round(math.hypot(*errors), 3),
+    }
+
+
+def what_if(
+    document: object, ply: int, line: Sequence[str] = (), games: int = GAMES
+) -> WhatIf:
+    """Return what each action is worth that is legal after some others.
+
+    The line is played from the position before the action with this ply; without a line
+    that action is among the alternatives. A purchase in the line draws the real cards.
+    All alternatives get a few games, and the best of them and the played action get
+    all. Raises InvalidReplay, and EngineError if there is no such position.
+    """
+    game = position_after(document, ply, line)
+    played = None if line else _played(document, ply)
+    policy = Policy(game.rules)
+    position, seat = game.position, game.position.seat
+    moves = {text(position, move): move for move in position.legal()}
+
+    def outlook(action: str, number: int) -> Outlook:
+        def start(rng: Random) -> Position:
+            world = reshuffled(position, rng)
+            world.perform(moves[action])
+            return world
+
+        return policy.outlook(start, number, f"if {ply}", game.forfeited)
+
+    first = {action: outlook(action, min(FIRST_GAMES, games)) for action in moves}
+    ordered = sorted(first, key=lambda action: -first[action].leads[seat])
+    chosen = {*ordered[:BEST], *({played} if played else ())}
+    final = {
+        action: outlook(action, games) if action in chosen else first[action]
+        for action in ordered
+    }
+    ordered.sort(key=lambda a: (a not in chosen, -final[a].leads[seat]))
+    best = ordered[:MAX_LISTED]
+    return {
+        "format": WHAT_IF_FORMAT,
+        "ply": ply,
+        "line": list(line),
+        "seat": seat,
+        "decision": str(game.decision),
+        "actions": len(ordered),
+        "alternatives": [
+            {
+                "action": action,
+                "games": final[action].games,
+                "lead": round(final[action].leads[seat], 2),
+                "error": round(final[action].lead_errors[seat], 2),
+                "chance": round(final[action].chances[seat], 3),
+                "played": action == played,
+            }
+            for action in best
+        ],
+    }
+
+
+def position_after(document: object, ply: int, line: Sequence[str]) -> TorresGame:
+    """Return the game after a line from the position before an action.
+
+    Raises InvalidReplay, and EngineError if a seat cannot choose there.
+    """
+    if len(line) > MAX_LINE:
+        raise EngineError(f"the line has {len(line)} actions; the limit is {MAX_LINE}")
+    game = game_at(document, ply)
+    for number, action in enumerate(line, 1):
+        try:
+            game.play(action)
+        except IllegalAction as error:
+            shown = ascii(action[:60])
+            raise EngineError(
+                f"action {number} of the line, {shown}: {error.why}"
+            ) from error
+    if game.over:
+        raise EngineError("the game is over after this line, so nothing is to decide")
+    if game.position.seat in game.forfeited:
+        raise EngineError("the seat that decides there has forfeited")
+    return game
+
+
+def _played(document: object, ply: int) -> str:
+    """Return the action with this ply. The caller has checked the replay."""
+    actions: list[str] = []
+    play_again(document, lambda _game, action: actions.append(action))
+    return actions[ply]
+
+
+def _rounded(values: Sequence[float], digits: int) -> list[float]:
+    return [round(value, digits) for value in values]

@@ -1,0 +1,15 @@
+"""The admin page of analyses: operators can look at them."""
+
+from django.contrib import admin
+
+from ladder.analysis.models import Analysis
+from ladder.common.admin import ReadOnly
+
+
+@admin.register(Analysis)
+class AnalysisAdmin(ReadOnly):
+    list_display = ("id", "game", "ply", "by", "status", "note", "created_at")
+    list_filter = ("status",)
+    list_select_related = ("by",)
+    search_fields = ("by__username",)
+    unlisted = ("document",)

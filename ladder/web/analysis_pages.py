@@ -1,0 +1,171 @@
+"""The contents of the pages about analyses: the chart, turning points, what if."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from ladder.accounts.permissions import Person
+from ladder.analysis import selectors
+from ladder.analysis.models import Analysis, AnalysisStatus
+from ladder.games.models import Game
+
+# The size of the chart, in units of the SVG.
+WIDTH = 640
+HEIGHT = 180
+MARGIN = 12
+LEFT = 44
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSwing:
+    """The change that a turn made: the chance to win of its seat before and after it."""
+
+    ply: int
+    end: int
+    seat: int
+    bot: str
+    phase: int
+    round: int
+    before: float
+    after: float
+    lead: float
+    clear: bool
+
+    @property
+    def points(self) -> int:
+        """The change of the chance in percent points."""
+        return round(100 * (self.after - self.before))
+
+
+@dataclass(frozen=True, slots=True)
+class ChartDot:
+    """A turning point on the chart."""
+
+    x: float
+    y: float
+    swing: ShownSwing
+
+
+@dataclass(frozen=True, slots=True)
+class CourseChart:
+    """The chances of all seats over the turns, as points in the format of SVG."""
+
+    lines: list[str]
+    dots: list[ChartDot]
+    levels: list[tuple[float, str]]
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnalysis:
+    """A finished analysis of a game: turning points by time, and all turns."""
+
+    games: int
+    points: list[ShownSwing]
+    swings: list[ShownSwing]
+    chart: CourseChart
+
+    @property
+    def marks(self) -> list[dict[str, Any]]:
+        """The marks on the slider of the viewer."""
+        return [
+            {
+                "ply": swing.ply,
+                "seat": swing.seat,
+                "text": f"{swing.bot}: {swing.points:+d} points of chance",
+            }
+            for swing in self.points
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisState:
+    """The state of a requested analysis, and of the quota of the visitor."""
+
+    row: Analysis | None
+    place: int
+    left: int
+    offered: bool
+
+    @property
+    def is_open(self) -> bool:
+        return self.row is not None and self.row.is_open
+
+
+def state(row: Analysis | None, person: Person) -> AnalysisState:
+    is_open = row is not None and row.is_open
+    return AnalysisState(
+        row,
+        selectors.place_in_queue(row) if row is not None and is_open else 0,
+        selectors.left_today(person) if person.is_authenticated else 0,
+        bool(settings.TORRES_ANALYSES_PER_DAY),
+    )
+
+
+def shown(game: Game) -> ShownAnalysis | None:
+    """Return the analysis of a game, or None if there is none yet."""
+    row = selectors.whole_game(game)
+    if row is None or row.status != AnalysisStatus.FINISHED:
+        return None
+    return shown_analysis(game, row)
+
+
+def shown_analysis(game: Game, row: Analysis) -> ShownAnalysis:
+    document: dict[str, Any] = row.document or {}
+    names = [seat.submission.bot.name for seat in game.seats.all()]
+    turns = document["turns"]
+    key = set(document["turning_points"])
+    swings = [
+        ShownSwing(
+            ply=swing["ply"],
+            end=swing["end"],
+            seat=swing["seat"],
+            bot=names[swing["seat"]],
+            phase=turns[index]["phase"],
+            round=turns[index]["round"],
+            before=turns[index]["chances"][swing["seat"]],
+            after=turns[index + 1]["chances"][swing["seat"]],
+            lead=swing["lead"],
+            clear=index in key,
+        )
+        for index, swing in enumerate(document["swings"])
+    ]
+    return ShownAnalysis(
+        games=document["games"],
+        points=[swing for swing in swings if swing.clear],
+        swings=swings,
+        chart=_chart(turns, swings),
+    )
+
+
+def _chart(
+    turns: Sequence[dict[str, Any]], swings: Sequence[ShownSwing]
+) -> CourseChart:
+    span = max(1, len(turns) - 1)
+
+    def x(index: int) -> float:
+        return round(LEFT + index * (WIDTH - LEFT - MARGIN) / span, 1)
+
+    def y(chance: float) -> float:
+        return round(HEIGHT - MARGIN - chance * (HEIGHT - 2 * MARGIN), 1)
+
+    seats = range(len(turns[0]["chances"]) if turns else 0)
+    return CourseChart(
+        lines=[
+            " ".join(
+                f"{x(index)},{y(turn['chances'][seat])}"
+                for index, turn in enumerate(turns)
+            )
+            for seat in seats
+        ],
+        dots=[
+            ChartDot(x(index + 1), y(swing.after), swing)
+            for index, swing in enumerate(swings)
+            if swing.clear
+        ],
+        levels=[(y(level), f"{100 * level:.0f}\xa0%") for level in (0.0, 0.5, 1.0)],
+    )
