@@ -24,8 +24,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from kombu.exceptions import InconsistencyError
 
-from ladder.anomalies.background import AnomalyProcess
 from ladder.analysis.background import AnalysisProcess
+from ladder.anomalies.background import AnomalyProcess
 from ladder.bots import selectors as bots
 from ladder.common import publishing
 from ladder.common.publishing import BROKER_ERRORS

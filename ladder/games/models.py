@@ -14,8 +14,8 @@ from django.db.models.functions import Now
 
 from engine.faults import EndReason, Fault
 from ladder.bots.models import Bot, Submission
-from ladder.public_log.models import DeckBatch
 from ladder.common.tracing import MAX_TRACEPARENT_CHARS
+from ladder.public_log.models import DeckBatch
 
 MAX_SEATS = 4
 MAX_REASON_CHARS = 200

@@ -20,7 +20,7 @@ LEFT = 44
 
 @dataclass(frozen=True, slots=True)
 class ShownSwing:
-    """The change that a turn made: the chance to win of its seat before and after it."""
+    """The chance to win of a seat before and after one of its turns."""
 
     ply: int
     end: int

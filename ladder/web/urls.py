@@ -4,8 +4,8 @@ from django.views.generic import RedirectView
 from ladder.tournaments.organising import Step
 from ladder.web import (
     account_views,
-    anomaly_views,
     analysis_views,
+    anomaly_views,
     comparison_views,
     credential_views,
     github_views,
