@@ -2,16 +2,25 @@
 
 from django.conf import settings
 
+from ladder.common.fixed_query import FixedQuery, any_of, row_of
 from ladder.games import dealing
+from ladder.games.models import Match
 from ladder.public_log import batches
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import LogKey, load_key
+from ladder.public_log.models import PendingLeaf
 from ladder.public_log.sequencer import sequence
 
 PREPARE_INTERVAL_S = 1.0
 REVEAL_INTERVAL_S = 30.0
 
 _NEVER = float("-inf")
+_WORK = FixedQuery(
+    lambda: row_of(
+        any_of(PendingLeaf.objects.all()), any_of(Match.objects.filter(seed=""))
+    )
+)
+"""True for leaves that wait for a number, and for matches that wait for decks."""
 
 
 class LogKeeper:
@@ -34,6 +43,8 @@ class LogKeeper:
             self._key = load_key()
         if settings.TORRES_COMMITTED_DECKS:
             self._keep_batches(self._key, now_s)
+        if not any(_WORK.rows()[0]):
+            return 0
         numbered = sequence(self._key, HeadFile.of_service())
         dealing.deal(self._key)
         return numbered

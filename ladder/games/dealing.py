@@ -9,7 +9,7 @@ from collections import Counter
 
 from django.db import transaction
 
-from ladder.common.fixed_query import FixedQuery, any_of, row_of
+from ladder.games import sql
 from ladder.games.models import OPEN, Game, Match
 from ladder.public_log import batches, tree
 from ladder.public_log.keys import LogKey
@@ -18,7 +18,6 @@ from ladder.tlog.decks import DealInputs, match_seed
 from ladder.tlog.leaves import LeafKind
 
 MATCHES_AT_ONCE = 500
-_HAS_NEW = FixedQuery(lambda: row_of(any_of(Match.objects.filter(seed=""))))
 
 
 def deal(key: LogKey) -> int:
@@ -26,44 +25,36 @@ def deal(key: LogKey) -> int:
 
     Idempotent. A match whose plan is not in the tree yet gets its seed later.
     """
-    if not _HAS_NEW.rows()[0][0]:
-        return 0
-    waiting = Match.objects.filter(seed="").order_by("pk")[:MATCHES_AT_ONCE]
-    matches = {match.pk: match for match in waiting}
+    waiting = Match.objects.filter(seed="").order_by("pk")
+    matches = list(waiting.values_list("pk", flat=True)[:MATCHES_AT_ONCE])
     head = tree.head()
     if not matches or head is None:
         return 0
     plans = LogLeaf.objects.filter(kind=LeafKind.MATCH_PLANNED, subject__in=matches)
     logged = plans.filter(number__lt=head.size).values_list("number", "subject")
-    planned = {number: matches[subject] for number, subject in logged if subject}
+    planned = {number: match for number, match in logged if match is not None}
     hashes = tree.hashes(list(planned))
-    dealt = [
-        match
-        for number, match in planned.items()
-        if _deal(match, number, hashes[number], head, key)
-    ]
+    committed = batches.committed()
+    dealt = []
+    for number, match in sorted(planned.items()):
+        # The newest one that was committed to before the plan.
+        batch = next((b.number for b in committed if b.leaf < number), None)
+        if batch is not None:
+            dealt.append(_dealt(match, batch, hashes[number], head, key))
     with transaction.atomic():
-        Match.objects.bulk_update(
-            dealt, ["seed", "batch", "plan_hash", "deal_size", "deal_root"]
-        )
-        for batch, count in Counter(match.batch_id for match in dealt).items():
-            assert batch is not None
+        sql.deal_matches(dealt)
+        for batch, count in Counter(row.batch for row in dealt).items():
             batches.count(batch, count)
     return len(dealt)
 
 
-def _deal(match: Match, leaf: int, plan: bytes, head: LogHead, key: LogKey) -> bool:
-    """Set the columns of a match; return False if no secret precedes its plan."""
-    batch = batches.for_plan(leaf)
-    if batch is None:
-        return False
-    the_deal = DealInputs(plan, head.size, bytes(head.root))
-    match.batch = batch
-    match.plan_hash = the_deal.plan
-    match.deal_size = the_deal.size
-    match.deal_root = the_deal.root
-    match.seed = match_seed(key.batch_secret(batch.number), the_deal)
-    return True
+def _dealt(
+    match: int, batch: int, plan: bytes, head: LogHead, key: LogKey
+) -> sql.DealtMatch:
+    """Return the columns of a match that gets its decks."""
+    root = bytes(head.root)
+    seed = match_seed(key.batch_secret(batch), DealInputs(plan, head.size, root))
+    return sql.DealtMatch(seed, batch, plan, head.size, root, match)
 
 
 def reveal_ended(key: LogKey) -> int:

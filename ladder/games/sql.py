@@ -81,6 +81,17 @@ class SeatedBot(NamedTuple):
     embargo: bool
 
 
+class DealtMatch(NamedTuple):
+    """The columns of a match that gets its decks, in the order of `deal_matches`."""
+
+    seed: str
+    batch: int
+    plan_hash: bytes
+    size: int
+    root: bytes
+    match: int
+
+
 class LogRow(NamedTuple):
     """A row of SeatLog; `notes` and `verdict` are JSON texts."""
 
@@ -314,6 +325,16 @@ def insert_finished_leaf(game: int, data: str) -> Statement:
         " WHERE g.id = %s AND m.kind <> 'comparison'"
     )
     return Statement(sql, [LeafKind.GAME_FINISHED.value, data, game])
+
+
+def deal_matches(rows: Sequence[DealtMatch]) -> None:
+    """Give matches their decks. A match that has decks keeps them."""
+    sql = (
+        f"UPDATE {_MATCH} SET seed = %s, batch_id = %s, plan_hash = %s,"  # noqa: S608
+        " deal_size = %s, deal_root = %s WHERE id = %s AND seed = ''"
+    )
+    with preparing_cursor() as cursor:
+        cursor.executemany(sql, rows)
 
 
 def delete_answers(attempt: int) -> Statement:

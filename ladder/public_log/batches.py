@@ -1,11 +1,12 @@
 """Batches of matches whose decks follow from one secret.
 
 1. `prepare` commits to the secret of the next batch before it is needed.
-2. `for_plan` says which batch a planned match belongs to.
+2. `committed` lists the batches from which a planned match can get its decks.
 3. `reveal` makes the secret public when no match of the batch is open any more.
 """
 
 from datetime import timedelta
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -16,6 +17,14 @@ from ladder.public_log.models import DeckBatch
 from ladder.public_log.outbox import record
 from ladder.tlog.decks import commitment
 from ladder.tlog.leaves import LeafKind
+
+
+class CommittedBatch(NamedTuple):
+    """A batch, and the number of the leaf that commits to its secret."""
+
+    number: int
+    leaf: int
+
 
 MATCHES = 1024
 """A batch gets no more matches than about this number."""
@@ -41,13 +50,13 @@ def prepare(key: LogKey) -> bool:
     return True
 
 
-def for_plan(leaf: int) -> DeckBatch | None:
-    """Return the batch for a match whose plan is this leaf.
-
-    It is the newest one that was committed to before the plan; None if there is none.
-    """
-    committed = DeckBatch.objects.filter(leaf__lt=leaf, revealed_at=None)
-    return committed.order_by("-number").first()
+def committed() -> list[CommittedBatch]:
+    """List the batches whose secrets are committed to and not public, newest first."""
+    rows = DeckBatch.objects.filter(leaf__isnull=False, revealed_at=None)
+    numbers = rows.order_by("-number").values_list("number", "leaf")
+    return [
+        CommittedBatch(number, leaf) for number, leaf in numbers if leaf is not None
+    ]
 
 
 def count(batch: int, matches: int) -> None:

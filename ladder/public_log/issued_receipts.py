@@ -1,12 +1,11 @@
 """Make receipts: proofs that the log has a leaf, for the author of a bot to keep."""
 
-import json
 from collections.abc import Mapping
 
 from ladder.common.errors import LadderError
 from ladder.public_log import tree
 from ladder.public_log.models import Cosignature, LogHead, LogLeaf
-from ladder.tlog.leaves import LeafKind
+from ladder.tlog.leaves import LeafKind, parse_leaf
 from ladder.tlog.merkle import inclusion_proof
 from ladder.tlog.receipts import Receipt
 
@@ -29,14 +28,14 @@ def of_game(game: int) -> str:
     """
     leaf = _leaf(LeafKind.GAME_FINISHED, game, "game")
     extra: dict[str, str] = {}
-    data = json.loads(_opened(leaf))
+    data = parse_leaf(_opened(leaf)).data
     plan = _newest(LeafKind.MATCH_PLANNED, data["match"])
     if plan is not None:
         extra |= _texts("plan", plan)
     batch = data.get("deal", {}).get("batch")
     revealed = _newest(LeafKind.BATCH_REVEALED, batch) if batch else None
     if revealed is not None:
-        extra["secret"] = json.loads(tree.text(revealed.number))["secret"]
+        extra["secret"] = parse_leaf(tree.text(revealed.number)).data["secret"]
     return _receipt(leaf, extra)
 
 
@@ -61,7 +60,7 @@ def _opened(leaf: LogLeaf) -> str:
     opening = _newest(LeafKind.UNSEALED, leaf.number)
     if opening is None:
         return tree.text(leaf.number).decode()
-    return str(json.loads(tree.text(opening.number))["text"])
+    return str(parse_leaf(tree.text(opening.number)).data["text"])
 
 
 def _receipt(leaf: LogLeaf, extra: Mapping[str, str]) -> str:

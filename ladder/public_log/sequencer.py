@@ -6,7 +6,6 @@ the key, which has the last head that was signed. If the database is behind, it 
 restored from a backup, and the log continues under another name and says so.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,6 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from ladder.common.fixed_query import FixedQuery, any_of, row_of
 from ladder.public_log import tree
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import LogKey
@@ -45,7 +43,6 @@ LOOKED_UP = (
     LeafKind.UNSEALED,
 )
 """The kinds whose rows stay, so that receipts and overdue matches can be found."""
-_HAS_NEW = FixedQuery(lambda: row_of(any_of(PendingLeaf.objects.all())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +65,11 @@ def sequence(key: LogKey, head_file: HeadFile) -> int:
     4. After the commit, write the signed head into the file.
     """
     numbered = 0
-    while _HAS_NEW.rows()[0][0]:
+    while True:
         step = _sequence_some(key, head_file)
         numbered += step
         if step < LEAVES_AT_ONCE:
-            break
-    return numbered
+            return numbered
 
 
 def _sequence_some(key: LogKey, head_file: HeadFile) -> int:
@@ -139,15 +135,15 @@ def _is_behind(head: LogHead, seen: TreeHead) -> bool:
 
 
 def _numbered(number: int, row: PendingLeaf) -> NumberedLeaf:
-    kind = LeafKind(row.kind)
-    text = leaf_text(kind, row.created_at, json.loads(row.data))
+    text = leaf_text(row.kind, row.created_at, row.data)
     if row.seal is not None:
         salt = new_salt()
         SealedLeaf.objects.create(number=number, match=row.seal, salt=salt, text=text)
-        text = leaf_text(LeafKind.SEALED, row.created_at, {"hash": seal(salt, text)})
-    if kind == LeafKind.BATCH_COMMITTED:
+        data = canonical({"hash": seal(salt, text)})
+        text = leaf_text(LeafKind.SEALED, row.created_at, data)
+    if row.kind == LeafKind.BATCH_COMMITTED:
         DeckBatch.objects.filter(number=row.subject or 0).update(leaf=number)
-    return NumberedLeaf(number, kind, row.subject, text.encode())
+    return NumberedLeaf(number, row.kind, row.subject, text.encode())
 
 
 def _store(leaves: Sequence[NumberedLeaf], frontier: Frontier) -> None:

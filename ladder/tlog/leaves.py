@@ -48,21 +48,27 @@ class Leaf:
     data: Mapping[str, Any]
 
 
-def leaf_text(kind: LeafKind, time: datetime, data: Mapping[str, Any]) -> str:
-    """Return the text of a leaf, which contains the time to the second."""
+def leaf_text(kind: str, time: datetime, data: str) -> str:
+    """Return the text of a leaf: its data, the time to the second, and its kind.
+
+    `data` is a text of `canonical`, and so is the result.
+    """
     moment = time.astimezone(UTC).strftime(_TIME)
-    return canonical({"type": kind, "time": moment, **data})
+    return f'{{"data":{data},"time":"{moment}","type":"{kind}"}}'
 
 
 def parse_leaf(text: bytes | str) -> Leaf:
     """Return the leaf that a text contains. Raises BadLeaf."""
     try:
         document = json.loads(text)
-        kind = LeafKind(document.pop("type"))
-        time = datetime.strptime(document.pop("time"), _TIME).replace(tzinfo=UTC)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        kind = LeafKind(document["type"])
+        time = datetime.strptime(document["time"], _TIME).replace(tzinfo=UTC)
+        data = document["data"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadLeaf(f"a leaf cannot be read: {error}") from None
-    return Leaf(kind, time, document)
+    if not isinstance(data, dict):
+        raise BadLeaf("a leaf cannot be read: its data is no object")
+    return Leaf(kind, time, data)
 
 
 def canonical(document: Mapping[str, Any]) -> str:

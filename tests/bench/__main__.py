@@ -21,6 +21,7 @@ AREAS = {
     "leaderboard": "tests.bench.leaderboard",
     "second opinion": "tests.bench.second_opinion",
     "anomalies": "tests.bench.anomalies",
+    "public log": "tests.bench.public_log",
     "cli": "tests.bench.startup",
     "match": "tests.bench.match",
     "pages": "tests.bench.pages",

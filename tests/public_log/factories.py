@@ -43,7 +43,13 @@ def leaves() -> list[dict[str, Any]]:
     """Return all leaves of the log."""
     size = LogHead.objects.get().size
     texts = tree.texts(range(size))
-    return [json.loads(texts[number]) for number in range(size)]
+    return [flat(texts[number]) for number in range(size)]
+
+
+def flat(text: bytes | str) -> dict[str, Any]:
+    """Return the data of a leaf with its type."""
+    leaf = json.loads(text)
+    return {**leaf["data"], "type": leaf["type"]}
 
 
 def of_kind(kind: LeafKind) -> list[dict[str, Any]]:

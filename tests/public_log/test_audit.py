@@ -212,7 +212,7 @@ def forge(change: Callable[[int, str], str]) -> None:
 def other_games(_number: int, text: str) -> str:
     leaf = json.loads(text)
     if leaf["type"] == "game-finished":
-        leaf["why"] = "better so"
+        leaf["data"]["why"] = "better so"
     return json.dumps(leaf, sort_keys=True, separators=(",", ":"))
 
 

@@ -23,7 +23,7 @@ from ladder.tlog.checkpoints import open_checkpoint
 from ladder.tlog.leaves import LeafKind
 from ladder.tlog.notes import VerifierKey
 from tests.games import factories as games
-from tests.public_log.factories import advance, leaves, of_kind, planned, played
+from tests.public_log.factories import advance, flat, leaves, of_kind, planned, played
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),  # a game is played by several threads
@@ -146,7 +146,7 @@ def test_tiles_and_bundles_stay_readable_as_the_log_grows(steps: list[int]) -> N
     assert head.size == total + 1
     assert not PendingLeaf.objects.exists()
     texts = tree.texts(range(head.size))
-    assert json.loads(texts[head.size - 1])["submission"] == steps[-1] - 1
+    assert flat(texts[head.size - 1])["submission"] == steps[-1] - 1
     root = merkle.tree_root(merkle.leaf_hash(texts[n]) for n in range(head.size))
     assert bytes(head.root) == root
     assert merkle.root_at(head.size, tree.nodes(head.size).node) == root
@@ -185,7 +185,7 @@ def test_a_match_under_embargo_is_sealed_until_it_is_shown() -> None:
         salt = bytes.fromhex(opening["salt"])
         hash_ = log_leaves.seal(salt, opening["text"])
         assert hash_ == sealed[opening["leaf"]]["hash"]
-    kinds = {json.loads(opening["text"])["type"] for opening in openings}
+    kinds = {flat(opening["text"])["type"] for opening in openings}
     assert kinds == {"match-planned", "game-finished"}
     assert game.match.batch_id == 1
 
