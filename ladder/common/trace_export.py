@@ -82,7 +82,8 @@ class RecordedSpan:
     def __enter__(self) -> Self:
         self._token = attach(trace.set_span_in_context(self._span))
         wrappers = connection.execute_wrappers
-        self._is_outermost = not any(isinstance(w, StatementTracer) for w in wrappers)
+        is_inside = any(isinstance(w, StatementTracer) for w in wrappers)
+        self._is_outermost = self._span.is_recording() and not is_inside
         if self._is_outermost:
             wrappers.append(StatementTracer(self._tracer))
         return self

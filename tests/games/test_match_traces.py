@@ -163,6 +163,21 @@ def test_an_attempt_that_fails_says_so(collector: Collector) -> None:
     assert referee.attributes["error.type"] == "ServiceFault"
 
 
+def test_a_trace_that_the_sampler_leaves_out_stays_out(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_always_off")
+    game = factories.match([upload("one"), upload("two")]).games.get()
+    assert game.match.traceparent[-1] in "02"  # the last bit says whether it is sent
+    with tracing.span("work", parent=game.match.traceparent):
+        assert connection.execute_wrappers == []
+    worker = registry.current_worker()
+    assert play(game.pk, worker, RunningGames(open_player)) == AttemptEnd.FINISHED
+    send()
+
+    assert collector.spans() == []
+
+
 def test_nothing_is_recorded_while_traces_are_off(settings: Settings) -> None:
     assert not settings.TRACES
     game = factories.game()

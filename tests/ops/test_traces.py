@@ -21,7 +21,7 @@ from tests.ops.collector import Collector, running_collector
 from tests.ops.running import MANAGE_PY, environment, running_service
 from tests.ops.test_upload_to_leaderboard import BOT, JourneyService
 
-TIMEOUT_S = 120.0
+TIMEOUT_S = 240.0
 # A service that stops waits 2 s for each of its two processes that send traces.
 MAX_STOP_S = 20.0
 LATE_WARNING = "the collector does not take traces"
