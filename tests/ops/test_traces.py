@@ -95,8 +95,15 @@ def test_one_trace_leads_from_the_upload_to_the_rating(tmp_path: Path) -> None:
         home = make_home(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
         with running_service(home) as (server, _):
             let_a_bot_be_rated(home, server)
+            until(lambda: first_match_is_rated(collector))
         check_the_trace_of_the_upload(collector)
         check_the_other_games(collector)
+
+
+def first_match_is_rated(collector: Collector) -> bool:
+    """True if the trace of the upload is complete. A later match may be rated first."""
+    uploads = collector.spans("upload")
+    return bool(uploads) and "rating" in collector.trace_of(uploads[0])
 
 
 def check_the_trace_of_the_upload(collector: Collector) -> None:
@@ -150,6 +157,7 @@ def test_one_trace_crosses_the_processes_of_a_large_service() -> None:
             service.environ |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
             service.start()
             let_a_bot_be_rated(service.environ, service.address)
+            until(lambda: first_match_is_rated(collector))
         # All have ended, so the last spans were sent.
         (upload,) = collector.spans("upload")
         trace = collector.trace_of(upload)
