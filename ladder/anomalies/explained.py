@@ -183,7 +183,7 @@ def _collusion(finding: AnomalyFinding, names: _Names) -> _Text:
         title,
         evidence,
         [
-            "Watch the games below: does one bot spare the other, or build for it?",
+            "Watch these games: does one bot spare the other, or build for it?",
             "Compare the two uploads and what you know about their owners.",
             f"If it is one person: manage.py operator merge {first} --into {second}.",
             "If it is an agreement: operator bench or ban, and void for the games.",
@@ -223,7 +223,7 @@ def _sandbagging(finding: AnomalyFinding, names: _Names) -> _Text:
     own = names.submission(finding.submissions[0])
     steps = [
         (
-            "Watch the games below. A bot that loses on purpose ends turns early, or"
+            "Watch these games. A bot that loses on purpose ends turns early, or"
             " forfeits."
         ),
         (

@@ -89,6 +89,29 @@ def test_colluding_bots_are_reported_with_their_games(season):
     assert "operator merge" in " ".join(finding["next_steps"])
 
 
+def test_a_group_is_named_with_each_of_its_pairs(season):
+    one, other = regular_companions(season)[0]
+    third = next(
+        bot
+        for pair in regular_companions(season)
+        for bot in pair
+        if other in pair and one not in pair and bot != other
+    )
+    let_collude(season, one, other)
+    let_collude(season, other, third)
+
+    findings = found(season)
+
+    slugs = dict(Bot.objects.values_list("pk", "slug"))
+    pairs = [set(each["bots"]) for each in findings]
+    assert {slugs[one], slugs[other]} in pairs
+    assert {slugs[other], slugs[third]} in pairs
+    group = ", ".join(slugs[bot] for bot in sorted((one, other, third)))
+    assert all(
+        f"connect these bots: {group}." in " ".join(e["evidence"]) for e in findings
+    )
+
+
 def test_a_submission_that_holds_back_is_reported(season):
     bot = strangers()[0].pk
     own = let_hold_back(season, bot)

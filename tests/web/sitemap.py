@@ -21,6 +21,8 @@ from django.utils import timezone
 from engine import turning_points
 from ladder.accounts import invitations, tokens
 from ladder.analysis.models import Analysis
+from ladder.anomalies.findings import AnomalyFinding, FindingKind
+from ladder.anomalies.models import AnomalyReport
 from ladder.bots.models import Bot, Submission
 from ladder.events import outbox, stream
 from ladder.events.kinds import EventKind
@@ -30,7 +32,7 @@ from ladder.games.models import Game, Match
 from ladder.moderation.models import AuditEntry, StoppedUnit
 from ladder.ops.fill import cups
 from ladder.practice.models import PracticeGame, PracticeMove, PracticeOpponent
-from ladder.ratings.models import Rating
+from ladder.ratings.models import Rating, Season
 from ladder.webhooks.models import Webhook, WebhookDelivery
 from tests import factories
 
@@ -39,6 +41,13 @@ LARGE = {"bots": 40, "games": 240, "busiest": 120, "tournaments": 9}
 QUERIES = ("", "?q=bot-1", "?q=1")
 EXPORTS = ("api/v1/exports/games/", "api/v1/exports/replays/")
 FOREIGN = ("/admin/", "/api/")
+FINDING_NUMBERS = (
+    "games gain_first gain_second error duels ahead share shared of files before after"
+    " games_after forfeits forfeits_after turn tries estimate shrunk"
+)
+TESTED_NUMBERS = (
+    "games games_played submissions pairs strength_tests uploads owners copies rate"
+)
 
 
 def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
@@ -159,6 +168,7 @@ def fill(size: dict[str, int]) -> None:
     analyse(size["bots"])
     deliver(owner, size["bots"])
     factories.log_all()
+    store_report(size["bots"])
 
 
 def analyse(count: int) -> None:
@@ -170,6 +180,37 @@ def analyse(count: int) -> None:
     Analysis.objects.create(game=game, key="", **ended)
     for ply in range(1, count):
         Analysis.objects.create(game=game, key=str(ply), ply=ply)
+
+
+def store_report(findings: int) -> None:
+    """Let there be a report of anomalies with findings of all kinds."""
+    bots = Bot.objects.filter(house=False).order_by("pk")[:2]
+    keys = [bot.pk for bot in bots]
+    numbers: dict[str, float] = dict.fromkeys(FINDING_NUMBERS.split(), 0.5)
+    found = [
+        AnomalyFinding(
+            kind,
+            "together",
+            bots=keys,
+            submissions=[
+                Submission.objects.filter(bot=key).latest("pk").pk for key in keys
+            ],
+            owners=[bot.owner_id or 0 for bot in bots],
+            games=list(Game.objects.values_list("pk", flat=True)[:3]),
+            chance=1e-6,
+            numbers=numbers,
+            group=keys,
+            paths=["bot.py"],
+        ).dump()
+        for kind in FindingKind
+        for _ in range(findings)
+    ]
+    tested = dict.fromkeys(TESTED_NUMBERS.split(), 1)
+    AnomalyReport.objects.create(
+        season=Season.objects.earliest("pk"),
+        seq=1,
+        report={"tested": tested, "findings": found},
+    )
 
 
 def deliver(owner: User, count: int) -> None:
