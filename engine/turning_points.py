@@ -1,4 +1,4 @@
-"""The analysis of a finished game: its course, its turning points, and what if.
+"""The analysis of a finished game: its course, turning points, luck, and what if.
 
 The course is the outlook (`analysis.Outlook`) before each turn. Each turn is compared
 with the next one: what it changed is its swing, which is partly the decision of the
@@ -16,6 +16,7 @@ from engine.analysis import WIDTH, Outlook, Policy, reshuffled
 from engine.errors import EngineError, IllegalAction
 from engine.game import TorresGame
 from engine.kernel import Position
+from engine.luck import GameLuck, luck_of
 from engine.moves import Decision
 from engine.notation import text
 from engine.replay import game_at, play_again
@@ -73,6 +74,7 @@ class GameAnalysis(TypedDict):
     turns: list[TurnOutlook]
     swings: list[Swing]
     turning_points: list[int]
+    luck: GameLuck
 
 
 class Alternative(TypedDict):
@@ -126,6 +128,7 @@ def analyse(document: object, games: int = GAMES) -> GameAnalysis:
         "turns": turns,
         "swings": swings,
         "turning_points": turning_points(swings),
+        "luck": luck_of(document, games, policy),
     }
 
 

@@ -10,6 +10,6 @@ from ladder.common.admin import ReadOnly
 class AnalysisAdmin(ReadOnly):
     list_display = ("id", "game", "ply", "by", "status", "note", "created_at")
     list_filter = ("status",)
-    list_select_related = ("by",)
+    list_select_related = ("by", "game")
     search_fields = ("by__username",)
     unlisted = ("document",)

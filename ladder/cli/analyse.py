@@ -93,6 +93,11 @@ def _print_turns(
             f"{swing['lead']:+.1f}",
         )
     Console(markup=False).print(table)
+    for number, luck in enumerate(result["luck"]["seats"]):
+        click.echo(
+            f"luck of seat {number}: {luck['luck']:+.1f} ± {2 * luck['error']:.1f}"
+            f" points by {luck['purchases']} purchases"
+        )
     click.echo(
         "before and after: the chance of the seat to win; * marks the turning points."
     )

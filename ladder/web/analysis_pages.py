@@ -40,6 +40,29 @@ class ShownSwing:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownPurchase:
+    """A purchase and the luck of its draw, in points with twice its standard error."""
+
+    ply: int
+    seat: int
+    bot: str
+    drawn: list[str]
+    luck: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSeatLuck:
+    """The luck of all purchases of a seat."""
+
+    seat: int
+    bot: str
+    purchases: int
+    luck: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
 class ChartDot:
     """A turning point on the chart."""
 
@@ -68,6 +91,16 @@ class ShownAnalysis:
     points: list[ShownSwing]
     swings: list[ShownSwing]
     chart: CourseChart
+    purchases: list[ShownPurchase]
+    luck: list[ShownSeatLuck]
+
+    @property
+    def draws(self) -> list[dict[str, Any]]:
+        """The purchases, as the viewer shows them after each of these actions."""
+        return [
+            {"ply": p.ply + 1, "luck": p.luck, "error": 2 * p.error}
+            for p in self.purchases
+        ]
 
     @property
     def marks(self) -> list[dict[str, Any]]:
@@ -139,6 +172,14 @@ def shown_analysis(game: Game, row: Analysis) -> ShownAnalysis:
         points=[swing for swing in swings if swing.clear],
         swings=swings,
         chart=_chart(turns, swings),
+        purchases=[
+            ShownPurchase(bot=names[purchase["seat"]], **purchase)
+            for purchase in document["luck"]["purchases"]
+        ],
+        luck=[
+            ShownSeatLuck(seat=number, bot=names[number], **luck)
+            for number, luck in enumerate(document["luck"]["seats"])
+        ],
     )
 
 

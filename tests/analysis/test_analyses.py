@@ -307,6 +307,7 @@ def test_the_page_offers_waits_and_shows(game) -> None:
     swings = Analysis.objects.get().document["swings"]
     assert page.count("What if?<span") >= len(swings)
     assert page.count("<polyline") == 2
+    assert "Luck of the draw" in page
     assert "All turns of this game" in text(Client(), f"/games/{game.pk}/")
 
 

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from ladder.accounts import invitations, tokens
 from ladder.accounts.models import ApiToken
+from ladder.analysis.models import Analysis
 from ladder.bots.models import Bot, Submission
 from ladder.common import admin as lists
 from ladder.games.models import Attempt, Game
@@ -57,6 +58,7 @@ def full(show: Show) -> Show:
     owner = show.anas.bot.owner
     Webhook.objects.create(user=owner, url="http://x/<script>alert(1)</script>")
     practice.begin(show.anas.bot.owner, PracticeTerms("yucata", [show.anas.pk], 0))
+    Analysis.objects.create(game=match.games.get(), key="", by=owner)
     return show
 
 

@@ -23,6 +23,7 @@ const live = byId("live");
 const playButton = byId("play");
 const whatIf = byId("what-if");
 const marks = read("turning-points", []);
+const draws = new Map(read("draws", []).map((draw) => [draw.ply, draw]));
 const notes = new Map(read("owner-notes", []).map((note) => [note.move, note.note]));
 const settings = { view: "iso", motion: !matchMedia("(prefers-reduced-motion: reduce)").matches, speed: "normal", legal: false, ...remembered() };
 
@@ -123,6 +124,8 @@ function drawDetails(frame) {
   if (frame.castles?.length) parts.push(`Phase ${last.phase} is scored: each castle shows its points.`);
   else if (last) parts.push(`The score after phase ${last.phase} was ${last.scores.join(" : ")}.`);
   if (frame.master) parts.push(`Master card: ${frame.master}.`);
+  const draw = draws.get(at);
+  if (draw) parts.push(`This draw was worth ${Math.abs(draw.luck).toFixed(1)} points ${draw.luck < 0 ? "less" : "more"} than the average one (± ${draw.error.toFixed(1)}).`);
   byId("scored").textContent = parts.join(" ");
   const note = frame.move === null ? undefined : notes.get(frame.move);
   byId("note").hidden = note === undefined;
