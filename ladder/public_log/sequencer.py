@@ -72,6 +72,15 @@ def sequence(key: LogKey, head_file: HeadFile) -> int:
             return numbered
 
 
+def mark_restored() -> None:
+    """Let the log continue under another name, because the database was restored.
+
+    Leaves that were signed after the backup may be missing on a machine that never
+    wrote the file with the last head.
+    """
+    LogHead.objects.update(restored=True)
+
+
 def _sequence_some(key: LogKey, head_file: HeadFile) -> int:
     with transaction.atomic():
         head, first = _locked_head(key)

@@ -13,7 +13,7 @@ from engine.setup import derive
 from ladder.dispatch.log_keeper import LogKeeper
 from ladder.games import attempts, replays, services
 from ladder.games.models import Game, Match
-from ladder.public_log import batches, outbox, tree
+from ladder.public_log import batches, outbox, sequencer, tree
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import load_key
 from ladder.public_log.models import DeckBatch, LogHead, LogLeaf, LogTile, PendingLeaf
@@ -246,6 +246,25 @@ def test_a_restored_database_continues_under_another_name(data_dir: Path) -> Non
     assert VerifierKey.parse(head.key).name == head.origin
     fill(1)
     assert LogHead.objects.get().origin == head.origin
+
+
+def test_a_restore_elsewhere_is_said_too(data_dir: Path) -> None:
+    fill(3)
+    before = LogHead.objects.get()
+    (data_dir / "log.head").unlink()
+    sequencer.mark_restored()
+    fill(1)
+    head = LogHead.objects.get()
+    assert head.origin == f"{before.origin}/2"
+    assert of_kind(LeafKind.LOG_RESTORED) == [
+        {
+            "from": before.origin,
+            "name": head.origin,
+            "size": before.size,
+            "type": "log-restored",
+        }
+    ]
+    assert not head.restored
 
 
 def test_leaves_need_a_transaction() -> None:

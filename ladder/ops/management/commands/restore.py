@@ -14,6 +14,7 @@ from ladder.common.locks import locked
 from ladder.games import selectors
 from ladder.ops import backup
 from ladder.ops.console import say
+from ladder.public_log import sequencer
 from ladder.ratings import rater
 from ladder.ratings.models import Season
 
@@ -34,6 +35,7 @@ class Command(ServiceCommand):
         except LadderError as refusal:
             raise CommandError(str(refusal)) from refusal
         call_command("migrate", verbosity=0)
+        sequencer.mark_restored()
         for submission in report.lost_submissions:
             say(
                 f"missing: the files of {submission}; it is retired until it is"
