@@ -67,8 +67,15 @@ class Story:
     plans: dict[int, Plan] = field(default_factory=dict)
     games: dict[int, LoggedGame] = field(default_factory=dict)
     ratings: list[tuple[int, Leaf]] = field(default_factory=list)
+    ended: set[int] = field(default_factory=set)
     sealed: int = 0
     findings: list[AuditFinding] = field(default_factory=list)
+
+    def end_game(self, game: int, plan: Plan) -> None:
+        """Count the end of a game once: a dead game may be revived or given up."""
+        if game not in self.ended:
+            self.ended.add(game)
+            plan.open -= 1
 
     def add(self, check: Check, text: str, leaf: int | None = None) -> None:
         self.findings.append(AuditFinding(check, text, leaf))
@@ -197,7 +204,7 @@ class StoryReader:
             why = "ends twice" if plan else "ends without a planned match"
             self.story.add(Check.GAMES, f"game {game} {why}", number)
             return
-        plan.open -= 1
+        self.story.end_game(game, plan)
         self.story.games[game] = LoggedGame(number, leaf.time, leaf.data, plan)
         if "deal" in leaf.data:
             self._check_deal(number, leaf, plan)
@@ -233,7 +240,7 @@ class StoryReader:
                 Check.GAMES, f"game {leaf.data['game']} has no planned match", number
             )
             return
-        plan.open -= 1
+        self.story.end_game(leaf.data["game"], plan)
 
     def _voided(self, number: int, leaf: Leaf) -> None:
         game = self.story.games.get(leaf.data["game"])

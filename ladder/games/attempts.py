@@ -28,7 +28,6 @@ from ladder.games import (
     sql,
 )
 from ladder.games.models import (
-    DEAD_NOTE,
     MAX_REASON_CHARS,
     Attempt,
     Game,
@@ -347,7 +346,7 @@ def _end_failed_attempt(
     public_leaves.record_attempt(game, fence, Attempt.Outcome.FAILED)
     if dead:
         rows = Game.objects.filter(pk=game)
-        public_leaves.record_ends(rows, GameStatus.DEAD, DEAD_NOTE)
+        public_leaves.record_ends(rows, GameStatus.DEAD)
         announcements.announce_dead(game)
         log.critical("game is dead", game=game, reason=reason)
     elif is_last and seat is not None:

@@ -74,14 +74,17 @@ def finished(game: Game, replay: dict[str, Any]) -> str:
     return canonical(data)
 
 
-def record_ends(games: QuerySet[Game], outcome: GameStatus, note: str) -> None:
-    """Log that these games, which the caller changes, end without a result."""
+def record_ends(games: QuerySet[Game], outcome: GameStatus) -> None:
+    """Log that these games, which the caller changes, end without a result.
+
+    The note about it is not logged, because people write it, and a leaf stays for ever.
+    """
     rows = games.exclude(match__kind=Match.Kind.COMPARISON).select_related("match")
     outbox.record_all(
         NewLeaf(
             LeafKind.GAME_ENDED,
             game.pk,
-            {"game": game.pk, "match": game.match_id, "outcome": outcome, "why": note},
+            {"game": game.pk, "match": game.match_id, "outcome": outcome},
             seal_of(game.match),
         )
         for game in rows.defer("replay")
@@ -96,14 +99,9 @@ def record_attempt(game: int, fence: int, outcome: Attempt.Outcome) -> None:
         outbox.record(LeafKind.ATTEMPT_ENDED, game, data, seal=seal_of(match))
 
 
-def record_void(game: int, note: str, replacement: int | None) -> None:
-    """Log that a finished game counts no more."""
+def record_void(game: int, replacement: int | None) -> None:
+    """Log that a finished game counts no more. The note about it is not logged."""
     match = Match.objects.get(games=game)
     if is_logged(match.kind):
-        data = {
-            "game": game,
-            "match": match.pk,
-            "why": note,
-            "replacement": replacement,
-        }
+        data = {"game": game, "match": match.pk, "replacement": replacement}
         outbox.record(LeafKind.GAME_VOIDED, game, data, seal=seal_of(match))

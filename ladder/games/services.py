@@ -193,7 +193,7 @@ def cancel_all(games: Collection[int], note: str) -> int:
 def _end(games: QuerySet[Game], note: str) -> int:
     """Cancel these games, which the caller has locked; return how many."""
     note = note[:MAX_REASON_CHARS]
-    public_leaves.record_ends(games, GameStatus.CANCELLED, note)
+    public_leaves.record_ends(games, GameStatus.CANCELLED)
     return games.update(status=GameStatus.CANCELLED, note=note)
 
 
@@ -243,7 +243,7 @@ def void(game: int, note: str, *, replay_again: bool = True) -> Game | None:
         raise NotNow(f"Game {game} is not finished, so it cannot be voided.")
     new = _replacement(game) if replay_again else None
     replacement = new.pk if new else None
-    public_leaves.record_void(game, note, replacement)
+    public_leaves.record_void(game, replacement)
     announcements.announce_voided(game, note, replacement)
     return new
 
