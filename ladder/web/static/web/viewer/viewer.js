@@ -283,13 +283,12 @@ function listMoves() {
   moves = [...list.children];
 }
 
-// Links above the slider to the turns that changed the chances most.
+// Marks above the slider at the turns that changed the chances most. They are no links,
+// because two may be too close to be hit: the list below the board has the links.
 function drawMarks() {
-  byId("marks").replaceChildren(...marks.map(({ ply, seat, text }) => {
-    const mark = element("a", `mark seat${seat}`, "▾");
-    mark.href = `#ply=${ply}`;
-    mark.title = text;
-    mark.setAttribute("aria-label", `Turning point, ${text}`);
+  byId("marks").replaceChildren(...marks.map(({ ply, seat }) => {
+    const mark = element("span", `mark seat${seat}`, "▾");
+    mark.setAttribute("aria-hidden", "true");
     mark.style.setProperty("--at", ply / Math.max(1, frames.length - 1));
     return mark;
   }));
