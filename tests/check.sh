@@ -9,8 +9,9 @@ bin=.venv/bin
 "$bin/lint-imports"
 pytest=("$bin/python" -m pytest -m "not soak and not slow")
 # Three processes for two cores, because many tests wait for a process or a timer.
+# The slowest tests are listed, because all of them must end within 20 minutes.
 status=0
-"${pytest[@]}" -n 3 --dist worksteal "$@" || status=$?
+"${pytest[@]}" -n 3 --dist worksteal --durations=30 --durations-min=10 "$@" || status=$?
 [ "$status" -ne 1 ] && exit "$status"
 
 # Tests of real processes compete for two cores, and one of five thousand may be starved.
