@@ -35,7 +35,11 @@ MAX_WAITS = 5
 MAX_WAIT_S = 60.0
 RETRIES = 3
 """A request is sent at most this often if the connection breaks."""
+MAX_ANSWER_BYTES = 64 << 20
+"""An answer may not fill the memory. The longest, 256 leaves of the public log, has
+16 MiB."""
 
+_CODING = ("content-encoding", "content-length", "transfer-encoding")
 _pause = threading.Event().wait
 
 
@@ -203,7 +207,7 @@ class LadderClient:
     def send_cosignature(self, checkpoint: str) -> str:
         """Send a cosigned checkpoint; return why the service refuses it, or ""."""
         url = f"{self.login.address}/log/cosignatures"
-        answer = self._http.post(url, content=checkpoint.encode())
+        answer = self._request("POST", url, content=checkpoint.encode())
         return "" if answer.is_success else _detail(answer)
 
     def record(self, ladder: str, bot: str) -> dict[str, Any] | None:
@@ -341,7 +345,7 @@ class LadderClient:
         failures = 0
         while True:
             try:
-                answer = self._http.request(method, path, **body)  # type: ignore[arg-type]
+                answer = self._request(method, path, **body)
             except httpx.TransportError as error:
                 failures += 1
                 if failures >= RETRIES:
@@ -353,6 +357,29 @@ class LadderClient:
                 return _accepted(answer)
             waits += 1
             _pause(wait_s)
+
+    def _request(self, method: str, path: str, **body: object) -> httpx.Response:
+        """Send a request once, and read a bounded answer.
+
+        Raises httpx.TransportError, and RemoteError if the answer is too long.
+        """
+        with self._http.stream(method, path, **body) as answer:  # type: ignore[arg-type]
+            content = bytearray()
+            for chunk in answer.iter_bytes():
+                content += chunk
+                if len(content) > MAX_ANSWER_BYTES:
+                    raise RemoteError(
+                        f"{self.login.address} answers with more than"
+                        f" {MAX_ANSWER_BYTES >> 20} MiB; check the address"
+                    )
+            # The content is decoded already.
+            headers = [row for row in answer.headers.items() if row[0] not in _CODING]
+            return httpx.Response(
+                answer.status_code,
+                headers=headers,
+                content=bytes(content),
+                request=answer.request,
+            )
 
     def _no_answer(self, error: Exception) -> RemoteError:
         return RemoteError(

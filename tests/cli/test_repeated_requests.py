@@ -1,5 +1,6 @@
 """The client sends a request again that got no answer, so that it is done once."""
 
+import gzip
 import json
 import threading
 from collections.abc import Iterator
@@ -26,6 +27,14 @@ class Flaky(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         if status == 409:
             self.send_header("Retry-After", "0")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        body = gzip.compress(bytes(self.server.length))
+        self.send_response(200)
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
@@ -65,3 +74,14 @@ def test_a_post_is_not_sent_for_ever(server) -> None:
 
     assert len(server.keys) == 3
     assert len(set(server.keys)) == 1
+
+
+def test_an_answer_cannot_fill_the_memory(server, monkeypatch) -> None:
+    monkeypatch.setattr(clients, "MAX_ANSWER_BYTES", 1 << 20)
+    with client(server) as ladder:
+        server.length = 1 << 20
+        assert ladder.log_file("tile/0/000") == bytes(1 << 20)
+
+        server.length += 1
+        with pytest.raises(RemoteError, match="more than 1 MiB; check the address"):
+            ladder.log_file("tile/0/000")

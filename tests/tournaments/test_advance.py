@@ -202,7 +202,7 @@ def test_the_schedule_opens_entry_closes_it_and_starts() -> None:
 def test_a_scheduled_start_with_too_few_cancels_it() -> None:
     row = tournament({})
     services.enter(row, bot("lonely"))
-    Tournament.objects.update(starts_at=timezone.now())
+    Tournament.objects.update(starts_at=timezone.now() - timedelta(seconds=1))
     tick(slots=0)
     row.refresh_from_db()
 
