@@ -44,14 +44,18 @@ def open_context(chromium: Browser, live_server: Any, name: str) -> Page:
 def violations_everywhere(page: Page) -> list[str]:
     """Return the violations of the open page on a desktop, a phone, and in the dark.
 
-    A page is not loaded again for its dark colours, because style sheets alone set
-    them, and they are the same at every width.
+    It is also a fault if a page is wider than the phone. A page is not loaded again for
+    its dark colours, because style sheets alone set them, and they are the same at
+    every width.
     """
     page.emulate_media(color_scheme="light")
     page.set_viewport_size(DESKTOP)
     found = violations(page)
     page.set_viewport_size(PHONE)
     found += violations(page)
+    width = page.evaluate("document.documentElement.scrollWidth")
+    if width > PHONE["width"]:
+        found.append(f"{page.url}: {width} px wide on a phone")
     page.emulate_media(color_scheme="dark")
     return found + violations(page, RULES_OF_COLOURS)
 

@@ -1,12 +1,10 @@
 """The board of the home page in a real browser."""
 
-from typing import Any
-
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests import factories
-from tests.web.test_accessibility import PHONE, violations
+from tests.web.test_accessibility import violations_everywhere
 from tests.web.test_watching import begin, end, go_on
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -60,20 +58,16 @@ def test_the_board_can_be_paused_and_goes_on_to_the_next_game(
     expect(board.locator(".moment")).to_contain_text("Phase 1")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_home_page_with_a_running_game_violates_no_rule(
-    chromium: Browser, served: str, scheme: Any
+    chromium: Browser, served: str
 ) -> None:
     show = factories.everything()
     begin(show.waiting, moves=5)
-    context = chromium.new_context(base_url=served, color_scheme=scheme)
+    context = chromium.new_context(base_url=served)
     page = context.new_page()
     page.goto("/")
     expect(page.locator("#live-board .cell").first).to_be_visible()
-    found = violations(page)
-    page.set_viewport_size(PHONE)
-    found += violations(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    found = violations_everywhere(page)
     context.close()
 
     assert "\n".join(found) == ""
