@@ -52,4 +52,4 @@ def match_seed(secret: bytes, deal: DealInputs) -> str:
 
 
 def _hmac(key: bytes, message: bytes) -> bytes:
-    return hmac.new(key, message, sha256).digest()
+    return hmac.digest(key, message, "sha256")

@@ -53,8 +53,9 @@ def leaf_text(kind: str, time: datetime, data: str) -> str:
 
     `data` is a text of `canonical`, and so is the result.
     """
-    moment = time.astimezone(UTC).strftime(_TIME)
-    return f'{{"data":{data},"time":"{moment}","type":"{kind}"}}'
+    # As _TIME, but `strftime` takes four times as long.
+    moment = time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds")
+    return f'{{"data":{data},"time":"{moment}Z","type":"{kind}"}}'
 
 
 def parse_leaf(text: bytes | str) -> Leaf:
@@ -71,23 +72,27 @@ def parse_leaf(text: bytes | str) -> Leaf:
     return Leaf(kind, time, data)
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def canonical(document: Mapping[str, Any]) -> str:
     """Return JSON with sorted keys and without spaces; floats are written as texts.
 
     So the text does not depend on how a language writes floats (RFC 8785).
     """
-    return json.dumps(
-        _exact(document), sort_keys=True, separators=(",", ":"), ensure_ascii=False
-    )
+    return _ENCODER.encode(_exact(document))
 
 
 def _exact(value: object) -> object:
+    # The most frequent types come first: leaves of games are written all the time.
+    if isinstance(value, (str, int)):
+        return value
     if isinstance(value, float):
         return repr(value)
+    if isinstance(value, (list, tuple)):
+        return [_exact(inner) for inner in value]
     if isinstance(value, Mapping):
         return {str(key): _exact(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_exact(inner) for inner in value]
     return value
 
 

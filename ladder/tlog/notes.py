@@ -8,6 +8,7 @@ import binascii
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -144,9 +145,8 @@ class SigningKey:
 
     @property
     def verifier(self) -> VerifierKey:
-        private = Ed25519PrivateKey.from_private_bytes(self.seed)
         return VerifierKey(
-            self.name, private.public_key().public_bytes_raw(), self.kind
+            self.name, _private(self.seed).public_key().public_bytes_raw(), self.kind
         )
 
     def sign(self, text: str) -> NoteSignature:
@@ -158,8 +158,14 @@ class SigningKey:
         return self._signature(_cosigned(text, moment), moment.to_bytes(_TIME_BYTES))
 
     def _signature(self, message: bytes, prefix: bytes) -> NoteSignature:
-        signature = Ed25519PrivateKey.from_private_bytes(self.seed).sign(message)
+        signature = _private(self.seed).sign(message)
         return NoteSignature(self.name, self.verifier.key_id, prefix + signature)
+
+
+@lru_cache(maxsize=4)
+def _private(seed: bytes) -> Ed25519PrivateKey:
+    # Cached, because it computes the public key, which takes longer than to sign.
+    return Ed25519PrivateKey.from_private_bytes(seed)
 
 
 def parse_note(text: str) -> SignedNote:
