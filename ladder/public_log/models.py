@@ -47,7 +47,7 @@ class PendingLeaf(models.Model):
 
     kind = models.CharField(max_length=MAX_KIND_LENGTH)
     subject = models.PositiveBigIntegerField(null=True)
-    seal = models.PositiveBigIntegerField(null=True, db_index=True)
+    seal = models.PositiveBigIntegerField(null=True)
     data = models.TextField()
     created_at = models.DateTimeField(db_default=Now())
 
@@ -56,6 +56,13 @@ class PendingLeaf(models.Model):
             models.CheckConstraint(
                 condition=models.Q(kind__in=[kind.value for kind in LeafKind]),
                 name="leaf_kind_is_known",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["seal"],
+                condition=models.Q(seal__isnull=False),
+                name="pending_sealed_leaf",
             )
         ]
 
@@ -76,7 +83,13 @@ class LogLeaf(models.Model):
     text = models.TextField(blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["subject", "kind"], name="leaf_of_subject")]
+        indexes = [
+            models.Index(
+                fields=["subject", "kind"],
+                condition=models.Q(subject__isnull=False),
+                name="leaf_of_subject",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"leaf {self.number}"

@@ -153,7 +153,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 "indexes": [
-                    models.Index(fields=["subject", "kind"], name="leaf_of_subject")
+                    models.Index(
+                        condition=models.Q(("subject__isnull", False)),
+                        fields=["subject", "kind"],
+                        name="leaf_of_subject",
+                    )
                 ],
             },
         ),
@@ -171,7 +175,7 @@ class Migration(migrations.Migration):
                 ),
                 ("kind", models.CharField(max_length=20)),
                 ("subject", models.PositiveBigIntegerField(null=True)),
-                ("seal", models.PositiveBigIntegerField(db_index=True, null=True)),
+                ("seal", models.PositiveBigIntegerField(null=True)),
                 ("data", models.TextField()),
                 (
                     "created_at",
@@ -204,6 +208,13 @@ class Migration(migrations.Migration):
                             )
                         ),
                         name="leaf_kind_is_known",
+                    )
+                ],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("seal__isnull", False)),
+                        fields=["seal"],
+                        name="pending_sealed_leaf",
                     )
                 ],
             },
