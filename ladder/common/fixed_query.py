@@ -35,6 +35,35 @@ def preparing_cursor() -> Iterator[Any]:
         yield raw
 
 
+def fetch_all(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Run a statement whose text is always the same; return its rows.
+
+    Values come as the database's driver returns them.
+    """
+    with preparing_cursor() as cursor:
+        cursor.execute(sql, values)
+        return list(cursor.fetchall())
+
+
+def insert_rows(
+    table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> None:
+    """Add rows; columns that are not named get the defaults of the database.
+
+    PostgreSQL gets them with COPY, for which it neither parses nor plans anything.
+    """
+    names = ", ".join(f'"{column}"' for column in columns)
+    with preparing_cursor() as cursor:
+        if connection.vendor == "sqlite":
+            places = ", ".join("%s" for _ in columns)
+            sql = f"INSERT INTO {table} ({names}) VALUES ({places})"  # noqa: S608
+            cursor.executemany(sql, rows)
+            return
+        with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+
 class ComposedQuery(NamedTuple):
     """The text of a query, and the values of its placeholders."""
 

@@ -45,7 +45,7 @@ WARNING_INTERVAL_S = 60.0
 MAX_STATEMENT_CHARS = 2000
 UNKNOWN_SERVICE = "unknown_service"
 TRACEPARENT = "traceparent"
-TABLE = re.compile(r'\b(?:FROM|INTO|UPDATE)\s+"?(\w+)', re.IGNORECASE)
+TABLE = re.compile(r'\b(?:COPY|FROM|INTO|UPDATE)\s+"?(\w+)', re.IGNORECASE)
 SYSTEMS = {"postgresql": "postgresql", "sqlite": "sqlite"}
 KINDS = {kind: trace.SpanKind[kind.name] for kind in SpanKind}
 
@@ -150,6 +150,14 @@ class TraceWriter:
             def execute(self, query: Any, *args: Any, **options: Any) -> Self:  # noqa: ANN401 -- psycopg has overloads
                 with statements.statement(str(query)):
                     return super().execute(query, *args, **options)
+
+            @contextmanager
+            def copy(self, statement: Any, *args: Any, **options: Any) -> Iterator[Any]:  # noqa: ANN401
+                with (
+                    statements.statement(str(statement)),
+                    super().copy(statement, *args, **options) as rows,
+                ):
+                    yield rows
 
         self._traced_cursor = TracedCursor
         closer = _Closer(provider)

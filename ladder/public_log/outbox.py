@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.transaction import TransactionManagementError
 
+from ladder.public_log import sql
 from ladder.public_log.models import PendingLeaf, SealedLeaf
 from ladder.tlog.leaves import LeafKind, canonical
-
-ROWS_PER_STATEMENT = 500
-TABLE = PendingLeaf._meta.db_table  # noqa: SLF001 -- the documented way to its name
 
 
 class NewLeaf(NamedTuple):
@@ -43,18 +41,12 @@ def record_all(leaves: Iterable[NewLeaf]) -> None:
             "A leaf must be written in the transaction of its change. Call record"
             " inside transaction.atomic()."
         )
-    PendingLeaf.objects.bulk_create(
-        (
-            PendingLeaf(
-                kind=leaf.kind.value,
-                subject=leaf.subject,
-                seal=leaf.seal,
-                data=canonical(leaf.data),
-            )
-            for leaf in leaves
-        ),
-        batch_size=ROWS_PER_STATEMENT,
-    )
+    rows = [
+        sql.PendingRow(leaf.kind.value, leaf.subject, leaf.seal, canonical(leaf.data))
+        for leaf in leaves
+    ]
+    if rows:
+        sql.insert_pending(rows)
 
 
 def unseal(matches: Collection[int]) -> None:

@@ -11,21 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models.functions import Now
 from django.utils import timezone
 
-from ladder.public_log import tree
+from ladder.public_log import sql, tree
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import LogKey
-from ladder.public_log.models import (
-    DeckBatch,
-    LogBundle,
-    LogHead,
-    LogLeaf,
-    LogTile,
-    PendingLeaf,
-    SealedLeaf,
-)
+from ladder.public_log.models import DeckBatch, LogBundle, LogHead, LogTile
+from ladder.public_log.sql import LeafRow, SealedRow, TakenRow
 from ladder.tlog.checkpoints import TreeHead
 from ladder.tlog.leaves import LeafKind, canonical, leaf_text, new_salt, seal
 from ladder.tlog.merkle import EMPTY_ROOT, Frontier, leaf_hash
@@ -85,29 +77,20 @@ def _sequence_some(key: LogKey, head_file: HeadFile) -> int:
     with transaction.atomic():
         head, first = _locked_head(key)
         first += _continue_if_restored(head, head_file)
-        commits = PendingLeaf.objects.filter(kind=LeafKind.BATCH_COMMITTED)
-        others = PendingLeaf.objects.exclude(kind=LeafKind.BATCH_COMMITTED)
-        waiting = [
-            *first,
-            *commits.order_by("id"),
-            *others.order_by("id")[:LEAVES_AT_ONCE],
-        ]
-        leaves = [_numbered(head.size + i, row) for i, row in enumerate(waiting)]
-        if not leaves:
+        waiting = [*first, *sql.take_pending(LEAVES_AT_ONCE)]
+        if not waiting:
             return 0
         frontier = Frontier.load(head.size, bytes(head.frontier))
-        _store(leaves, frontier)
-        stored = [row.pk for row in waiting if row.pk]
-        PendingLeaf.objects.filter(pk__in=stored).delete()
+        _store(_numbered(head.size, waiting), frontier)
         signed = TreeHead(head.origin, frontier.size, frontier.root())
         _sign(head, signed, frontier, key)
     head_file.write(signed)
-    return len(leaves)
+    return len(waiting)
 
 
-def _locked_head(key: LogKey) -> tuple[LogHead, list[PendingLeaf]]:
+def _locked_head(key: LogKey) -> tuple[LogHead, list[TakenRow]]:
     """Return the head of the log under a lock. The first call begins the log."""
-    head = LogHead.objects.select_for_update().first()
+    head = sql.lock_head()
     if head is not None:
         return head, []
     origin = key.signing.name
@@ -115,12 +98,12 @@ def _locked_head(key: LogKey) -> tuple[LogHead, list[PendingLeaf]]:
     return head, [_own_leaf(LeafKind.LOG_STARTED, {"name": origin})]
 
 
-def _own_leaf(kind: LeafKind, data: dict[str, Any]) -> PendingLeaf:
+def _own_leaf(kind: LeafKind, data: dict[str, Any]) -> TakenRow:
     """Return a leaf about the log itself, which gets its number at once."""
-    return PendingLeaf(kind=kind, data=canonical(data), created_at=timezone.now())
+    return TakenRow(0, kind.value, None, None, canonical(data), timezone.now())
 
 
-def _continue_if_restored(head: LogHead, head_file: HeadFile) -> list[PendingLeaf]:
+def _continue_if_restored(head: LogHead, head_file: HeadFile) -> list[TakenRow]:
     """Give the log another name if a tree was signed that the database lacks.
 
     Return the leaf that says so.
@@ -143,16 +126,23 @@ def _is_behind(head: LogHead, seen: TreeHead) -> bool:
     return seen.size > head.size
 
 
-def _numbered(number: int, row: PendingLeaf) -> NumberedLeaf:
-    text = leaf_text(row.kind, row.created_at, row.data)
-    if row.seal is not None:
-        salt = new_salt()
-        SealedLeaf.objects.create(number=number, match=row.seal, salt=salt, text=text)
-        data = canonical({"hash": seal(salt, text)})
-        text = leaf_text(LeafKind.SEALED, row.created_at, data)
-    if row.kind == LeafKind.BATCH_COMMITTED:
-        DeckBatch.objects.filter(number=row.subject or 0).update(leaf=number)
-    return NumberedLeaf(number, row.kind, row.subject, text.encode())
+def _numbered(first: int, rows: Sequence[TakenRow]) -> list[NumberedLeaf]:
+    """Give rows the numbers from `first` on, and seal what is not public."""
+    leaves = []
+    sealed = []
+    for number, row in enumerate(rows, first):
+        text = leaf_text(row.kind, row.created_at, row.data)
+        if row.seal is not None:
+            salt = new_salt()
+            sealed.append(SealedRow(number, row.seal, salt, text))
+            data = canonical({"hash": seal(salt, text)})
+            text = leaf_text(LeafKind.SEALED, row.created_at, data)
+        if row.kind == LeafKind.BATCH_COMMITTED:
+            DeckBatch.objects.filter(number=row.subject or 0).update(leaf=number)
+        leaves.append(NumberedLeaf(number, row.kind, row.subject, text.encode()))
+    if sealed:
+        sql.insert_sealed(sealed)
+    return leaves
 
 
 def _store(leaves: Sequence[NumberedLeaf], frontier: Frontier) -> None:
@@ -161,31 +151,35 @@ def _store(leaves: Sequence[NumberedLeaf], frontier: Frontier) -> None:
     for leaf in leaves:
         hash_ = leaf_hash(leaf.text)
         frontier.append(hash_)
-        rows.append(
-            LogLeaf(
-                number=leaf.number,
-                kind=leaf.kind,
-                subject=leaf.subject,
-                hash=hash_,
-                text=leaf.text.decode(),
-            )
-        )
-    LogLeaf.objects.bulk_create(rows)
-    before = leaves[0].number // TILE_WIDTH
-    for index in range(before, frontier.size // TILE_WIDTH):
-        _complete_bundle(index)
+        text = leaf.text.decode()
+        rows.append(LeafRow(leaf.number, leaf.kind, leaf.subject, hash_, text))
+    start = rows[0].number // TILE_WIDTH * TILE_WIDTH
+    if frontier.size >= start + TILE_WIDTH:
+        rows = _complete_bundles([*sql.take_leaves(start), *rows])
+    sql.insert_leaves(rows)
 
 
-def _complete_bundle(index: int) -> None:
-    """Move 256 leaves into a bundle and a tile, and add the tiles above."""
-    start = index * TILE_WIDTH
-    rows = LogLeaf.objects.filter(number__gte=start, number__lt=start + TILE_WIDTH)
-    leaves = list(rows.order_by("number"))
-    texts = [leaf.text.encode() for leaf in leaves]
+def _complete_bundles(rows: Sequence[LeafRow]) -> list[LeafRow]:
+    """Store complete bundles of these leaves, the first of which begins a bundle.
+
+    Return the rows that LogLeaf needs: leaves that are looked up, without their texts,
+    and those of the bundle that is not complete.
+    """
+    end = len(rows) // TILE_WIDTH * TILE_WIDTH
+    for start in range(0, end, TILE_WIDTH):
+        _complete_bundle(rows[start : start + TILE_WIDTH])
+    looked_up = [
+        row._replace(hash=b"", text="") for row in rows[:end] if row.kind in LOOKED_UP
+    ]
+    return [*looked_up, *rows[end:]]
+
+
+def _complete_bundle(rows: Sequence[LeafRow]) -> None:
+    """Store 256 leaves as a bundle and a tile, and add the tiles above."""
+    index = rows[0].number // TILE_WIDTH
+    texts = [row.text.encode() for row in rows]
     LogBundle.objects.create(index=index, data=tree.packed(texts))
-    rows.exclude(kind__in=LOOKED_UP).delete()
-    rows.update(hash=b"", text="")
-    hashes = b"".join(bytes(leaf.hash) for leaf in leaves)
+    hashes = b"".join(row.hash for row in rows)
     level = 0
     while hashes:
         root = subtree_root(hashes)
@@ -199,17 +193,13 @@ def _complete_bundle(index: int) -> None:
 def _sign(head: LogHead, signed: TreeHead, frontier: Frontier, key: LogKey) -> None:
     """Store the new head with its signature."""
     text = signed.text()
-    signature = key.signer(head.origin).sign(text)
-    LogHead.objects.filter(pk=head.pk).update(
-        origin=signed.origin,
-        size=signed.size,
-        root=signed.root,
-        frontier=frontier.dump(),
-        checkpoint=str(SignedNote(text, [signature])),
-        key=str(key.signer(head.origin).verifier),
-        signed_at=Now(),
-        restored=False,
-    )
+    signer = key.signer(signed.origin)
+    head.size = signed.size
+    head.root = signed.root
+    head.frontier = frontier.dump()
+    head.checkpoint = str(SignedNote(text, [signer.sign(text)]))
+    head.key = str(signer.verifier)
+    sql.update_head(head)
 
 
 def _next_name(origin: str) -> str:
