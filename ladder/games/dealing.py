@@ -7,15 +7,11 @@ has no seed, and its games are not played.
 
 from collections import Counter
 
-from django.db import transaction
-
 from ladder.games import sql
-from ladder.games.models import OPEN, Game, Match
+from ladder.games.models import OPEN, Game
 from ladder.public_log import batches, tree
 from ladder.public_log.keys import LogKey
-from ladder.public_log.models import LogHead, LogLeaf
 from ladder.tlog.decks import DealInputs, match_seed
-from ladder.tlog.leaves import LeafKind
 
 MATCHES_AT_ONCE = 500
 
@@ -25,36 +21,23 @@ def deal(key: LogKey) -> int:
 
     Idempotent. A match whose plan is not in the tree yet gets its seed later.
     """
-    waiting = Match.objects.filter(seed="").order_by("pk")
-    matches = list(waiting.values_list("pk", flat=True)[:MATCHES_AT_ONCE])
-    head = tree.head()
-    if not matches or head is None:
+    plans = sql.logged_plans(MATCHES_AT_ONCE)
+    if not plans:
         return 0
-    plans = LogLeaf.objects.filter(kind=LeafKind.MATCH_PLANNED, subject__in=matches)
-    logged = plans.filter(number__lt=head.size).values_list("number", "subject")
-    planned = {number: match for number, match in logged if match is not None}
-    hashes = tree.hashes(list(planned))
-    committed = batches.committed()
+    size, root = plans[0].size, plans[0].root
+    hashes = tree.hashes([plan.leaf for plan in plans if not plan.hash], size)
+    counts = Counter(plan.batch for plan in plans)
+    secrets = {batch: key.batch_secret(batch) for batch in counts}
     dealt = []
-    for number, match in sorted(planned.items()):
-        # The newest one that was committed to before the plan.
-        batch = next((b.number for b in committed if b.leaf < number), None)
-        if batch is not None:
-            dealt.append(_dealt(match, batch, hashes[number], head, key))
-    with transaction.atomic():
-        sql.deal_matches(dealt)
-        for batch, count in Counter(row.batch for row in dealt).items():
-            batches.count(batch, count)
+    for plan in plans:
+        hash_ = plan.hash or hashes[plan.leaf]
+        seed = match_seed(secrets[plan.batch], DealInputs(hash_, size, root))
+        dealt.append(sql.DealtMatch(plan.match, seed, plan.batch, hash_))
+    sql.execute(
+        sql.deal_matches(dealt, size, root),
+        *(sql.count_dealt(batch, count) for batch, count in counts.items()),
+    )
     return len(dealt)
-
-
-def _dealt(
-    match: int, batch: int, plan: bytes, head: LogHead, key: LogKey
-) -> sql.DealtMatch:
-    """Return the columns of a match that gets its decks."""
-    root = bytes(head.root)
-    seed = match_seed(key.batch_secret(batch), DealInputs(plan, head.size, root))
-    return sql.DealtMatch(seed, batch, plan, head.size, root, match)
 
 
 def reveal_ended(key: LogKey) -> int:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 
 from ladder.bots.models import Bot, Submission
-from ladder.common.fixed_query import preparing_cursor
+from ladder.common.fixed_query import fetch_all, preparing_cursor
 from ladder.events.models import Event
 from ladder.games.models import (
     Attempt,
@@ -25,16 +25,20 @@ from ladder.games.models import (
     StoredAnswer,
     Worker,
 )
-from ladder.public_log.models import PendingLeaf
+from ladder.public_log.models import DeckBatch, LogHead, LogLeaf, PendingLeaf
 from ladder.tlog.leaves import LeafKind
 
 _GAME, _SEAT, _ATTEMPT, _ANSWER, _LOG, _LOG_USE, _WORKER, _MATCH = (
     model._meta.db_table  # noqa: SLF001 -- the documented way to a table's name
     for model in (Game, Seat, Attempt, StoredAnswer, SeatLog, LogUse, Worker, Match)
 )
-_SUBMISSION, _BOT, _EVENT, _LEAF = (
+_SUBMISSION, _BOT, _EVENT, _PENDING_LEAF = (
     model._meta.db_table  # noqa: SLF001
     for model in (Submission, Bot, Event, PendingLeaf)
+)
+_LEAF, _LOG_HEAD, _BATCH = (
+    model._meta.db_table  # noqa: SLF001
+    for model in (LogLeaf, LogHead, DeckBatch)
 )
 
 
@@ -81,15 +85,29 @@ class SeatedBot(NamedTuple):
     embargo: bool
 
 
-class DealtMatch(NamedTuple):
-    """The columns of a match that gets its decks, in the order of `deal_matches`."""
+class LoggedPlan(NamedTuple):
+    """The plan of a match without decks, in the newest signed tree.
 
-    seed: str
+    `leaf` is its number and `hash` its hash, which is empty if a tile has it. `batch`
+    is the newest one that was committed to before the plan and is not public. `size`
+    and `root` are those of the tree.
+    """
+
+    match: int
+    leaf: int
+    hash: bytes
     batch: int
-    plan_hash: bytes
     size: int
     root: bytes
+
+
+class DealtMatch(NamedTuple):
+    """A match that gets its decks. `hash` is that of its plan."""
+
     match: int
+    seed: str
+    batch: int
+    hash: bytes
 
 
 class LogRow(NamedTuple):
@@ -118,7 +136,7 @@ def execute(first: Statement, *others: Statement) -> bool:
     for number, other in enumerate(others):
         parts.append(f"other{number} AS ({other.sql} AND EXISTS (TABLE first))")
         values += other.values
-    return bool(_rows(f"WITH {', '.join(parts)} TABLE first", values))
+    return bool(fetch_all(f"WITH {', '.join(parts)} TABLE first", values))
 
 
 def _execute_in_transaction(first: Statement, others: Sequence[Statement]) -> bool:
@@ -135,12 +153,6 @@ def _execute(statement: Statement) -> int:
     with preparing_cursor() as cursor:
         cursor.execute(statement.sql, statement.values)
         return int(cursor.rowcount)
-
-
-def _rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    with preparing_cursor() as cursor:
-        cursor.execute(sql, values)
-        return list(cursor.fetchall())
 
 
 def _now(offset_s: float = 0.0) -> str:
@@ -162,6 +174,25 @@ def _is_one_of(numbers: Collection[int]) -> Statement:
     return Statement("= ANY(%s)", [[*numbers]])
 
 
+def _given(
+    names: Sequence[str], types: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> Statement:
+    """Return these rows as a table `given` for the FROM clause of a statement.
+
+    PostgreSQL gets an array for each column. So the text is the same for every count of
+    rows, and it is prepared only once.
+    """
+    columns = ", ".join(names)
+    if connection.vendor == "sqlite":
+        row = f"({', '.join('%s' for _ in names)})"
+        table = f"WITH given ({columns}) AS (VALUES {', '.join(row for _ in rows)})"
+        values = [value for row in rows for value in row]
+        return Statement(f"({table} SELECT * FROM given) AS given", values)  # noqa: S608
+    arrays = ", ".join(f"%b::{type_}[]" for type_ in types)
+    values = [list(column) for column in zip(*rows, strict=True)]
+    return Statement(f"UNNEST({arrays}) AS given ({columns})", values)
+
+
 def due(limit: int, hint_s: float, without: Collection[str]) -> list[DueGame]:
     """List scheduled games with decks and without a hint in the last `hint_s` seconds.
 
@@ -171,7 +202,7 @@ def due(limit: int, hint_s: float, without: Collection[str]) -> list[DueGame]:
     left_out = ""
     if without:
         left_out = f" AND needs NOT IN ({', '.join('%s' for _ in without)})"
-    rows = _rows(
+    rows = fetch_all(
         "SELECT id, queue, needs, sent_at IS NOT NULL OR failures > 0"  # noqa: S608
         f" FROM {_GAME} WHERE status = 'scheduled'"
         f" AND (sent_at IS NULL OR sent_at < {_now(-hint_s)}){left_out}"
@@ -184,7 +215,7 @@ def due(limit: int, hint_s: float, without: Collection[str]) -> list[DueGame]:
 
 def in_flight(hint_s: float) -> dict[str, int]:
     """Count the scheduled games with a hint in the last `hint_s` seconds, by queue."""
-    rows = _rows(
+    rows = fetch_all(
         f"SELECT sent_to, COUNT(*) FROM {_GAME} WHERE status = 'scheduled'"  # noqa: S608
         f" AND sent_at >= {_now(-hint_s)} GROUP BY sent_to",
         [],
@@ -208,7 +239,7 @@ def take_game(game: int, worker: int, lease_s: float) -> int | None:
     Return None if the game is not scheduled or has no decks yet, or if the worker is
     drained or gone.
     """
-    rows = _rows(
+    rows = fetch_all(
         f"UPDATE {_GAME} SET status = 'running', owner_id = %s,"  # noqa: S608
         f" lease_until = {_now(lease_s)}, fence = fence + 1,"
         f" started_at = COALESCE(started_at, {_now()})"
@@ -223,7 +254,7 @@ def take_game(game: int, worker: int, lease_s: float) -> int | None:
 
 def open_attempt(game: int, fence: int, worker: int) -> int:
     """Add an attempt and return its id."""
-    rows = _rows(
+    rows = fetch_all(
         f"INSERT INTO {_ATTEMPT} (game_id, fence, worker_id, started_at, outcome,"  # noqa: S608
         f" reason) VALUES (%s, %s, %s, {_now()}, 'open', '') RETURNING id",
         [game, fence, worker],
@@ -238,7 +269,7 @@ def offences(game: int, window_s: float) -> list[Offence]:
     in the submission's seat before.
     """
     # NOT (a = b), because SQLite compares it literally with the condition of the index.
-    rows = _rows(
+    rows = fetch_all(
         "SELECT here.number, here.submission_id, COUNT(*)"  # noqa: S608
         f" FROM {_SEAT} here JOIN {_SEAT} other"
         " ON other.submission_id = here.submission_id AND NOT (other.fault = '')"
@@ -287,7 +318,7 @@ def close_attempt(
 
 def seated_bots(game: int) -> list[SeatedBot]:
     """Return the seats of a game by their numbers."""
-    rows = _rows(
+    rows = fetch_all(
         "SELECT s.number, s.submission_id, b.slug, b.owner_id,"  # noqa: S608
         f" m.id, m.kind, m.ladder, m.embargo FROM {_SEAT} s"
         f" JOIN {_BOT} b ON b.id = s.bot_id JOIN {_GAME} g ON g.id = s.game_id"
@@ -319,7 +350,7 @@ def insert_finished_leaf(game: int, data: str) -> Statement:
     `data` is a JSON text. Comparisons are not logged.
     """
     sql = (
-        f"INSERT INTO {_LEAF} (kind, subject, seal, data)"  # noqa: S608
+        f"INSERT INTO {_PENDING_LEAF} (kind, subject, seal, data)"  # noqa: S608
         " SELECT %s, g.id, CASE WHEN m.embargo THEN m.id END, %s"
         f" FROM {_GAME} g JOIN {_MATCH} m ON m.id = g.match_id"
         " WHERE g.id = %s AND m.kind <> 'comparison'"
@@ -327,14 +358,38 @@ def insert_finished_leaf(game: int, data: str) -> Statement:
     return Statement(sql, [LeafKind.GAME_FINISHED.value, data, game])
 
 
-def deal_matches(rows: Sequence[DealtMatch]) -> None:
-    """Give matches their decks. A match that has decks keeps them."""
-    sql = (
-        f"UPDATE {_MATCH} SET seed = %s, batch_id = %s, plan_hash = %s,"  # noqa: S608
-        " deal_size = %s, deal_root = %s WHERE id = %s AND seed = ''"
+def logged_plans(limit: int) -> list[LoggedPlan]:
+    """List the plans in the signed tree whose matches have no decks, oldest first.
+
+    This is one statement, so that the tree is one that contains the plans.
+    """
+    rows = fetch_all(
+        "SELECT m.id, l.number, l.hash, b.number, h.size, h.root"  # noqa: S608
+        f" FROM {_MATCH} m JOIN {_LEAF} l ON l.subject = m.id AND l.kind = %s"
+        f" JOIN {_LOG_HEAD} h ON l.number < h.size"
+        f" JOIN {_BATCH} b ON b.number = (SELECT MAX(number) FROM {_BATCH}"
+        " WHERE revealed_at IS NULL AND leaf < l.number)"
+        " WHERE m.seed = '' ORDER BY m.id, l.number LIMIT %s",
+        [LeafKind.MATCH_PLANNED.value, limit],
     )
-    with preparing_cursor() as cursor:
-        cursor.executemany(sql, rows)
+    return [LoggedPlan(*row) for row in rows]
+
+
+def deal_matches(rows: Sequence[DealtMatch], size: int, root: bytes) -> Statement:
+    """Give matches the decks of a signed tree. A match that has decks keeps them."""
+    given = _given(DealtMatch._fields, ("bigint", "text", "bigint", "bytea"), rows)
+    sql = (
+        f"UPDATE {_MATCH} SET seed = given.seed, batch_id = given.batch,"  # noqa: S608
+        " plan_hash = given.hash, deal_size = %s, deal_root = %s"
+        f" FROM {given.sql} WHERE {_MATCH}.id = given.match AND {_MATCH}.seed = ''"
+    )
+    return Statement(sql, [size, root, *given.values])
+
+
+def count_dealt(batch: int, matches: int) -> Statement:
+    """Add matches to those of a batch that have decks."""
+    sql = f"UPDATE {_BATCH} SET matches = matches + %s WHERE number = %s"  # noqa: S608
+    return Statement(sql, [matches, batch])
 
 
 def delete_answers(attempt: int) -> Statement:
@@ -344,7 +399,7 @@ def delete_answers(attempt: int) -> Statement:
 
 def add_log_use(game: int, seat: int, size: int) -> int:
     """Count `size` bytes of logs of a seat's bot; return its bytes of today (UTC)."""
-    rows = _rows(
+    rows = fetch_all(
         f"INSERT INTO {_LOG_USE} (bot_id, day, bytes)"  # noqa: S608
         f" SELECT u.bot_id, CURRENT_DATE, %s FROM {_SEAT} s"
         f" JOIN {_SUBMISSION} u ON u.id = s.submission_id"

@@ -1,15 +1,14 @@
 """Batches of matches whose decks follow from one secret.
 
 1. `prepare` commits to the secret of the next batch before it is needed.
-2. `committed` lists the batches from which a planned match can get its decks.
+2. A planned match gets its decks from the newest batch that was committed to before.
 3. `reveal` makes the secret public when no match of the batch is open any more.
 """
 
 from datetime import timedelta
-from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from ladder.public_log.keys import LogKey
@@ -17,14 +16,6 @@ from ladder.public_log.models import DeckBatch
 from ladder.public_log.outbox import record
 from ladder.tlog.decks import commitment
 from ladder.tlog.leaves import LeafKind
-
-
-class CommittedBatch(NamedTuple):
-    """A batch, and the number of the leaf that commits to its secret."""
-
-    number: int
-    leaf: int
-
 
 MATCHES = 1024
 """A batch gets no more matches than about this number."""
@@ -48,20 +39,6 @@ def prepare(key: LogKey) -> bool:
         data = {"batch": number, "commitment": hash_}
         record(LeafKind.BATCH_COMMITTED, number, data, seal=None)
     return True
-
-
-def committed() -> list[CommittedBatch]:
-    """List the batches whose secrets are committed to and not public, newest first."""
-    rows = DeckBatch.objects.filter(leaf__isnull=False, revealed_at=None)
-    numbers = rows.order_by("-number").values_list("number", "leaf")
-    return [
-        CommittedBatch(number, leaf) for number, leaf in numbers if leaf is not None
-    ]
-
-
-def count(batch: int, matches: int) -> None:
-    """Remember that matches of a batch got their decks."""
-    DeckBatch.objects.filter(pk=batch).update(matches=F("matches") + matches)
 
 
 def closed() -> QuerySet[DeckBatch]:

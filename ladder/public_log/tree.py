@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import zstandard
 
 from ladder.public_log.models import LogBundle, LogHead, LogLeaf, LogTile
-from ladder.tlog.merkle import HASH_BYTES, leaf_hash
+from ladder.tlog.merkle import HASH_BYTES
 from ladder.tlog.tiles import (
     MAX_LEVEL,
     TILE_WIDTH,
@@ -110,6 +110,7 @@ def _read(address: TileAddress) -> bytes:
     return found
 
 
-def hashes(numbers: Sequence[int]) -> dict[int, bytes]:
-    """Return the hashes of leaves, which must exist, by their numbers."""
-    return {number: leaf_hash(leaf) for number, leaf in texts(numbers).items()}
+def hashes(numbers: Sequence[int], size: int) -> dict[int, bytes]:
+    """Return the hashes of leaves by their numbers, which must be below `size`."""
+    tiles = nodes(size)
+    return {number: tiles.node(0, number) for number in numbers}

@@ -14,7 +14,7 @@ from ladder.ops.chaos import servers
 pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
 TESTS = ["tests/games", "tests/ratings", "tests/practice", "tests/ops/test_backup.py"]
 TESTS += ["tests/web/test_fuzz.py", "tests/ops/test_command_fuzz.py"]
-TESTS += ["tests/accounts", "tests/events", "tests/webhooks"]
+TESTS += ["tests/accounts", "tests/events", "tests/webhooks", "tests/public_log"]
 # The heart of the service: claims, results, ratings and the ledger; and names.
 HEART = [
     "tests/accounts/test_races.py",
@@ -26,6 +26,7 @@ HEART = [
     "tests/games/test_list_plans.py",
     "tests/games/test_play.py",
     "tests/practice/test_practice_games.py",
+    "tests/public_log/test_log.py",
     "tests/ratings/test_corrections.py",
     "tests/ratings/test_matchmaking.py",
     "tests/ratings/test_rater.py",

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.transaction import TransactionManagementError
+from django.test.utils import CaptureQueriesContext
 
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.dispatch.log_keeper import LogKeeper
-from ladder.games import attempts, replays, services
+from ladder.games import attempts, dealing, replays, services
 from ladder.games.models import Game, Match
 from ladder.public_log import batches, outbox, sequencer, tree
 from ladder.public_log.head_file import HeadFile
@@ -57,7 +58,7 @@ def test_the_decks_follow_from_the_secret_and_the_signed_plan() -> None:
     secret = load_key().batch_secret(deal["batch"])
     assert commit["commitment"] == deal["commitment"] == decks.commitment(secret)
     plan = LogLeaf.objects.get(kind=LeafKind.MATCH_PLANNED)
-    assert deal["plan"] == tree.hashes([plan.number])[plan.number].hex()
+    assert deal["plan"] == tree.hashes([plan.number], deal["size"])[plan.number].hex()
     assert deal["size"] > plan.number
     root = merkle.root_at(deal["size"], tree.nodes(LogHead.objects.get().size).node)
     assert root.hex() == deal["root"]
@@ -156,6 +157,21 @@ def test_tiles_and_bundles_stay_readable_as_the_log_grows(steps: list[int]) -> N
         proof = merkle.inclusion_proof(index, head.size, tree.nodes(head.size).node)
         leaf = merkle.leaf_hash(texts[index])
         assert merkle.includes(root, head.size, index, leaf, proof)
+
+
+def test_the_statements_do_not_grow_with_the_leaves() -> None:
+    advance()
+    counts = set()
+    for matches in (1, 9):
+        for _ in range(matches):
+            planned()
+            planned(embargo=True)
+        with CaptureQueriesContext(connection) as captured:
+            assert sequence(load_key(), HeadFile.of_service()) == 2 * matches
+            assert dealing.deal(load_key()) == 2 * matches
+        counts.add(len(captured))
+
+    assert len(counts) == 1
 
 
 def test_an_older_tree_can_still_be_read() -> None:
