@@ -16,7 +16,7 @@ from django.utils import timezone
 from ladder.public_log import sql, tree
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import LogKey
-from ladder.public_log.models import DeckBatch, LogBundle, LogHead, LogTile
+from ladder.public_log.models import DeckBatch, LogHead
 from ladder.public_log.sql import LeafRow, SealedRow, TakenRow
 from ladder.tlog.checkpoints import TreeHead
 from ladder.tlog.leaves import LeafKind, canonical, leaf_text, new_salt, seal
@@ -178,12 +178,12 @@ def _complete_bundle(rows: Sequence[LeafRow]) -> None:
     """Store 256 leaves as a bundle and a tile, and add the tiles above."""
     index = rows[0].number // TILE_WIDTH
     texts = [row.text.encode() for row in rows]
-    LogBundle.objects.create(index=index, data=tree.packed(texts))
+    sql.insert_bundle(index, tree.packed(texts))
     hashes = b"".join(row.hash for row in rows)
     level = 0
     while hashes:
         root = subtree_root(hashes)
-        LogTile.objects.create(level=level, index=index, hashes=hashes, root=root)
+        sql.insert_tile(level, index, hashes, root)
         level += 1
         index, last = divmod(index, TILE_WIDTH)
         is_complete = last == TILE_WIDTH - 1

@@ -17,16 +17,18 @@ from ladder.common.fixed_query import (
     preparing_cursor,
 )
 from ladder.public_log.models import (
+    LogBundle,
     LogHead,
     LogLeaf,
+    LogTile,
     PendingLeaf,
     SealedLeaf,
 )
 from ladder.tlog.leaves import LeafKind
 
-_HEAD, _LEAF, _PENDING, _SEALED = (
+_HEAD, _LEAF, _PENDING, _SEALED, _BUNDLE, _TILE = (
     model._meta.db_table  # noqa: SLF001 -- the documented way to a table's name
-    for model in (LogHead, LogLeaf, PendingLeaf, SealedLeaf)
+    for model in (LogHead, LogLeaf, PendingLeaf, SealedLeaf, LogBundle, LogTile)
 )
 _LOCKED_HEAD = FixedQuery(lambda: composed(LogHead.objects.select_for_update()))
 
@@ -131,6 +133,17 @@ def insert_leaves(rows: Sequence[LeafRow]) -> None:
 def insert_sealed(rows: Sequence[SealedRow]) -> None:
     """Add the texts of sealed leaves."""
     insert_rows(_SEALED, SealedRow._fields, rows)
+
+
+def insert_bundle(index: int, data: bytes) -> None:
+    """Add a bundle as `tree.packed` returns it."""
+    insert_rows(_BUNDLE, ("index", "data"), [(index, data)])
+
+
+def insert_tile(level: int, index: int, hashes: bytes, root: bytes) -> None:
+    """Add a complete tile."""
+    columns = ("level", "index", "hashes", "root")
+    insert_rows(_TILE, columns, [(level, index, hashes, root)])
 
 
 def take_leaves(start: int) -> list[LeafRow]:
