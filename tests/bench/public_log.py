@@ -9,7 +9,7 @@ large log has a million leaves. Run it with `python -m tests.bench.public_log`.
 import time
 from collections.abc import Callable
 from random import Random
-from statistics import median
+from statistics import fmean, median
 
 from tests.bench.execution import _cpu, _servers
 
@@ -27,10 +27,11 @@ SEATS = 4
 def measure() -> list[Row]:
     """Return rows of (name, value, target, True if the target is met)."""
     with _servers():
-        cost, size = _games()
+        costs, size = _games()
         proof, receipt_bytes, rate = _large_log()
     return [
-        ("public log, ms of CPU a game", cost, "≤ 1", cost <= 1),
+        ("public log, ms of CPU a game", median(costs), "≤ 1", median(costs) <= 1),
+        ("the mean, with complete bundles", fmean(costs), "≤ 1", fmean(costs) <= 1),
         ("public log, bytes a game", size, "≤ 1024", size <= 1024),
         ("inclusion proof, 1,000,000 leaves, ms", proof, "≤ 10", proof <= 10),
         ("receipt, bytes", receipt_bytes, "≤ 2048", receipt_bytes <= 2048),
@@ -38,8 +39,8 @@ def measure() -> list[Row]:
     ]
 
 
-def _games() -> tuple[float, float]:
-    """Return the CPU and the bytes that the log costs for a game."""
+def _games() -> tuple[list[float], float]:
+    """Return the CPU of a game in each pass, and the bytes that a game takes."""
     from ladder.games import dealing, services, sql
     from ladder.games.models import Game, Match
     from ladder.public_log import batches
@@ -67,7 +68,7 @@ def _games() -> tuple[float, float]:
         sequence(key, head_file)
         dealing.deal(key)
         costs.append((_cpu() - began) * 1e3 / PASS_GAMES)
-    return median(costs), _bytes() / GAMES
+    return costs, _bytes() / GAMES
 
 
 WHY = {"reason": "these games should tell most", "gain": 0.123456789, "turn": 17}
