@@ -27,6 +27,14 @@ AREAS = {
     "pages": "tests.bench.pages",
     "scale": "tests.bench.scale",
 }
+REPORTS = {
+    "scale": AREAS["scale"],
+    "analysis": "tests.bench.analysis",
+    "house_table": "tests.bench.house_table",
+    "duplicates": "tests.bench.duplicates",
+}
+"""Programs of their own that take arguments. All but `scale` take up to hours, so they
+are no areas."""
 AREA_TIMEOUT_S = 900
 ROWS_PREFIX = "rows: "  # marks the one line of a child's output that the parent reads
 
@@ -63,14 +71,9 @@ def main(arguments: list[str]) -> None:
         module: Any = import_module(AREAS[arguments[1]])
         print(ROWS_PREFIX + json.dumps(module.measure()), flush=True)
         return
-    if arguments[:1] == ["scale"] and arguments[1:]:
-        import_module(AREAS["scale"]).report(arguments[1:])
-        return
-    if arguments[:1] == ["analysis"]:  # it takes a quarter of an hour
-        import_module("tests.bench.analysis").report(arguments[1:])
-        return
-    if arguments[:1] == ["house_table"]:  # it takes hours, so it is no area
-        import_module("tests.bench.house_table").report(arguments[1:])
+    name = arguments[0] if arguments else ""
+    if name in REPORTS and (name not in AREAS or arguments[1:]):
+        import_module(REPORTS[name]).report(arguments[1:])
         return
     print(f"{'area':<12}{'measured':>14}  {'target':<9}{'':<6} what", flush=True)
     for area in arguments or AREAS:

@@ -55,10 +55,10 @@ class GameFigures(NamedTuple):
 
 
 @cache
-def searcher() -> Any:
-    """Return the module of the house bot."""
-    path = HOUSE / "searcher" / "bot.py"
-    spec = importlib.util.spec_from_file_location("searcher_bot", path)
+def house_bot(name: str) -> Any:
+    """Return the module of a house bot."""
+    path = HOUSE / name / "bot.py"
+    spec = importlib.util.spec_from_file_location(f"{name}_bot", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -85,7 +85,7 @@ def figures(number: int, seats: int) -> GameFigures:
             "legal": game.legal(),
             "clock": CLOCK,
         }
-        actions = searcher().choose(message, rules, rngs[seat])
+        actions = house_bot("searcher").choose(message, rules, rngs[seat])
         for action in actions:
             game.play(action)
         moves.append({"seat": seat, "actions": actions, "ms": 1.0})
