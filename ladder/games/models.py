@@ -79,7 +79,8 @@ class Worker(models.Model):
 class Match(models.Model):
     """One scheduled contest of 2 to 4 submissions under one set of terms.
 
-    A match has one game, or several with the same decks and rotated seats.
+    A match has one game, or several with the same decks and rotated seats. Matches that
+    were planned together may share one deal, so that all their games have its decks.
     """
 
     class Kind(models.TextChoices):
@@ -101,11 +102,23 @@ class Match(models.Model):
         blank=True,
         help_text="128 bits, in hex. Secret. Empty until the match has its decks.",
     )
-    # What the seed follows from (`dealing`). Null if the seed is random.
+    # The first match of a shared deal names itself, so that equal values mean one deal.
+    deal_of = models.ForeignKey(
+        "self",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="+",
+        help_text="The match whose deal it plays, if several matches share one.",
+    )
+    # What the seed follows from (`dealing`). Null if the seed is random. `plan_hash` is
+    # that of the match whose deal it is, and `own_plan` that of this one if they share.
     batch = models.ForeignKey(
         DeckBatch, models.PROTECT, null=True, blank=True, db_index=False
     )
     plan_hash = models.BinaryField(null=True)
+    own_plan = models.BinaryField(null=True)
     deal_size = models.PositiveBigIntegerField(null=True, blank=True)
     deal_root = models.BinaryField(null=True)
     # Stored apart from the games, so that the tally notices a lost row.
@@ -156,6 +169,11 @@ class Match(models.Model):
             ),
             models.Index(
                 fields=["id"], condition=Q(seed=""), name="match_without_decks"
+            ),
+            models.Index(
+                fields=["deal_of"],
+                condition=Q(deal_of__isnull=False),
+                name="match_of_shared_deal",
             ),
         ]
 

@@ -49,6 +49,8 @@ def plan(
         "why": match.why,
         "hours": settings.TORRES_MATCH_HOURS,
     }
+    if match.deal_of_id is not None:
+        data["deal_of"] = match.deal_of_id
     return NewLeaf(LeafKind.MATCH_PLANNED, match.pk, data, seal_of(match))
 
 
@@ -71,6 +73,8 @@ def finished(game: Game, replay: dict[str, Any]) -> str:
             "size": match.deal_size,
             "root": bytes(match.deal_root).hex(),
         }
+        if match.own_plan:
+            data["deal"]["match_plan"] = bytes(match.own_plan).hex()
     return canonical(data)
 
 

@@ -83,8 +83,9 @@ class MatchGameSerializer(ListedSerializer[Game]):
 class MatchSerializer(ListedSerializer[Match]):
     """A match with its games.
 
-    `seed` is null until the last game is over. `ladder` and `why` are null if no ladder
-    rates the match.
+    `seed` is null until the last game with these decks is over. `deal_of` is null if
+    no other match shares the deal. `ladder` and `why` are null if no ladder rates the
+    match.
     """
 
     seed = serializers.SerializerMethodField()
@@ -102,6 +103,7 @@ class MatchSerializer(ListedSerializer[Match]):
             "seats",
             "limits",
             "seed",
+            "deal_of",
             "created_at",
             "games",
             "ladder",

@@ -4,6 +4,7 @@ Services write rows and send nothing. The dispatcher's tick finds the rows that 
 a hint.
 """
 
+import json
 import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Match, Seat
 from ladder.public_log import outbox
 
 SEED_BYTES = 16
+ROWS_PER_STATEMENT = 500
 SAME_SUBMISSIONS = (Match.Kind.TOURNAMENT, Match.Kind.COMPARISON)
 """Matches whose submissions play on after another upload has replaced them."""
 
@@ -89,13 +91,15 @@ def schedule_matches(
     planned: Sequence[PlannedMatch],
     *,
     duplicate: bool = False,
+    shared_deals: bool = False,
     priority: int = 0,
     queue: str = "play",
 ) -> list[Match]:
     """Schedule matches and their games, with few statements for all of them.
 
     With `duplicate` each match has one game for each rotation of the seats, all with
-    the same decks. Raises BadSwitch (an EngineError) if the terms are impossible.
+    the same decks. With `shared_deals` so have all of these matches with equal rules
+    and seats. Raises BadSwitch (an EngineError) if the terms are impossible.
     """
     traces = match_traces.traces_of(
         [TracedTable(kind, plan.terms.ladder, plan.seats) for plan in planned]
@@ -104,6 +108,8 @@ def schedule_matches(
         _match(kind, plan, len(plan.seatings(duplicate=duplicate)), trace)
         for plan, trace in zip(planned, traces, strict=True)
     )
+    if shared_deals:
+        _share_deals(matches)
     tags = _language_tags(planned)
     games = []
     submissions = []
@@ -145,6 +151,25 @@ def _match(kind: Match.Kind, plan: PlannedMatch, games: int, traceparent: str) -
         why=terms.why,
         traceparent=traceparent,
     )
+
+
+def _share_deals(matches: Sequence[Match]) -> None:
+    """Let those of the matches share a deal that have equal rules and seats.
+
+    They have to be planned in one transaction, so that nobody has seen a deal before
+    all its matches are planned. A match with rules of its own keeps its own deal.
+    """
+    by_rules: dict[str, list[Match]] = {}
+    for match in matches:
+        rules = json.dumps([match.ruleset, match.seats, match.switches], sort_keys=True)
+        by_rules.setdefault(rules, []).append(match)
+    sharing = [group for group in by_rules.values() if len(group) > 1]
+    for first, *others in sharing:
+        for match in (first, *others):
+            match.deal_of = first
+            match.seed = first.seed
+    rows = [match for group in sharing for match in group]
+    Match.objects.bulk_update(rows, ["deal_of", "seed"], ROWS_PER_STATEMENT)
 
 
 def _is_dealt(kind: Match.Kind) -> bool:

@@ -92,8 +92,8 @@ class GameReplay(GenericAPIView[Game]):
 class GameMoves(GenericAPIView[Game]):
     """The moves so far. Poll this route to watch a running game.
 
-    If other games of the match have the same decks, the moves are shown only after all
-    of them have ended. They are not shown while a tournament holds results back.
+    If other games have the same decks, the moves are shown only after all of them have
+    ended. They are not shown while a tournament holds results back.
     """
 
     queryset = visibility.games()

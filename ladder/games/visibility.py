@@ -1,7 +1,7 @@
 """Show matches and games to people, and keep secret what must stay secret.
 
 The decks follow from a match's seed. Therefore neither the seed nor a replay is
-public before the last game of the match has ended. A match under embargo is hidden
+public before the last game with these decks has ended. A match under embargo is hidden
 from everybody, with all its games. Every view of games reads them through this module.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import OuterRef, Prefetch, QuerySet
 
 from ladder.accounts.permissions import Person
 from ladder.bots.models import Bot
@@ -26,13 +26,12 @@ from ladder.games.models import (
     SeatLog,
     StoredAnswer,
 )
+from ladder.games.shared_deals import needed_by, undecided, with_decks_of
 
 PLAYED = (GameStatus.FINISHED, GameStatus.VOIDED)
 
 
-_ALONE = ~Exists(
-    Game.objects.filter(match=OuterRef("match")).exclude(pk=OuterRef("pk"))
-)
+_ALONE = ~needed_by(Game.objects.exclude(pk=OuterRef("pk")))
 """True for a game if no other one has its decks."""
 
 
@@ -99,13 +98,12 @@ def with_seats(keys: Iterable[Game]) -> list[Game]:
 def matches() -> QuerySet[Match]:
     """List the visible matches with their games, newest first.
 
-    The annotation `open` is true if a game of the match has not ended.
+    The annotation `open` is true if a game with the decks of the match has not ended.
     """
     its_games = Game.objects.defer("replay").prefetch_related(_with_seats())
-    open_games = Game.objects.filter(match=OuterRef("pk"), status__in=OPEN)
     return (
         Match.objects.filter(embargo=False)
-        .annotate(open=Exists(open_games))
+        .annotate(open=undecided("pk"))
         .prefetch_related(Prefetch("games", its_games.order_by("index", "id")))
         .order_by("-id")
     )
@@ -122,10 +120,9 @@ def replay(game: Game) -> bytes:
         raise NotOver(f"The game is {game.status}. Ask again when it is finished.")
     if game.status not in PLAYED:
         raise NoReplay(f"The game is {game.status}; it has no replay.")
-    if game.match.games.filter(status__in=OPEN).exists():
+    if with_decks_of(game.match).filter(status__in=OPEN).exists():
         raise NotOver(
-            "Another game of this match has the same decks and has not ended yet."
-            " Ask again later."
+            "Another game has the same decks and has not ended yet. Ask again later."
         )
     stored = Game.objects.values_list("replay", flat=True).get(pk=game.pk)
     if stored is None:
@@ -151,9 +148,8 @@ def public_replays(numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
 
     Left out are games whose decks another game still needs, and deleted replays.
     """
-    undecided = Game.objects.filter(match=OuterRef("match"), status__in=OPEN)
     public = Game.objects.filter(
-        ~Exists(undecided),
+        ~undecided(),
         pk__in=list(numbers),
         match__embargo=False,
         status__in=PLAYED,
@@ -182,10 +178,10 @@ def moves_so_far(game: Game, after: int = 0) -> MovesSoFar:
     """
     if game.status not in OPEN:
         return MovesSoFar(game.fence, json.loads(replay(game))["moves"][after:])
-    if game.match.games.exclude(pk=game.pk).exists():
+    if with_decks_of(game.match).exclude(pk=game.pk).exists():
         raise NotOver(
-            "Another game of this match has the same decks. Ask again when all games"
-            " of the match have ended."
+            "Another game has the same decks. Ask again when all games with these decks"
+            " have ended."
         )
     if game.status != GameStatus.RUNNING:
         return MovesSoFar(None, [])

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.core.cache import cache
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from engine.editions import PRESETS
 from engine.rulesets import SWITCHES
 from ladder.games import visibility as games
 from ladder.games.installed_languages import InstalledLanguage, installed_languages
-from ladder.games.models import OPEN, Game, GameStatus, Match
+from ladder.games.models import Game, GameStatus, Match
+from ladder.games.shared_deals import undecided
 from ladder.ratings import leaderboard, ledger_reader
 from ladder.ratings.core.ledger import EntryKind, LedgerLine, RatingChange
 from ladder.ratings.core.trueskill import Skill
@@ -152,8 +153,7 @@ def featured_game() -> int | None:
 
     A finished game has no picture while another one with its decks is open.
     """
-    open_games = Game.objects.filter(match=OuterRef("match"), status__in=OPEN)
-    finished = games.game_keys().filter(~Exists(open_games), status=GameStatus.FINISHED)
+    finished = games.game_keys().filter(~undecided(), status=GameStatus.FINISHED)
     keys = _without_comparisons(finished).values_list("pk", flat=True)
     return running_game() or keys.first()
 

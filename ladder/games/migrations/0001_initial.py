@@ -335,8 +335,21 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("plan_hash", models.BinaryField(null=True)),
+                ("own_plan", models.BinaryField(null=True)),
                 ("deal_size", models.PositiveBigIntegerField(blank=True, null=True)),
                 ("deal_root", models.BinaryField(null=True)),
+                (
+                    "deal_of",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="The match whose deal it plays, if several matches share one.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="games.match",
+                    ),
+                ),
                 (
                     "batch",
                     models.ForeignKey(
@@ -407,6 +420,11 @@ class Migration(migrations.Migration):
                         condition=models.Q(("seed", "")),
                         fields=["id"],
                         name="match_without_decks",
+                    ),
+                    models.Index(
+                        condition=models.Q(("deal_of__isnull", False)),
+                        fields=["deal_of"],
+                        name="match_of_shared_deal",
                     ),
                 ],
                 "constraints": [
