@@ -6,6 +6,7 @@ has no seed, and its games are not played.
 """
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from ladder.games import sql
 from ladder.games.models import OPEN, Game
@@ -13,7 +14,7 @@ from ladder.public_log import batches, tree
 from ladder.public_log.keys import LogKey
 from ladder.tlog.decks import DealInputs, match_seed
 
-MATCHES_AT_ONCE = 500
+DEALS_AT_ONCE = 500
 
 
 def deal(key: LogKey) -> int:
@@ -21,23 +22,42 @@ def deal(key: LogKey) -> int:
 
     Idempotent. A match whose plan is not in the tree yet gets its seed later.
     """
-    plans = sql.logged_plans(MATCHES_AT_ONCE)
-    if not plans:
+    deals = list(_complete(sql.logged_plans(DEALS_AT_ONCE)))
+    if not deals:
         return 0
+    plans = [plan for sharing in deals for plan in sharing]
     size, root = plans[0].size, plans[0].root
     hashes = tree.hashes([plan.leaf for plan in plans if not plan.hash], size)
-    counts = Counter(plan.batch for plan in plans)
-    secrets = {batch: key.batch_secret(batch) for batch in counts}
+    secrets = {batch: key.batch_secret(batch) for batch in {p.batch for p in plans}}
     dealt = []
-    for plan in plans:
-        hash_ = plan.hash or hashes[plan.leaf]
-        seed = match_seed(secrets[plan.batch], DealInputs(hash_, size, root))
-        dealt.append(sql.DealtMatch(plan.match, seed, plan.batch, hash_))
+    for sharing in deals:
+        # All share the decks of the first, and no plan is older than their batch.
+        first = next(plan for plan in sharing if plan.deal_of in (None, plan.match))
+        batch = min(sharing, key=lambda plan: plan.leaf).batch
+        hash_ = first.hash or hashes[first.leaf]
+        seed = match_seed(secrets[batch], DealInputs(hash_, size, root))
+        for plan in sharing:
+            own_plan = plan.hash or hashes[plan.leaf]
+            dealt.append(sql.DealtMatch(plan.match, seed, batch, hash_, own_plan))
+    counts = Counter(row.batch for row in dealt)
     sql.execute(
         sql.deal_matches(dealt, size, root),
         *(sql.count_dealt(batch, count) for batch, count in counts.items()),
     )
     return len(dealt)
+
+
+def _complete(plans: Sequence[sql.LoggedPlan]) -> Iterator[list[sql.LoggedPlan]]:
+    """Yield the plans of each deal; leave a deal out until all its plans are logged.
+
+    Otherwise a match could be planned for decks that are known.
+    """
+    by_deal: dict[int, list[sql.LoggedPlan]] = {}
+    for plan in plans:
+        by_deal.setdefault(plan.deal_of or plan.match, []).append(plan)
+    for sharing in by_deal.values():
+        if len(sharing) == max(1, sharing[0].sharing):
+            yield sharing
 
 
 def reveal_ended(key: LogKey) -> int:

@@ -4,9 +4,6 @@ Matches of one deal have the same `deal_of`, also the first one, which names its
 match with decks of its own has None. The games of one match have the same decks, too.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
@@ -43,32 +40,3 @@ def needed_by(games: QuerySet[Game], match: str = "match") -> Q:
 def undecided(match: str = "match") -> Q:
     """Return the condition that an open game has the decks of an outer row."""
     return needed_by(Game.objects.filter(status__in=OPEN), match)
-
-
-def first_matches(matches: Sequence[int]) -> dict[int, int]:
-    """Return, by match, the first match of its deal, for all that share with these.
-
-    Matches that do not share their deal are left out.
-    """
-    deals = Match.objects.filter(pk__in=matches, deal_of__isnull=False)
-    sharing = Match.objects.filter(deal_of__in=deals.values("deal_of"))
-    rows = sharing.order_by("pk").values_list("pk", "deal_of")
-    return {match: first for match, first in rows if first is not None}
-
-
-def complete(
-    first_of: Mapping[int, int], planned: Mapping[int, int]
-) -> Iterator[dict[int, int]]:
-    """Yield, for each shared deal, its matches by the numbers of their leaves.
-
-    `first_of` is that of `first_matches`, and `planned` has matches by leaf. A deal is
-    left out until all its plans are logged.
-    """
-    by_deal: dict[int, dict[int, int]] = {}
-    for number, match in sorted(planned.items()):
-        if match in first_of:
-            by_deal.setdefault(first_of[match], {})[number] = match
-    sizes = Counter(first_of.values())
-    for first, sharing in by_deal.items():
-        if len(sharing) == sizes[first]:
-            yield sharing

@@ -90,7 +90,8 @@ class LoggedPlan(NamedTuple):
 
     `leaf` is its number and `hash` its hash, which is empty if a tile has it. `batch`
     is the newest one that was committed to before the plan and is not public. `size`
-    and `root` are those of the tree.
+    and `root` are those of the tree. `deal_of` is the first of `sharing` matches that
+    share a deal; None and 0 if the match has decks of its own.
     """
 
     match: int
@@ -99,15 +100,21 @@ class LoggedPlan(NamedTuple):
     batch: int
     size: int
     root: bytes
+    deal_of: int | None
+    sharing: int
 
 
 class DealtMatch(NamedTuple):
-    """A match that gets its decks. `hash` is that of its plan."""
+    """A match that gets its decks.
+
+    `hash` is that of the plan from which they follow, `own_plan` that of its plan.
+    """
 
     match: int
     seed: str
     batch: int
     hash: bytes
+    own_plan: bytes
 
 
 class LogRow(NamedTuple):
@@ -358,29 +365,36 @@ def insert_finished_leaf(game: int, data: str) -> Statement:
     return Statement(sql, [LeafKind.GAME_FINISHED.value, data, game])
 
 
-def logged_plans(limit: int) -> list[LoggedPlan]:
+def logged_plans(deals: int) -> list[LoggedPlan]:
     """List the plans in the signed tree whose matches have no decks, oldest first.
 
-    This is one statement, so that the tree is one that contains the plans.
+    They are those of at most `deals` deals. This is one statement, so that the tree is
+    one that contains the plans.
     """
+    deal = "COALESCE(deal_of_id, id)"
     rows = fetch_all(
-        "SELECT m.id, l.number, l.hash, b.number, h.size, h.root"  # noqa: S608
+        "SELECT m.id, l.number, l.hash, b.number, h.size, h.root, m.deal_of_id,"  # noqa: S608
+        f" (SELECT COUNT(*) FROM {_MATCH} s WHERE s.deal_of_id = m.deal_of_id)"
         f" FROM {_MATCH} m JOIN {_LEAF} l ON l.subject = m.id AND l.kind = %s"
         f" JOIN {_LOG_HEAD} h ON l.number < h.size"
         f" JOIN {_BATCH} b ON b.number = (SELECT MAX(number) FROM {_BATCH}"
         " WHERE revealed_at IS NULL AND leaf < l.number)"
-        " WHERE m.seed = '' ORDER BY m.id, l.number LIMIT %s",
-        [LeafKind.MATCH_PLANNED.value, limit],
+        " WHERE m.seed = '' AND COALESCE(m.deal_of_id, m.id) IN"
+        f" (SELECT DISTINCT {deal} FROM {_MATCH} WHERE seed = ''"
+        f" ORDER BY {deal} LIMIT %s) ORDER BY m.id, l.number",
+        [LeafKind.MATCH_PLANNED.value, deals],
     )
     return [LoggedPlan(*row) for row in rows]
 
 
 def deal_matches(rows: Sequence[DealtMatch], size: int, root: bytes) -> Statement:
     """Give matches the decks of a signed tree. A match that has decks keeps them."""
-    given = _given(DealtMatch._fields, ("bigint", "text", "bigint", "bytea"), rows)
+    types = ("bigint", "text", "bigint", "bytea", "bytea")
+    given = _given(DealtMatch._fields, types, rows)
     sql = (
         f"UPDATE {_MATCH} SET seed = given.seed, batch_id = given.batch,"  # noqa: S608
-        " plan_hash = given.hash, deal_size = %s, deal_root = %s"
+        " plan_hash = given.hash, deal_size = %s, deal_root = %s,"
+        " own_plan = CASE WHEN deal_of_id IS NULL THEN NULL ELSE given.own_plan END"
         f" FROM {given.sql} WHERE {_MATCH}.id = given.match AND {_MATCH}.seed = ''"
     )
     return Statement(sql, [size, root, *given.values])
