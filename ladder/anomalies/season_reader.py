@@ -59,7 +59,7 @@ class _Columns:
 
     seqs: Integers
     games: Integers
-    matches: Integers
+    deals: Integers
     submissions: Integers
     ranks: Integers
     forfeits: Integers
@@ -70,17 +70,17 @@ def _columns(results: deque[RatedResult]) -> _Columns:
     heads = array("q")
     places = [array("q") for _ in range(3)]
     while results:
-        seq, game, match, seats = results.popleft()
-        heads.extend((seq, game, match))
+        seq, game, deal, seats = results.popleft()
+        heads.extend((seq, game, deal))
         for seat in seats:
             places[0].append(seat["submission"])
             places[1].append(seat["rank"])
             places[2].append(bool(seat.get("fault")))
         for values in places:
             values.extend([0] * (MAX_SEATS - len(seats)))
-    seqs, games, matches = np.array(heads, dtype=np.int64).reshape(-1, 3).T
+    seqs, games, deals = np.array(heads, dtype=np.int64).reshape(-1, 3).T
     tables = [np.array(each, dtype=np.int64).reshape(-1, MAX_SEATS) for each in places]
-    return _Columns(seqs, games, matches, *tables)
+    return _Columns(seqs, games, deals, *tables)
 
 
 def _indexed(columns: _Columns, played: int, finals_from: int | None) -> AnomalySeason:
@@ -97,7 +97,7 @@ def _indexed(columns: _Columns, played: int, finals_from: int | None) -> Anomaly
     seats = np.where(known, places, -1)
     rows = np.flatnonzero(known.sum(axis=1) > 1)
     results = SeasonResults(
-        seats[rows], np.where(known, columns.ranks, -1)[rows], columns.matches[rows]
+        seats[rows], np.where(known, columns.ranks, -1)[rows], columns.deals[rows]
     )
     if finals_from is not None:
         finals_from = int((rows < finals_from).sum())

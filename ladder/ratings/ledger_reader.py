@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 from django.db.models import TextField
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Coalesce
 
 from ladder.games.models import GameStatus
+from ladder.games.shared_deals import deal_of
 from ladder.ratings.core.ledger import (
     BotState,
     EntryKind,
@@ -39,10 +40,14 @@ class RatedGame(NamedTuple):
 
 
 class MatchResult(NamedTuple):
-    """A rated game as the ledger has it: its match, and (submission, rank) by seat."""
+    """A rated game as the ledger has it, and (submission, rank) by seat.
+
+    `deal` is its match, or the first match of the shared deal that it plays. Games with
+    the same number have the same decks.
+    """
 
     game: int
-    match: int
+    deal: int
     seats: list[tuple[int, int]]
 
 
@@ -51,7 +56,7 @@ class RatedResult(NamedTuple):
 
     seq: int
     game: int
-    match: int
+    deal: int
     seats: list[dict[str, Any]]
 
 
@@ -89,19 +94,19 @@ def changes(season: int, *, after: int, until: int) -> Iterator[list[RatingChang
 
 def match_results(season: int, until: int) -> Iterator[MatchResult]:
     """Yield the games of all entries up to `until` that no such entry voids."""
-    for _, game, match, seats in rated_results(season, until):
+    for _, game, deal, seats in rated_results(season, until):
         places = [(seat["submission"], seat["rank"]) for seat in seats]
-        yield MatchResult(game, match, places)
+        yield MatchResult(game, deal, places)
 
 
 def rated_results(season: int, until: int) -> Iterator[RatedResult]:
     """Yield the same games as `match_results`, with all that the ledger says."""
     voided = {rated.game for rated in voided_games(season, until)}
-    rows = _rows(season, ["inputs"], 0, until, ["game__match"])
-    for seq, kind, game, match, inputs in rows:
+    rows = _rows(season, ["inputs"], 0, until, [deal_of("game__match")])
+    for seq, kind, game, deal, inputs in rows:
         if kind == EntryKind.GAME and game not in voided:
             seats = msgspec.json.decode(inputs)["seats"]
-            yield RatedResult(seq, game, match, seats)
+            yield RatedResult(seq, game, deal, seats)
 
 
 def _rows(
@@ -109,7 +114,7 @@ def _rows(
     documents: list[str],
     after: int,
     until: int | None,
-    columns: Sequence[str] = (),
+    columns: Sequence[Coalesce] = (),
 ) -> Iterator[tuple[Any, ...]]:
     """Yield (seq, kind, game, *columns, *documents); documents are texts of JSON.
 

@@ -78,13 +78,13 @@ def make_opinion(season: Season) -> SecondOpinion | None:
 
 
 def read_season(games: Iterable[MatchResult]) -> ReadSeason:
-    """Return the results of all games. The games of one match are one block."""
+    """Return the results of all games. The games of one deal are one block."""
     numbers: dict[int, int] = {}
     seats = array("q")
     ranks = array("q")
     blocks = array("q")
-    for _, match, places in games:
-        blocks.append(match)
+    for _, deal, places in games:
+        blocks.append(deal)
         empty = [-1] * (MAX_SEATS - len(places))
         for submission, _ in places:
             seats.append(numbers.setdefault(submission, len(numbers)))
