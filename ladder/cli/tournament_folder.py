@@ -212,8 +212,16 @@ class GameJob:
     def match_name(self) -> str:
         key = self.fixture
         pool = f"-pool-{key.pool}" if key.pool else ""
-        leg = f"-leg-{key.leg + 1}" if key.leg else ""
-        return f"round-{key.round}{pool}-table-{key.table + 1}{leg}"
+        return f"round-{key.round}{pool}-table-{key.table + 1}{self._leg}"
+
+    @property
+    def round_name(self) -> str:
+        """The matches that may share a deal have the same name."""
+        return f"round-{self.fixture.round}{self._leg}"
+
+    @property
+    def _leg(self) -> str:
+        return f"-leg-{self.fixture.leg + 1}" if self.fixture.leg else ""
 
     @property
     def name(self) -> str:
@@ -389,7 +397,8 @@ def _play(folder: TournamentFolder, job: GameJob, sandbox: Sandbox) -> None:
         tournament.limits,
     )
     # All games of a match have the same decks, so they share their seed.
-    seed = f"{folder.seed}/{job.match_name}"
+    is_shared = tournament.config.shared_deals
+    seed = f"{folder.seed}/{job.round_name if is_shared else job.match_name}"
     try:
         runner.play(job.game + 1, seed, [folder.built_bots[k - 1] for k in job.seats])
         draft.replace(path)

@@ -31,7 +31,7 @@ DEFAULTS: Mapping[str, Any] = {
 }
 KEYS = (
     *("name", "slug", "ruleset", "switches", "tables", "limits", "duplicate"),
-    *("default", "admission", "opens_at", "closes_at", *PARAMETERS),
+    *("shared_deals", "default", "admission", "opens_at", "closes_at", *PARAMETERS),
 )
 
 
@@ -108,7 +108,7 @@ class _LadderReader(DocumentReader):
         self.read_terms(Limits().as_dict() if self.is_new else self.ladder.limits)
         if self.given("tables"):
             self.fields["tables"] = self.document["tables"]
-        for key in ("duplicate", "default"):
+        for key in ("duplicate", "shared_deals", "default"):
             self.read_boolean(key)
         self.read_choice("admission", Ladder.Admission.values)
         for key in ("opens_at", "closes_at"):

@@ -223,6 +223,7 @@ def _write_matches(
             if all(profile.submission in playable for profile in seating.seats)
         ],
         duplicate=season.ladder.duplicate,
+        shared_deals=season.ladder.shared_deals,
     )
     Pairing.objects.bulk_create(
         Pairing(season=season, match=match) for match in matches

@@ -56,6 +56,10 @@ class Ladder(models.Model):
         default=False,
         help_text="Each match has a game for each rotation of the seats, on one seed.",
     )
+    shared_deals = models.BooleanField(
+        default=False,
+        help_text="Matches of one size that are made at once have the same decks.",
+    )
     default = models.BooleanField(
         default=False, help_text="Bots join it with their first ready submission."
     )

@@ -39,6 +39,7 @@ class LadderSerializer(serializers.ModelSerializer[Ladder]):
             "beta",
             "tau",
             "duplicate",
+            "shared_deals",
             "default",
             "admission",
             "opens_at",
@@ -69,6 +70,7 @@ class LadderDocumentSerializer(serializers.Serializer[Any]):
     )
     limits = serializers.DictField(child=serializers.IntegerField(), required=False)
     duplicate = serializers.BooleanField(required=False)
+    shared_deals = serializers.BooleanField(required=False)
     default = serializers.BooleanField(required=False)
     admission = serializers.ChoiceField(choices=Ladder.Admission.values, required=False)
     opens_at = serializers.DateTimeField(allow_null=True, required=False)

@@ -16,7 +16,7 @@ from django.db import transaction
 from ladder.bots.models import Bot
 from ladder.games import services as games
 from ladder.games.models import Match
-from ladder.games.services import MatchTerms
+from ladder.games.services import MatchTerms, PlannedMatch
 from ladder.moderation.containment import Containment, Unit, UnitKind
 from ladder.tournaments import announcements, corrections, selectors, services
 from ladder.tournaments.description import check
@@ -250,7 +250,8 @@ def _add(
 def schedule(tournament: Tournament, share: int) -> int:
     """Schedule matches of at least ``share`` games; return how many games there are.
 
-    It stops earlier if no open fixture is without a match. All of these can be played
+    Matches with shared deals are scheduled by whole rounds. It stops earlier if no open
+    fixture is without a match. All of these can be played
     in any order, because no fixture depends on another one that is open. Raises
     BadTournament, because with wrong rules or limits each game would be a dead one.
     """
@@ -261,29 +262,47 @@ def schedule(tournament: Tournament, share: int) -> int:
     check(tournament.description().without_dates())
     config = selectors.config(tournament)
     scheduled = 0
+    done: set[int] = set()
     for row in rows:
         if scheduled >= share:
             break
-        scheduled += _schedule_match(tournament, row, config).planned
+        if row.pk not in done:
+            together = [row]
+            if config.shared_deals:  # all at once, before anybody sees their deal
+                together = list(selectors.waiting_beside(row))
+            scheduled += _schedule_matches(tournament, together, config)
+            done.update(fixture.pk for fixture in together)
     return scheduled
 
 
 @transaction.atomic
-def _schedule_match(tournament: Tournament, row: Fixture, config: Config) -> Match:
+def _schedule_matches(
+    tournament: Tournament, rows: Sequence[Fixture], config: Config
+) -> int:
+    """Schedule the matches of some fixtures; return how many games there are."""
     _lock(tournament)
+    matches = games.schedule_matches(
+        Match.Kind.TOURNAMENT,
+        [_planned_match(tournament, row) for row in rows],
+        duplicate=config.duplicate,
+        shared_deals=config.shared_deals,
+        queue=QUEUE,
+    )
+    open_rows = Fixture.objects.filter(match=None, how="")
+    for row, match in zip(rows, matches, strict=True):
+        if not open_rows.filter(pk=row.pk).update(match=match):
+            raise services.PlanConflict("the match was scheduled")
+    return sum(match.planned for match in matches)
+
+
+def _planned_match(tournament: Tournament, row: Fixture) -> PlannedMatch:
     submissions = [
         seat.entrant.submission
         for seat in row.seats.all()
         if seat.entrant.bot.status != Bot.Status.BANNED
     ]
     embargo = tournament.held_back and row.round > tournament.revealed
-    match = games.schedule_match(
-        Match.Kind.TOURNAMENT,
+    return PlannedMatch(
         MatchTerms(tournament.ruleset, tournament.switches, tournament.limits, embargo),
         [submission for submission in submissions if submission is not None],
-        duplicate=config.duplicate,
-        queue=QUEUE,
     )
-    if not Fixture.objects.filter(pk=row.pk, match=None, how="").update(match=match):
-        raise services.PlanConflict("the match was scheduled")
-    return match

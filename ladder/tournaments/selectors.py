@@ -307,6 +307,16 @@ def fixtures_without_match(tournament: Tournament) -> QuerySet[Fixture]:
     )
 
 
+def waiting_beside(fixture: Fixture) -> QuerySet[Fixture]:
+    """Return the open fixtures without a match of a fixture's round, itself included.
+
+    Of the matches of one contest they have only the same one of each, because two bots
+    should not play the same deal again.
+    """
+    waiting = fixtures_without_match(fixture.tournament)
+    return waiting.filter(round=fixture.round, leg=fixture.leg)
+
+
 def open_games() -> int:
     """Return the number of scheduled and running games of all tournaments."""
     return Game.objects.filter(status__in=OPEN, match__fixture__isnull=False).count()

@@ -76,6 +76,7 @@ class DescriptionSerializer(serializers.Serializer[Any]):
     format = serializers.ChoiceField(choices=list(Format), required=False)
     seats = serializers.IntegerField(min_value=2, max_value=4, required=False)
     duplicate = serializers.BooleanField(required=False)
+    shared_deals = serializers.BooleanField(required=False)
     rounds = serializers.IntegerField(min_value=0, max_value=1000, required=False)
     best_of = serializers.IntegerField(min_value=1, max_value=99, required=False)
     best_of_final = serializers.IntegerField(min_value=1, max_value=99, required=False)

@@ -28,7 +28,7 @@ NUMBERS = (
     *("seats", "rounds", "best_of", "best_of_final", "groups", "advance"),
     *MAX_LIMITS,
 )
-BOOLEANS = ("duplicate", "reset", "must_check_in", "held_back")
+BOOLEANS = ("duplicate", "shared_deals", "reset", "must_check_in", "held_back")
 LISTS = ("points", "tie_breaks", "entrants")
 FORMAT_NAMES = {
     Format.ROUND_ROBIN: "Round robin: everybody meets everybody",
@@ -104,6 +104,7 @@ class TournamentForm(forms.Form):
     format = _choice("Format", [(str(k), v) for k, v in FORMAT_NAMES.items()])
     seats = _number("Seats at a table", "2 to 4; eliminations have 2. Default: 2.")
     duplicate = _yes("Each match has a game for each rotation of the seats")
+    shared_deals = _yes("All matches of a round have the same decks")
     rounds = _number(
         "Rounds",
         "Of a Swiss: by default as many as a single winner needs. Of a round robin with"
@@ -159,7 +160,8 @@ class TournamentForm(forms.Form):
         (
             "The format",
             (
-                *("seats", "duplicate", "rounds", "points", "tie_breaks"),
+                *("seats", "duplicate", "shared_deals", "rounds"),
+                *("points", "tie_breaks"),
                 *("best_of", "best_of_final", "reset", "groups", "advance", "final"),
             ),
         ),
@@ -268,7 +270,7 @@ def initial_values(tournament: Tournament) -> dict[str, Any]:
     values: dict[str, Any] = {
         key: _as_text(config[key]) for key in FORMAT_KEYS if key in config
     }
-    for name in ("duplicate", "reset"):
+    for name in ("duplicate", "shared_deals", "reset"):
         values[name] = config.get(name, Config.__dataclass_fields__[name].default)
     limits = tournament.limits if isinstance(tournament.limits, dict) else {}
     values |= {name: str(limits.get(name, "")) for name in MAX_LIMITS}

@@ -5,7 +5,7 @@ import pytest
 from ladder.bots.models import Bot
 from ladder.games import attempts
 from ladder.games.models import Game, Match, Seat
-from ladder.ratings import matchmaking, rater, rebuild
+from ladder.ratings import ledger_reader, matchmaking, rater, rebuild
 from ladder.ratings.core.pool import NEWCOMER_TURNS, Candidate
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
@@ -167,6 +167,22 @@ def test_duplicate_matches_rotate_the_seats_and_rate_each_game(season):
     assert rater.fold(season.pk) == 3
     season.refresh_from_db()
     assert rebuild.check(season).complaints == []
+
+
+def test_matches_of_one_pass_share_their_deals_by_seats(season):
+    Ladder.objects.update(shared_deals=True, tables={"2": 0.5, "3": 0.5})
+    season.ladder.refresh_from_db()
+    make_matches(season, 4)
+    make_matches(season, 2)
+    matches = list(Match.objects.order_by("pk"))
+    decks = [(match.seats, match.seed) for match in matches]
+    assert len(set(decks[:4])) == 2
+    assert not set(decks[:4]) & set(decks[4:])
+    for match in matches[:4]:
+        finish(match.games.get(), list(range(1, match.seats + 1)))
+    rater.fold(season.pk)
+    deals = {r.deal for r in ledger_reader.match_results(season.pk, 10**6)}
+    assert deals == {match.deal_of_id for match in matches[:4]}
 
 
 def test_a_match_holds_a_copy_of_its_ladders_slug(season):

@@ -56,6 +56,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"limits": {"wings": 1}}, "limits: unknown key: 'wings'"),
     ({"limits": []}, r"limits: \[\]; it must be an object"),
     ({"duplicate": 1}, "duplicate: 1; it must be true or false"),
+    ({"shared_deals": "no"}, "shared_deals: 'no'; it must be true or false"),
     ({"default": True}, "default: True; main is the default ladder"),
     ({"admission": "nobody"}, "admission: 'nobody'; it must be one of open, operators"),
     ({"opens_at": "soon"}, "opens_at: 'soon'; use a date"),

@@ -52,6 +52,32 @@ def test_a_match_of_two_is_a_duplicate_with_rotated_seats() -> None:
     assert {game.queue for game in match.games.all()} == {"tournament"}
 
 
+def test_a_round_with_shared_deals_is_scheduled_at_once_with_one_deal() -> None:
+    row = begun({"format": "round_robin", "shared_deals": True}, 6)
+    tick(slots=1)
+    matches = Match.objects.filter(fixture__tournament=row)
+
+    assert {match.fixture.round for match in matches} == {1}
+    assert len(matches) == 3
+    assert len({match.seed for match in matches}) == 1
+    play_out(row)
+    by_round = {
+        (match.fixture.round, match.seed)
+        for match in Match.objects.filter(fixture__tournament=row)
+    }
+    assert len(by_round) == 5
+
+
+def test_the_matches_of_a_contest_have_deals_of_their_own() -> None:
+    config = {"format": "single_elimination", "best_of": 3, "shared_deals": True}
+    row = play_out(begun(config, 4))
+    first_round = Match.objects.filter(fixture__tournament=row, fixture__round=1)
+    deals = {(match.fixture.leg, match.seed) for match in first_round}
+
+    assert len({seed for _, seed in deals}) == len(deals)
+    assert len(first_round.filter(fixture__leg=0).values("seed").distinct()) == 1
+
+
 def test_an_upload_after_the_start_changes_nothing() -> None:
     row = begun({"format": "round_robin"}, 3)
     pinned = {e.submission_id for e in row.entrants.all()}

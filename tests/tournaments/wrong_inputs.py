@@ -98,6 +98,7 @@ WRONG = [
     WrongInput({"groups": 257}, r"groups.*257; it must be .* from 1 to 256"),
     WrongInput({"advance": 65}, r"advance.*65; it must be a whole number from 1 to 64"),
     WrongInput({"duplicate": "yes"}, r"duplicate: 'yes'; it must be true", DOCUMENT),
+    WrongInput({"shared_deals": 1}, r"shared_deals: 1; it must be true", DOCUMENT),
     WrongInput({"points": [0, 1]}, r"points.*highest first"),
     WrongInput({"points": [3, 2, 1]}, r"points.*a list of 2 numbers"),
     WrongInput({"points": ["x", "y"]}, r"points.*'x'.*a list of 2 numbers"),

@@ -125,6 +125,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "shared_deals",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Matches of one size that are made at once have the same decks.",
+                    ),
+                ),
+                (
                     "default",
                     models.BooleanField(
                         default=False,

@@ -72,7 +72,8 @@ class Config:
     """How a tournament is played.
 
     - ``seats``: entrants at one table, 2 to 4. With ``duplicate`` a match has one game
-      for each rotation of the seats, all with the same decks.
+      for each rotation of the seats, all with the same decks. With ``shared_deals`` so
+      have all matches of a round that can be scheduled at once.
     - ``rounds``: the rounds of a Swiss, or of a round robin with more than two seats;
       in a round robin of two seats the number of cycles. 0 is the format's default.
     - ``best_of``: matches of one contest of an elimination; ``best_of_final`` those of
@@ -88,6 +89,7 @@ class Config:
     format: Format
     seats: int = 2
     duplicate: bool = True
+    shared_deals: bool = False
     rounds: int = 0
     best_of: int = 1
     best_of_final: int = 1
@@ -150,6 +152,7 @@ def read_config(document: object) -> Config:
         format=form,
         seats=seats,
         duplicate=_boolean(document, "duplicate", default=True),
+        shared_deals=_boolean(document, "shared_deals", default=False),
         rounds=_integer(document, "rounds", 0, 0, 1000),
         best_of=best_of,
         best_of_final=_integer(document, "best_of_final", best_of, 1, 99),
