@@ -50,8 +50,7 @@ def check_game(receipt: Receipt, replay: Mapping[str, Any]) -> Iterator[str]:
     deal = leaf.data.get("deal")
     secret = None
     if deal is not None:
-        plan = receipt.extra.get("plan", "")
-        if leaf_hash(plan.encode()).hex() != deal["plan"]:
+        if not _has_plans(receipt, deal):
             yield "the receipt has another plan than the decks follow from"
             return
         secret = _secret(receipt)
@@ -59,6 +58,23 @@ def check_game(receipt: Receipt, replay: Mapping[str, Any]) -> Iterator[str]:
             yield "the secret is not the one that the log has committed to"
             return
     yield from problems(leaf.data, opened(receipt, "plan").data, replay, secret)
+
+
+def _has_plans(receipt: Receipt, deal: Mapping[str, Any]) -> bool:
+    """True if the receipt has the plan of the match, and of the deal that it names."""
+    if _hash(receipt, "plan") != deal.get("match_plan", deal["plan"]):
+        return False
+    plan = opened(receipt, "plan").data
+    named = plan.get("deal_of")
+    if named in (None, plan["match"]):
+        return bool(_hash(receipt, "plan") == deal["plan"])
+    is_named = opened(receipt, "deal_plan").data["match"] == named
+    return bool(is_named and _hash(receipt, "deal_plan") == deal["plan"])
+
+
+def _hash(receipt: Receipt, name: str) -> str:
+    """Return the hash of a leaf of a receipt, as hexadecimal digits."""
+    return leaf_hash(receipt.extra.get(name, "").encode()).hex()
 
 
 def decks_are_checked(receipt: Receipt) -> bool:

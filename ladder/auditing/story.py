@@ -214,24 +214,53 @@ class StoryReader:
         deal = leaf.data["deal"]
         game = leaf.data["game"]
         batch = self.story.batches.get(deal["batch"])
+        first = self._first_of_deal(number, plan)
+        if first is None:
+            return
         if batch is None or batch.commitment != deal["commitment"]:
             self.story.add(
                 Check.DECKS, f"game {game} has decks of an unknown secret", number
             )
-        elif batch.leaf > plan.leaf:
+        elif batch.leaf > min(plan.leaf, first.leaf):
             self.story.add(
                 Check.DECKS,
                 f"the secret of game {game} is younger than its plan",
                 number,
             )
         root = self._copy.roots.get(deal["size"], b"").hex()
-        is_between = plan.leaf < deal["size"] <= number
-        if plan.hash.hex() != deal["plan"] or root != deal["root"] or not is_between:
+        is_between = max(plan.leaf, first.leaf) < deal["size"] <= number
+        hashes = (deal.get("match_plan", deal["plan"]), deal["plan"])
+        is_planned = hashes == (plan.hash.hex(), first.hash.hex())
+        if not is_planned or root != deal["root"] or not is_between:
+            whose = "its plan"
+            if first is not plan:
+                whose = f"the plan of match {first.data['match']}, whose deal it shares"
             self.story.add(
                 Check.DECKS,
-                f"the decks of game {game} do not follow from its plan",
+                f"the decks of game {game} do not follow from {whose}",
                 number,
             )
+
+    def _first_of_deal(self, number: int, plan: Plan) -> Plan | None:
+        """Return the plan from which the decks of a match have to follow.
+
+        It is that of the match which the plan names in `deal_of`, or the plan itself.
+        Return None if the named match has not the same rules or no deal to share.
+        """
+        named = plan.data.get("deal_of")
+        if named is None:
+            return plan
+        first = self.story.plans.get(named)
+        is_first = first is not None and first.data.get("deal_of") == named
+        if first is not None and is_first and _rules(first) == _rules(plan):
+            return first
+        self.story.add(
+            Check.DECKS,
+            f"match {plan.data['match']} names the deal of match {named}, which has no"
+            " such deal to share",
+            number,
+        )
+        return None
 
     def _ended(self, number: int, leaf: Leaf) -> None:
         plan = self.story.plans.get(leaf.data["match"])
@@ -280,6 +309,11 @@ class StoryReader:
                     f"the secret of batch {number} was not made public",
                     batch.leaf,
                 )
+
+
+def _rules(plan: Plan) -> tuple[object, ...]:
+    """Return what has to be equal in matches that share a deal."""
+    return plan.data["ruleset"], plan.data["switches"], len(plan.data["games"][0])
 
 
 def _ignore(_number: int, _leaf: Leaf) -> None:

@@ -24,7 +24,8 @@ def of_submission(submission: int) -> str:
 def of_game(game: int) -> str:
     """Return the receipt of a finished game, with the plan of its match.
 
-    It contains the secret of the decks if that is public. Raises NoReceipt.
+    If the match shares a deal, it contains the plan of the match whose deal that is. It
+    contains the secret of the decks if that is public. Raises NoReceipt.
     """
     leaf = _leaf(LeafKind.GAME_FINISHED, game, "game")
     extra: dict[str, str] = {}
@@ -32,6 +33,10 @@ def of_game(game: int) -> str:
     plan = _newest(LeafKind.MATCH_PLANNED, data["match"])
     if plan is not None:
         extra |= _texts("plan", plan)
+        first = parse_leaf(_opened(plan)).data.get("deal_of", data["match"])
+        deal_plan = _newest(LeafKind.MATCH_PLANNED, first)
+        if deal_plan is not None and first != data["match"]:
+            extra |= _texts("deal_plan", deal_plan)
     batch = data.get("deal", {}).get("batch")
     revealed = _newest(LeafKind.BATCH_REVEALED, batch) if batch else None
     if revealed is not None:

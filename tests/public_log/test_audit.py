@@ -36,8 +36,9 @@ from ladder.public_log.models import (
 from ladder.ratings import rater, voids
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
-from ladder.ratings.models import Season
+from ladder.ratings.models import Ladder, Season
 from ladder.tlog.checkpoints import TreeHead
+from ladder.tlog.decks import DealInputs, match_seed
 from ladder.tlog.leaves import LeafKind
 from ladder.tlog.merkle import Frontier
 from tests.games import factories as games
@@ -244,6 +245,66 @@ def test_a_manipulation_is_found(
 ) -> None:
     act(ladder)
     assert check in ladder.found()
+
+
+def share(ladder: AuditedLadder) -> list[Match]:
+    """Let the matchmaker plan two matches that share a deal, and deal it."""
+    Ladder.objects.update(shared_deals=True, tables={"2": 1})
+    ladder.season = Season.objects.select_related("ladder").get(pk=ladder.season.pk)
+    assert MatchmakingSession().pair(ladder.season, 2) == 2
+    ladder.advance()
+    return list(Match.objects.order_by("-pk")[:2])[::-1]
+
+
+def test_matches_that_share_a_deal_follow_from_the_plan_of_the_first(
+    ladder: AuditedLadder,
+) -> None:
+    matches = share(ladder)
+    assert len({match.seed for match in matches}) == 1
+    for match in matches:
+        ladder.play(match)
+    DeckBatch.objects.update(matches=batches.MATCHES)
+    for _ in range(3):
+        ladder.advance()
+    assert LogLeaf.objects.filter(kind=LeafKind.BATCH_REVEALED).exists()
+    assert ladder.audit().findings == []
+
+
+def test_a_match_that_names_a_deal_and_plays_another_one_is_found(
+    ladder: AuditedLadder,
+) -> None:
+    _, second = share(ladder)
+    head = LogHead.objects.get()
+    root, plan = bytes(head.root), bytes(second.own_plan or b"")
+    inputs = DealInputs(plan, head.size, root)
+    seed = match_seed(load_key().batch_secret(second.batch_id or 0), inputs)
+    Match.objects.filter(pk=second.pk).update(
+        seed=seed, plan_hash=plan, own_plan=None, deal_root=root, deal_size=head.size
+    )
+    assert Check.DECKS not in ladder.found()
+    game = ladder.play(second)
+    (found,) = (f for f in ladder.audit().findings if f.check == Check.DECKS)
+    whose = f"the plan of match {second.deal_of_id}, whose deal it shares"
+    assert found.text == f"the decks of game {game.pk} do not follow from {whose}"
+
+
+def test_a_match_that_joins_a_known_deal_is_found(ladder: AuditedLadder) -> None:
+    first, _ = share(ladder)
+    late = ladder.plan()
+    leaf = PendingLeaf.objects.get(kind=LeafKind.MATCH_PLANNED)
+    text = leaf.data.replace('{"games"', f'{{"deal_of":{first.pk},"games"')
+    PendingLeaf.objects.filter(pk=leaf.pk).update(data=text)
+    ladder.advance()
+    late.refresh_from_db()
+    Match.objects.filter(pk=late.pk).update(
+        seed=first.seed,
+        own_plan=late.plan_hash,
+        plan_hash=first.plan_hash,
+        deal_root=first.deal_root,
+        deal_size=first.deal_size,
+    )
+    ladder.play(late)
+    assert Check.DECKS in ladder.found()
 
 
 @pytest.mark.soak
