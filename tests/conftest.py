@@ -17,6 +17,7 @@ from playwright.sync_api import Browser
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
+import engine
 from ladder.accounts import scopes, tokens
 from ladder.games import exports
 from ladder.games.worker.play import RUNNING_GAMES
@@ -30,6 +31,9 @@ os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 4)
 # start read their own settings.
 django_settings.TORRES_COMMITTED_DECKS = False
 
+needs_compiled = pytest.mark.skipif(
+    not engine.compiled, reason="the kernel is not compiled, so this takes minutes"
+)
 Person = Callable[[str], APIClient]
 
 

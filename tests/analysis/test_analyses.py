@@ -25,6 +25,7 @@ from ladder.common.errors import LadderError, TooMany
 from ladder.dispatch.changes import ChangeDetector
 from ladder.games import visibility
 from ladder.games.models import Game, Match
+from tests.conftest import needs_compiled
 from tests.factories import make_bot, make_match
 from tests.games.test_kills import environment
 
@@ -69,6 +70,7 @@ def test_a_request_waits_and_the_second_one_is_free(game, settings) -> None:
     assert request_analysis(person(), game, 5).ply == 5
 
 
+@needs_compiled
 def test_the_result_is_that_of_the_engine(game) -> None:
     request_analysis(person(), game)
     ply = turning_points.analyse(replay_of(game), 2)["turns"][-2]["ply"]
@@ -170,6 +172,7 @@ def test_the_dispatcher_notices_a_request(game) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@needs_compiled
 def test_the_process_computes_what_waits_after_another_was_killed(
     game, monkeypatch
 ) -> None:

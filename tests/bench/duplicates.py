@@ -1,4 +1,4 @@
-"""What duplicates save: the variance of a game, plain and in blocks, for 2 and 4 seats.
+"""The saving by duplicates: the variance of a game, plain and in blocks.
 
 `python -m tests.bench duplicates` plays blocks between strong bots: each deal once for
 each rotation of the seats, as a match with `duplicate` does. It prints a table for
@@ -197,7 +197,7 @@ class Figures(NamedTuple):
     seats_alone: Numbers
 
 
-class Table:
+class DealTable:
     """The games of all blocks with one number of seats, and one kind of score.
 
     `by_place` has the shape (deals, bots, places in the order of play).
@@ -252,7 +252,7 @@ def rows(blocks: Sequence[Block]) -> Iterator[str]:
     samples = rng.multinomial(deals, np.full(deals, 1 / deals), RESAMPLES)
     counts = np.vstack([np.ones(deals), samples])
     for value, name, digits in (("margin", "margin", 0), ("share", "rank share", 4)):
-        found = Table(blocks, value).figures(counts)
+        found = DealTable(blocks, value).figures(counts)
         seats = len(blocks[0].bots)
         cells = [
             f"{seats}",
