@@ -31,7 +31,7 @@ class BadReceipt(ValueError):
 class Receipt:
     """A receipt as it was read. Nothing is checked before `verify`.
 
-    `extra` has the texts "leaf" and perhaps "plan" and "secret".
+    `extra` has the texts "leaf" and perhaps "plan", "deal_plan" and "secret".
     """
 
     index: int

@@ -103,8 +103,16 @@ class TournamentForm(forms.Form):
     slug = _text("Part of its address", "By default it follows from the name.")
     format = _choice("Format", [(str(k), v) for k, v in FORMAT_NAMES.items()])
     seats = _number("Seats at a table", "2 to 4; eliminations have 2. Default: 2.")
-    duplicate = _yes("Each match has a game for each rotation of the seats")
-    shared_deals = _yes("All matches of a round have the same decks")
+    duplicate = _yes(
+        "Each match has a game for each rotation of the seats",
+        "It cancels the advantage of a seat: with two strong bots the second one to move"
+        " wins 62 % of the games. Measured, it saves 0 to 10 % of the games.",
+    )
+    shared_deals = _yes(
+        "All matches of a round have the same decks",
+        "Bots can be compared on equal cards. Measured, it saves hardly any games. The"
+        " games of a round are shown when the last one has ended.",
+    )
     rounds = _number(
         "Rounds",
         "Of a Swiss: by default as many as a single winner needs. Of a round robin with"

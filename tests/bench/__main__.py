@@ -32,9 +32,10 @@ REPORTS = {
     "analysis": "tests.bench.analysis",
     "house_table": "tests.bench.house_table",
     "duplicates": "tests.bench.duplicates",
+    "duplicate_ladders": "tests.bench.duplicate_ladders",
 }
-"""Programs of their own that take arguments. All but `scale` take up to hours, so they
-are no areas."""
+"""Programs of their own that take arguments. Most take minutes to hours, so they are no
+areas."""
 AREA_TIMEOUT_S = 900
 ROWS_PREFIX = "rows: "  # marks the one line of a child's output that the parent reads
 

@@ -1,4 +1,4 @@
-"""The saving by duplicates: the variance of a game, plain and in blocks.
+"""Measure what duplicates save: the variance of a game, plain and in blocks.
 
 `python -m tests.bench duplicates` plays blocks between strong bots: each deal once for
 each rotation of the seats, as a match with `duplicate` does. It prints a table for

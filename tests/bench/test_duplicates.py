@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.bench.duplicates import Block, Table, margins, play_block, rows
+from tests.bench.duplicates import Block, DealTable, margins, play_block, rows
 
 DEALS = 4000
 DEAL_SD, SEAT_SD, NOISE_SD = 3.0, 2.0, 4.0
@@ -30,7 +30,7 @@ def _blocks() -> list[Block]:
 
 
 def test_the_estimates_are_the_true_variances() -> None:
-    figures = Table(_blocks(), "share").figures(np.ones((1, DEALS)))
+    figures = DealTable(_blocks(), "share").figures(np.ones((1, DEALS)))
     plain = DEAL_SD**2 + SEAT_SD**2 + NOISE_SD**2
     for measured, truth in zip(
         figures, (plain, NOISE_SD**2, plain - SEAT_SD**2), strict=True

@@ -29,6 +29,15 @@ def planned(seats: int = 2, **terms: Any) -> Match:
     )
 
 
+def planned_together() -> list[Match]:
+    """Plan two ladder matches of one deal."""
+    terms = services.MatchTerms("yucata", {}, factories.LIMITS)
+    bots = factories.bots(4)
+    pairs = [[factories.newest(bot) for bot in pair] for pair in (bots[:2], bots[2:])]
+    plans = [services.PlannedMatch(terms, pair) for pair in pairs]
+    return services.schedule_matches(Match.Kind.LADDER, plans, shared_deals=True)
+
+
 def played(match: Match | None = None) -> Game:
     """Plan, deal and play a game; return it."""
     match = match or planned()

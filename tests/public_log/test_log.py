@@ -14,6 +14,7 @@ from engine.setup import derive
 from ladder.dispatch.log_keeper import LogKeeper
 from ladder.games import attempts, dealing, replays, services
 from ladder.games.models import Game, Match
+from ladder.games.worker.play import AttemptEnd, play
 from ladder.public_log import batches, outbox, sequencer, tree
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import load_key
@@ -24,7 +25,15 @@ from ladder.tlog.checkpoints import open_checkpoint
 from ladder.tlog.leaves import LeafKind
 from ladder.tlog.notes import VerifierKey
 from tests.games import factories as games
-from tests.public_log.factories import advance, flat, leaves, of_kind, planned, played
+from tests.public_log.factories import (
+    advance,
+    flat,
+    leaves,
+    of_kind,
+    planned,
+    planned_together,
+    played,
+)
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),  # a game is played by several threads
@@ -68,6 +77,51 @@ def test_the_decks_follow_from_the_secret_and_the_signed_plan() -> None:
     replay = json.loads(replays.unpack(bytes(game.replay or b"")))
     setup = derive(resolve("yucata", 2), seed)
     assert replay["setup"]["decks"] == [list(deck) for deck in setup.decks]
+
+
+def test_a_shared_deal_follows_from_the_plan_of_its_first_match() -> None:
+    first, second = planned_together()
+    advance()
+    advance()
+    ends = [played(match) for match in (first, second)]
+    plans = of_kind(LeafKind.MATCH_PLANNED)
+    assert [plan["deal_of"] for plan in plans] == [first.pk, first.pk]
+    one, other = (leaf["deal"] for leaf in of_kind(LeafKind.GAME_FINISHED))
+    rows = LogLeaf.objects.filter(kind=LeafKind.MATCH_PLANNED).order_by("number")
+    numbers = [row.number for row in rows]
+    hashes = tree.hashes(numbers, one["size"])
+    assert one["plan"] == other["plan"] == hashes[numbers[0]].hex()
+    assert other["match_plan"] == hashes[numbers[1]].hex()
+    assert (one["size"], one["root"]) == (other["size"], other["root"])
+    assert one["size"] > max(numbers)
+    assert ends[0].match.seed == ends[1].match.seed
+    assert DeckBatch.objects.get().matches == 2
+
+
+def test_a_shared_deal_waits_until_all_its_plans_are_logged() -> None:
+    _, second = planned_together()
+    late = PendingLeaf.objects.get(kind=LeafKind.MATCH_PLANNED, subject=second.pk)
+    late.delete()
+    advance()
+    advance()
+    assert set(Match.objects.values_list("seed", flat=True)) == {""}
+    late.save(force_insert=True)
+    for _ in range(2):
+        advance()
+    seeds = set(Match.objects.values_list("seed", flat=True))
+    assert len(seeds) == 1
+    assert seeds != {""}
+
+
+def test_a_secret_stays_secret_while_a_match_waits_for_its_deal() -> None:
+    first, second = planned_together()
+    advance()  # the second match has no decks yet
+    game = first.games.get()
+    assert play(game.pk, games.worker()) == AttemptEnd.FINISHED
+    DeckBatch.objects.create(number=2, commitment="0" * 64, leaf=99)
+    assert dealing.reveal_ended(load_key()) == 0
+    services.cancel(second.games.get().pk, "")
+    assert dealing.reveal_ended(load_key()) == 1
 
 
 def test_no_worker_can_take_a_game_without_decks() -> None:
