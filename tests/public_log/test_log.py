@@ -14,7 +14,6 @@ from engine.setup import derive
 from ladder.dispatch.log_keeper import LogKeeper
 from ladder.games import attempts, dealing, replays, services
 from ladder.games.models import Game, Match
-from ladder.games.worker.play import AttemptEnd, play
 from ladder.public_log import batches, outbox, sequencer, tree
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import load_key
@@ -82,7 +81,6 @@ def test_the_decks_follow_from_the_secret_and_the_signed_plan() -> None:
 def test_a_shared_deal_follows_from_the_plan_of_its_first_match() -> None:
     first, second = planned_together()
     advance()
-    advance()
     ends = [played(match) for match in (first, second)]
     plans = of_kind(LeafKind.MATCH_PLANNED)
     assert [plan["deal_of"] for plan in plans] == [first.pk, first.pk]
@@ -103,25 +101,12 @@ def test_a_shared_deal_waits_until_all_its_plans_are_logged() -> None:
     late = PendingLeaf.objects.get(kind=LeafKind.MATCH_PLANNED, subject=second.pk)
     late.delete()
     advance()
-    advance()
     assert set(Match.objects.values_list("seed", flat=True)) == {""}
     late.save(force_insert=True)
-    for _ in range(2):
-        advance()
+    advance()
     seeds = set(Match.objects.values_list("seed", flat=True))
     assert len(seeds) == 1
     assert seeds != {""}
-
-
-def test_a_secret_stays_secret_while_a_match_waits_for_its_deal() -> None:
-    first, second = planned_together()
-    advance()  # the second match has no decks yet
-    game = first.games.get()
-    assert play(game.pk, games.worker()) == AttemptEnd.FINISHED
-    DeckBatch.objects.create(number=2, commitment="0" * 64, leaf=99)
-    assert dealing.reveal_ended(load_key()) == 0
-    services.cancel(second.games.get().pk, "")
-    assert dealing.reveal_ended(load_key()) == 1
 
 
 def test_no_worker_can_take_a_game_without_decks() -> None:

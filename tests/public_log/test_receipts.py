@@ -38,7 +38,6 @@ def two_games() -> list[Game]:
     """Play the two matches of a shared deal."""
     matches: list[Match] = planned_together()
     advance()
-    advance()
     return [played(match) for match in matches]
 
 
