@@ -54,8 +54,8 @@ class Ladder(models.Model):
     tau = models.FloatField(default=0.008)
     duplicate = models.BooleanField(
         default=False,
-        help_text="Each match has a game for each rotation of the seats, on one seed. It"
-        " saves 0 to 10 % of the games, but bots meet fewer others.",
+        help_text="Each match has a game for each rotation of the seats, on one seed."
+        " It saves 0 to 10 % of the games, but bots meet fewer others.",
     )
     shared_deals = models.BooleanField(
         default=False,
