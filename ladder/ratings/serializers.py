@@ -209,6 +209,40 @@ class MeetingSerializer(serializers.Serializer[Any]):
     high = serializers.FloatField()
 
 
+class DealScoreSerializer(serializers.Serializer[Any]):
+    share = serializers.FloatField(
+        help_text="Mean share of opponents beaten; a tie counts half."
+    )
+    points = serializers.FloatField(help_text="Mean points.")
+    games = serializers.ListField(child=serializers.IntegerField())
+
+
+class ComparedDealSerializer(serializers.Serializer[Any]):
+    deal = serializers.IntegerField(help_text="The first match with these decks.")
+    one = DealScoreSerializer()
+    other = DealScoreSerializer()
+    ahead = serializers.FloatField()
+
+
+class DealComparisonSerializer(serializers.Serializer[Any]):
+    """Two bots on the latest deals that both have played, at most 100."""
+
+    bot = serializers.CharField()
+    other = serializers.CharField()
+    ahead = serializers.FloatField(
+        allow_null=True,
+        help_text="Mean difference of the shares; positive if the bot did better.",
+    )
+    low = serializers.FloatField(
+        allow_null=True, help_text="95 % interval of `ahead`; null below 20 deals."
+    )
+    high = serializers.FloatField(allow_null=True)
+    points = serializers.FloatField(
+        allow_null=True, help_text="Mean difference of the points."
+    )
+    deals = ComparedDealSerializer(many=True)
+
+
 class OpponentPageSerializer(serializers.Serializer[Any]):
     """A page of the opponents of a bot."""
 

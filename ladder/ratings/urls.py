@@ -96,6 +96,11 @@ urlpatterns = [
         name="meeting",
     ),
     path(
+        "ladders/<slug:slug>/bots/<slug:bot>/against/<slug:other>/deals/",
+        statistics.DealByDeal.as_view(),
+        name="deals",
+    ),
+    path(
         "ladders/<slug:slug>/bots/<slug:bot>/",
         memberships.LadderPlaceDetail.as_view(),
         name="place",

@@ -15,6 +15,7 @@ from django.template.loader import render_to_string
 from ladder.bots.models import Bot
 from ladder.games.models import MAX_SEATS
 from ladder.ratings import leaderboard as ratings, second_opinion, statistics
+from ladder.ratings.deal_by_deal import DealComparison, compare_deals, has_deals
 from ladder.ratings.models import Ladder, Rating, Season
 from ladder.ratings.ranked_rows import BoardFilter, RankedRow, ranked_page
 from ladder.ratings.second_opinion import OpinionOnBot
@@ -103,7 +104,8 @@ class BotComparison:
 
     `after` counts the games in which the first bot ranked behind the second. `percent`
     is the probability that the first bot is better; `certain` tells whether one of them
-    is better with enough confidence.
+    is better with enough confidence. `deals` is None on a ladder where each game has
+    decks of its own.
     """
 
     bots: tuple[Bot, Bot]
@@ -112,6 +114,7 @@ class BotComparison:
     after: int
     percent: float
     certain: bool
+    deals: DealComparison | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,4 +290,5 @@ def compare(season: Season, one: str, other: str) -> BotComparison:
         after=meeting.games - meeting.before - meeting.ties,
         percent=round(100 * meeting.better, 1),
         certain=max(meeting.better, 1 - meeting.better) >= statistics.CONFIDENCE,
+        deals=compare_deals(season, first, second) if has_deals(season) else None,
     )

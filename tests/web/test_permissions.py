@@ -156,6 +156,7 @@ EXPECTED = {
     ("get", f"{PLACE}against/"): PUBLIC,
     ("get", f"{PLACE}second-opinion/"): PUBLIC,
     ("get", f"{PLACE}against/<slug:other>/"): PUBLIC,
+    ("get", f"{PLACE}against/<slug:other>/deals/"): PUBLIC,
     ("get", "comparisons/<int:pk>/"): hidden(200),
     ("post", "comparisons/<int:pk>/cancel/"): hidden(200),
     ("get", "webhooks/"): signed_in(200),

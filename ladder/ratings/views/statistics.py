@@ -10,12 +10,19 @@ from rest_framework.response import Response
 
 from ladder.accounts.permissions import person
 from ladder.games.serializers import MatchSerializer
-from ladder.ratings import challenges, leaderboard, second_opinion, statistics
+from ladder.ratings import (
+    challenges,
+    deal_by_deal,
+    leaderboard,
+    second_opinion,
+    statistics,
+)
 from ladder.ratings.models import Ladder, Rating, Season
 from ladder.ratings.second_opinion import OpinionPage
 from ladder.ratings.serializers import (
     BandSerializer,
     ChallengeSerializer,
+    DealComparisonSerializer,
     MeetingSerializer,
     OpinionPointSerializer,
     OpponentPageSerializer,
@@ -99,6 +106,20 @@ class HeadToHead(_LadderView):
         one = self.rating(season, bot)
         two = self.rating(season, other)
         return Response(MeetingSerializer(statistics.meeting(season, one, two)).data)
+
+
+class DealByDeal(_LadderView):
+    """Two bots on the decks that both have played, also at different tables."""
+
+    serializer_class = DealComparisonSerializer
+
+    @extend_schema(parameters=[BOT, OTHER], responses=DealComparisonSerializer)
+    def get(self, _request: Request, bot: str, other: str, **_: str) -> Response:
+        season = self.season()
+        comparison = deal_by_deal.compare_deals(
+            season, self.rating(season, bot), self.rating(season, other)
+        )
+        return Response(DealComparisonSerializer(comparison).data)
 
 
 class TieBands(_LadderView):
