@@ -31,6 +31,7 @@ REPORTS = {
     "scale": AREAS["scale"],
     "analysis": "tests.bench.analysis",
     "house_table": "tests.bench.house_table",
+    "capacity": "tests.bench.capacity",
     "duplicates": "tests.bench.duplicates",
     "duplicate_ladders": "tests.bench.duplicate_ladders",
 }

@@ -52,6 +52,13 @@ class ServerProcess:
         self._prefix = list(prefix)
         self._child: subprocess.Popen[bytes] | None = None
 
+    @property
+    def pid(self) -> int:
+        """Return the process at the root of the server. Raises RuntimeError."""
+        if self._child is None:
+            raise RuntimeError(f"{type(self).__name__} was not started.")
+        return self._child.pid
+
     def command(self) -> list[str]:
         raise NotImplementedError
 
