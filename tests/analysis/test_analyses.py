@@ -116,6 +116,7 @@ def test_it_can_be_switched_off(game, settings) -> None:
     assert request_analysis(person("ben"), game) == known
 
 
+@needs_compiled
 def test_a_failure_is_shown_and_may_be_requested_again(game, monkeypatch) -> None:
     analysis = request_analysis(person(), game)
     request_analysis(person(), game, 5)
@@ -226,6 +227,7 @@ def client_of(name: str) -> APIClient:
     return client
 
 
+@needs_compiled
 def test_rest_requests_and_shows_an_analysis(game) -> None:
     ana = client_of("ana")
     route = f"/api/v1/games/{game.pk}/analyses/"
@@ -295,6 +297,7 @@ def text(client: Client, address: str) -> str:
     return answer.content.decode()
 
 
+@needs_compiled
 def test_the_page_offers_waits_and_shows(game) -> None:
     ana = visit("ana")
     address = f"/games/{game.pk}/analysis/"
@@ -314,6 +317,7 @@ def test_the_page_offers_waits_and_shows(game) -> None:
     assert "All turns of this game" in text(Client(), f"/games/{game.pk}/")
 
 
+@needs_compiled
 def test_the_viewer_gets_a_mark_for_each_turning_point(game) -> None:
     analysis = request_analysis(person(), game)
     work.work_off()

@@ -14,6 +14,7 @@ from engine.moves import BUY
 from engine.replay import document
 from engine.rulesets import resolve
 from engine.setup import derive
+from tests.conftest import needs_compiled
 from tests.engine.factories import game, play_on
 
 
@@ -70,6 +71,7 @@ def test_a_certain_draw_is_no_luck() -> None:
     assert luck["luck"] == 0
 
 
+@needs_compiled
 def test_luck_is_0_on_average() -> None:
     policy, position = before_purchase()
     seat = position.seat
