@@ -7,9 +7,10 @@ visible, because they follow only from rounds that are revealed.
 """
 
 import hashlib
+import secrets
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import structlog
@@ -118,12 +119,16 @@ class VisibleContest:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Standings, ties, bracket and cross tables, from all results that are shown."""
+    """Standings, ties, bracket and cross tables, from all results that are shown.
+
+    Two with the same `key` are equal, unless it is empty: then this one is not cached.
+    """
 
     lines: list[VisibleLine]
     ties: list[Comparison]
     bracket: list[VisibleContest]
     cross_tables: CrossTables
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +337,7 @@ def overview(tournament: Tournament) -> Overview:
     key = f"{recent_key}-{_version(tournament)}"
     known = cache.get(key)
     if known is None:
-        known = _overview(tournament)
+        known = replace(_overview(tournament), key=secrets.token_hex(16))
         cache.set(key, known, MAX_OVERVIEW_AGE_S)
     cost_s = time.monotonic() - started
     cache.set(recent_key, key, max(fresh_s, OVERVIEW_COST_FACTOR * cost_s))

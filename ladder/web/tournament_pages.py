@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.db.models import QuerySet
+from django.template.loader import render_to_string
 
 from ladder.accounts.permissions import Person
 from ladder.bots.models import Bot
@@ -14,16 +17,15 @@ from ladder.moderation.models import StoppedUnit
 from ladder.ratings.models import Ladder
 from ladder.tournaments import selectors, visibility
 from ladder.tournaments.advance import unit_of
-from ladder.tournaments.cross_tables import CrossTables
 from ladder.tournaments.formats.config import ELIMINATIONS, BadConfig
 from ladder.tournaments.models import Entrant, Fixture, Tournament
 from ladder.tournaments.visibility import (
-    Comparison,
+    Overview,
     VisibleFixture,
     VisibleLine,
     VisibleRound,
 )
-from ladder.web.brackets import BracketPart, bracket, is_won
+from ladder.web.brackets import bracket, is_won
 from ladder.web.templatetags.formatting import spaced
 from ladder.web.tournament_steps import (
     ProgressLine,
@@ -111,28 +113,21 @@ class StopNotice:
 class TournamentDetails:
     """The contents of the page of a tournament.
 
-    `other_rounds` are the rounds that are shown on other pages, if there are too many
-    fixtures for one. `mine` are the visitor's bots. The page renews itself every
-    `renew_s` seconds, if that is not 0. `bracket_won` if the bracket shows the winner
-    of the tournament, and `at_tables` if matches have more than two seats.
+    `results` has the standings, the bracket and the cross tables as HTML; it is empty
+    before the start. `other_rounds` are the rounds that are shown on other pages, if
+    there are too many fixtures for one. `mine` are the visitor's bots. The page renews
+    itself every `renew_s` seconds, if that is not 0.
     """
 
     tournament: Tournament
-    lines: list[StandingsRow]
+    results: str
     format: str
-    rules: list[str]
-    noted: bool
-    ties: list[Comparison]
     podium: list[PodiumPlace]
     steps: list[ScheduledStep]
     waits_for: str
     progress: ProgressLine | None
     running: list[Game]
     more_running: bool
-    bracket: list[BracketPart]
-    bracket_won: bool
-    cross: CrossTables
-    at_tables: bool
     rounds: list[RoundTable]
     other_rounds: list[int]
     entrants: QuerySet[Entrant]
@@ -146,8 +141,6 @@ def tournament_details(
 ) -> TournamentDetails:
     """Return the contents of the page; `round_` is the round to show, None for any."""
     overview = visibility.overview(tournament)
-    lines = overview.lines
-    rules = max((line.tie_breaks for line in lines), key=len, default={})
     sizes = visibility.round_sizes(tournament)
     chosen = list(sizes)
     if round_ is not None:
@@ -156,28 +149,17 @@ def tournament_details(
         chosen = [visibility.current_round(tournament)]
     config = tournament.config
     form = config.get("format", "swiss") if isinstance(config, dict) else "unknown"
-    parts = bracket(overview.bracket, {line.bot: line.name for line in lines})
     running = list(visibility.running_games(tournament)[: MAX_RUNNING + 1])
     return TournamentDetails(
         tournament=tournament,
-        lines=[
-            StandingsRow(line, [line.tie_breaks.get(rule) for rule in rules])
-            for line in lines
-        ],
+        results=_results(tournament, overview),
         format=spaced(str(form)),
-        rules=[RULES.get(rule, spaced(rule)) for rule in rules],
-        noted=any(line.note for line in lines),
-        ties=overview.ties,
-        podium=_podium(lines) if visibility.is_complete(tournament) else [],
+        podium=_podium(overview.lines) if visibility.is_complete(tournament) else [],
         steps=scheduled_steps(tournament),
         waits_for=waits_for_organiser(tournament),
-        progress=_progress(tournament, sizes, len(lines), in_final=bool(parts)),
+        progress=_progress(tournament, sizes, overview),
         running=running[:MAX_RUNNING],
         more_running=len(running) > MAX_RUNNING,
-        bracket=parts,
-        bracket_won=is_won(parts),
-        cross=overview.cross_tables,
-        at_tables=isinstance(config, dict) and config.get("seats", 2) != 2,
         rounds=[
             _round_table(each, running)
             for each in visibility.rounds(tournament, chosen)
@@ -190,15 +172,62 @@ def tournament_details(
     )
 
 
+def _results(tournament: Tournament, overview: Overview) -> str:
+    """Return the standings, the bracket and the cross tables as HTML.
+
+    They are the same for every visitor, and half of the page's time, so they are cached
+    as long as the overview.
+    """
+    if not overview.lines:
+        return ""
+    stored_as = f"tournament-results-{overview.key}"
+    known: str | None = cache.get(stored_as) if overview.key else None
+    if known is None:
+        known = render_to_string("web/_results.html", _shown(tournament, overview))
+        if overview.key:
+            cache.set(stored_as, known, visibility.MAX_OVERVIEW_AGE_S)
+    return known
+
+
+def _shown(tournament: Tournament, overview: Overview) -> dict[str, Any]:
+    """Return what the template of the results shows.
+
+    `bracket_won` if the bracket shows the winner of the tournament, and `at_tables` if
+    matches have more than two seats.
+    """
+    lines = overview.lines
+    rules = max((line.tie_breaks for line in lines), key=len, default={})
+    parts = bracket(overview.bracket, {line.bot: line.name for line in lines})
+    config = tournament.config
+    return {
+        "lines": [
+            StandingsRow(line, [line.tie_breaks.get(rule) for rule in rules])
+            for line in lines
+        ],
+        "rules": [RULES.get(rule, spaced(rule)) for rule in rules],
+        "noted": any(line.note for line in lines),
+        "ties": overview.ties,
+        "bracket": parts,
+        "bracket_won": is_won(parts),
+        "cross": overview.cross_tables,
+        "at_tables": isinstance(config, dict) and config.get("seats", 2) != 2,
+    }
+
+
 def _progress(
-    tournament: Tournament, sizes: Mapping[int, int], entrants: int, *, in_final: bool
+    tournament: Tournament, sizes: Mapping[int, int], overview: Overview
 ) -> ProgressLine | None:
     try:
         config = selectors.config(tournament)
     except BadConfig:
         return None  # the tournament is stopped, and its page says so
-    is_final = in_final or config.format in ELIMINATIONS
-    return progress_line(tournament, config, sizes, entrants, in_final=is_final)
+    return progress_line(
+        tournament,
+        config,
+        sizes,
+        len(overview.lines),
+        in_final=bool(overview.bracket) or config.format in ELIMINATIONS,
+    )
 
 
 def _podium(lines: Sequence[VisibleLine]) -> list[PodiumPlace]:

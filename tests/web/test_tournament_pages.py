@@ -1,8 +1,13 @@
 """The pages of tournaments: brackets and entry."""
 
+from typing import Any
+
 import pytest
+from django.core.cache import cache
+from django.template.loader import render_to_string
 
 from ladder.tournaments import services
+from ladder.web import tournament_pages
 from tests.games import factories
 from tests.tournaments.factories import begun, play_out, tournament
 
@@ -38,6 +43,32 @@ def test_a_round_robin_has_no_bracket(visit) -> None:
     cup = begun({"format": "round_robin"}, 3)
 
     assert "Bracket" not in page(visit, cup.slug)
+
+
+def test_the_results_are_written_once_for_all_visitors(
+    visit, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.TORRES_FRESH_SECONDS = 60
+    cup = begun({"format": "round_robin"}, 3)
+    written = []
+
+    def count(template: str, context: dict[str, Any]) -> str:
+        written.append(template)
+        return render_to_string(template, context)
+
+    monkeypatch.setattr(tournament_pages, "render_to_string", count)
+    address = f"/tournaments/{cup.slug}/"
+    pages = [visit(who).get(address).content.decode() for who in ("ana", "ben")]
+    assert written == ["web/_results.html"]
+    for text in pages:
+        assert "<h2>Standings</h2>" in text
+        assert '<table class="cross">' not in text  # there is no result yet
+    play_out(cup)
+    cache.clear()
+    after = visit("ana").get(address).content.decode()
+    assert len(written) == 2
+    assert '<table class="cross">' in after
+    assert "&lt;table" not in after
 
 
 def test_an_anonymous_visitor_is_told_how_to_enter(visit) -> None:
