@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 import structlog
 from django.conf import settings
 
+from ladder.common.parents import end_with_parent
+
 PAUSE_AFTER_FAILURE_S = 30.0
 STOP_TIMEOUT_S = 10.0
 
@@ -17,7 +19,9 @@ log = structlog.get_logger()
 class BackgroundCommand(ABC):
     """Runs a command in a child process, and starts it again when there is more work.
 
-    The command may be killed at any moment, and a second one does no harm.
+    The command may be killed at any moment, and a second one does no harm. It ends with
+    the thread that started it. Otherwise each dispatcher that is killed would leave one
+    behind, and these can take a processor and a gigabyte for minutes.
     """
 
     command: str
@@ -37,7 +41,10 @@ class BackgroundCommand(ABC):
             return
         if self.has_work():
             self._child = subprocess.Popen(
-                [sys.executable, settings.BASE_DIR / "manage.py", self.command],
+                [
+                    *end_with_parent("TERM"),
+                    *(sys.executable, settings.BASE_DIR / "manage.py", self.command),
+                ],
                 stdin=subprocess.DEVNULL,
                 process_group=0,  # so that Ctrl-C reaches only this process
             )

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from engine.referee import ServiceFault
+from ladder.common.parents import end_with_parent
 from ladder.runner.protocol import Limits
 from ladder.runner.sandbox.api import Exit, Level, Program
 from ladder.runner.sandbox.launch import Pipes, bot_path, open_pipes
@@ -42,7 +43,7 @@ class UnconfinedSandbox:
             **program.env,
             _MARK: mark,
         }
-        argv = [*_die_with_parent(), *command_of(program, limits)]
+        argv = [*end_with_parent(), *command_of(program, limits)]
         with open_pipes() as (theirs, ours):
             child_in, child_out, child_err = theirs
             try:
@@ -164,13 +165,6 @@ def _environ(pid: int) -> bytes:
         return Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
         return b""
-
-
-@cache
-def _die_with_parent() -> tuple[str, ...]:
-    """Return the start of a command that dies with its parent; empty if impossible."""
-    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
-    return (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()
 
 
 def command_of(program: Program, limits: Limits) -> list[str]:

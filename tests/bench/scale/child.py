@@ -29,6 +29,8 @@ def main(games: int, table: str) -> None:
         if not Game.objects.exists():
             bots = max(MIN_BOTS, games // GAMES_PER_BOT)
             call_command("fill", bots=bots, games=games)
+        for report in ("second_opinion", "anomalies"):
+            call_command(report)  # else a dispatcher starts it, beside what is measured
         filled = Game.objects.filter(match__kind="ladder").count()
         measured = []
         for row in TABLES[table]():

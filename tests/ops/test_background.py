@@ -1,0 +1,68 @@
+"""Long commands end with the dispatcher that started them."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from ladder.common.parents import end_with_parent
+
+DISPATCHER = """
+import sys, time
+from pathlib import Path
+from django.conf import settings
+settings.configure(BASE_DIR=Path(sys.argv[1]))
+from ladder.common.background import BackgroundCommand
+
+class Long(BackgroundCommand):
+    command = "long"
+    def has_work(self):
+        return True
+
+Long().ensure()
+time.sleep(600)
+"""
+COMMAND = """
+import os, sys, time
+from pathlib import Path
+note = Path(sys.argv[0]).with_name("pid.new")
+note.write_text(str(os.getpid()))
+note.rename(note.with_name("pid"))
+time.sleep(600)
+"""
+TIMEOUT_S = 30.0
+
+
+def runs(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.skipif(not end_with_parent(), reason="needs setpriv: util-linux")
+def test_a_killed_dispatcher_leaves_no_command_behind(tmp_path: Path) -> None:
+    (tmp_path / "manage.py").write_text(COMMAND)
+    dispatcher = subprocess.Popen(
+        [sys.executable, "-c", DISPATCHER, str(tmp_path)], cwd=settings.BASE_DIR
+    )
+    pause = threading.Event()
+    deadline = time.monotonic() + TIMEOUT_S
+    try:
+        while not (tmp_path / "pid").exists():
+            assert time.monotonic() < deadline, "the command did not start"
+            pause.wait(0.05)
+        command = int((tmp_path / "pid").read_text())
+        assert runs(command)
+    finally:
+        dispatcher.send_signal(signal.SIGKILL)
+        dispatcher.wait()
+    while runs(command):
+        assert time.monotonic() < deadline, "the command outlived its dispatcher"
+        pause.wait(0.05)
