@@ -75,31 +75,42 @@ def copy_log(
             " restored, it has another key: read /log/, and start with a new folder."
         ) from None
     copy = LogCopy.build(head, _leaves(folder, fetch, head.size, progress))
+    findings = []
     if copy.roots[head.size] != head.root:
-        raise AuditFailed(
-            "The leaves of the log do not have the root that the log has signed."
-            " Keep the folder: it is the evidence."
-        )
-    findings = list(_older(folder, copy, key))
+        # Some leaves are from an earlier audit. A log that was forked since then has
+        # others, which have to be asked for to tell a fork from a damaged log.
+        copy = LogCopy.build(head, _leaves(None, fetch, head.size, progress))
+        if copy.roots[head.size] != head.root:
+            raise AuditFailed(
+                "The leaves of the log do not have the root that the log has signed."
+                " Keep the folder: it is the evidence."
+            )
+        what = f"the log has other leaves now than those that {folder} has of it"
+        findings.append(AuditFinding(Check.FORK, what))
+    findings += _older(folder, copy, key)
     if not findings:
         (folder / CHECKPOINT).write_text(text)
     return copy, findings
 
 
-def _leaves(folder: Path, fetch: Fetch, size: int, progress: Progress) -> list[bytes]:
-    """Return all leaves. Complete bundles of an earlier audit are in the folder."""
+def _leaves(
+    folder: Path | None, fetch: Fetch, size: int, progress: Progress
+) -> list[bytes]:
+    """Return all leaves. Complete bundles are kept in the folder, and read from it.
+
+    Without a folder all of them are fetched, and none is kept.
+    """
     leaves: list[bytes] = []
     for index in range(ceil(size / TILE_WIDTH)):
         width = min(TILE_WIDTH, size - index * TILE_WIDTH)
         path = tile_path(BUNDLES, index, width)
-        file = folder / path
-        is_complete = width == TILE_WIDTH
-        is_here = is_complete and file.exists()
-        data = file.read_bytes() if is_here else fetch(path)
+        file = folder / path if folder and width == TILE_WIDTH else None
+        is_here = file is not None and file.exists()
+        data = file.read_bytes() if file and is_here else fetch(path)
         bundle = unpack_bundle(data)
         if len(bundle) != width:
             raise AuditFailed(f"The log sent {len(bundle)} leaves instead of {width}.")
-        if is_complete and not is_here:
+        if file and not is_here:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
         leaves += bundle

@@ -41,6 +41,7 @@ from ladder.tlog.checkpoints import TreeHead
 from ladder.tlog.decks import DealInputs, match_seed
 from ladder.tlog.leaves import LeafKind
 from ladder.tlog.merkle import Frontier
+from ladder.tlog.tiles import TILE_WIDTH
 from tests.games import factories as games
 
 pytestmark = [
@@ -352,6 +353,24 @@ def other_games(_number: int, text: str) -> str:
     if leaf["type"] == "game-finished":
         leaf["data"]["why"] = leaf["data"].get("why", "") + "better so"
     return json.dumps(leaf, sort_keys=True, separators=(",", ":"))
+
+
+def test_a_fork_of_a_log_that_was_copied_before_is_found(
+    ladder: AuditedLadder,
+) -> None:
+    """Complete bundles of leaves are not fetched again, so they are the old ones."""
+    while LogHead.objects.get().size < TILE_WIDTH:
+        ladder.play()
+    assert ladder.found() == set()
+    forge(other_games)
+    forks = [f.text for f in ladder.audit().findings if f.check == Check.FORK]
+    assert len(forks) == 2
+    assert any("is signed by the log and proves it" in text for text in forks)
+    bundles = {
+        path: path.read_bytes() for path in ladder.folder.rglob("*") if path.is_file()
+    }
+    assert Check.FORK in ladder.found()  # the evidence is still there
+    assert all(path.read_bytes() == data for path, data in bundles.items())
 
 
 def test_a_void_that_is_not_in_the_log_is_found(ladder: AuditedLadder) -> None:
