@@ -1,4 +1,4 @@
-"""What one host, ten and a hundred play: measured here, and predicted by a model.
+"""Measures what one host plays, and predicts what ten and a hundred play.
 
 `python -m tests.bench capacity [--seconds 40] [--slots 2 4 8 16]` runs a service of its
 own with PostgreSQL, Redis, a dispatcher and a worker. Its players wait instead of
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tests.bench.closed_network import ClosedNetwork, Prediction, Station
+from tests.bench.closed_network import CapacityForecast, ClosedNetwork, Station
 from tests.bench.scale.meter import cpu_of_tree
 from tests.soak.factories import Fleet, fleet, wait_for_work
 
@@ -149,7 +149,7 @@ def _forecast(cpu_s: dict[str, float]) -> Iterator[str]:
             )
 
 
-def forecast(cpu_s: dict[str, float], game_s: float, hosts: int) -> Prediction:
+def forecast(cpu_s: dict[str, float], game_s: float, hosts: int) -> CapacityForecast:
     """Return what worker hosts play whose bots compute.
 
     Each host has `HOST_PROCESSORS` processors and as many slots. `cpu_s` is the CPU

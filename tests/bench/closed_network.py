@@ -35,7 +35,7 @@ class Station:
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class CapacityForecast:
     """The games finished in a second, and how busy each station is, from 0 to 1."""
 
     games_per_s: float
@@ -58,7 +58,7 @@ class ClosedNetwork:
     shared: Sequence[Station]
     think_s: float
 
-    def predict(self, slots: int, hosts: int = 1) -> Prediction:
+    def predict(self, slots: int, hosts: int = 1) -> CapacityForecast:
         """Return the throughput of hosts with `slots` slots each.
 
         Raises ValueError without a slot or a host.
@@ -82,7 +82,7 @@ class ClosedNetwork:
         busy |= {
             each.name: throughput * each.demand_s / each.servers for each in self.shared
         }
-        return Prediction(throughput, busy)
+        return CapacityForecast(throughput, busy)
 
 
 def _throughput(stations: Sequence[Station], think_s: float, games: int) -> float:

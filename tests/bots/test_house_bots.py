@@ -1,7 +1,5 @@
 """The house bots play every ruleset, with every number of seats."""
 
-import runpy
-from random import Random
 from typing import Any
 
 import pytest
@@ -81,20 +79,3 @@ def test_a_costly_bot_joins_only_if_the_operator_wants_it(
     settings.TORRES_COSTLY_HOUSE_BOTS = False
     ensure_house_bots()
     assert Bot.objects.filter(slug="house-planner", house=True).count() == 1
-
-
-@pytest.mark.parametrize(("bank_ms", "at_once"), [(150, True), (250, False)])
-def test_a_searcher_with_little_time_answers_at_once(
-    bank_ms: int, *, at_once: bool
-) -> None:
-    searcher: Any = runpy.run_path(str(HOUSE_FOLDER / "searcher" / "bot.py"))
-    message = {
-        "legal": ["add b3", "end"],
-        "clock": {"move_ms": 30, "bank_ms": bank_ms},
-    }
-    arguments = (message, None, Random(1), 0.1)  # one answer took 0.1 s
-    if at_once:
-        assert searcher["choose"](*arguments) == ["add b3"]
-    else:
-        with pytest.raises(KeyError, match="state"):  # it reads the position
-            searcher["choose"](*arguments)

@@ -58,6 +58,18 @@ def test_it_keeps_to_its_share_of_the_clock() -> None:
         assert used_ms < min(BOT.MOVE_SHARE * move_ms, 1000 * BOT.MAX_S) + CALL_MS
 
 
+@pytest.mark.parametrize(("bank_ms", "at_once"), [(150, True), (10_000, False)])
+def test_it_answers_at_once_if_its_slowest_answer_took_as_long(
+    bank_ms: int, *, at_once: bool
+) -> None:
+    game = new_game("late")
+    advance(game, "turn")
+    asked = question(game, 30, bank_ms)
+    slowest_s = 0.1
+    actions = BOT.choose(asked, game.rules, random.Random(1), slowest_s)
+    assert (actions == game.legal()[:1]) == at_once
+
+
 def test_equal_seeds_give_equal_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     # Only the work that a turn may take ends the search, also without a compiler.
     monkeypatch.setattr(BOT, "MAX_S", 600.0)

@@ -183,7 +183,7 @@ def play_out(guess, seat, rng, ends):
     return totals.index(max(totals))
 
 
-def choose(message, rules, rng, slowest):
+def choose(message, rules, rng, slowest=0.0):
     """Return the actions of this answer; `slowest` is the longest one so far, in s."""
     legal = message["legal"]
     if len(legal) == 1:
