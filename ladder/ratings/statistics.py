@@ -122,14 +122,6 @@ class TieBand:
     mu: float
 
 
-@dataclass(frozen=True, slots=True)
-class OpponentPage:
-    """A part of the opponents of a bot; `total` counts all."""
-
-    rows: list[Meeting]
-    total: int
-
-
 def record(season: Season, rating: Rating) -> SeasonRecord:
     """Return a bot's summary, and its strength by players and seat."""
     return SeasonRecord(
@@ -205,27 +197,35 @@ def strength(season: Season, bot: Bot) -> list[SeatStrength]:
     ]
 
 
-def opponents(season: Season, rating: Rating, start: int, length: int) -> OpponentPage:
+def opponents(season: Season, rating: Rating, start: int, length: int) -> list[Meeting]:
     """Return `length` meetings with the opponents of a bot from index `start` on.
 
-    The most frequent opponent comes first. Bots that are not rated any more are left
-    out.
+    The most frequent opponent comes first.
     """
-    is_rated = Rating.objects.filter(season=season, bot=OuterRef("other"))
-    met = MeetingSummary.objects.filter(
-        Exists(is_rated), season=season, bot=rating.bot, games__gt=0
-    )
-    rows = list(met.order_by("-games", "other")[start : start + length])
+    met = _met(season, rating).order_by("-games", "other")
+    rows = list(met[start : start + length])
     others = Rating.objects.filter(
         season=season, bot__in=[row.other_id for row in rows]
     ).select_related("bot")
     ratings = {other.bot_id: other for other in others}
-    meetings = [
+    return [
         _meeting(season, rating, ratings[row.other_id], row)
         for row in rows
         if row.other_id in ratings
     ]
-    return OpponentPage(meetings, met.count())
+
+
+def opponent_count(season: Season, rating: Rating) -> int:
+    """Return how many opponents a bot has. The cost grows with their number."""
+    return _met(season, rating).count()
+
+
+def _met(season: Season, rating: Rating) -> QuerySet[MeetingSummary]:
+    """Return a bot's meetings, without the opponents that are not rated any more."""
+    is_rated = Rating.objects.filter(season=season, bot=OuterRef("other"))
+    return MeetingSummary.objects.filter(
+        Exists(is_rated), season=season, bot=rating.bot, games__gt=0
+    )
 
 
 def meeting(season: Season, one: Rating, other: Rating) -> Meeting:

@@ -250,7 +250,7 @@ def _standing(rating: Rating, seasons: list[Season]) -> LadderStanding:
         seasons=seasons if len(seasons) > 1 else [],
         record=statistics.summary(season, rating),
         seats=_by_players(statistics.strength(season, rating.bot)),
-        opponents=statistics.opponents(season, rating, 0, MAX_OPPONENTS).rows,
+        opponents=statistics.opponents(season, rating, 0, MAX_OPPONENTS),
         chart=chart(ratings.history(season, rating.bot)),
     )
 

@@ -87,11 +87,11 @@ class BotOpponents(_LadderView):
         query = query_numbers(request, page=1, limit=DEFAULT_ROWS)
         page, limit = query["page"], query["limit"]
         season = self.season()
-        part = statistics.opponents(
-            season, self.rating(season, bot), (page - 1) * limit, limit
-        )
+        rating = self.rating(season, bot)
+        rows = statistics.opponents(season, rating, (page - 1) * limit, limit)
+        total = statistics.opponent_count(season, rating)
         address = f"{request.build_absolute_uri(request.path)}?limit={limit}&page="
-        answer = page_links(address, page, limit, part.total) | {"results": part.rows}
+        answer = page_links(address, page, limit, total) | {"results": rows}
         return Response(OpponentPageSerializer(answer).data)
 
 
