@@ -4,8 +4,10 @@ from math import factorial
 
 import pytest
 
-from tests.bench.capacity import forecast
+from tests.bench.capacity import CpuCost, fitted, forecast
 from tests.bench.closed_network import ClosedNetwork, Station
+
+PARTS = ("worker", "dispatcher", "PostgreSQL", "Redis")
 
 
 @pytest.mark.parametrize("slots", [1, 2, 5, 20])
@@ -60,9 +62,32 @@ def test_no_slot_is_refused() -> None:
 
 
 def test_a_hundred_hosts_of_quick_bots_wait_for_the_shared_parts() -> None:
-    cpu_s = {"worker": 0.02, "dispatcher": 0.002, "PostgreSQL": 0.004, "Redis": 0.0005}
-    one, hundred = (forecast(cpu_s, 0.5, hosts) for hosts in (1, 100))
+    games = {"worker": 0.02, "dispatcher": 0.002, "PostgreSQL": 0.004, "Redis": 0.0005}
+    costs = {part: CpuCost(0.0, game_s) for part, game_s in games.items()}
+    one, hundred = (forecast(costs, 0.5, hosts) for hosts in (1, 100))
     assert one.bottleneck == "worker hosts"
     assert hundred.bottleneck == "dispatcher"
     assert hundred.games_per_s == pytest.approx(1 / 0.002, rel=0.01)
     assert hundred.games_per_s < 100 * one.games_per_s
+
+
+def test_a_part_that_is_half_busy_without_games_plays_half_as_many() -> None:
+    free = {part: CpuCost(0.0, 0.002) for part in PARTS}
+    burdened = free | {"dispatcher": CpuCost(0.5, 0.002)}
+    fast, slow = (forecast(costs, 0.5, 100) for costs in (free, burdened))
+    assert slow.bottleneck == "dispatcher"
+    assert slow.games_per_s == pytest.approx(fast.games_per_s / 2, rel=0.01)
+
+
+def test_the_line_through_the_costs_finds_both_numbers() -> None:
+    rates = [1.0, 2.0, 8.0]
+    assert fitted(rates, [0.04 + 0.003 * rate for rate in rates]) == CpuCost(
+        pytest.approx(0.04), pytest.approx(0.003)
+    )
+    assert fitted([2.0], [0.5]) == CpuCost(0.0, 0.25)
+
+
+def test_no_part_needs_less_than_nothing_without_games() -> None:
+    cost = fitted([1.0, 2.0], [0.1, 0.4])
+    assert cost.idle == 0
+    assert 0.1 < cost.game_s < 0.2
