@@ -451,6 +451,14 @@ class MeetingSummary(models.Model):
     before = models.IntegerField(help_text="In these `bot` finished ahead.")
     ties = models.IntegerField()
 
+    class Meta:
+        indexes = [
+            # A busy bot has met thousands, and its page shows the most frequent twenty.
+            models.Index(
+                fields=["season", "bot", "-games", "other"], name="meeting_most_games"
+            )
+        ]
+
     def __str__(self) -> str:
         return f"bot {self.bot_id} against bot {self.other_id}"
 

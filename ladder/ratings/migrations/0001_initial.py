@@ -423,6 +423,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        fields=["season", "bot", "-games", "other"],
+                        name="meeting_most_games",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Entry",
