@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import structlog
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Now
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.functions import Now
 
 from engine.errors import EngineError
 from engine.rulesets import resolve
@@ -236,25 +236,27 @@ def open_games(season: Season) -> int:
 
 
 def open_games_by_season() -> dict[int, int]:
-    """Return, for each season that makes matches now, how many games are open."""
-    return dict(_OPEN_GAMES_BY_SEASON.rows())
+    """Return, for each season that makes matches now, how many games are open.
+
+    The open games are found by the open pairings. A subquery for each season would make
+    SQLite go through all pairings of the season at each tick.
+    """
+    counts = dict(_OPEN_GAMES_BY_SEASON.rows())
+    return {season: counts.get(season, 0) for (season,) in _PLAYING_SEASONS.rows()}
 
 
 def _compose_open_games_by_season() -> ComposedQuery:
-    open_games = Game.objects.filter(
-        status__in=OPEN, match__pairing__season=OuterRef("pk")
-    )
-    by_season = open_games.order_by().values("match__pairing__season")
-    counts = by_season.annotate(count=Count("pk")).values("count")
-    return composed(
-        playing()
-        .select_related(None)
-        .annotate(open=Coalesce(Subquery(counts), 0))
-        .values_list("pk", "open")
-    )
+    waiting = Pairing.objects.filter(open=True, match__games__status__in=OPEN)
+    counts = waiting.order_by().values("season").annotate(count=Count("match__games"))
+    return composed(counts.values_list("season", "count"))
+
+
+def _compose_playing_seasons() -> ComposedQuery:
+    return composed(playing().select_related(None).values_list("pk"))
 
 
 _OPEN_GAMES_BY_SEASON = FixedQuery(_compose_open_games_by_season)
+_PLAYING_SEASONS = FixedQuery(_compose_playing_seasons)
 
 
 def seasons_of(games: Sequence[int]) -> dict[int, int]:

@@ -145,8 +145,9 @@ def test_a_tick_with_nothing_to_do_asks_few_questions(
     with CaptureQueriesContext(connection) as queries:
         dispatcher.tick()
 
-    # The changes, the open games, and the hints: two. The upkeep has about twenty.
-    assert len(queries) <= 5, [query["sql"] for query in queries]
+    # The changes, the open games, the seasons, and the hints: two. The upkeep has about
+    # twenty.
+    assert len(queries) <= 6, [query["sql"] for query in queries]
 
 
 def test_a_game_is_rated_by_the_next_tick(

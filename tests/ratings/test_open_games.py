@@ -1,0 +1,43 @@
+"""Counting the open games of a season costs the same however many were played."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ladder.games.models import Game
+from ladder.ratings import rater, selectors
+from ladder.ratings.ladders import ensure_default_ladder
+from tests.games import factories
+from tests.ratings.factories import finish, make_matches
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="the plan of SQLite")
+def test_sqlite_reads_only_open_pairings() -> None:
+    with CaptureQueriesContext(connection) as asked:
+        selectors.open_games_by_season()
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {asked[0]['sql']}")
+        steps = " ".join(row[-1] for row in cursor.fetchall())
+
+    assert "ratings_pairing_season_id" not in steps
+    assert "SCAN ratings_pairing USING INDEX pairing_open" in steps or (
+        "SEARCH games_game USING INDEX game_by_status" in steps
+    )
+
+
+def test_only_games_that_are_not_finished_count() -> None:
+    season = ensure_default_ladder().seasons.get()
+    for name in ("a-1", "b-2", "c-3", "d-4"):
+        factories.bot(name)
+    rater.welcome(season.pk)
+    make_matches(season, 3)
+    first = Game.objects.filter(status="scheduled").first()
+    assert first is not None
+    before = selectors.open_games_by_season()
+    finish(first, list(range(1, first.seats.count() + 1)))
+    rater.fold(season.pk)
+
+    assert before[season.pk] > 1
+    assert selectors.open_games_by_season() == {season.pk: before[season.pk] - 1}
