@@ -304,7 +304,8 @@ def test_threads_that_hold_our_interpreter_lock_cost_the_bot_nothing(full) -> No
         thread.join()
     bot.kill()
 
-    assert took_ms > 10, "the threads did not hold the lock"
+    # An answer alone takes less than 1 ms; a thread keeps the lock for 5 ms.
+    assert took_ms > 3, "the threads did not hold the lock"
     assert sum(charges) / len(charges) < 2
     assert max(charges) < 10
 
