@@ -38,6 +38,8 @@ def dragged(page: Page, *files: tuple[str, str]) -> JSHandle:
 
 
 def drop(page: Page, *files: tuple[str, str]) -> None:
+    """Drop these files on the form, once the script that takes them has run."""
+    page.wait_for_load_state("load")
     event = {"dataTransfer": dragged(page, *files)}
     page.locator("form.upload").dispatch_event("drop", event)
 

@@ -65,8 +65,7 @@ def see_the_replay(page: Page, folder: Path) -> None:
     expect(page.locator("h1")).to_contain_text("finished")
     number = page.url.split("/games/")[1].split("/")[0]
     result = page.request.get(f"/api/v1/games/{number}/").json()
-    page.click("#last")
-    expect(page.locator("#description")).to_contain_text("the game is over")
+    go_to_the_end(page)
     for seat, shown in zip(
         result["seats"],
         page.locator("#seats tbody tr:not(.cards) .strong").all_inner_texts(),
@@ -89,9 +88,15 @@ def see_the_replay(page: Page, folder: Path) -> None:
     tab.goto("/replay/")
     drop(tab, ("game.json", file.read_text()))
     expect(tab.locator("h1")).to_have_text("game.json")
-    tab.click("#last")
-    expect(tab.locator("#description")).to_contain_text("the game is over")
+    go_to_the_end(tab)
     tab.close()
+
+
+def go_to_the_end(page: Page) -> None:
+    """Wait until the viewer shows a position, because its buttons do nothing before."""
+    expect(page.locator("#description")).not_to_be_empty()
+    page.click("#last")
+    expect(page.locator("#description")).to_contain_text("the game is over")
 
 
 def find_the_bot(page: Page) -> None:
@@ -122,8 +127,7 @@ def play_by_hand(page: Page) -> None:
         expect(turn.or_(again).first).to_be_visible()
         if turn.is_visible():
             answer_simply(page)
-    page.click("#last")
-    expect(page.locator("#description")).to_contain_text("the game is over")
+    go_to_the_end(page)
 
 
 def fits(page: Page) -> bool:
