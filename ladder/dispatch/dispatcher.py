@@ -28,6 +28,7 @@ from ladder.analysis.background import AnalysisProcess
 from ladder.anomalies.background import AnomalyProcess
 from ladder.bots import selectors as bots
 from ladder.common import publishing
+from ladder.common.planner_statistics import PlannerStatistics
 from ladder.common.publishing import BROKER_ERRORS
 from ladder.comparisons import advance as comparisons
 from ladder.datasets.background import DatasetProcess
@@ -64,7 +65,7 @@ REAP_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 6
 UPKEEP_INTERVAL_S = 1.0
 # The upkeep also runs after this number of intervals without a change.
 MAX_INTERVALS_WITHOUT_UPKEEP = 30
-HEALTH_INTERVAL_S = 60.0
+HEALTH_INTERVAL_S = 60.0  # of the workers, and of the database's statistics
 # The time that the fold of one season may take in one tick.
 FOLD_BUDGET_S = 0.5
 # Reads all bots. In between, only uploads that became ready lately are looked at.
@@ -130,6 +131,7 @@ class Dispatcher:
         self._workers = WorkerPool()
         self._changes = ChangeDetector()
         self._health_checked_at = _NEVER
+        self._statistics = PlannerStatistics()
         self._fold_requested_at = _NEVER
         self._build_hints: dict[int, float] = {}
         """When a hint was last sent for an upload, by submission."""
@@ -208,7 +210,8 @@ class Dispatcher:
         """Do everything that is to be done now. Safe to call at any time.
 
         1. Reap games whose lease has ended.
-        2. Drain workers that cause failures, and void their games.
+        2. Once a minute: let SQLite count its rows, drain workers that cause failures,
+           and void their games.
         3. Once a second, if something has changed: fold finished games, let new bots
            join, cancel games of bots that may no longer play, send hints for uploads,
            advance tournaments and comparisons, and end games by hand that no host
@@ -234,6 +237,7 @@ class Dispatcher:
             )
         if now - self._health_checked_at >= HEALTH_INTERVAL_S:
             self._health_checked_at = now
+            self._part("planner statistics", self._statistics.keep_fresh, None)
             result.voided = self._part(
                 "worker health",
                 lambda: len(worker_health.drain_faulty_workers(voids.void)),

@@ -7,6 +7,8 @@ from typing import Any
 from django.core.management.color import no_style
 from django.db import connection, models
 
+from ladder.common import planner_statistics
+
 BATCH_ROWS = 2000
 
 
@@ -107,15 +109,16 @@ def reset_sequences(tables: Sequence[type[models.Model]]) -> None:
 
 
 def clean_up() -> None:
-    """Do what the database does by itself if a table grows slowly.
+    """Do what happens by itself if a table grows slowly.
 
     The planner learns how large the tables are, and PostgreSQL which of their pages
     everybody may see, so that it can answer from indexes alone.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-        if connection.vendor == "postgresql" and not connection.in_atomic_block:
-            cursor.execute("VACUUM")
+    planner_statistics.refresh()
+    if connection.vendor == "postgresql":
+        statement = "ANALYZE" if connection.in_atomic_block else "VACUUM ANALYZE"
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
 
 
 def first_free_id(model: type[models.Model]) -> int:
