@@ -199,9 +199,14 @@ def latest_seats(season: Season) -> QuerySet[Seat, tuple[int, int]]:
 
 
 def open_seats(season: Season) -> Counter[int]:
-    """Count each bot's games that are scheduled or running."""
+    """Count each bot's games that are scheduled or running.
+
+    They are found by the open pairings, so SQLite does not go through all pairings.
+    """
     seats = Seat.objects.filter(
-        game__status__in=OPEN, game__match__pairing__season=season
+        game__status__in=OPEN,
+        game__match__pairing__season=season,
+        game__match__pairing__open=True,
     )
     return Counter(seats.values_list("bot", flat=True))
 
