@@ -34,8 +34,8 @@ class PlannerStatistics:
 def refresh() -> None:
     """Let SQLite gather its statistics anew; do nothing with another database.
 
-    Connections that are opened later use them. Other processes cannot write meanwhile:
-    0.3 s with 100,000 games. Source: https://www.sqlite.org/lang_analyze.html
+    This connection uses them at once, and others when they are opened again. Meanwhile
+    other processes cannot write: 0.3 s with 100,000 games. Source: https://www.sqlite.org/lang_analyze.html
     """
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:

@@ -189,7 +189,7 @@ class Dispatcher:
             while leadership.is_held() and not stop.is_set():
                 result = self.tick()
                 self._report()
-                connection.close()
+                connection.close_if_unusable_or_obsolete()
                 stop.wait(_pause_after(result))
             if stop.is_set():
                 service_parts.sign_off(service_parts.DISPATCHER)

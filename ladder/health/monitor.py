@@ -39,7 +39,7 @@ class Monitor:
                 self.step()
             except Exception:
                 log.exception("the monitor failed to look")
-            connection.close()
+            connection.close_if_unusable_or_obsolete()
             stop.wait(INTERVAL_S)
 
     def step(self) -> None:

@@ -57,7 +57,7 @@ class PracticeHost:
         try:
             while not stop.is_set():
                 self._step()
-                connection.close()
+                connection.close_if_unusable_or_obsolete()
                 stop.wait(CLAIM_INTERVAL_S)
         finally:
             self._close()

@@ -72,7 +72,7 @@ class Sender:
             if time.monotonic() - busy_at > idle_s:
                 return
             if not self._running:
-                connection.close()
+                connection.close_if_unusable_or_obsolete()
                 stop.wait(STEP_S)
 
     def step(self) -> bool:

@@ -80,7 +80,7 @@ class WorkerReporter(threading.Thread):
                 # Without the database we do not know whether hints are waiting.
                 self._ignoring_hints_since = None
                 log.warning("cannot report", error=str(error))
-            connection.close()
+            connection.close_if_unusable_or_obsolete()
             self.running.refused.wait(REPORT_INTERVAL_S)
             self.running.refused.clear()
 

@@ -218,7 +218,7 @@ def _show(
                 board = console.leaderboard_lines(ladder.seasons.latest("number"))
                 for line in [*board, *banner]:
                     console.say(line)
-        connection.close()
+        connection.close_if_unusable_or_obsolete()
         for part in supervised:
             part.start()
         if limit is not None and shown >= limit:
