@@ -22,8 +22,8 @@ from ladder.accounts import scopes, tokens
 from ladder.games import exports
 from ladder.games.worker.play import RUNNING_GAMES
 from ladder.ops.chaos import scripted_player
-from ladder.runner.sandbox import Level, Sandbox, SandboxUnavailable, open_sandbox
 from tests import browser
+from torres.runner.sandbox import Level, Sandbox, SandboxUnavailable, open_sandbox
 
 # Services with PostgreSQL, which tests start, refuse to run without one.
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 4)

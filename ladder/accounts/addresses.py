@@ -12,7 +12,7 @@ from django.core import signing
 from django.utils.crypto import salted_hmac
 
 from ladder.accounts import mail
-from ladder.common.errors import LadderError
+from torres.common.errors import LadderError
 
 SALT = "ladder.accounts.addresses"
 MAX_LINK_LENGTH = 1000

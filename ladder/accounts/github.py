@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from oauthlib.oauth2 import OAuth2Error, WebApplicationClient
 
 from ladder.accounts.models import GitHubIdentity
-from ladder.common.errors import LadderError
+from torres.common.errors import LadderError
 
 GITHUB = "https://github.com"
 TIMEOUT_S = 10.0

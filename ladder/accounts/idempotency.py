@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from ladder.accounts.models import MAX_IDEMPOTENCY_KEY_LENGTH, IdempotentRequest
-from ladder.common.errors import LadderError
+from torres.common.errors import LadderError
 
 KEPT_FOR = timedelta(hours=24)
 # A request without a response belongs to a process that was killed, after this time.

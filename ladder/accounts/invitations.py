@@ -9,7 +9,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from ladder.accounts.models import MAX_NOTE_LENGTH, Invitation
-from ladder.common.errors import LadderError
+from torres.common.errors import LadderError
 
 MAX_USES = 10_000
 MAX_DAYS = 365

@@ -12,8 +12,8 @@ from ladder.accounts.user_names import (
     clean_user_name,
     is_taken,
 )
-from ladder.common.errors import LadderError
-from ladder.common.names import name_key
+from torres.common.errors import LadderError
+from torres.common.names import name_key
 
 
 class SignUpClosed(LadderError):

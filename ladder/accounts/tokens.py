@@ -12,7 +12,7 @@ from django.utils import timezone
 from ladder.accounts.models import ApiToken
 from ladder.accounts.scopes import DEFAULT, Scope
 from ladder.accounts.user_names import remember_name
-from ladder.common.errors import TooMany
+from torres.common.errors import TooMany
 
 MAX_TOKENS = 50  # of one user
 MAX_WITH_SAME_LABEL = 5  # see `renew_token`

@@ -12,9 +12,9 @@ from engine.errors import EngineError
 from engine.turning_points import position_after
 from ladder.analysis import selectors
 from ladder.analysis.models import Analysis, AnalysisStatus
-from ladder.common.errors import LadderError, TooMany
 from ladder.games import visibility
 from ladder.games.models import Game
+from torres.common.errors import LadderError, TooMany
 
 MAX_WAITING = 200
 """The analyses of all users that may wait at once."""

@@ -11,9 +11,9 @@ import engine
 from engine.turning_points import GAMES, GameAnalysis, WhatIf, analyse, what_if
 from ladder.analysis import selectors
 from ladder.analysis.models import Analysis, AnalysisStatus
-from ladder.common.errors import LadderError
 from ladder.games import visibility
 from ladder.games.models import MAX_REASON_CHARS, Game
+from torres.common.errors import LadderError
 
 LEASE = timedelta(minutes=10)
 """An analysis takes less than a minute. After this time its process was killed."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ladder.auditing.mirror import CHECKPOINT, AuditFailed, Fetch, trusted_key
-from ladder.common.write_once import write_once
 from ladder.tlog.checkpoints import TreeHead, open_checkpoint
 from ladder.tlog.merkle import consistency_proof, is_consistent
 from ladder.tlog.notes import COSIGNATURE, BadNote, SigningKey
 from ladder.tlog.tiles import TileTree, tile_path
+from torres.common.write_once import write_once
 
 KEY_FILE = "witness.key"
 

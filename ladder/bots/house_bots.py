@@ -14,8 +14,8 @@ from django.conf import settings
 from ladder.bots import submissions
 from ladder.bots.models import OPEN, Bot
 from ladder.bots.services import HOUSE_PREFIX
-from ladder.bots.upload import archive
-from ladder.common.names import name_key
+from torres.common.names import name_key
+from torres.upload import archive
 
 HOUSE_FOLDER = Path(__file__).parent / "house"
 COSTLY = frozenset({"planner", "master"})

@@ -2,9 +2,9 @@
 
 import unicodedata
 
-from ladder.common import names
-from ladder.common.errors import LadderError
 from ladder.common.scripts import mixes_scripts
+from torres.common import names
+from torres.common.errors import LadderError
 
 MAX_NAME_LENGTH = 64
 STEP = "Choose another name."

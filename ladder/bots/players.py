@@ -19,15 +19,14 @@ from django.core.files.storage import storages
 
 from engine.referee import Answer, Ask, Hello, ServiceFault
 from ladder.bots.models import Submission
-from ladder.bots.upload import archive, checks
 from ladder.common.scratch import scratch_folder
-from ladder.common.shorten import shorten_file
-from ladder.runner import compiler, languages
-from ladder.runner.cache import ArtifactCache
-from ladder.runner.compiler import Built
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
-from ladder.runner.sandbox import (
+from torres.common.shorten import shorten_file
+from torres.runner import compiler, languages
+from torres.runner.cache import ArtifactCache
+from torres.runner.compiler import Built
+from torres.runner.process import BotProcess
+from torres.runner.protocol import STDERR_TAIL_BYTES, Limits
+from torres.runner.sandbox import (
     Level,
     Program,
     Sandbox,
@@ -35,7 +34,8 @@ from ladder.runner.sandbox import (
     open_sandbox,
     probe,
 )
-from ladder.runner.verdict import SeatOutput, Verdict
+from torres.runner.verdict import SeatOutput, Verdict
+from torres.upload import archive, checks
 
 # The size was checked when the package was uploaded, perhaps with an older limit.
 STORED_PACKAGE_LIMITS = checks.UploadLimits(packed=1 << 40)

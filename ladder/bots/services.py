@@ -15,8 +15,8 @@ from django.utils.text import slugify
 from ladder.bots.announcements import announce_status
 from ladder.bots.models import Bot
 from ladder.bots.names import NameTaken, clean_name
-from ladder.common.errors import LadderError, TooMany
-from ladder.common.names import name_key
+from torres.common.errors import LadderError, TooMany
+from torres.common.names import name_key
 
 HOUSE_PREFIX = "house-"
 RESERVED_SLUGS = {"new", "house"}

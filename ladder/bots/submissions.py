@@ -27,15 +27,15 @@ from ladder.bots import selectors
 from ladder.bots.announcements import announce_submission, record_submission
 from ladder.bots.models import OPEN, Bot, Submission
 from ladder.bots.services import NotActive
-from ladder.bots.upload import archive, checks
 from ladder.common import tracing
-from ladder.common.errors import LadderError, TooMany
 from ladder.common.scratch import scratch_folder
 from ladder.common.storable import storable
 from ladder.events.kinds import EventKind
-from ladder.runner import languages
-from ladder.runner.manifest import MANIFEST
-from ladder.runner.sandbox import Program
+from torres.common.errors import LadderError, TooMany
+from torres.runner import languages
+from torres.runner.manifest import MANIFEST
+from torres.runner.sandbox import Program
+from torres.upload import archive, checks
 
 # Longer than any silent step of a validation: the start of a bot, or one decision.
 LEASE = timedelta(seconds=90)

@@ -1,7 +1,7 @@
 """The validation of a submission: the bot is built and plays a game of each form.
 
 The forms are those of the ladders that the bot joins; the caller passes them. The bot
-plays in one seat, against players of this process (`ladder.checking`).
+plays in one seat, against players of this process (`torres.checking`).
 
 The results are a report for everybody and a log for the owner. If the service itself
 fails, the submission is not to blame: it waits and is validated again. A validation may
@@ -25,19 +25,19 @@ from engine.referee import Move
 from ladder.bots import players, selectors, submissions
 from ladder.bots.models import Submission
 from ladder.bots.submissions import LostClaim
-from ladder.checking.checkup import Task, play_stages
-from ladder.checking.files import inspect_entry
-from ladder.checking.findings import Finding, Severity
-from ladder.checking.forms import GameForm, default_forms
-from ladder.checking.games import CheckedGame, GameSettings, play_form
-from ladder.checking.judgement import judge
 from ladder.common import tracing
-from ladder.common.errors import LadderError
 from ladder.common.scratch import scratch_folder
-from ladder.common.shorten import shorten
-from ladder.runner.compiler import SECONDS, BuildFailed
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Program, Sandbox, SandboxUnavailable
+from torres.checking.checkup import Task, play_stages
+from torres.checking.files import inspect_entry
+from torres.checking.findings import Finding, Severity
+from torres.checking.forms import GameForm, default_forms
+from torres.checking.games import CheckedGame, GameSettings, play_form
+from torres.checking.judgement import judge
+from torres.common.errors import LadderError
+from torres.common.shorten import shorten
+from torres.runner.compiler import SECONDS, BuildFailed
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Program, Sandbox, SandboxUnavailable
 
 SEED_CHARS = 32  # as in matches
 DEFAULT_FORMS = default_forms(Limits())  # if there is no ladder

@@ -15,8 +15,8 @@ from ladder.cli.bot_files import bot_digest, with_unique_names
 from ladder.cli.completion import RULESET
 from ladder.cli.local_rules import LocalRules, with_limits
 from ladder.cli.play import LocalBot, PathArgument, find_bot, parse_switch
-from ladder.runner.compiler import home_cache, prepared
-from ladder.runner.sandbox import LEVELS, Level, open_sandbox, probe
+from torres.runner.compiler import home_cache, prepared
+from torres.runner.sandbox import LEVELS, Level, open_sandbox, probe
 
 MAX_JOBS = 64
 DEFAULT_SEED = "torres"

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ladder.bots.upload.archive import digest
-from ladder.checking.staging import uploaded_files
 from ladder.cli.play import LocalBot
+from torres.checking.staging import uploaded_files
+from torres.upload.archive import digest
 
 
 def bot_digest(bot: LocalBot) -> str:

@@ -15,18 +15,18 @@ from typing import Any
 import click
 
 from engine.editions import DEFAULT
-from ladder.checking.checkup import play_at_home, play_stages, stages
-from ladder.checking.files import inspect_files
-from ladder.checking.findings import Finding, fault
-from ladder.checking.forms import TABLE_SIZES, GameForm, covering_forms, every_form
-from ladder.checking.games import CheckedGame, GameSettings
-from ladder.checking.judgement import has_faults, judge, nondeterminism
-from ladder.checking.staging import snapshot, stage, written_files
 from ladder.cli.completion import BOT, HOUSE, HOUSE_BOTS, RULESET, house_bots
-from ladder.runner.compiler import BuildFailed, home_cache, prepared
-from ladder.runner.languages import BY_NAME, EntryNotFound, missing
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import LEVELS, Program, Sandbox, open_sandbox, probe
+from torres.checking.checkup import play_at_home, play_stages, stages
+from torres.checking.files import inspect_files
+from torres.checking.findings import Finding, fault
+from torres.checking.forms import TABLE_SIZES, GameForm, covering_forms, every_form
+from torres.checking.games import CheckedGame, GameSettings
+from torres.checking.judgement import has_faults, judge, nondeterminism
+from torres.checking.staging import snapshot, stage, written_files
+from torres.runner.compiler import BuildFailed, home_cache, prepared
+from torres.runner.languages import BY_NAME, EntryNotFound, missing
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import LEVELS, Program, Sandbox, open_sandbox, probe
 
 SEED = "check"
 MAX_JOBS = 16

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 import click
 
-from ladder.common.lazy_import import lazy_import
+from torres.common.lazy_import import lazy_import
 
 if TYPE_CHECKING:
     import httpx

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 import engine
-from ladder.runner.languages import LANGUAGES, missing
-from ladder.runner.sandbox import LEVELS, Level, SandboxReport, probe
+from torres.runner.languages import LANGUAGES, missing
+from torres.runner.sandbox import LEVELS, Level, SandboxReport, probe
 
 COMPILE_ADVICE = (
     "not compiled, so games take several times as long; run apt-get install gcc"

@@ -24,8 +24,8 @@ import msgspec
 from engine.referee import ServiceFault
 from engine.rulesets import resolve
 from ladder.cli.play import GameFiles, GameRunner, LocalBot, PlayedGame
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Level, open_sandbox
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Level, open_sandbox
 
 MAX_DEATHS = 3
 """A game during which this many workers died is not played again."""

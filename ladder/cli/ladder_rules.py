@@ -7,7 +7,7 @@ import click
 from engine.rulesets import MIN_SEATS, resolve
 from ladder.cli.client import LadderClient, Login, clean_address
 from ladder.cli.local_rules import LocalRules, with_limits
-from ladder.runner.protocol import Limits
+from torres.runner.protocol import Limits
 
 
 def read_ladder(url: str) -> LocalRules:

@@ -30,14 +30,14 @@ from ladder.cli.bot_files import bot_digest, bot_files, with_unique_names
 from ladder.cli.game_pool import GamePool, LocalGame, LocalResult
 from ladder.cli.local_rules import LocalRules
 from ladder.cli.play import LocalBot, find_bot
-from ladder.common.errors import LadderError
-from ladder.common.locks import locked
 from ladder.ratings.core.ledger import EntryKind, LedgerLine, LedgerState, step
 from ladder.ratings.core.pairing import Matchmaker, PairingTerms
 from ladder.ratings.core.pool import BotProfile
 from ladder.ratings.core.trueskill import Parameters, Skill
-from ladder.runner.languages import locate
-from ladder.runner.sandbox import Level
+from torres.common.errors import LadderError
+from torres.common.locks import locked
+from torres.runner.languages import locate
+from torres.runner.sandbox import Level
 
 STATE_FOLDER = ".torres-ladder"
 LEDGER_FILE = "ledger.ndjson"

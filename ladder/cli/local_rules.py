@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ladder.runner.protocol import Limits
+from torres.runner.protocol import Limits
 
 MAX_LIMIT = 2**31
 

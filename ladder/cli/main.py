@@ -14,7 +14,7 @@ from engine.errors import EngineError
 from engine.referee import ServiceFault
 from ladder.cli.commands import LazyGroup
 from ladder.cli.completion import ColonBashComplete
-from ladder.common.errors import LadderError
+from torres.common.errors import LadderError
 
 FAILED = 1
 BAD_ARGUMENT = 2

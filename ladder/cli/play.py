@@ -21,11 +21,11 @@ from engine.rulesets import MAX_SEATS, MIN_SEATS, Rules, resolve
 from engine.setup import derive
 from ladder.cli.completion import BOT, HOUSE, HOUSE_BOTS, RULESET, house_bots
 from ladder.cli.report import LocalStanding, game_lines, json_line, standing_table
-from ladder.runner.compiler import home_cache, prepared
-from ladder.runner.languages import locate
-from ladder.runner.process import BotProcess, Direction, ProtocolLog
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import LEVELS, Level, Program, Sandbox, open_sandbox
+from torres.runner.compiler import home_cache, prepared
+from torres.runner.languages import locate
+from torres.runner.process import BotProcess, Direction, ProtocolLog
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import LEVELS, Level, Program, Sandbox, open_sandbox
 
 MAX_ATTEMPTS = 3  # for each game, if this machine fails
 PathArgument = click.Path(path_type=Path, dir_okay=True)

@@ -17,7 +17,7 @@ from rich.text import Text
 from engine.replay import trace as trace_lines, verify as verify_replay
 from engine.replay_format import InvalidReplay, NotJson, load
 from ladder.cli.board_text import frames
-from ladder.common.lazy_import import lazy_import
+from torres.common.lazy_import import lazy_import
 
 if TYPE_CHECKING:
     from ladder.cli import receipts

@@ -28,10 +28,10 @@ from ladder.cli.playback import (
 )
 from ladder.cli.remote import json_option, ladder_option
 from ladder.cli.replays import Invalid, Unreadable, printable, read
-from ladder.runner.compiler import home_cache, prepared
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import LEVELS, Level, open_sandbox
+from torres.runner.compiler import home_cache, prepared
+from torres.runner.process import BotProcess
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import LEVELS, Level, open_sandbox
 
 DIFFERENT = 1  # the exit code
 _STDERR_LINES = 200

@@ -20,7 +20,7 @@ import click
 import msgspec
 
 from ladder.cli.game_pool import LocalResult
-from ladder.common.locks import locked
+from torres.common.locks import locked
 
 RESULTS_FILE = "results.ndjson"
 REPLAYS_FOLDER = "replays"

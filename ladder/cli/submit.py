@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import click
 
-from ladder.bots.upload.archive import pack
 from ladder.cli.bot_files import bot_files
 from ladder.cli.client import LadderClient, RemoteError, find_login
 from ladder.cli.play import LocalBot, find_bot
 from ladder.cli.remote import json_option, ladder_option, log_lines, report_lines
 from ladder.cli.replays import printable
+from torres.upload.archive import pack
 
 POLL_S = 0.3
 ENDED = ("ready", "rejected", "retired")

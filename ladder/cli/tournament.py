@@ -18,8 +18,8 @@ from rich.text import Text
 
 from ladder.cli import tournament_folder
 from ladder.cli.tournament_folder import TournamentFolder
-from ladder.runner.sandbox import LEVELS, Level, Sandbox, open_sandbox
 from ladder.tournaments.formats.tiebreaks import format_points
+from torres.runner.sandbox import LEVELS, Level, Sandbox, open_sandbox
 
 MAX_JOBS = 64
 PathArgument = click.Path(path_type=Path, dir_okay=True)

@@ -21,14 +21,7 @@ from engine.referee import ServiceFault
 from engine.rulesets import MIN_SEATS, resolve
 from ladder.cli.bot_files import bot_digest, with_unique_names
 from ladder.cli.play import GameFiles, GameRunner, LocalBot, find_bot
-from ladder.common.documents import DocumentReader
-from ladder.common.errors import LadderError
-from ladder.common.quoting import quoted
 from ladder.ratings.description import rules_problems
-from ladder.runner.compiler import home_cache, prepared
-from ladder.runner.limits import read_limits
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Sandbox
 from ladder.tournaments.formats.config import (
     BadConfig,
     Config,
@@ -46,6 +39,13 @@ from ladder.tournaments.formats.values import (
     effective_result,
     match_result,
 )
+from torres.common.documents import DocumentReader
+from torres.common.errors import LadderError
+from torres.common.quoting import quoted
+from torres.runner.compiler import home_cache, prepared
+from torres.runner.limits import read_limits
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Sandbox
 
 OWN_KEYS = ("name", "bots", "entrants", "ruleset", "switches", "seed", "limits")
 """The keys of the file that are not part of the format (`Config`)."""

@@ -5,12 +5,12 @@ import json
 import click
 
 from engine.errors import EngineError
-from ladder.checking.forms import GameForm, default_forms
 from ladder.cli.check import checked, print_findings
 from ladder.cli.client import LadderClient
-from ladder.common.errors import LadderError
-from ladder.runner.limits import read_limits
-from ladder.runner.protocol import Limits
+from torres.checking.forms import GameForm, default_forms
+from torres.common.errors import LadderError
+from torres.runner.limits import read_limits
+from torres.runner.protocol import Limits
 
 MAX_FORMS = 12  # as many games as the ladder plays at most
 

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 import structlog
 from django.conf import settings
 
-from ladder.common.parents import end_with_parent
+from torres.common.parents import end_with_parent
 
 PAUSE_AFTER_FAILURE_S = 30.0
 STOP_TIMEOUT_S = 10.0

@@ -20,7 +20,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from ladder.common import object_store, trace_settings
-from ladder.common.quoting import quoted
+from torres.common.quoting import quoted
 
 PREFIX = "TORRES_"
 

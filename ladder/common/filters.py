@@ -11,8 +11,8 @@ from django_filters.fields import ChoiceField, ModelChoiceField
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 
-from ladder.common.moments import MOMENT_HINT, parse_moment
-from ladder.common.quoting import quoted
+from torres.common.moments import MOMENT_HINT, parse_moment
+from torres.common.quoting import quoted
 
 MAX_COUNT = 10**6
 MAX_COUNT_DIGITS = 9  # int() of thousands of digits is slow

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-from ladder.common.write_once import touch, write_once
+from torres.common.write_once import touch, write_once
 
 # The sandbox reaches its folders by their names, but nobody else may list this one.
 DATA_FOLDER = 0o711

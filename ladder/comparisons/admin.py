@@ -5,9 +5,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ladder.common.admin import ReadOnly
-from ladder.common.errors import LadderError
 from ladder.comparisons import services
 from ladder.comparisons.models import VersionComparison
+from torres.common.errors import LadderError
 
 
 @admin.register(VersionComparison)

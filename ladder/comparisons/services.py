@@ -11,7 +11,6 @@ from django.db.models.functions import Now
 from ladder.bots.models import Bot, Submission
 from ladder.bots.selectors import owns
 from ladder.bots.submissions import CannotPlay
-from ladder.common.errors import LadderError, TooMany
 from ladder.comparisons import selectors
 from ladder.comparisons.models import ComparisonStatus, VersionComparison
 from ladder.games import services as games
@@ -20,6 +19,7 @@ from ladder.ratings.core.blocks import GAMES
 from ladder.ratings.core.sprt import SequentialTest
 from ladder.ratings.description import check_ladder, read_tables
 from ladder.ratings.models import Ladder
+from torres.common.errors import LadderError, TooMany
 
 MAX_COMPARISONS = 10
 """The comparisons that an owner may start within `selectors.QUOTA_PERIOD`."""

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
-from ladder.common.errors import LadderError
+from torres.common.errors import LadderError
 
 MANIFEST = "manifest.json"
 PARTIAL = ".partial"

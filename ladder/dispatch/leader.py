@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
-from ladder.common.locks import locked
+from torres.common.locks import locked
 
 # The same number in every dispatcher of one database. The value has no meaning.
 ADVISORY_LOCK_ID = 0x70_72_72_65_73

@@ -27,10 +27,10 @@ from ladder.cli.play import find_bot
 from ladder.environments.drawing import RENDER_MODES, check_mode, draw
 from ladder.environments.rewards import Reward, check_reward, result_rewards
 from ladder.environments.torres_v0 import MAX_NUMBER
-from ladder.runner.compiler import home_cache, prepared
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Level, open_sandbox
+from torres.runner.compiler import home_cache, prepared
+from torres.runner.process import BotProcess
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Level, open_sandbox
 
 Numbers = np.ndarray[Any, Any]
 ILLEGAL_REWARD = -1.0

@@ -37,7 +37,7 @@ from ladder.games.models import (
     Worker,
     tied_ranks,
 )
-from ladder.runner.verdict import SeatOutput
+from torres.runner.verdict import SeatOutput
 
 LEASE = timedelta(seconds=settings.TORRES_LEASE_SECONDS)
 # This number of failures makes a game dead or, if all name the same seat, blames it.

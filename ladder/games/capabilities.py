@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from engine.replay import VERSION
-from ladder.runner.languages import BY_NAME
-from ladder.runner.sandbox import LEVELS
+from torres.runner.languages import BY_NAME
+from torres.runner.sandbox import LEVELS
 
 Capabilities = frozenset[str]
 _RULES = "rules-"

@@ -24,12 +24,12 @@ from typing import Any, NamedTuple, Protocol
 import zstandard
 from django.db.models import Q, QuerySet
 
-from ladder.common.errors import TooMany
-from ladder.common.moments import parse_moment
 from ladder.games import visibility
 from ladder.games.models import Game
 from ladder.games.serializers import GameSerializer
 from ladder.games.visibility import PLAYED
+from torres.common.errors import TooMany
+from torres.common.moments import parse_moment
 
 # The web server holds up to 16 MiB of a response for a slow reader. A longer one would
 # occupy a thread until the reader has read it.

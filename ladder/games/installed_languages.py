@@ -7,10 +7,10 @@ from typing import Any
 from django.db.models import Count
 
 from ladder.bots.models import Submission
-from ladder.bots.upload.checks import UploadLimits
 from ladder.games import selectors
 from ladder.games.models import Worker
-from ladder.runner.languages import LANGUAGES, Language
+from torres.runner.languages import LANGUAGES, Language
+from torres.upload.checks import UploadLimits
 
 VERSION_PREFIX = "language:"
 """The versions of a worker's tools have keys with this prefix in `Worker.versions`."""

@@ -13,11 +13,11 @@ from typing import Any
 
 from django.conf import settings
 
-from ladder.common.shorten import shorten
 from ladder.common.storable import storable
 from ladder.games import sql
 from ladder.games.sql import LogRow
-from ladder.runner.verdict import SeatOutput
+from torres.common.shorten import shorten
+from torres.runner.verdict import SeatOutput
 
 SHORT_LOG_BYTES = 1024
 # The shares of one log. stderr gets the rest, which is one half.

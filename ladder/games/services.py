@@ -16,11 +16,11 @@ from django.db.models import F, QuerySet
 
 from engine.rulesets import resolve
 from ladder.bots.models import Submission
-from ladder.common.errors import LadderError
 from ladder.games import announcements, capabilities, match_traces, public_leaves, sql
 from ladder.games.match_traces import TracedTable
 from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Match, Seat
 from ladder.public_log import outbox
+from torres.common.errors import LadderError
 
 SEED_BYTES = 16
 ROWS_PER_STATEMENT = 500

@@ -15,7 +15,6 @@ from django.db.models import OuterRef, Prefetch, QuerySet
 from ladder.accounts.permissions import Person
 from ladder.bots.models import Bot
 from ladder.bots.selectors import owns
-from ladder.common.errors import LadderError
 from ladder.games import replays, search
 from ladder.games.models import (
     OPEN,
@@ -27,6 +26,7 @@ from ladder.games.models import (
     StoredAnswer,
 )
 from ladder.games.shared_deals import needed_by, undecided, with_decks_of
+from torres.common.errors import LadderError
 
 PLAYED = (GameStatus.FINISHED, GameStatus.VOIDED)
 

@@ -13,7 +13,6 @@ from ladder.accounts.sessions import is_by_token
 from ladder.accounts.user_names import remember_name
 from ladder.bots.models import Bot, Submission
 from ladder.common.admin import ChecksKeys, ReadOnly
-from ladder.common.errors import LadderError
 from ladder.games.admin import WorkerAdmin
 from ladder.games.models import Worker
 from ladder.moderation import workers
@@ -25,6 +24,7 @@ from ladder.moderation.bots import (
     set_organiser,
 )
 from ladder.moderation.models import AuditEntry, StoppedUnit
+from torres.common.errors import LadderError
 
 Kind = AuditEntry.Kind
 

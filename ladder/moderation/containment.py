@@ -27,9 +27,9 @@ from django.db import (
     connection,
 )
 
-from ladder.common.errors import Conflict, LadderError
 from ladder.common.storable import storable
 from ladder.moderation.models import MAX_ERROR_LENGTH, StoppedUnit
+from torres.common.errors import Conflict, LadderError
 
 RETRY_S = 10.0
 MAX_CONFLICTS = 20

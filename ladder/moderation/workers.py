@@ -3,12 +3,12 @@
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from ladder.common.errors import LadderError
-from ladder.common.quoting import quoted
 from ladder.games.models import Worker
 from ladder.games.worker import registry
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
+from torres.common.errors import LadderError
+from torres.common.quoting import quoted
 
 Kind = AuditEntry.Kind
 

@@ -18,7 +18,7 @@ from ladder.practice.models import (
     PracticeOpponent,
     PracticeStatus,
 )
-from ladder.runner.verdict import SeatOutput
+from torres.runner.verdict import SeatOutput
 
 log = structlog.get_logger()
 

@@ -21,7 +21,7 @@ from ladder.games.worker.heartbeat import SeatPlayer
 from ladder.practice import claims
 from ladder.practice.claims import ClaimLost, PracticeClaim
 from ladder.practice.models import PracticeMove
-from ladder.runner.verdict import SeatOutput
+from torres.runner.verdict import SeatOutput
 
 POLL_INTERVAL_S = 0.25
 

@@ -16,7 +16,6 @@ from engine.editions import PRESETS
 from engine.errors import EngineError
 from engine.rulesets import MAX_SEATS, MIN_SEATS, resolve
 from ladder.bots.models import Submission
-from ladder.common.errors import LadderError, TooMany
 from ladder.practice import position, selectors
 from ladder.practice.endings import close
 from ladder.practice.models import (
@@ -26,7 +25,8 @@ from ladder.practice.models import (
     PracticeStatus,
 )
 from ladder.practice.position import MAX_ACTION_CHARS, MAX_ACTIONS
-from ladder.runner.protocol import Limits
+from torres.common.errors import LadderError, TooMany
+from torres.runner.protocol import Limits
 
 MAX_WAITING = 50
 """The games of all persons that may wait at once."""

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 from django.conf import settings
 
-from ladder.common.errors import LadderError
 from ladder.public_log import tree
 from ladder.public_log.models import Cosignature
 from ladder.tlog.checkpoints import TreeHead, parse_head
@@ -16,6 +15,7 @@ from ladder.tlog.notes import (
     cosigned_at,
     parse_note,
 )
+from torres.common.errors import LadderError
 
 
 class BadCosignature(LadderError):

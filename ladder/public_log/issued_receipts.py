@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from ladder.common.errors import LadderError
 from ladder.public_log import tree
 from ladder.public_log.models import Cosignature, LogHead, LogLeaf
 from ladder.tlog.leaves import LeafKind, parse_leaf
 from ladder.tlog.merkle import inclusion_proof
 from ladder.tlog.receipts import Receipt
+from torres.common.errors import LadderError
 
 
 class NoReceipt(LadderError):

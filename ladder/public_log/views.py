@@ -11,10 +11,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from ladder.common.errors import LadderError
 from ladder.public_log import cosignatures, issued_receipts, tree
 from ladder.tlog.receipts import SUFFIX
 from ladder.tlog.tiles import BUNDLES, MAX_LEVEL, TILE_WIDTH, TileAddress
+from torres.common.errors import LadderError
 
 TEXT = "text/plain; charset=utf-8"
 FOREVER = "public, max-age=31536000, immutable"

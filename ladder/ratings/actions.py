@@ -12,8 +12,6 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 
 from ladder.bots.models import Bot
-from ladder.common.errors import LadderError
-from ladder.common.quoting import quoted
 from ladder.common.storable import storable
 from ladder.games.models import Game
 from ladder.moderation import bots, workers
@@ -21,6 +19,8 @@ from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 from ladder.ratings import memberships, operations
 from ladder.ratings.models import Ladder, Season
+from torres.common.errors import LadderError
+from torres.common.quoting import quoted
 
 MAX_ID_DIGITS = 18  # all such numbers fit into a BIGINT
 M = TypeVar("M", bound=Model)

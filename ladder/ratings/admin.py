@@ -9,7 +9,6 @@ from django.http import HttpRequest
 
 from ladder.bots.models import Bot
 from ladder.common.admin import ChecksInput, ReadOnly
-from ladder.common.errors import LadderError
 from ladder.games.admin import GameAdmin
 from ladder.games.models import Game, GameStatus
 from ladder.moderation.admin import operator_of
@@ -26,6 +25,7 @@ from ladder.ratings.models import (
     Rating,
     Season,
 )
+from torres.common.errors import LadderError
 
 
 @admin.register(Ladder)

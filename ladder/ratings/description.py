@@ -12,9 +12,9 @@ from typing import Any
 
 from engine.errors import EngineError
 from engine.rulesets import MAX_SEATS, MIN_SEATS, resolve
-from ladder.common.errors import BadFields
-from ladder.common.quoting import quoted
-from ladder.runner.limits import BadLimits, read_limits
+from torres.common.errors import BadFields
+from torres.common.quoting import quoted
+from torres.runner.limits import BadLimits, read_limits
 
 MAX_SHARE = 1_000_000.0
 

@@ -11,8 +11,6 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from ladder.common.documents import DocumentReader
-from ladder.common.quoting import quoted
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 from ladder.ratings.description import (
@@ -21,7 +19,9 @@ from ladder.ratings.description import (
     ladder_problems,
 )
 from ladder.ratings.models import Ladder
-from ladder.runner.protocol import Limits
+from torres.common.documents import DocumentReader
+from torres.common.quoting import quoted
+from torres.runner.protocol import Limits
 
 PARAMETERS = ("mu", "sigma", "beta", "tau")
 MAX_PARAMETER = 1_000_000.0

@@ -4,7 +4,7 @@ from django.db import transaction
 
 from ladder.ratings.models import Ladder
 from ladder.ratings.seasons import start_season
-from ladder.runner.protocol import Limits
+from torres.runner.protocol import Limits
 
 
 def ensure_default_ladder() -> Ladder:

@@ -12,12 +12,12 @@ from typing import Any
 
 from django.db import transaction
 
-from ladder.common.errors import LadderError
 from ladder.ratings import announcements, checkpoints, public_leaves
 from ladder.ratings.core import ledger
 from ladder.ratings.core.ledger import BotState, EntryKind, LedgerLine, LedgerState
 from ladder.ratings.ledger_reader import STATE_COLUMNS, stored_state
 from ladder.ratings.models import Entry, Rating, Season
+from torres.common.errors import LadderError
 
 ROWS_PER_STATEMENT = 2000
 

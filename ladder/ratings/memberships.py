@@ -17,12 +17,12 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
-from ladder.common.errors import LadderError
 from ladder.games import services as games
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 from ladder.ratings.announcements import announce_bench
 from ladder.ratings.models import Ladder, Membership, Rating, Season
+from torres.common.errors import LadderError
 
 Status = Membership.Status
 Kind = AuditEntry.Kind

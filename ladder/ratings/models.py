@@ -12,7 +12,6 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
-from ladder.common.documents import naming_problems
 from ladder.games.models import Game, Match
 from ladder.moderation.models import MAX_WHY_LENGTH
 from ladder.ratings.core.ledger import EntryKind
@@ -23,6 +22,7 @@ from ladder.ratings.description import (
     ladder_problems,
     read_tables,
 )
+from torres.common.documents import naming_problems
 
 KINDS_WITH_GAME = [EntryKind.GAME.value, EntryKind.VOID.value]
 

@@ -13,13 +13,13 @@ from engine.errors import EngineError
 from engine.rulesets import resolve
 from ladder.bots.models import Bot, Submission
 from ladder.bots.selectors import belongs_to_somebody
-from ladder.checking.forms import GameForm
 from ladder.common.fixed_query import ComposedQuery, FixedQuery, composed
 from ladder.games.models import OPEN, Attempt, Game, GameStatus, Seat
 from ladder.ratings.core.pool import BotProfile
 from ladder.ratings.core.trueskill import Skill
 from ladder.ratings.models import Ladder, Membership, Pairing, Rating, Season
-from ladder.runner.protocol import Limits
+from torres.checking.forms import GameForm
+from torres.runner.protocol import Limits
 
 log = structlog.get_logger()
 

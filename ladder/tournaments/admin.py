@@ -12,7 +12,6 @@ from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 
 from ladder.common.admin import ReadOnly, SearchesRows
-from ladder.common.errors import LadderError
 from ladder.moderation.admin import operator_of
 from ladder.moderation.audit import Operator
 from ladder.moderation.containment import UnitKind
@@ -20,6 +19,7 @@ from ladder.moderation.models import StoppedUnit
 from ladder.tournaments import corrections, organising, services
 from ladder.tournaments.models import BEFORE_THE_START, Entrant, Fixture, Tournament
 from ladder.tournaments.organising import Step
+from torres.common.errors import LadderError
 
 
 def _act_on_each(

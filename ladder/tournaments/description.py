@@ -12,10 +12,10 @@ from itertools import pairwise
 from typing import Any
 
 from engine.rulesets import MIN_SEATS
-from ladder.common.errors import BadFields
 from ladder.ratings.description import rules_problems
-from ladder.runner.limits import BadLimits, read_limits
 from ladder.tournaments.formats.config import BadConfig, read_config
+from torres.common.errors import BadFields
+from torres.runner.limits import BadLimits, read_limits
 
 DATES = ("opens_at", "closes_at", "starts_at")
 """The scheduled times, in their order."""

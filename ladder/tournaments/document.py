@@ -16,8 +16,6 @@ from django.utils.text import slugify
 
 from ladder.bots.models import Bot, Submission
 from ladder.bots.services import HOUSE_PREFIX
-from ladder.common.documents import MAX_SLUG_LENGTH, DocumentReader
-from ladder.common.quoting import quoted
 from ladder.ratings.models import Ladder
 from ladder.tournaments.description import (
     DATES,
@@ -33,6 +31,8 @@ from ladder.tournaments.formats.config import (
     read_config,
 )
 from ladder.tournaments.models import RESERVED_SLUGS, Tournament, default_limits
+from torres.common.documents import MAX_SLUG_LENGTH, DocumentReader
+from torres.common.quoting import quoted
 
 MAX_SAME_NAME = 100
 FORMAT_KEYS = tuple(Config.__dataclass_fields__)

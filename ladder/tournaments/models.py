@@ -13,16 +13,16 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from ladder.bots.models import Bot, Submission
-from ladder.common.documents import naming_problems
 from ladder.games.models import Match
 from ladder.ratings.models import Ladder
-from ladder.runner.protocol import Limits
 from ladder.tournaments.description import (
     TournamentDescription,
     past_dates,
     problems,
 )
 from ladder.tournaments.formats.values import ResultKind
+from torres.common.documents import naming_problems
+from torres.runner.protocol import Limits
 
 MAX_NOTE_LENGTH = 300
 RESERVED_SLUGS = frozenset({"new", "preview"})

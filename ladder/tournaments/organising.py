@@ -15,8 +15,6 @@ from django.db.models.functions import Now
 from ladder.accounts.permissions import Person
 from ladder.accounts.roles import is_operator, is_organiser
 from ladder.bots.models import Bot
-from ladder.common.errors import LadderError, TooMany
-from ladder.common.quoting import quoted
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 from ladder.tournaments import announcements, corrections, services
@@ -30,6 +28,8 @@ from ladder.tournaments.models import (
     TournamentStatus,
 )
 from ladder.tournaments.services import CannotEnter, WrongTournamentStatus
+from torres.common.errors import LadderError, TooMany
+from torres.common.quoting import quoted
 
 
 class UnknownBot(LadderError):

@@ -14,7 +14,6 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from ladder.bots.models import Bot, Submission
-from ladder.common.errors import Conflict, LadderError
 from ladder.games import services as games
 from ladder.games.models import Game
 from ladder.ratings.models import Rating, Season
@@ -31,6 +30,7 @@ from ladder.tournaments.models import (
     Tournament,
     TournamentStatus,
 )
+from torres.common.errors import Conflict, LadderError
 
 MIN_ENTRANTS = 2
 EDITABLE_ALWAYS = frozenset({"name", "organiser"})

@@ -18,7 +18,6 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db.models import Count, F, Max, Min, Prefetch, Q, QuerySet
 
-from ladder.common.errors import LadderError
 from ladder.common.garbage import collector_paused
 from ladder.games import visibility as games
 from ladder.games.models import Game
@@ -34,6 +33,7 @@ from ladder.tournaments.models import (
     Tournament,
     TournamentStatus,
 )
+from torres.common.errors import LadderError
 
 EntrantRows = Mapping[int, Entrant]
 """The entrants of a tournament with their bots, by primary key."""

@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from ladder.accounts import mail, signing_up, user_names
 from ladder.accounts.invitations import MAX_CODE_LENGTH, BadInvitation
 from ladder.accounts.sign_up_mode import SignUpMode, current_mode
-from ladder.common.errors import LadderError
+from torres.common.errors import LadderError
 
 MAX_PASSWORD_LENGTH = 200
 MAX_ADDRESS_LENGTH = 254

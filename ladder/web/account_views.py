@@ -21,12 +21,12 @@ from ladder.accounts import scopes, sessions, tokens
 from ladder.accounts.models import GitHubIdentity
 from ladder.bots import selectors as bots, services, submissions, tasks
 from ladder.bots.models import Bot, Submission
-from ladder.common.errors import LadderError
 from ladder.ratings import challenges, leaderboard as ratings, memberships
 from ladder.ratings.models import Ladder
 from ladder.tournaments import services as entries, visibility as tournaments
 from ladder.web import dashboard, forms, webhook_pages
 from ladder.web.page_limit import too_often
+from torres.common.errors import LadderError
 
 MAX_SUGGESTIONS = 50  # bots that the field for an opponent suggests
 TOKEN_FIELD_IDS = "token-%s"  # noqa: S105 - the page has another field for a name

@@ -16,11 +16,11 @@ from engine.turning_points import MAX_LINE
 from ladder.analysis import selectors, services
 from ladder.analysis.models import Analysis, AnalysisStatus
 from ladder.analysis.serializers import MAX_ACTION_CHARS
-from ladder.common.errors import LadderError
 from ladder.games import visibility
 from ladder.games.models import OPEN, Game
 from ladder.web import analysis_pages
 from ladder.web.account_views import SignedInView
+from torres.common.errors import LadderError
 
 
 @method_decorator(never_cache, "dispatch")

@@ -8,8 +8,8 @@ from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Value, When
 
 from ladder.bots.models import Bot
 from ladder.bots.names import MAX_NAME_LENGTH
-from ladder.common.names import name_key
 from ladder.ratings.models import Membership
+from torres.common.names import name_key
 
 MAX_FOUND = 20
 MAX_NEAR = 3

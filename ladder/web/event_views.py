@@ -13,7 +13,6 @@ from ladder.accounts.permissions import Person
 from ladder.accounts.roles import is_operator
 from ladder.bots.models import Bot
 from ladder.common import rate_limits
-from ladder.common.quoting import quoted
 from ladder.events import stream as outbox
 from ladder.events.documents import document
 from ladder.events.kinds import EventKind
@@ -26,6 +25,7 @@ from ladder.web.stream_views import stream
 from ladder.web.streams import news
 from ladder.web.streams.news import Reader
 from ladder.web.streams.request import StreamRequest, Topic, Viewer
+from torres.common.quoting import quoted
 
 EVENT_STREAM = "text/event-stream"
 MAX_VALUES = 100  # of one filter

@@ -17,8 +17,8 @@ from django.utils.cache import get_conditional_response
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.utils.urls import replace_query_param
 
-from ladder.common.quoting import quoted
 from ladder.web import problems
+from torres.common.quoting import quoted
 
 PARAMETER = "fields"
 NAMES = r"[a-z_]+(,[a-z_]+)*"

@@ -11,7 +11,7 @@ from engine.faults import Fault
 from engine.game import TorresGame, seen_by
 from engine.moves import SPACES
 from engine.replay_format import open_game
-from ladder.runner.protocol import Limits
+from torres.runner.protocol import Limits
 
 # The parts of the public state that the viewer draws.
 STATE_KEYS = (

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from ladder.accounts import github
 from ladder.accounts.github import GitHubAccount
-from ladder.common.errors import LadderError
+from torres.common.errors import LadderError
 
 KEY = "github_new"
 

@@ -17,11 +17,11 @@ from ladder.accounts import github, sessions
 from ladder.accounts.github import GitHubAccount, PendingSignIn
 from ladder.accounts.sign_up_mode import SignUpMode, current_mode
 from ladder.common import rate_limits
-from ladder.common.errors import LadderError
 from ladder.web import github_sign_up
 from ladder.web.credential_views import ByPassword
 from ladder.web.destinations import destination
 from ladder.web.page_limit import too_often
+from torres.common.errors import LadderError
 
 PENDING = "github_pending"
 NEXT = "github_next"

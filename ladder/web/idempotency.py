@@ -14,8 +14,8 @@ from django.utils.datastructures import MultiValueDict
 from ladder.accounts import idempotency, scopes, tokens
 from ladder.accounts.idempotency import InProgress, KeyClaim, StoredResponse
 from ladder.accounts.models import ApiToken
-from ladder.common.errors import LadderError
 from ladder.web import problems, throttles
+from torres.common.errors import LadderError
 
 HEADER = "HTTP_IDEMPOTENCY_KEY"
 STORED_HEADERS = ("Content-Type", "Location")

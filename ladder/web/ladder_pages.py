@@ -17,9 +17,9 @@ from ladder.ratings.core.ledger import EntryKind, LedgerLine, RatingChange
 from ladder.ratings.core.trueskill import Skill
 from ladder.ratings.description import BadLadder, read_tables
 from ladder.ratings.models import Ladder, Membership, Season
-from ladder.runner.limits import BadLimits, read_limits
 from ladder.tournaments import visibility as tournaments
 from ladder.tournaments.models import Tournament
+from torres.runner.limits import BadLimits, read_limits
 
 MAX_LADDERS = 100
 MAX_SHOWN_TOURNAMENTS = 5

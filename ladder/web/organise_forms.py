@@ -14,13 +14,13 @@ from django import forms
 from django.http import QueryDict
 
 from engine.editions import DEFAULT, PRESETS
-from ladder.common.errors import BadFields
 from ladder.ratings.models import Ladder
-from ladder.runner.limits import MAX_LIMITS
 from ladder.tournaments.description import DATES
 from ladder.tournaments.document import FORMAT_KEYS
 from ladder.tournaments.formats.config import ELIMINATIONS, Config, Format
 from ladder.tournaments.models import Tournament
+from torres.common.errors import BadFields
+from torres.runner.limits import MAX_LIMITS
 
 MAX_TEXT = 200
 MAX_LIST_CHARS = 40_000

@@ -13,8 +13,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 
 from ladder.accounts.roles import is_organiser
-from ladder.common.errors import BadFields, LadderError
-from ladder.common.quoting import quoted
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import MAX_WHY_LENGTH
 from ladder.tournaments import organising, preview, services, visibility
@@ -26,6 +24,8 @@ from ladder.web import bot_search, problems
 from ladder.web.account_views import SignedInView
 from ladder.web.organise_forms import TournamentForm, as_number
 from ladder.web.pages import ROWS
+from torres.common.errors import BadFields, LadderError
+from torres.common.quoting import quoted
 
 STEP_WORDS = {
     Step.OPEN: "Open entry",

@@ -13,7 +13,6 @@ from django.db.models import QuerySet
 from ladder.accounts.permissions import Person
 from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
-from ladder.common.errors import LadderError
 from ladder.comparisons.models import ComparisonBlock
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
@@ -27,6 +26,7 @@ from ladder.web.analysis_pages import ShownAnalysis
 from ladder.web.boards import LadderStanding
 from ladder.web.bot_pages import SeasonChoice
 from ladder.web.comparison_pages import ComparisonOffer
+from torres.common.errors import LadderError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -6,7 +6,7 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
-from ladder.common.moments import parse_moment
+from torres.common.moments import parse_moment
 
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 200

@@ -14,7 +14,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from ladder.bots import services as bots
 from ladder.common import rate_limits
-from ladder.common.errors import LadderError
 from ladder.common.http import conditional
 from ladder.practice import selectors, services
 from ladder.practice.models import PracticeGame
@@ -22,6 +21,7 @@ from ladder.practice.services import BadAnswer
 from ladder.web import pages, practice_pages, problems
 from ladder.web.account_views import SignedInView
 from ladder.web.practice_forms import PracticeForm
+from torres.common.errors import LadderError
 
 MAX_PLY = 100_000
 

@@ -20,10 +20,10 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from ladder.accounts.scopes import MissingScope
-from ladder.common.errors import BadFields, LadderError, TooMany
-from ladder.runner.compiler import BuildFailed
-from ladder.runner.languages import EntryNotFound
-from ladder.runner.sandbox import SandboxUnavailable
+from torres.common.errors import BadFields, LadderError, TooMany
+from torres.runner.compiler import BuildFailed
+from torres.runner.languages import EntryNotFound
+from torres.runner.sandbox import SandboxUnavailable
 
 MEDIA_TYPE = "application/problem+json"
 # The runner knows nothing of HTTP.

@@ -19,8 +19,8 @@ from ladder.games.durations import PREPARATION, UsualDurations, usual_durations
 from ladder.games.models import Game, GameStatus, Match
 from ladder.ratings import memberships
 from ladder.ratings.models import Entry, Membership
-from ladder.runner.languages import BY_NAME
 from ladder.web.log_lines import telling_lines
+from torres.runner.languages import BY_NAME
 
 FRESH_PERIOD = timedelta(days=1)
 """The first game of an upload is looked for in this time after it was ready.

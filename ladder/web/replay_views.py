@@ -12,7 +12,6 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from engine.replay import verify
 from engine.replay_format import InvalidReplay, NotJson, load
 from ladder.common import rate_limits
-from ladder.common.errors import LadderError
 from ladder.common.http import conditional
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game
@@ -20,6 +19,7 @@ from ladder.web import bodies, forms, frames, pages, watching
 from ladder.web.middleware import POLICY
 from ladder.web.page_limit import too_often
 from ladder.web.parameters import number
+from torres.common.errors import LadderError
 
 # "frame-ancestors *" would not permit a page in a file, such as an exported notebook.
 EMBEDDED_POLICY = POLICY.replace("; frame-ancestors 'none'", "")

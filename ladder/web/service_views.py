@@ -20,7 +20,7 @@ from ladder.games import selectors
 from ladder.games.models import Game, GameStatus
 from ladder.moderation import service_parts
 from ladder.moderation.models import ServicePart
-from ladder.runner.sandbox import LEVELS
+from torres.runner.sandbox import LEVELS
 
 RATE_WINDOW_MINUTES = 10
 # The others, for example of Python, are of use to attackers only. `languages/` has

@@ -7,12 +7,12 @@ from django.shortcuts import get_object_or_404
 from django.views import View
 
 from ladder.common import rate_limits
-from ladder.common.errors import LadderError
 from ladder.games import visibility as games
 from ladder.games.models import OPEN
 from ladder.web import problems
 from ladder.web.parameters import number
 from ladder.web.streams.request import HAND_OVER, StreamRequest, Topic
+from torres.common.errors import LadderError
 
 
 class GameStream(View):

@@ -23,7 +23,6 @@ from ladder.games.models import Game, GameStatus, Match
 from ladder.ratings import leaderboard as ratings
 from ladder.ratings.models import Ladder, Season
 from ladder.ratings.ranked_rows import MAX_SEARCH_CHARS, BoardFilter
-from ladder.runner.languages import BY_NAME
 from ladder.tournaments import organising, visibility as tournaments
 from ladder.web import (
     boards,
@@ -41,6 +40,7 @@ from ladder.web.bot_pages import SeasonChoice
 from ladder.web.destinations import destination
 from ladder.web.page_limit import too_often
 from ladder.web.parameters import number
+from torres.runner.languages import BY_NAME
 
 NOT_STARTED = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
 LATEST_GAMES = 10

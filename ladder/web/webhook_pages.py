@@ -8,7 +8,6 @@ from django import forms
 from django.contrib.auth.models import User
 from django.db.models import Count, Q
 
-from ladder.common.errors import LadderError
 from ladder.events.kinds import EventKind
 from ladder.webhooks import services
 from ladder.webhooks.models import (
@@ -18,6 +17,7 @@ from ladder.webhooks.models import (
     WebhookDelivery,
 )
 from ladder.webhooks.services import FILTERS, MAX_FILTER_VALUES
+from torres.common.errors import LadderError
 
 MAX_SLUG_LENGTH = 64
 MAX_NAMES_LENGTH = MAX_FILTER_VALUES * (MAX_SLUG_LENGTH + 2)

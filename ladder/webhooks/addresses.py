@@ -16,9 +16,9 @@ import httpx
 from django.conf import settings
 from httpcore import AnyIOBackend, AsyncNetworkBackend, AsyncNetworkStream
 
-from ladder.common.errors import LadderError
-from ladder.common.quoting import quoted
 from ladder.webhooks.models import MAX_URL_LENGTH
+from torres.common.errors import LadderError
+from torres.common.quoting import quoted
 
 RESOLVE_TIMEOUT_S = 5.0
 # A resolver that does not answer holds up one of these threads, and no request.

@@ -12,8 +12,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from ladder.bots.models import Bot
-from ladder.common.errors import TooMany
-from ladder.common.quoting import quoted
 from ladder.common.rate_limits import wait_s
 from ladder.events import outbox, stream
 from ladder.events.kinds import EventKind
@@ -22,6 +20,8 @@ from ladder.tournaments import visibility as tournaments
 from ladder.webhooks import signing
 from ladder.webhooks.addresses import BadWebhook, check_url
 from ladder.webhooks.models import DeliveryStatus, Webhook, WebhookDelivery
+from torres.common.errors import TooMany
+from torres.common.quoting import quoted
 
 MAX_FILTER_VALUES = 50
 FILTERS = ("types", "bots", "ladders", "tournaments")

@@ -9,8 +9,8 @@ from django.db import connection
 
 from ladder.accounts import invitations, signing_up
 from ladder.accounts.models import Invitation
-from ladder.common.errors import LadderError
 from tests.accounts.conftest import PASSWORD
+from torres.common.errors import LadderError
 
 pytestmark = pytest.mark.django_db(transaction=True)
 THREADS = 6

@@ -21,13 +21,13 @@ from ladder.analysis import retention, selectors, services, work
 from ladder.analysis.background import AnalysisProcess
 from ladder.analysis.models import Analysis
 from ladder.analysis.services import request_analysis
-from ladder.common.errors import LadderError, TooMany
 from ladder.dispatch.changes import ChangeDetector
 from ladder.games import visibility
 from ladder.games.models import Game, Match
 from tests.conftest import needs_compiled
 from tests.factories import make_bot, make_match
 from tests.games.test_kills import environment
+from torres.common.errors import LadderError, TooMany
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
 TIMEOUT_S = 120

@@ -159,7 +159,7 @@ def _game(seats: int) -> int:
 def _finish(claim: object) -> None:
     from ladder.games import attempts
     from ladder.games.attempts import FinishedGame, SeatResult
-    from ladder.runner.verdict import SeatOutput
+    from torres.runner.verdict import SeatOutput
 
     places = [SeatResult(seat, 40 - seat, seat + 1) for seat in range(4)]
     result = FinishedGame("completed", "1", b"r" * 900, places, "{}")

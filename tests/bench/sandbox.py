@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.referee import Ask, Hello
-from ladder.runner.languages import locate
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Program, Running, Sandbox, open_sandbox
+from torres.runner.languages import locate
+from torres.runner.process import BotProcess
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Program, Running, Sandbox, open_sandbox
 
 PROGRAMS = Path(__file__).parents[1] / "runner" / "programs"
 HELLO = Hello("yucata", {}, seats=2, seat=0, seed="seed", limits={})

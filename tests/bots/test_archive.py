@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from ladder.bots.upload import archive, checks
-from ladder.bots.upload.archive import unpack
-from ladder.bots.upload.checks import UploadLimits
+from torres.upload import archive, checks
+from torres.upload.archive import unpack
+from torres.upload.checks import UploadLimits
 
 BOT = b"print('ready')\n"
 SUFFIXES = (".py", ".js")

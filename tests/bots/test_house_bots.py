@@ -10,9 +10,9 @@ from engine.rulesets import PRESETS, resolve
 from engine.setup import derive
 from ladder.bots.house_bots import COSTLY, HOUSE_FOLDER, ensure_house_bots
 from ladder.bots.models import Bot
-from ladder.runner.languages import locate
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
+from torres.runner.languages import locate
+from torres.runner.process import BotProcess
+from torres.runner.protocol import Limits
 
 BOTS = sorted(folder.name for folder in HOUSE_FOLDER.iterdir() if folder.is_dir())
 RULESETS = sorted(PRESETS)

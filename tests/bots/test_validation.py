@@ -25,16 +25,16 @@ from ladder.bots import (
 from ladder.bots.models import Bot, Submission
 from ladder.bots.players import program_of
 from ladder.bots.tasks import validation_paused
-from ladder.bots.upload import checks
-from ladder.checking.forms import default_forms
 from ladder.ratings import memberships
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Ladder
 from ladder.ratings.selectors import validation_forms
 from ladder.ratings.tasks import build_submission
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import SandboxUnavailable
 from tests.factories import make_bot
+from torres.checking.forms import default_forms
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import SandboxUnavailable
+from torres.upload import checks
 
 Status = Submission.Status
 SHORT_LIMITS = Limits(start_ms=3000, move_ms=500, bank_ms=500)
@@ -251,7 +251,7 @@ def test_the_owner_sees_the_errors_of_the_compiler(bot: Bot) -> None:
 def test_a_bot_waits_if_its_language_is_not_installed(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.runner.languages.missing", lambda _: ["golang-go"])
+    monkeypatch.setattr("torres.runner.languages.missing", lambda _: ["golang-go"])
     submission = validated(upload(bot, GOOD))
 
     assert submission.status == Status.WAITING

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from ladder.checking.causes import CAUSES
-from ladder.checking.forms import GameForm
 from ladder.cli.check import Checker, CheckResult
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Sandbox
 from tests.checking.planted import PLANTED, Planted
 from tests.conftest import need_program
+from torres.checking.causes import CAUSES
+from torres.checking.forms import GameForm
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Sandbox
 
 SHORT = Limits(start_ms=2_000, move_ms=300, bank_ms=700)
 FORMS = [

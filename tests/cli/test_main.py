@@ -17,10 +17,10 @@ from click.testing import CliRunner
 
 from ladder.cli.commands import COMMANDS
 from ladder.cli.main import torres as group
-from ladder.common.lazy_import import lazy_import
 from tests.bench.startup import MAX_START_PER_PIP, TRIES, start_per_pip
 from tests.cli.conftest import TORRES
 from tests.conftest import part_missing
+from torres.common.lazy_import import lazy_import
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/cli.md").read_text()

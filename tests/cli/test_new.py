@@ -11,19 +11,19 @@ import pytest
 import engine
 from engine.editions import PRESETS
 from ladder.bots.house_bots import COSTLY
-from ladder.checking.checkup import play_at_home
-from ladder.checking.files import inspect_files
-from ladder.checking.forms import TABLE_SIZES, GameForm, every_form
-from ladder.checking.games import GameSettings
 from ladder.cli.check import Checker, CheckResult
 from ladder.cli.completion import house_bots
 from ladder.cli.new import KITS, kits, write_kit
-from ladder.runner import languages
-from ladder.runner.compiler import home_cache, prepared
-from ladder.runner.languages import locate
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Sandbox
 from tests.conftest import part_missing
+from torres.checking.checkup import play_at_home
+from torres.checking.files import inspect_files
+from torres.checking.forms import TABLE_SIZES, GameForm, every_form
+from torres.checking.games import GameSettings
+from torres.runner import languages
+from torres.runner.compiler import home_cache, prepared
+from torres.runner.languages import locate
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Sandbox
 
 NAMES = list(kits())
 MAX_LINES = 150

@@ -22,9 +22,9 @@ from ladder.bots.house_bots import COSTLY
 from ladder.cli.client import LadderClient
 from ladder.cli.play import find_bot
 from ladder.cli.playback import RecordedAnswer, RepeatedGame, compare
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import open_sandbox
+from torres.runner.process import BotProcess
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import open_sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
 TORRES = Path(sys.executable).with_name("torres")

@@ -20,9 +20,9 @@ from ladder.comparisons.models import ComparisonStatus
 from ladder.comparisons.services import ComparisonTerms
 from ladder.games.models import Seat
 from ladder.ratings.core.version_test import VersionVerdict
-from ladder.runner.sandbox import SandboxUnavailable, open_sandbox
 from tests.comparisons.factories import ladder as new_ladder, tick
 from tests.tournaments.factories import play_scheduled, worker
+from torres.runner.sandbox import SandboxUnavailable, open_sandbox
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

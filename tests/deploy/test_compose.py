@@ -11,7 +11,7 @@ import pytest
 import yaml
 from django.core.management import get_commands, load_command_class
 
-from ladder.runner.languages import LANGUAGES
+from torres.runner.languages import LANGUAGES
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())

@@ -18,10 +18,10 @@ from ladder.games.models import Game
 from ladder.ratings import rater, summaries
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Membership, Pairing, Rating, Season
-from ladder.runner.protocol import Limits
 from ladder.tournaments.models import Tournament
 from tests.games import factories
 from tests.ratings.factories import finish_in_order, make_matches, open_games
+from torres.runner.protocol import Limits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

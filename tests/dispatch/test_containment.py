@@ -14,7 +14,6 @@ from django.test import Client
 from django.utils import timezone
 from structlog.testing import capture_logs
 
-from ladder.common.errors import Conflict
 from ladder.dispatch import dispatcher as module
 from ladder.dispatch.dispatcher import Dispatcher
 from ladder.games.capabilities import WorkerGroup, WorkerPool
@@ -28,6 +27,7 @@ from ladder.ratings.seasons import start_season
 from ladder.tournaments.models import Tournament, TournamentStatus
 from tests.games.factories import LIMITS, bots, person
 from tests.tournaments.factories import begun, play_scheduled, worker
+from torres.common.errors import Conflict
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

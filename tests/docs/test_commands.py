@@ -23,6 +23,7 @@ PAGES = [
     *sorted(set((ROOT / "docs").glob("*.md")) - set(PAGES_FOLLOWED.values())),
     *sorted((ROOT / "engine").glob("*.md")),
     *sorted((ROOT / "ladder").rglob("*.md")),
+    *sorted((ROOT / "torres").rglob("*.md")),
     *sorted((ROOT / "deploy").glob("*.md")),
     *sorted((ROOT / "tests").rglob("*.md")),
 ]

@@ -15,7 +15,7 @@ from engine.faults import Fault
 from engine.game import TorresGame
 from engine.rulesets import resolve
 from engine.setup import derive
-from ladder.runner.protocol import Limits
+from torres.runner.protocol import Limits
 
 TORRES = Path(sys.executable).with_name("torres")
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,9 +17,9 @@ from engine.game import TorresGame
 from engine.referee import Answer, Ask, Hello, PlayerFault
 from engine.rulesets import resolve
 from engine.setup import derive
-from ladder.runner import protocol
-from ladder.runner.protocol import Limits
 from tests.engine.factories import RULESETS_AND_SEATS
+from torres.runner import protocol
+from torres.runner.protocol import Limits
 
 FOLDER = Path(settings.BASE_DIR) / "docs/schemas"
 SAMPLE = 7  # of the messages, each seventh is validated: that takes 1 ms each

@@ -20,8 +20,8 @@ from ladder.games.models import (
     Worker,
 )
 from ladder.games.worker import registry
-from ladder.runner.verdict import SeatOutput
 from tests.games import factories
+from torres.runner.verdict import SeatOutput
 
 pytestmark = pytest.mark.django_db
 

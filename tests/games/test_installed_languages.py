@@ -8,9 +8,9 @@ from rest_framework.test import APIClient
 from ladder.bots.models import Submission
 from ladder.games.installed_languages import VERSION_PREFIX
 from ladder.games.models import Worker
-from ladder.runner.languages import LANGUAGES
-from ladder.runner.tool_versions import tool_versions
 from tests.games import factories
+from torres.runner.languages import LANGUAGES
+from torres.runner.tool_versions import tool_versions
 
 pytestmark = pytest.mark.django_db
 

@@ -21,8 +21,8 @@ from ladder.games.worker.play import (
     play,
 )
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
-from ladder.runner.verdict import SeatOutput
 from tests.games import factories
+from torres.runner.verdict import SeatOutput
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,8 +10,8 @@ from ladder.games.worker.lifecycle import WorkerReporter
 from ladder.games.worker.play import AttemptEnd, RunningGames, play
 from ladder.games.worker.timings import BUCKETS_S, TIMINGS, Timing, Timings
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
-from ladder.runner.verdict import BotStart, SeatOutput
 from tests.games import factories
+from torres.runner.verdict import BotStart, SeatOutput
 
 MAX_COST_US = 20.0
 

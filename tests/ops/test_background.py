@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from ladder.common.parents import end_with_parent
+from torres.common.parents import end_with_parent
 
 DISPATCHER = """
 import sys, time

@@ -12,7 +12,6 @@ from django.db import connection
 
 from ladder.bots import services as bots, submissions
 from ladder.bots.models import Bot, Submission
-from ladder.common.locks import locked
 from ladder.dispatch import leader
 from ladder.games import attempts
 from ladder.games.models import Game
@@ -24,6 +23,7 @@ from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Season
 from tests.games import factories
 from tests.ratings.factories import make_matches
+from torres.common.locks import locked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from ladder.accounts.sign_up_mode import SignUpMode
 from ladder.common import environment
 from ladder.common.environment import OTHER_NAMES, Environment
-from ladder.runner.sandbox import LEVELS
+from torres.runner.sandbox import LEVELS
 
 ROOT = settings.BASE_DIR
 SOURCE = (ROOT / "ladder" / "settings.py").read_text()
@@ -171,7 +171,7 @@ def names_in(*folders: str) -> set[str]:
 
 
 def test_every_name_that_is_read_elsewhere_is_in_the_list() -> None:
-    found = names_in("ladder", "engine", "deploy", "tests")
+    found = names_in("ladder", "torres", "engine", "deploy", "tests")
     assert found - {name for _, name in READS} == OTHER_NAMES
 
 

@@ -48,9 +48,9 @@ from ladder.ops.chaos.scripted_player import ScriptedPlayer
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Rating, Season
-from ladder.runner.verdict import SeatOutput
 from tests.games import factories
 from tests.ratings.factories import make_matches
+from torres.runner.verdict import SeatOutput
 
 OTHER_USER = 62_990
 pytestmark = [

@@ -4,13 +4,13 @@ import pytest
 from django.db import IntegrityError
 from pytest_django import Settings
 
-from ladder.common.errors import TooMany
 from ladder.dispatch import retention
 from ladder.practice import selectors, services
 from ladder.practice.models import PracticeGame
 from ladder.practice.services import BadPracticeGame, PracticeIsOff
 from tests import factories as rows
 from tests.practice import factories
+from torres.common.errors import TooMany
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

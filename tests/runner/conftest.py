@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ladder.runner.languages import locate
-from ladder.runner.process import BotProcess
-from ladder.runner.sandbox import Sandbox
+from torres.runner.languages import locate
+from torres.runner.process import BotProcess
+from torres.runner.sandbox import Sandbox
 
 PROGRAMS = Path(__file__).parent / "programs"
 

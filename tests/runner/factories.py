@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.referee import Ask, Hello, PlayerFault
-from ladder.runner.languages import locate
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Sandbox
-from ladder.runner.sandbox.cgroup_mounts import find
+from torres.runner.languages import locate
+from torres.runner.process import BotProcess
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Sandbox
+from torres.runner.sandbox.cgroup_mounts import find
 
 PROGRAMS = Path(__file__).parent / "programs"
 HELLO = Hello("yucata", {}, seats=2, seat=0, seed="seed", limits={})

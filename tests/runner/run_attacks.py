@@ -13,11 +13,11 @@ import tempfile
 from pathlib import Path
 
 from engine.referee import ServiceFault
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
-from ladder.runner.sandbox.host import Host
-from ladder.runner.sandbox.landlock import LandlockSandbox
 from tests.runner.factories import HELLO, contest, player
+from torres.runner.protocol import Limits
+from torres.runner.sandbox.bubblewrap import BubblewrapSandbox
+from torres.runner.sandbox.host import Host
+from torres.runner.sandbox.landlock import LandlockSandbox
 
 ATTACKS = Path(__file__).parent / "attacks"
 

@@ -6,8 +6,8 @@ charges in ms. A forfeit ends it with a traceback.
 
 import sys
 
-from ladder.runner.sandbox import open_sandbox
 from tests.runner.factories import HELLO, PROGRAMS, ask, player
+from torres.runner.sandbox import open_sandbox
 
 
 def main(count: int, move_ms: int) -> None:

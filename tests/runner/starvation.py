@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from ladder.runner.process import BotProcess
-from ladder.runner.sandbox.cgroup_mounts import find
+from torres.runner.process import BotProcess
+from torres.runner.sandbox.cgroup_mounts import find
 
 REMOVE_TIMEOUT_S = 5.0
 LOCK = Path(tempfile.gettempdir()) / f"torres-starvation-{os.getuid()}.lock"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Sandbox
-from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
-from ladder.runner.sandbox.cgroup_manager import CgroupManager
-from ladder.runner.sandbox.host import Host
 from tests.runner.factories import contest, groups_left, player, survivors
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Sandbox
+from torres.runner.sandbox.bubblewrap import BubblewrapSandbox
+from torres.runner.sandbox.cgroup_manager import CgroupManager
+from torres.runner.sandbox.host import Host
 
 pytestmark = pytest.mark.sandbox
 ATTACKS = Path(__file__).parent / "attacks"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ladder.runner.cache import ArtifactCache, CacheEntry
+from torres.runner.cache import ArtifactCache, CacheEntry
 
 Make = Callable[[Path], None]
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from engine.referee import Answer, PlayerFault, ServiceFault
-from ladder.runner import clock
-from ladder.runner.clock import Stopwatch
-from ladder.runner.polling import timed_poll
-from ladder.runner.process import BotProcess
-from ladder.runner.sandbox import Sandbox
-from ladder.runner.sandbox.proc import Processed, Processors
 from tests.runner.factories import HELLO, PROGRAMS, ask, player
 from tests.runner.starvation import Starvation
+from torres.runner import clock
+from torres.runner.clock import Stopwatch
+from torres.runner.polling import timed_poll
+from torres.runner.process import BotProcess
+from torres.runner.sandbox import Sandbox
+from torres.runner.sandbox.proc import Processed, Processors
 
 pytestmark = pytest.mark.sandbox
 

@@ -9,15 +9,15 @@ import pytest
 from click.testing import CliRunner
 
 from ladder.cli.doctor import doctor
-from ladder.runner.sandbox import (
+from torres.runner.sandbox import (
     Control,
     SandboxReport,
     SandboxUnavailable,
     open_sandbox,
 )
-from ladder.runner.sandbox.landlock import MIN_VERSION_SHARED_UID
-from ladder.runner.sandbox.opening import _level, probe
-from ladder.runner.zygote.landlock import version as landlock_version
+from torres.runner.sandbox.landlock import MIN_VERSION_SHARED_UID
+from torres.runner.sandbox.opening import _level, probe
+from torres.runner.zygote.landlock import version as landlock_version
 
 CONTROLS = {
     "python3", "seccomp", "control groups", "own namespaces",
@@ -142,7 +142,7 @@ def test_without_bubblewrap_landlock_reaches_level_reduced() -> None:
 
 def test_a_level_that_is_not_reached_is_refused_with_the_reason() -> None:
     done = run_as_other_user(
-        "from ladder.runner.sandbox import open_sandbox\n"
+        "from torres.runner.sandbox import open_sandbox\n"
         "try: open_sandbox('full')\n"
         "except Exception as why: print(type(why).__name__, why)"
     )

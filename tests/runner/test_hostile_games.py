@@ -18,10 +18,6 @@ from engine.referee import GameRecord, ServiceFault, play
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots import house_bots
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Sandbox, open_sandbox, probe
-from ladder.runner.sandbox.host import Host
 from tests.runner.factories import (
     HELLO,
     PROGRAMS,
@@ -29,6 +25,10 @@ from tests.runner.factories import (
     player,
     survivors,
 )
+from torres.runner.process import BotProcess
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Sandbox, open_sandbox, probe
+from torres.runner.sandbox.host import Host
 
 SEATS = 4
 DEFAULT_GAMES = 12

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from engine.referee import ServiceFault
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Program, open_sandbox
-from ladder.runner.sandbox.cgroup_mounts import find
-from ladder.runner.sandbox.host import Host, UidPool
 from tests.runner.factories import HELLO, PROGRAMS, ask, groups_left, player, survivors
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Program, open_sandbox
+from torres.runner.sandbox.cgroup_mounts import find
+from torres.runner.sandbox.host import Host, UidPool
 
 pytestmark = pytest.mark.sandbox
 ROOT = Path(__file__).parents[2]
 KILLED = """
 import os, signal
 from tests.runner.factories import *
-from ladder.runner.sandbox import open_sandbox
+from torres.runner.sandbox import open_sandbox
 bot = player(PROGRAMS / "first.py", open_sandbox("full"))
 bot.start(HELLO)
 print(os.getpid(), flush=True)
@@ -132,7 +132,7 @@ def test_a_failed_start_is_a_service_fault_and_leaves_nothing(full) -> None:
 
 
 OPEN_AND_CLOSE = """
-from ladder.runner.sandbox.cgroup_manager import CgroupManager
+from torres.runner.sandbox.cgroup_manager import CgroupManager
 for _ in range(150): CgroupManager.open().close()
 """
 

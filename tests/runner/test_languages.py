@@ -11,16 +11,16 @@ from engine.game import TorresGame
 from engine.referee import play
 from engine.rulesets import resolve
 from engine.setup import derive
-from ladder.runner import compiler, languages
-from ladder.runner.compiler import BuildFailed
-from ladder.runner.languages import EntryNotFound, locate
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
-from ladder.runner.sandbox import Program, Sandbox, SandboxUnavailable, landlock
-from ladder.runner.sandbox.host import Host
-from ladder.runner.sandbox.landlock import LandlockSandbox
 from tests.conftest import part_missing
 from tests.runner.factories import PROGRAMS, contest, groups_left, player
+from torres.runner import compiler, languages
+from torres.runner.compiler import BuildFailed
+from torres.runner.languages import EntryNotFound, locate
+from torres.runner.process import BotProcess
+from torres.runner.protocol import STDERR_TAIL_BYTES, Limits
+from torres.runner.sandbox import Program, Sandbox, SandboxUnavailable, landlock
+from torres.runner.sandbox.host import Host
+from torres.runner.sandbox.landlock import LandlockSandbox
 
 KITS = Path(__file__).parents[2] / "ladder/bots/kits"
 LANGUAGES = sorted(languages.BY_NAME)  # each has a kit of its name

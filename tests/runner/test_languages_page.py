@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from ladder.bots.upload.checks import UploadLimits
-from ladder.runner import compiler
-from ladder.runner.languages import LANGUAGES, Language
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox.staging import DEVICES
-from ladder.runner.sandbox.zygote_sandbox import ENV
+from torres.runner import compiler
+from torres.runner.languages import LANGUAGES, Language
+from torres.runner.protocol import Limits
+from torres.runner.sandbox.staging import DEVICES
+from torres.runner.sandbox.zygote_sandbox import ENV
+from torres.upload.checks import UploadLimits
 
 PAGE = (Path(__file__).parents[2] / "docs/languages.md").read_text()
 ROWS = [

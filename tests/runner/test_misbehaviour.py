@@ -13,13 +13,13 @@ from engine.game import TorresGame
 from engine.referee import MAX_DETAIL_CHARS, PlayerFault, ServiceFault, play
 from engine.rulesets import resolve
 from engine.setup import derive
-from ladder.runner.clock import Charge, Stopwatch
-from ladder.runner.languages import locate
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import STDERR_TAIL_BYTES, Limits
-from ladder.runner.sandbox import Sandbox
-from ladder.runner.verdict import Verdict
 from tests.runner.factories import HELLO, PROGRAMS, ask, contest, groups_left, player
+from torres.runner.clock import Charge, Stopwatch
+from torres.runner.languages import locate
+from torres.runner.process import BotProcess
+from torres.runner.protocol import STDERR_TAIL_BYTES, Limits
+from torres.runner.sandbox import Sandbox
+from torres.runner.verdict import Verdict
 
 FAULTS = {
     # at the start

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ladder.runner import polling
+from torres.runner import polling
 
 MS = 1_000_000
 PAUSE = threading.Event()

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from engine.referee import Ask, Hello, PlayerFault
-from ladder.runner import protocol
-from ladder.runner.protocol import Limits, Ready, Reply
+from torres.runner import protocol
+from torres.runner.protocol import Limits, Ready, Reply
 
 
 def fault(line: bytes) -> str:

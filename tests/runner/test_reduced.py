@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ladder.runner.sandbox.landlock import MIN_VERSION_SHARED_UID
-from ladder.runner.zygote.landlock import version as landlock_version
+from torres.runner.sandbox.landlock import MIN_VERSION_SHARED_UID
+from torres.runner.zygote.landlock import version as landlock_version
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(
@@ -28,7 +28,7 @@ NOT_HELD: dict[str, set[str]] = {
     # Landlock does not hide the name of the host and the bot's user id.
     "landlock": {"file_who_is_it"},
 }
-"""The attacks that succeed at level reduced. ladder/runner/sandbox/README.md describes
+"""The attacks that succeed at level reduced. torres/runner/sandbox/README.md describes
 its other weaknesses: short peaks of memory, and children that wake each other while
 other seats decide."""
 

@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 
 from engine.referee import PlayerFault
-from ladder.runner.languages import locate
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Program, open_sandbox
-from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox
-from ladder.runner.sandbox.host import Host
-from ladder.runner.sandbox.landlock import MIN_VERSION_OWN_UID
-from ladder.runner.sandbox.staging import Stage
-from ladder.runner.zygote.landlock import version as landlock_version
 from tests.conftest import need_program
 from tests.runner.factories import HELLO, PROGRAMS, ask, contest, player
+from torres.runner.languages import locate
+from torres.runner.process import BotProcess
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Program, open_sandbox
+from torres.runner.sandbox.bubblewrap import BubblewrapSandbox
+from torres.runner.sandbox.host import Host
+from torres.runner.sandbox.landlock import MIN_VERSION_OWN_UID
+from torres.runner.sandbox.staging import Stage
+from torres.runner.zygote.landlock import version as landlock_version
 
 pytestmark = pytest.mark.sandbox
 
@@ -87,13 +87,13 @@ def test_one_child_over_memory_ends_the_whole_bot(full) -> None:
 
 
 SANDBOXES = {
-    "full": "from ladder.runner.sandbox import open_sandbox;"
+    "full": "from torres.runner.sandbox import open_sandbox;"
     " sandbox = open_sandbox('full')",
-    "bubblewrap": "from ladder.runner.sandbox.bubblewrap import BubblewrapSandbox;"
-    " from ladder.runner.sandbox.host import Host;"
+    "bubblewrap": "from torres.runner.sandbox.bubblewrap import BubblewrapSandbox;"
+    " from torres.runner.sandbox.host import Host;"
     " sandbox = BubblewrapSandbox(Host.from_environment(), None)",
-    "landlock": "from ladder.runner.sandbox.landlock import LandlockSandbox;"
-    " from ladder.runner.sandbox.host import Host;"
+    "landlock": "from torres.runner.sandbox.landlock import LandlockSandbox;"
+    " from torres.runner.sandbox.host import Host;"
     " sandbox = LandlockSandbox(Host.from_environment())",
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from ladder.runner.sandbox.cgroup_mounts import find
+from torres.runner.sandbox.cgroup_mounts import find
 
 TENTHS = 10
 MIB = 1 << 20

@@ -16,10 +16,10 @@ from engine.referee import Answer, Ask, Hello, ServiceFault, play
 from engine.rulesets import PRESETS, resolve
 from engine.setup import derive
 from ladder.bots.house_bots import COSTLY, HOUSE_FOLDER
-from ladder.runner.languages import locate
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
 from tests.runner.starvation import Starvation
+from torres.runner.languages import locate
+from torres.runner.process import BotProcess
+from torres.runner.protocol import Limits
 
 DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
 GAMES = int(os.environ.get("TORRES_SOAK_GAMES", "20"))  # of each ruleset and table size

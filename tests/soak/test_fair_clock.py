@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from engine.referee import Answer, PlayerFault, ServiceFault
-from ladder.runner import compiler, languages
-from ladder.runner.languages import locate
-from ladder.runner.process import BotProcess
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Program, Sandbox, SandboxUnavailable, open_sandbox
 from tests.runner.factories import HELLO, PROGRAMS, ask
 from tests.runner.starvation import Starvation
+from torres.runner import compiler, languages
+from torres.runner.languages import locate
+from torres.runner.process import BotProcess
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Program, Sandbox, SandboxUnavailable, open_sandbox
 
 DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
 BUDGET_MS = 100.0  # each decision uses 50

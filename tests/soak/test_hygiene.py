@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import SandboxUnavailable, open_sandbox
-from ladder.runner.sandbox.cgroup_mounts import find
-from ladder.runner.sandbox.host import Host
 from tests.runner.factories import PROGRAMS, contest, player
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import SandboxUnavailable, open_sandbox
+from torres.runner.sandbox.cgroup_mounts import find
+from torres.runner.sandbox.host import Host
 
 GAMES = int(os.environ.get("TORRES_SOAK_GAMES", "1000"))
 PLAYERS = ("first", "first", "first", "exit_at_answer", "spin_threads")
@@ -126,7 +126,7 @@ def test_a_thousand_games_leave_nothing(slots) -> None:
 WORKER = """
 import sys, threading
 from tests.runner.factories import *
-from ladder.runner.sandbox import open_sandbox
+from torres.runner.sandbox import open_sandbox
 full = open_sandbox("full")
 print("ready", flush=True)
 def games():

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.usefixtures("_servers"), pytest.mark.sandbox]
 WORKERS = 2
 GAMES = 20  # before, between and after the steps
 STOP_TIMEOUT_S = 60
-PARTS = ("engine", "ladder", "docs", "manage.py", "pyproject.toml")
+PARTS = ("engine", "torres", "ladder", "docs", "manage.py", "pyproject.toml")
 MIGRATION = """
 from django.db import migrations
 

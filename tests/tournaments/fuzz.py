@@ -21,7 +21,6 @@ from django.test import Client
 from django.utils import timezone
 
 from ladder.bots.models import Bot
-from ladder.common.errors import LadderError
 from ladder.games import services as game_services
 from ladder.games.models import OPEN, Game, GameStatus, Seat, tied_ranks
 from ladder.moderation import bots as moderation
@@ -34,6 +33,7 @@ from ladder.tournaments.formats.config import ELIMINATIONS, Format
 from ladder.tournaments.models import Tournament, TournamentStatus
 from tests.games.factories import LIMITS, submission
 from tests.tournaments.factories import tick
+from torres.common.errors import LadderError
 
 MAX_ACTIONS = 14
 MAX_STEPS_TO_THE_END = 200

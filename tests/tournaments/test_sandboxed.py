@@ -25,10 +25,10 @@ from ladder.bots import services as bots, submissions
 from ladder.bots.models import Bot, Submission
 from ladder.games import attempts
 from ladder.games.models import Game, GameStatus
-from ladder.runner.sandbox import SandboxUnavailable, open_sandbox
 from ladder.tournaments import services
 from ladder.tournaments.models import Tournament, TournamentStatus
 from tests.tournaments.factories import FORMATS, play_out, standings, tournament
+from torres.runner.sandbox import SandboxUnavailable, open_sandbox
 
 PROGRAMS = Path(__file__).parent.parent / "runner" / "programs"
 PROGRAM_OF = {

@@ -7,10 +7,10 @@ import pytest
 
 from engine.replay import trace
 from engine.replay_format import open_game
-from ladder.runner.protocol import Limits
 from ladder.web import frames
 from ladder.web.board_svg import board_svg
 from tests.engine.factories import RULESETS_AND_SEATS, random_replay
+from torres.runner.protocol import Limits
 
 
 @pytest.mark.parametrize(("ruleset", "seats"), RULESETS_AND_SEATS)

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from ladder.accounts import tokens
 from ladder.accounts.models import ApiToken
 from ladder.common import rate_limits
-from ladder.common.errors import TooMany
+from torres.common.errors import TooMany
 
 
 @pytest.mark.django_db

@@ -9,8 +9,8 @@ from pathlib import Path
 from rest_framework import exceptions
 
 import ladder
-from ladder.common.errors import LadderError
 from ladder.web import problem_texts, problems
+from torres.common.errors import LadderError
 
 SOURCES = Path(ladder.__file__).parent
 

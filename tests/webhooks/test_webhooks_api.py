@@ -13,7 +13,6 @@ from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from ladder.common.errors import TooMany
 from ladder.moderation import bots as moderation
 from ladder.moderation.audit import Operator
 from ladder.tournaments.models import Tournament
@@ -28,6 +27,7 @@ from tests.webhooks.factories import (
     sender,
     webhook,
 )
+from torres.common.errors import TooMany
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

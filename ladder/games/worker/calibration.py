@@ -16,10 +16,10 @@ from engine.referee import ServiceFault
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots.models import Submission
-from ladder.common.errors import LadderError
 from ladder.games.models import Worker
 from ladder.games.worker.play import OpenPlayer
-from ladder.runner.protocol import Limits
+from torres.common.errors import LadderError
+from torres.runner.protocol import Limits
 
 BOT_SLUG = "house-greedy"
 SEED = "00" * 16

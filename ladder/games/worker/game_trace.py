@@ -8,7 +8,7 @@ from ladder.common.tracing import NO_SPAN, Attributes, Span, SpanKind
 from ladder.games import match_traces
 from ladder.games.attempts import Claim
 from ladder.games.models import Game
-from ladder.runner.verdict import BotStart
+from torres.runner.verdict import BotStart
 
 S_NS = 1e9
 

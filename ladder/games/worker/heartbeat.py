@@ -18,7 +18,7 @@ from django.db import Error, connection
 from engine.referee import Move, Player
 from ladder.games import attempts
 from ladder.games.attempts import AnswerRecord, Claim
-from ladder.runner.verdict import SeatOutput
+from torres.runner.verdict import SeatOutput
 
 RENEW_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 3
 FLUSH_INTERVAL_S = 0.25

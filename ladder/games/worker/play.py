@@ -43,7 +43,7 @@ from ladder.games.models import Game, Match, Seat
 from ladder.games.worker import engine_adapter, game_trace
 from ladder.games.worker.heartbeat import DEADLINE, Heartbeat, SeatPlayer, Stopped
 from ladder.games.worker.timings import TIMINGS, Timing
-from ladder.runner.verdict import SeatOutput
+from torres.runner.verdict import SeatOutput
 
 # How long a result is kept if the database does not answer.
 WRITE_TIMEOUT_S = 60.0

@@ -18,14 +18,14 @@ from django.db.models.functions import Now
 
 from engine.replay import VERSION as RULES
 from ladder.common import private_files
-from ladder.common.locks import lock
 from ladder.games import attempts, capabilities
 from ladder.games.installed_languages import VERSION_PREFIX
 from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Worker
 from ladder.games.worker.timings import Histogram
-from ladder.runner.languages import LANGUAGES, missing
-from ladder.runner.sandbox import LEVELS, probe
-from ladder.runner.tool_versions import tool_versions
+from torres.common.locks import lock
+from torres.runner.languages import LANGUAGES, missing
+from torres.runner.sandbox import LEVELS, probe
+from torres.runner.tool_versions import tool_versions
 
 # The columns of Worker are wide enough for these.
 MAX_INSTALLATION_CHARS = 80

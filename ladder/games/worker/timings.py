@@ -11,7 +11,7 @@ from enum import StrEnum
 from threading import Lock
 from typing import TypedDict
 
-from ladder.runner.verdict import BotStart
+from torres.runner.verdict import BotStart
 
 # From the order to a waiting zygote to the longest game.
 BUCKETS_S = (

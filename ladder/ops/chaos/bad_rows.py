@@ -14,8 +14,8 @@ from ladder.bots.models import Bot
 from ladder.ratings import memberships
 from ladder.ratings.models import Ladder
 from ladder.ratings.seasons import start_season
-from ladder.runner.protocol import Limits
 from ladder.tournaments.models import Tournament
+from torres.runner.protocol import Limits
 
 LADDER_FIELDS: list[dict[str, Any]] = [
     {"tables": [2]},

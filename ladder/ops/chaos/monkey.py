@@ -24,7 +24,6 @@ from django.utils import timezone
 from engine.faults import EndReason, Fault
 from ladder.bots.models import Bot, Submission
 from ladder.celery import app
-from ladder.common.errors import LadderError
 from ladder.common.publishing import BROKER_ERRORS
 from ladder.games import attempts
 from ladder.games.attempts import Claim, FinishedGame, SeatResult
@@ -34,6 +33,7 @@ from ladder.ops.chaos import bad_rows
 from ladder.ops.chaos.organiser import Organiser
 from ladder.ops.chaos.servers import Postgres, Redis, die_with_parent
 from ladder.ops.chaos.tcp_proxy import TcpProxy
+from torres.common.errors import LadderError
 
 SLOTS_PER_WORKER = 2
 APP = "ladder.ops.chaos.celery"

@@ -5,7 +5,7 @@ from random import Random
 
 from engine.referee import Answer, Ask, Hello
 from ladder.bots.models import Submission
-from ladder.runner.verdict import SeatOutput
+from torres.runner.verdict import SeatOutput
 
 
 class ScriptedPlayer:

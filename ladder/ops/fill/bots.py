@@ -9,8 +9,8 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from ladder.bots.models import Bot, Submission
-from ladder.common.names import name_key
 from ladder.ops.fill.rows import RowWriter, first_free_id
+from torres.common.names import name_key
 
 BOTS_PER_OWNER = 2
 UPLOADS_PER_BOT = 3

@@ -8,9 +8,9 @@ from ladder.bots.models import Bot
 from ladder.games.models import Attempt, Game, GameStatus, Seat, Worker
 from ladder.ops.fill.bots import FilledBot
 from ladder.ops.fill.specimens import Specimen, play_specimens
-from ladder.runner.protocol import Limits
 from ladder.tournaments import advance, services
 from ladder.tournaments.models import Tournament, TournamentStatus
+from torres.runner.protocol import Limits
 
 FORMATS = ("swiss", "round_robin", "single_elimination")
 ENTRANTS = 8

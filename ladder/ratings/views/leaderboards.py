@@ -25,7 +25,6 @@ from rest_framework.views import APIView
 from ladder.accounts.roles import operator
 from ladder.bots.models import Bot
 from ladder.common.http import conditional
-from ladder.common.moments import MOMENT_HINT, parse_moment
 from ladder.moderation.audit import Operator
 from ladder.ratings import editing, leaderboard, past, statistics
 from ladder.ratings.leaderboard import LeaderboardPage
@@ -47,6 +46,7 @@ from ladder.ratings.views.page_numbers import (
     page_links,
     query_numbers,
 )
+from torres.common.moments import MOMENT_HINT, parse_moment
 
 LEADERBOARD_TTL_S = 2
 AT = OpenApiParameter(

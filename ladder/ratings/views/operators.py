@@ -15,7 +15,6 @@ from rest_framework.views import APIView
 
 from ladder.accounts.roles import is_operator, operator
 from ladder.bots.serializers import TextField
-from ladder.common.errors import LadderError
 from ladder.games import selectors as games
 from ladder.games.models import Worker
 from ladder.moderation.audit import Operator
@@ -23,6 +22,7 @@ from ladder.moderation.models import MAX_WHY_LENGTH, AuditEntry
 from ladder.moderation.serializers import AuditEntrySerializer
 from ladder.ratings.actions import ActionRequest, perform
 from ladder.ratings.seasons import MAX_PRIZES
+from torres.common.errors import LadderError
 
 Kind = AuditEntry.Kind
 BECAUSE = OpenApiExample(

@@ -13,8 +13,8 @@ from math import ceil, log2
 from typing import Any, TypeVar
 
 from engine.rulesets import MAX_SEATS, MIN_SEATS
-from ladder.common.errors import LadderError
-from ladder.common.quoting import quoted
+from torres.common.errors import LadderError
+from torres.common.quoting import quoted
 
 Choice = TypeVar("Choice", bound=StrEnum)
 MAX_POINTS = 1_000

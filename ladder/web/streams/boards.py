@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ladder.common.errors import LadderError
 from ladder.games import visibility
 from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
 from ladder.web import watching
 from ladder.web.frames import FrameRecorder
+from torres.common.errors import LadderError
 
 
 @dataclass(slots=True)

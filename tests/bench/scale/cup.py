@@ -13,11 +13,11 @@ from ladder.games.models import Attempt, Game, Match, Seat, Worker
 from ladder.ops.fill.cups import finish_game
 from ladder.ops.fill.rows import clean_up
 from ladder.ops.fill.specimens import play_specimens
-from ladder.runner.protocol import Limits
 from ladder.tournaments import advance, services
 from ladder.tournaments.models import Entrant, Fixture, FixtureSeat, Tournament
 from tests.bench.scale.meter import cost_of
 from tests.bench.scale.report import MeasuredRow
+from torres.runner.protocol import Limits
 
 ENTRANTS = 200
 SLUG = "scale-bench"

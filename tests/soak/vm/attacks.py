@@ -9,8 +9,6 @@ import os
 import sys
 
 from engine.referee import ServiceFault
-from ladder.runner.protocol import Limits
-from ladder.runner.sandbox import Sandbox, open_sandbox
 from tests.runner.factories import (
     HELLO,
     PROGRAMS,
@@ -20,6 +18,8 @@ from tests.runner.factories import (
     player,
     survivors,
 )
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Sandbox, open_sandbox
 
 ATTACKS = PROGRAMS.parent / "attacks"
 NAMES = sorted(p.stem for p in ATTACKS.glob("*.py") if p.stem[:4] in {"mem_", "fork"})

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from ladder.accounts import scopes, tokens
 from ladder.accounts.user_names import clean_user_name
 from ladder.common.commands import ServiceCommand
-from ladder.common.errors import LadderError
+from torres.common.errors import LadderError
 
 
 class Command(ServiceCommand):

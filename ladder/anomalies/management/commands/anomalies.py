@@ -11,10 +11,10 @@ from ladder.anomalies import selectors
 from ladder.anomalies.explained import ReportText, as_json, explain
 from ladder.anomalies.models import AnomalyReport
 from ladder.common.commands import ServiceCommand
-from ladder.common.errors import LadderError
-from ladder.common.quoting import quoted
 from ladder.ratings.actions import newest_season
 from ladder.ratings.models import Season
+from torres.common.errors import LadderError
+from torres.common.quoting import quoted
 
 NICENESS = 10
 

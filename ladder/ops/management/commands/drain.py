@@ -6,11 +6,11 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from ladder.common.commands import ServiceCommand
-from ladder.common.errors import LadderError
 from ladder.common.storable import storable
 from ladder.moderation import workers
 from ladder.moderation.audit import Operator
 from ladder.ops.console import say
+from torres.common.errors import LadderError
 
 
 class Command(ServiceCommand):

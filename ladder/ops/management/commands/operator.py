@@ -10,12 +10,12 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 
 from ladder.common.commands import ServiceCommand
-from ladder.common.errors import LadderError
 from ladder.common.storable import storable
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 from ladder.ratings import operations
 from ladder.ratings.actions import ACTIONS, ActionRequest, newest_season, perform
+from torres.common.errors import LadderError
 
 Kind = AuditEntry.Kind
 

@@ -9,14 +9,14 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from ladder.common.commands import ServiceCommand
-from ladder.common.errors import LadderError
-from ladder.common.locks import locked
 from ladder.games import selectors
 from ladder.ops import backup
 from ladder.ops.console import say
 from ladder.public_log import sequencer
 from ladder.ratings import rater
 from ladder.ratings.models import Season
+from torres.common.errors import LadderError
+from torres.common.locks import locked
 
 
 class Command(ServiceCommand):

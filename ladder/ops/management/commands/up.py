@@ -23,7 +23,6 @@ from ladder.bots import house_bots, submissions
 from ladder.celery import app
 from ladder.common.arguments import whole_number
 from ladder.common.commands import ServiceCommand
-from ladder.common.locks import locked
 from ladder.common.scratch import clear_scratch_folder
 from ladder.games import selectors as games
 from ladder.games.worker import registry
@@ -33,7 +32,8 @@ from ladder.ops.new_results import NewResults
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Ladder
-from ladder.runner.sandbox import probe
+from torres.common.locks import locked
+from torres.runner.sandbox import probe
 
 DEFAULT_PORT = 8000
 MAX_PORT = 65_535

@@ -11,8 +11,6 @@ from django.core.management.base import CommandError
 from ladder.accounts.roles import is_organiser
 from ladder.common.arguments import whole_number
 from ladder.common.commands import ServiceCommand
-from ladder.common.errors import BadFields, LadderError
-from ladder.common.quoting import quoted
 from ladder.common.storable import storable
 from ladder.moderation.audit import Operator
 from ladder.tournaments import organising
@@ -22,6 +20,8 @@ from ladder.tournaments.formats.config import MAX_ENTRANTS
 from ladder.tournaments.organising import Step
 from ladder.tournaments.preview import TournamentPreview, preview_document
 from ladder.tournaments.services import MIN_ENTRANTS
+from torres.common.errors import BadFields, LadderError
+from torres.common.quoting import quoted
 
 MAX_FILE_BYTES = 1 << 20
 

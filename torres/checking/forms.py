@@ -1,0 +1,56 @@
+"""The games in which a bot is tried: rulesets, numbers of seats, limits."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from engine.editions import DEFAULT, PRESETS
+from engine.rulesets import MAX_SEATS, MIN_SEATS, Rules, resolve
+from torres.runner.protocol import Limits
+
+TABLE_SIZES = range(MIN_SEATS, MAX_SEATS + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class GameForm:
+    """The form of a game: its rules, its number of seats, and the limits of a bot."""
+
+    ruleset: str
+    seats: int
+    limits: Limits = field(default_factory=Limits)
+    switches: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def rules(self) -> Rules:
+        return resolve(self.ruleset, self.seats, self.switches)
+
+    @property
+    def name(self) -> str:
+        return f"{self.ruleset}, {self.seats} seats"
+
+
+def default_forms(limits: Limits) -> list[GameForm]:
+    """Return the forms of the default ruleset: one for each number of seats."""
+    return [GameForm(DEFAULT, seats, limits) for seats in TABLE_SIZES]
+
+
+def covering_forms(limits: Limits) -> list[GameForm]:
+    """Return few forms that cover much: every ruleset, and every number of seats.
+
+    The default ruleset has all numbers of seats, each of the others has one.
+    """
+    forms = default_forms(limits)
+    others = [ruleset for ruleset in PRESETS if ruleset != DEFAULT]
+    for number, ruleset in enumerate(others):
+        seats = TABLE_SIZES[number % len(TABLE_SIZES)]
+        forms.append(GameForm(ruleset, seats, limits))
+    return forms
+
+
+def every_form(
+    limits: Limits,
+    rulesets: Iterable[str] = PRESETS,
+    sizes: Iterable[int] = TABLE_SIZES,
+) -> list[GameForm]:
+    """Return a form for each ruleset with each number of seats."""
+    tables = list(sizes)
+    return [GameForm(ruleset, n, limits) for ruleset in rulesets for n in tables]

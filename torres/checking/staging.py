@@ -1,0 +1,81 @@
+"""A copy of a bot's files as an upload would hold them, to check without side effects.
+
+A bot at home may use files that its upload leaves out: hidden files, and files beside
+a single file that is uploaded alone. A copy shows that, and also what a bot writes.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from torres.checking.findings import Finding, fault
+from torres.runner.languages import is_ignored, locate
+from torres.runner.sandbox.api import Program
+
+Snapshot = dict[str, tuple[int, int]]
+"""The size and the time of the last change of each file, by its relative path."""
+
+
+def stage(path: Path, target: Path) -> Program:
+    """Copy the bot at ``path`` into the new folder ``target``; return its program.
+
+    Raises EntryNotFound.
+    """
+    program = locate(path)
+    target.mkdir()
+    if path.is_file():
+        name = f"bot{path.suffix if program.language != 'executable' else ''}"
+        shutil.copy2(path, target / name)
+        return locate(target)
+    for file in uploaded_files(program.folder):
+        copy = target / file.relative_to(program.folder)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(file, copy)
+    staged = locate(target)
+    if staged.language == "executable":
+        (target / staged.entry).chmod(0o755)
+    return staged
+
+
+def uploaded_files(folder: Path) -> Iterator[Path]:
+    """Yield the files that an upload of this folder holds, without following links."""
+    for parent, folders, names in os.walk(folder):
+        here = Path(parent)
+        top = here.relative_to(folder).parts
+        folders[:] = [
+            name
+            for name in folders
+            if not is_ignored([*top, name]) and name != "__pycache__"
+        ]
+        for name in sorted(names):
+            file = here / name
+            if not is_ignored([*top, name]) and file.is_file():
+                yield file
+
+
+def snapshot(folder: Path) -> Snapshot:
+    """Return the present state of all files in a folder."""
+    return {
+        path.relative_to(folder).as_posix(): (status.st_size, status.st_mtime_ns)
+        for path in sorted(folder.rglob("*"))
+        if not path.is_dir() and (status := path.lstat())
+    }
+
+
+def written_files(before: Snapshot, folder: Path) -> Finding | None:
+    """Return the finding that the bot wrote to its folder since ``before``."""
+    after = snapshot(folder)
+    changed = sorted(
+        name
+        for name in before.keys() | after.keys()
+        if before.get(name) != after.get(name)
+    )
+    if not changed:
+        return None
+    return fault(
+        "writes-folder",
+        "It writes to its own folder, which is read-only on the ladder.",
+        "Write to /tmp, which is empty in each game, or do not write at all.",
+        ", ".join(changed[:5]),
+    )

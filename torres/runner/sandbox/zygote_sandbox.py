@@ -1,0 +1,275 @@
+"""The parts that all sandboxes share which start their bots through the zygote.
+
+These are the user ids, the pre-forked process, the pipes, and the handle of a running
+bot. The zygote forks the bot into its control groups and under its user id. So every
+process that the bot starts is in the groups from its beginning, even if the worker
+dies at that moment.
+"""
+
+import contextlib
+import os
+import resource
+import signal
+from abc import ABC, abstractmethod
+from collections import deque
+from dataclasses import dataclass
+
+from engine.referee import ServiceFault
+from torres.runner.protocol import Limits
+from torres.runner.sandbox.api import Exit, Level, Program
+from torres.runner.sandbox.cgroup import Cgroup
+from torres.runner.sandbox.cgroup_manager import CgroupManager
+from torres.runner.sandbox.descriptors import unread
+from torres.runner.sandbox.host import Host, UidPool, closing
+from torres.runner.sandbox.launch import Pipes, open_pipes
+from torres.runner.sandbox.proc import holds, wait_for_exit
+from torres.runner.sandbox.process_tree import ProcessTree
+from torres.runner.sandbox.seccomp import open_filter
+from torres.runner.sandbox.spawner import SpawnedProcess, ZygoteClient
+from torres.runner.sandbox.staging import PYTHON_PATH, Stage
+from torres.runner.zygote.messages import SharedRoot, SpawnOrder
+
+SHM_BYTES = 1 << 20
+"""The size of /dev/shm."""
+DATA_LIMIT_FACTOR = 2
+"""Without control groups, RLIMIT_DATA of a process is this multiple of the memory."""
+ENV = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/tmp",  # noqa: S108 - the sandbox's own /tmp
+    "TMPDIR": "/tmp",  # noqa: S108
+    "LANG": "C.UTF-8",
+    "PYTHONPATH": f"/{PYTHON_PATH}",
+    "PYTHONHASHSEED": "0",
+}
+RLIMITS = (
+    # No core files. If the host passes core dumps to a program, the kernel ignores a
+    # limit of 0 and runs that program, as root; with a limit of 1 it does not.
+    (resource.RLIMIT_CORE, 1),
+    (resource.RLIMIT_MEMLOCK, 0),
+    (resource.RLIMIT_NOFILE, 256),
+)
+_SUPERVISOR_PIDS = 1
+"""The supervisor counts against the limit of processes, so the limit is raised."""
+_SIGNAL_BASE = 128
+"""The supervisor exits with 128 + n if signal n killed the bot."""
+_REAP_TIMEOUT_MS = 1_000
+"""How long to wait until the supervisor has reaped a killed bot."""
+
+
+class ZygoteSandbox(ABC):
+    """Starts bots through a zygote. A subclass decides how a bot is confined."""
+
+    level: Level
+    sockets: bool
+    """True if a bot may make sockets. They reach only its own network namespace."""
+    supervisor_is_init = False
+    """True if our supervisor is PID 1 of the bot's PID namespace.
+
+    Then killing the supervisor kills everything in the namespace, and the supervisor
+    holds none of the bot's pipes.
+    """
+
+    def __init__(self, host: Host, cgroups: CgroupManager | None) -> None:
+        self._cgroups = cgroups
+        self._uids = UidPool(host) if os.geteuid() == 0 else None
+        self._stage = Stage(host)
+        self._zygote = ZygoteClient()
+        self._preforked: deque[_Slot] = deque()
+        self._owner_pid = os.getpid()
+
+    @abstractmethod
+    def _order(self, program: Program, limits: Limits) -> SpawnOrder:
+        """Return the order for the zygote.
+
+        Its descriptors 3 and 4 are for the zygote or bwrap: one byte must be read from
+        3 when the sandbox is complete, and 4 contains the seccomp filter.
+        """
+
+    def start(self, program: Program, limits: Limits) -> "SandboxedBot":
+        order = self._order(program, limits)
+        with contextlib.ExitStack() as on_error:
+            uid, uid_lock = self._uids.take() if self._uids else (None, None)
+            if uid_lock is not None:
+                on_error.callback(os.close, uid_lock)
+            slot = self._take_slot()
+            on_error.callback(slot.discard)
+            if slot.group is not None:
+                slot.group.limit(limits, limits.pids + _SUPERVISOR_PIDS)
+            order = order._replace(uid=uid, niceness=program.niceness)
+            pipes, ready_fd = self._start(
+                slot.process, order, building=program.out_mb > 0
+            )
+            on_error.pop_all()
+        self._prefork()
+        return SandboxedBot(
+            slot.process,
+            pipes,
+            ready_fd,
+            slot.group or ProcessTree(slot.process.pid, limits),
+            uid_lock,
+            supervisor_is_init=self.supervisor_is_init,
+        )
+
+    def close(self) -> None:
+        if self._owner_pid != os.getpid():
+            return  # A fork of the worker owns nothing.
+        while self._preforked:
+            self._preforked.pop().discard()
+        if self._cgroups is not None:
+            self._cgroups.close()
+        self._zygote.close()
+        self._stage.close()
+
+    def _shared_root(self) -> SharedRoot | None:
+        """Return what all sandboxes share; None if the zygote does not make them."""
+        return None
+
+    def _take_slot(self) -> "_Slot":
+        """Return a slot whose process is alive: the pre-forked one, or a new one."""
+        while self._preforked and self._owner_pid == os.getpid():
+            # IndexError: another thread took it. ServiceFault: the fork failed.
+            with contextlib.suppress(IndexError, ServiceFault):
+                slot = self._preforked.pop()
+                if slot.process.poll() is None:
+                    return slot
+                slot.discard()
+        return self._new_slot()
+
+    def _prefork(self) -> None:
+        """Fork the next bot's process now, while the current bot starts."""
+        if not self._preforked and self._owner_pid == os.getpid():
+            # On an error, the next start tries again and reports it.
+            with contextlib.suppress(ServiceFault):
+                self._preforked.append(self._new_slot())
+
+    def _new_slot(self) -> "_Slot":
+        if self._cgroups is None:
+            process = self._zygote.fork(self._shared_root(), (), into_cgroup=False)
+            return _Slot(None, process)
+        group = self._cgroups.make()
+        try:
+            with group.entry_fds() as (into_cgroup, fds):
+                process = self._zygote.fork(
+                    self._shared_root(), fds, into_cgroup=into_cgroup
+                )
+        except BaseException:
+            group.remove()
+            raise
+        return _Slot(group, process)
+
+    def _start(
+        self, process: SpawnedProcess, order: SpawnOrder, *, building: bool
+    ) -> tuple[Pipes, int]:
+        """Send the order; return the bot's pipes and our end of the ready pipe.
+
+        The ready pipe holds one byte, which is read when the sandbox is complete.
+        """
+        seccomp = open_filter(
+            memfd=self._cgroups is not None, sockets=self.sockets, building=building
+        )
+        wait_fd, ready_fd = os.pipe2(os.O_CLOEXEC)
+        os.write(ready_fd, b"g")
+        try:
+            with closing(wait_fd, seccomp), open_pipes() as (theirs, ours):
+                process.start(order, (*theirs, wait_fd, seccomp))
+                return ours, ready_fd
+        except ServiceFault:
+            os.close(ready_fd)
+            raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A forked process that waits for its order, and its control group."""
+
+    group: Cgroup | None
+    process: SpawnedProcess
+
+    def discard(self) -> None:
+        """Kill the process and remove the group; no bot has used them."""
+        # The process first: it may still be entering the group.
+        self.process.discard()
+        if self.group is not None:
+            self.group.remove()
+
+
+class SandboxedBot:
+    """A bot that runs in a sandbox; implements ``Running``.
+
+    ``control`` is the bot's control group, or its process tree if it has no group.
+    """
+
+    def __init__(
+        self,
+        process: SpawnedProcess,
+        pipes: Pipes,
+        ready_fd: int,
+        control: Cgroup | ProcessTree,
+        uid_lock: int | None,
+        *,
+        supervisor_is_init: bool,
+    ) -> None:
+        self._supervisor_is_init = supervisor_is_init
+        self._process = process
+        self._ready_fd = ready_fd
+        self._control = control
+        self._uid_lock = uid_lock
+        self.pid = process.pid
+        self.stdin, self.stdout, self.stderr = pipes
+        self._exit: Exit | None = None
+        # The methods that run for every decision are the control's own: one call less.
+        self.freeze = control.freeze
+        self.thaw = control.thaw
+        self.cpu_ns = control.cpu_ns
+        self.threads = control.threads
+        self.over_memory = control.over_memory
+        self.memory_peak = control.memory_peak
+        self.pressure_ns = control.pressure_ns
+
+    def closed_stdout(self) -> bool:
+        """True if the bot has closed its stdout, but the first process has not.
+
+        The first process is bwrap, which keeps the bot's pipes open. A supervisor
+        that is PID 1 keeps none, so there the end of the pipe shows everything.
+        """
+        if self._supervisor_is_init:
+            return False
+        pids = {pid for pid in self._control.processes() if pid != self.pid}
+        return bool(pids) and not any(holds(pid, self.stdout) for pid in pids)
+
+    def began(self) -> bool:
+        """True if the sandbox was completed, so that the bot's own program started."""
+        return self._exit is not None or unread(self._ready_fd) == 0
+
+    def kill(self) -> Exit:
+        if self._exit is None:
+            code = self._process.poll()
+            if code is None and not self._supervisor_is_init:
+                # Kill the bot before its parent, because only the parent can reap it.
+                self._control.kill_all_but(self.pid)
+                wait_for_exit(self.pid, _REAP_TIMEOUT_MS)
+            self._control.remove()
+            final_code = self._process.wait()
+            self._exit = _exit(final_code if code is None else code)
+            os.close(self._ready_fd)
+            if self._uid_lock is not None:
+                os.close(self._uid_lock)
+        return self._exit
+
+
+def _exit(code: int) -> Exit:
+    """Return how the bot ended, from the exit code of its supervisor.
+
+    128 + n stands for signal n. If the bot itself exits with such a code, the two
+    cannot be distinguished.
+    """
+    if code < 0:
+        return Exit(None, -code)
+    if 0 < code - _SIGNAL_BASE < signal.NSIG:
+        return Exit(None, code - _SIGNAL_BASE)
+    return Exit(code, None)
+
+
+def absolute_path(program: str) -> str:
+    """Return the path of a program: a name without a slash is in /usr/bin."""
+    return program if "/" in program else f"/usr/bin/{program}"
