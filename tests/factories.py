@@ -46,8 +46,8 @@ from ladder.ratings.models import (
     Rating,
     Season,
 )
-from ladder.tlog.leaves import LeafKind
 from torres.runner.protocol import Limits
+from torres.tlog.leaves import LeafKind
 
 LIMITS = Limits().as_dict()
 NEWCOMER = [25.0, 8.0]

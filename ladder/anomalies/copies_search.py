@@ -7,12 +7,8 @@ import numpy as np
 from ladder.anomalies.findings import AnomalyFinding, FindingKind
 from ladder.anomalies.fingerprints import METHOD, PublicCode
 from ladder.bots.models import SourceFingerprint
-from ladder.ratings.core.anomalies.copies import (
-    CopyFinding,
-    FingerprintedUpload,
-    find_copies,
-)
-from ladder.ratings.core.anomalies.source_sketch import SourceSketch
+from torres.rating.anomalies.copies import CopyFinding, FingerprintedUpload, find_copies
+from torres.rating.anomalies.source_sketch import SourceSketch
 
 MAX_UPLOADS = 20_000
 """Of more uploads the newest ones are compared."""

@@ -19,12 +19,7 @@ from django.db.models import QuerySet
 
 from ladder.bots.house_bots import HOUSE_FOLDER
 from ladder.bots.models import LOST_DIGEST, SourceFingerprint, Submission
-from ladder.ratings.core.anomalies.source_sketch import (
-    Hashes,
-    is_source,
-    run_hashes,
-    sketch,
-)
+from torres.rating.anomalies.source_sketch import Hashes, is_source, run_hashes, sketch
 
 METHOD = 1
 """A change of the method gets the next number. Then all are computed again."""

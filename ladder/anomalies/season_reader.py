@@ -8,11 +8,11 @@ import numpy as np
 
 from ladder.bots.models import Submission
 from ladder.ratings import ledger_reader
-from ladder.ratings.core.anomalies.season_games import SeasonGames
-from ladder.ratings.core.ledger import EntryKind
-from ladder.ratings.core.plackett_luce import MAX_SEATS, Integers, SeasonResults
 from ladder.ratings.ledger_reader import RatedResult
 from ladder.ratings.models import Entry, Season
+from torres.rating.anomalies.season_games import SeasonGames
+from torres.rating.ledger import EntryKind
+from torres.rating.plackett_luce import MAX_SEATS, Integers, SeasonResults
 
 MAX_GAMES = 300_000
 """Of a season with more games the newest ones are examined."""

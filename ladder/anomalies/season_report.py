@@ -17,35 +17,24 @@ from ladder.anomalies.findings import AnomalyFinding, FindingKind
 from ladder.anomalies.models import AnomalyReport
 from ladder.anomalies.season_reader import AnomalySeason, read_season
 from ladder.bots.models import Bot
-from ladder.ratings.core.anomalies.collusion import (
-    CollusionFinding,
-    Gain,
-    find_collusion,
-)
-from ladder.ratings.core.anomalies.sandbagging import (
-    SandbaggingFinding,
-    find_sandbagging,
-)
-from ladder.ratings.core.anomalies.season_games import (
+from ladder.ratings.models import Season
+from torres.rating.anomalies.collusion import CollusionFinding, Gain, find_collusion
+from torres.rating.anomalies.sandbagging import SandbaggingFinding, find_sandbagging
+from torres.rating.anomalies.season_games import (
     Booleans,
     Comparisons,
     comparisons,
     seat_surplus,
 )
-from ladder.ratings.core.anomalies.variants import (
+from torres.rating.anomalies.variants import (
     FRESH_GAMES,
     MANY_VARIANTS,
     MIN_GAMES,
     best_of_many,
 )
-from ladder.ratings.core.plackett_luce import Integers
-from ladder.ratings.core.strengths import (
-    StrengthFit,
-    fit_strengths,
-    logits_per_point,
-)
-from ladder.ratings.core.trueskill import Parameters
-from ladder.ratings.models import Season
+from torres.rating.plackett_luce import Integers
+from torres.rating.strengths import StrengthFit, fit_strengths, logits_per_point
+from torres.rating.trueskill import Parameters
 
 FALSE_DISCOVERY_RATE = 0.05
 """Of both searches that test something together; each gets half."""

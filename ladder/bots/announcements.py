@@ -4,7 +4,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.events.kinds import EventKind
 from ladder.events.outbox import API, publish
 from ladder.public_log.outbox import record
-from ladder.tlog.leaves import LeafKind
+from torres.tlog.leaves import LeafKind
 
 _FOR_EVERYBODY = (EventKind.SUBMISSION_READY, EventKind.SUBMISSION_ACTIVATED)
 """Everybody sees which submission of a bot plays. Other uploads concern their owner."""

@@ -12,15 +12,15 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from ladder.auditing.auditor import AuditReport, Trust, audit as audit_service
-from ladder.auditing.findings import Check
-from ladder.auditing.mirror import AuditFailed
-from ladder.auditing.ratings import SeasonKey
-from ladder.auditing.witness import Witness, witness_key
 from ladder.cli.client import LadderClient, Login, RemoteError, clean_address
 from ladder.cli.replays import printable
 from ladder.cli.results_folder import state_home
-from ladder.tlog.notes import BadKey
+from torres.auditing.auditor import AuditReport, Trust, audit as audit_service
+from torres.auditing.findings import Check
+from torres.auditing.mirror import AuditFailed
+from torres.auditing.ratings import SeasonKey
+from torres.auditing.witness import Witness, witness_key
+from torres.tlog.notes import BadKey
 
 WITNESS_INTERVAL_S = 60.0
 MAX_SHOWN = 50

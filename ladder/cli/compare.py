@@ -1,7 +1,7 @@
 """`torres compare`: a test of whether a new version of a bot is better.
 
 The command plays blocks until a sequential test is sure, and then stops by itself.
-`ladder.ratings.core` has the statistics; this module plays the blocks.
+`torres.rating` has the statistics; this module plays the blocks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from ladder.cli.game_pool import GamePool, LocalGame, LocalResult, PoolSettings
 from ladder.cli.match import announce, progress_bar, warn_of_changes
 from ladder.cli.play import LocalBot, find_bot
 from ladder.cli.results_folder import ResultsFolder, default_folder
-from ladder.ratings.core.blocks import (
+from torres.rating.blocks import (
     GAMES,
     NEW,
     OLD,
@@ -32,8 +32,8 @@ from ladder.ratings.core.blocks import (
     block_score,
     head_to_head,
 )
-from ladder.ratings.core.sprt import SequentialTest, SprtDecision
-from ladder.ratings.core.version_test import VersionTest, VersionVerdict
+from torres.rating.sprt import SequentialTest, SprtDecision
+from torres.rating.version_test import VersionTest, VersionVerdict
 
 DEAD_GAMES = 1
 NOT_BETTER = 3

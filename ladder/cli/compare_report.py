@@ -21,15 +21,15 @@ from ladder.cli.match_report import (
     print_forfeits,
 )
 from ladder.cli.results_folder import ResultsFolder
-from ladder.ratings.core.blocks import GAMES
-from ladder.ratings.core.sprt import SequentialTest
-from ladder.ratings.core.version_report import (
+from torres.rating.blocks import GAMES
+from torres.rating.sprt import SequentialTest
+from torres.rating.version_report import (
     expected_games_left,
     odds_text,
     verdict_sentence,
     version_figures,
 )
-from ladder.ratings.core.version_test import VersionTest, VersionVerdict
+from torres.rating.version_test import VersionTest, VersionVerdict
 
 SHOWN_BLOCKS = 3
 HISTOGRAM_WIDTH = 30

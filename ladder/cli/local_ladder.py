@@ -1,7 +1,7 @@
 """A rated ladder over a folder of bots, with the matchmaker and ratings of the server.
 
 `.torres-ladder/` in the folder holds everything: `ledger.ndjson`, whose first line has
-the rules and whose other lines are ledger entries (`ladder.ratings.core.ledger`),
+the rules and whose other lines are ledger entries (`torres.rating.ledger`),
 `versions/`, a copy of each version's files, and `replays/` of the latest games. The
 ratings are the fold of the entries, so a ladder that was stopped continues. Games are
 played from the copies: a bot that is changed during a game does not change that game.
@@ -30,12 +30,12 @@ from ladder.cli.bot_files import bot_digest, bot_files, with_unique_names
 from ladder.cli.game_pool import GamePool, LocalGame, LocalResult
 from ladder.cli.local_rules import LocalRules
 from ladder.cli.play import LocalBot, find_bot
-from ladder.ratings.core.ledger import EntryKind, LedgerLine, LedgerState, step
-from ladder.ratings.core.pairing import Matchmaker, PairingTerms
-from ladder.ratings.core.pool import BotProfile
-from ladder.ratings.core.trueskill import Parameters, Skill
 from torres.common.errors import LadderError
 from torres.common.locks import locked
+from torres.rating.ledger import EntryKind, LedgerLine, LedgerState, step
+from torres.rating.pairing import Matchmaker, PairingTerms
+from torres.rating.pool import BotProfile
+from torres.rating.trueskill import Parameters, Skill
 from torres.runner.languages import locate
 from torres.runner.sandbox import Level
 

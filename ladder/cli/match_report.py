@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ladder.cli.game_pool import LocalForfeit, LocalResult
-from ladder.ratings.core.betting import confidence_sequence
-from ladder.ratings.core.blocks import beaten_share
+from torres.rating.betting import confidence_sequence
+from torres.rating.blocks import beaten_share
 
 MIB = 1 << 20
 SHOWN_FORFEITS = 5

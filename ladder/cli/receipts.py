@@ -7,17 +7,12 @@ from typing import Any
 
 import click
 
-from ladder.auditing import receipt_check
 from ladder.cli.bot_files import bot_digest
 from ladder.cli.play import find_bot
 from ladder.cli.replays import printable, read_valid
-from ladder.tlog.notes import BadKey, VerifierKey
-from ladder.tlog.receipts import (
-    MAX_RECEIPT_BYTES,
-    BadReceipt,
-    Receipt,
-    parse_receipt,
-)
+from torres.auditing import receipt_check
+from torres.tlog.notes import BadKey, VerifierKey
+from torres.tlog.receipts import MAX_RECEIPT_BYTES, BadReceipt, Receipt, parse_receipt
 
 PROVED, NOT_PROVED = 0, 1  # the exit codes
 BAD_ARGUMENT = 2

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ladder.cli import tournament_folder
 from ladder.cli.tournament_folder import TournamentFolder
-from ladder.tournaments.formats.tiebreaks import format_points
+from torres.formats.tiebreaks import format_points
 from torres.runner.sandbox import LEVELS, Level, Sandbox, open_sandbox
 
 MAX_JOBS = 64

@@ -1,7 +1,7 @@
 """A tournament in a folder: what `torres tournament` reads, plays and resumes.
 
 The replays in the folder are the whole state. After each round of games the file, the
-replays and the plan (`ladder.tournaments.formats.plan`) determine which games come
+replays and the plan (`torres.formats.plan`) determine which games come
 next, so a run that was killed resumes with the game that was running. The seed of each
 game follows from the tournament's seed and the game's place in the schedule.
 """
@@ -21,16 +21,13 @@ from engine.referee import ServiceFault
 from engine.rulesets import MIN_SEATS, resolve
 from ladder.cli.bot_files import bot_digest, with_unique_names
 from ladder.cli.play import GameFiles, GameRunner, LocalBot, find_bot
-from ladder.ratings.description import rules_problems
-from ladder.tournaments.formats.config import (
-    BadConfig,
-    Config,
-    max_entrants,
-    read_config,
-)
-from ladder.tournaments.formats.plan import plan_fixtures
-from ladder.tournaments.formats.standings import Standings
-from ladder.tournaments.formats.values import (
+from torres.common.documents import DocumentReader
+from torres.common.errors import LadderError
+from torres.common.quoting import quoted
+from torres.formats.config import BadConfig, Config, max_entrants, read_config
+from torres.formats.plan import plan_fixtures
+from torres.formats.standings import Standings
+from torres.formats.values import (
     FixtureKey,
     FixtureRecord,
     FixtureResult,
@@ -39,9 +36,7 @@ from ladder.tournaments.formats.values import (
     effective_result,
     match_result,
 )
-from torres.common.documents import DocumentReader
-from torres.common.errors import LadderError
-from torres.common.quoting import quoted
+from torres.rating.description import rules_problems
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.limits import read_limits
 from torres.runner.protocol import Limits

@@ -29,9 +29,9 @@ from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms, PlannedMatch
 from ladder.moderation.containment import Containment, Unit, UnitKind
-from ladder.ratings.core.blocks import GAMES, NEW, block_score
-from ladder.ratings.core.sprt import SprtDecision
-from ladder.ratings.core.version_test import resumed
+from torres.rating.blocks import GAMES, NEW, block_score
+from torres.rating.sprt import SprtDecision
+from torres.rating.version_test import resumed
 
 IDLE_GAMES_PER_SLOT = 2
 """Workers are idle if fewer games than this are open for each slot. A ladder that plays

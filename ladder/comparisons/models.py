@@ -11,9 +11,9 @@ from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import MAX_REASON_CHARS, Match
-from ladder.ratings.core.blocks import GAMES, BlockGame, head_to_head
-from ladder.ratings.core.sprt import SequentialTest
 from ladder.ratings.models import Ladder
+from torres.rating.blocks import GAMES, BlockGame, head_to_head
+from torres.rating.sprt import SequentialTest
 
 
 class ComparisonStatus(models.TextChoices):

@@ -17,10 +17,10 @@ from ladder.comparisons.models import (
     VersionComparison,
 )
 from ladder.games.models import OPEN, Attempt, Game, GameStatus, Match, Seat
-from ladder.ratings.core.blocks import GAMES
-from ladder.ratings.core.sprt import EQUAL
-from ladder.ratings.core.version_report import expected_games_left, version_figures
-from ladder.ratings.core.version_test import VersionTest, resumed
+from torres.rating.blocks import GAMES
+from torres.rating.sprt import EQUAL
+from torres.rating.version_report import expected_games_left, version_figures
+from torres.rating.version_test import VersionTest, resumed
 
 QUOTA_PERIOD = timedelta(hours=24)
 SHOWN_BLOCKS = 5

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from engine.rulesets import MAX_SEATS, MIN_SEATS
 from ladder.comparisons import services
 from ladder.comparisons.models import ComparisonStatus, VersionComparison
-from ladder.ratings.core.version_test import VersionVerdict
+from torres.rating.version_test import VersionVerdict
 
 MAX_NUMBER = 2**31 - 1
 

@@ -15,11 +15,11 @@ from ladder.comparisons import selectors
 from ladder.comparisons.models import ComparisonStatus, VersionComparison
 from ladder.games import services as games
 from ladder.games.models import MAX_REASON_CHARS
-from ladder.ratings.core.blocks import GAMES
-from ladder.ratings.core.sprt import SequentialTest
-from ladder.ratings.description import check_ladder, read_tables
 from ladder.ratings.models import Ladder
 from torres.common.errors import LadderError, TooMany
+from torres.rating.blocks import GAMES
+from torres.rating.description import check_ladder, read_tables
+from torres.rating.sprt import SequentialTest
 
 MAX_COMPARISONS = 10
 """The comparisons that an owner may start within `selectors.QUOTA_PERIOD`."""

@@ -1,7 +1,7 @@
 """Give planned matches their seeds, which follow from the public log.
 
 The seed of a match follows from the secret of a batch, from the plan, and from the
-root of a signed tree with this plan in it (`ladder.tlog.decks`). Until then the match
+root of a signed tree with this plan in it (`torres.tlog.decks`). Until then the match
 has no seed, and its games are not played.
 """
 
@@ -12,7 +12,7 @@ from ladder.games import sql
 from ladder.games.models import OPEN, Game
 from ladder.public_log import batches, tree
 from ladder.public_log.keys import LogKey
-from ladder.tlog.decks import DealInputs, match_seed
+from torres.tlog.decks import DealInputs, match_seed
 
 DEALS_AT_ONCE = 500
 

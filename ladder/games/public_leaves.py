@@ -14,7 +14,7 @@ from ladder.bots.models import Submission
 from ladder.games.models import Attempt, Game, GameStatus, Match
 from ladder.public_log import outbox
 from ladder.public_log.outbox import NewLeaf
-from ladder.tlog.leaves import LeafKind, canonical, replay_digest
+from torres.tlog.leaves import LeafKind, canonical, replay_digest
 
 
 def is_logged(kind: str) -> bool:

@@ -26,7 +26,7 @@ from ladder.games.models import (
     Worker,
 )
 from ladder.public_log.models import DeckBatch, LogHead, LogLeaf, PendingLeaf
-from ladder.tlog.leaves import LeafKind
+from torres.tlog.leaves import LeafKind
 
 _GAME, _SEAT, _ATTEMPT, _ANSWER, _LOG, _LOG_USE, _WORKER, _MATCH = (
     model._meta.db_table  # noqa: SLF001 -- the documented way to a table's name

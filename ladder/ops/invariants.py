@@ -14,8 +14,8 @@ from engine import replay, replay_format
 from ladder.games import replays, selectors
 from ladder.games.models import Attempt, Game, GameStatus, Seat, tied_ranks
 from ladder.ratings import rebuild
-from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.models import Season
+from torres.rating.ledger import EntryKind
 
 WITH_RESULT = (GameStatus.FINISHED, GameStatus.VOIDED)
 MAX_COMPLAINTS = 3

@@ -14,8 +14,8 @@ from django.db.models.functions import Now
 from ladder.public_log.keys import LogKey
 from ladder.public_log.models import DeckBatch
 from ladder.public_log.outbox import record
-from ladder.tlog.decks import commitment
-from ladder.tlog.leaves import LeafKind
+from torres.tlog.decks import commitment
+from torres.tlog.leaves import LeafKind
 
 MATCHES = 1024
 """A batch gets no more matches than about this number."""

@@ -6,16 +6,10 @@ from django.conf import settings
 
 from ladder.public_log import tree
 from ladder.public_log.models import Cosignature
-from ladder.tlog.checkpoints import TreeHead, parse_head
-from ladder.tlog.merkle import root_at
-from ladder.tlog.notes import (
-    BadNote,
-    SignedNote,
-    VerifierKey,
-    cosigned_at,
-    parse_note,
-)
 from torres.common.errors import LadderError
+from torres.tlog.checkpoints import TreeHead, parse_head
+from torres.tlog.merkle import root_at
+from torres.tlog.notes import BadNote, SignedNote, VerifierKey, cosigned_at, parse_note
 
 
 class BadCosignature(LadderError):

@@ -11,8 +11,8 @@ from pathlib import Path
 import structlog
 from django.conf import settings
 
-from ladder.tlog.checkpoints import TreeHead
-from ladder.tlog.notes import decoded
+from torres.tlog.checkpoints import TreeHead
+from torres.tlog.notes import decoded
 
 log = structlog.get_logger()
 

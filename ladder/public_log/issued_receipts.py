@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from ladder.public_log import tree
 from ladder.public_log.models import Cosignature, LogHead, LogLeaf
-from ladder.tlog.leaves import LeafKind, parse_leaf
-from ladder.tlog.merkle import inclusion_proof
-from ladder.tlog.receipts import Receipt
 from torres.common.errors import LadderError
+from torres.tlog.leaves import LeafKind, parse_leaf
+from torres.tlog.merkle import inclusion_proof
+from torres.tlog.receipts import Receipt
 
 
 class NoReceipt(LadderError):

@@ -13,9 +13,9 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from ladder.common.private_files import make_data_folder
-from ladder.tlog import decks
-from ladder.tlog.notes import BadKey, SigningKey
 from torres.common.write_once import write_once
+from torres.tlog import decks
+from torres.tlog.notes import BadKey, SigningKey
 
 _DECKS_LABEL = b"torres-decks-key/1"
 

@@ -8,7 +8,7 @@ into a `LogBundle`, which is small because similar texts compress well.
 from django.db import models
 from django.db.models.functions import Now
 
-from ladder.tlog.leaves import LeafKind
+from torres.tlog.leaves import LeafKind
 
 MAX_KIND_LENGTH = 20
 MAX_ORIGIN_LENGTH = 200

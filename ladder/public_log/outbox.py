@@ -12,7 +12,7 @@ from django.db.transaction import TransactionManagementError
 
 from ladder.public_log import sql
 from ladder.public_log.models import PendingLeaf, SealedLeaf
-from ladder.tlog.leaves import LeafKind, canonical
+from torres.tlog.leaves import LeafKind, canonical
 
 
 class NewLeaf(NamedTuple):

@@ -18,11 +18,11 @@ from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import LogKey
 from ladder.public_log.models import DeckBatch, LogHead
 from ladder.public_log.sql import LeafRow, SealedRow, TakenRow
-from ladder.tlog.checkpoints import TreeHead
-from ladder.tlog.leaves import LeafKind, canonical, leaf_text, new_salt, seal
-from ladder.tlog.merkle import EMPTY_ROOT, Frontier, leaf_hash
-from ladder.tlog.notes import SignedNote
-from ladder.tlog.tiles import TILE_WIDTH, subtree_root
+from torres.tlog.checkpoints import TreeHead
+from torres.tlog.leaves import LeafKind, canonical, leaf_text, new_salt, seal
+from torres.tlog.merkle import EMPTY_ROOT, Frontier, leaf_hash
+from torres.tlog.notes import SignedNote
+from torres.tlog.tiles import TILE_WIDTH, subtree_root
 
 LEAVES_AT_ONCE = 2000
 LOOKED_UP = (

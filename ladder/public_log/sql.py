@@ -24,7 +24,7 @@ from ladder.public_log.models import (
     PendingLeaf,
     SealedLeaf,
 )
-from ladder.tlog.leaves import LeafKind
+from torres.tlog.leaves import LeafKind
 
 _HEAD, _LEAF, _PENDING, _SEALED, _BUNDLE, _TILE = (
     model._meta.db_table  # noqa: SLF001 -- the documented way to a table's name

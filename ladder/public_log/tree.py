@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import zstandard
 
 from ladder.public_log.models import LogBundle, LogHead, LogLeaf, LogTile
-from ladder.tlog.merkle import HASH_BYTES
-from ladder.tlog.tiles import (
+from torres.tlog.merkle import HASH_BYTES
+from torres.tlog.tiles import (
     MAX_LEVEL,
     TILE_WIDTH,
     TileAddress,

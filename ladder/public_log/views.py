@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from ladder.public_log import cosignatures, issued_receipts, tree
-from ladder.tlog.receipts import SUFFIX
-from ladder.tlog.tiles import BUNDLES, MAX_LEVEL, TILE_WIDTH, TileAddress
 from torres.common.errors import LadderError
+from torres.tlog.receipts import SUFFIX
+from torres.tlog.tiles import BUNDLES, MAX_LEVEL, TILE_WIDTH, TileAddress
 
 TEXT = "text/plain; charset=utf-8"
 FOREVER = "public, max-age=31536000, immutable"

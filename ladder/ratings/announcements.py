@@ -7,9 +7,9 @@ from ladder.bots.models import Bot
 from ladder.events.kinds import EventKind
 from ladder.events.models import Event
 from ladder.events.outbox import API, event, publish, publish_all
-from ladder.ratings.core.ledger import EntryKind
-from ladder.ratings.core.trueskill import Skill
 from ladder.ratings.models import Entry, Season
+from torres.rating.ledger import EntryKind
+from torres.rating.trueskill import Skill
 
 MAX_LISTED = 100
 """A correction may change thousands of bots. Then the event only counts them."""

@@ -12,9 +12,9 @@ from ladder.bots.selectors import belongs_to_somebody
 from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms
-from ladder.ratings.description import check_ladder
 from ladder.ratings.models import Challenge, Ladder, Membership
 from torres.common.errors import LadderError, TooMany
+from torres.rating.description import check_ladder
 
 MAX_CHALLENGES = 20
 """The challenges that an owner may request within `QUOTA_PERIOD`."""

@@ -9,9 +9,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from ladder.ratings import ledger_reader
-from ladder.ratings.core.ledger import EntryKind, LedgerState
 from ladder.ratings.ledger_reader import RatedGame
 from ladder.ratings.models import Checkpoint, Entry
+from torres.rating.ledger import EntryKind, LedgerState
 
 CHECKPOINT_EVERY = 2000
 """A checkpoint is saved each time that this many entries were appended."""

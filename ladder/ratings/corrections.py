@@ -15,11 +15,11 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from ladder.games.models import GameStatus
 from ladder.ratings import checkpoints, ledger_reader, selectors
-from ladder.ratings.core import ledger
-from ladder.ratings.core.ledger import EntryKind, LedgerState
 from ladder.ratings.ledger_reader import RatedGame
 from ladder.ratings.ledger_writer import LedgerBatch, LedgerConflict, append
 from ladder.ratings.models import Checkpoint, Entry, Pairing, Season
+from torres.rating import ledger
+from torres.rating.ledger import EntryKind, LedgerState
 
 INLINE_ENTRIES = 4000
 """A pass over at most this many entries takes some 0.2 s. The dispatcher makes longer

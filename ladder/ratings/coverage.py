@@ -13,8 +13,8 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from ladder.games.models import Game, GameStatus
-from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.models import Entry, Season
+from torres.rating.ledger import EntryKind
 
 SHOWN_GAMES = 5
 POLL_INTERVAL_S = 0.5

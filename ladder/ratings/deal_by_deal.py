@@ -12,10 +12,10 @@ from statistics import fmean, stdev
 
 from ladder.games.models import GameStatus, Seat
 from ladder.games.shared_deals import deal_of
-from ladder.ratings.core.blocks import beaten_share
-from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.leaderboard import INTERVAL_95_SDS
 from ladder.ratings.models import Rating, RatingPoint, Season
+from torres.rating.blocks import beaten_share
+from torres.rating.ledger import EntryKind
 
 LATEST_GAMES = 1_000
 """The latest games of each bot are searched for deals that both have played."""

@@ -13,14 +13,10 @@ from django.db import IntegrityError, transaction
 
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
-from ladder.ratings.description import (
-    BadLadder,
-    LadderDescription,
-    ladder_problems,
-)
 from ladder.ratings.models import Ladder
 from torres.common.documents import DocumentReader
 from torres.common.quoting import quoted
+from torres.rating.description import BadLadder, LadderDescription, ladder_problems
 from torres.runner.protocol import Limits
 
 PARAMETERS = ("mu", "sigma", "beta", "tau")

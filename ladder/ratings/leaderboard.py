@@ -8,8 +8,6 @@ from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from ladder.bots.models import Bot
 from ladder.common.fixed_query import preparing_cursor
-from ladder.ratings.core.pool import NEWCOMER_GAMES
-from ladder.ratings.core.trueskill import Skill
 from ladder.ratings.models import (
     Entry,
     Ladder,
@@ -17,6 +15,8 @@ from ladder.ratings.models import (
     RatingPoint,
     Season,
 )
+from torres.rating.pool import NEWCOMER_GAMES
+from torres.rating.trueskill import Skill
 
 ONE_SIDED_95_SDS = 1.645
 """Standard deviations of a difference from which its sign is sure with 95 %."""

@@ -13,15 +13,15 @@ from django.db.models.functions import Cast, Coalesce
 
 from ladder.games.models import GameStatus
 from ladder.games.shared_deals import deal_of
-from ladder.ratings.core.ledger import (
+from ladder.ratings.models import Entry, Rating, Season
+from torres.rating.ledger import (
     BotState,
     EntryKind,
     LedgerLine,
     LedgerState,
     RatingChange,
 )
-from ladder.ratings.core.trueskill import Parameters, Skill
-from ladder.ratings.models import Entry, Rating, Season
+from torres.rating.trueskill import Parameters, Skill
 
 PAGE_ROWS = 2000
 """Entries that are read from the database at a time."""

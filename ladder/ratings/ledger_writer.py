@@ -13,11 +13,11 @@ from typing import Any
 from django.db import transaction
 
 from ladder.ratings import announcements, checkpoints, public_leaves
-from ladder.ratings.core import ledger
-from ladder.ratings.core.ledger import BotState, EntryKind, LedgerLine, LedgerState
 from ladder.ratings.ledger_reader import STATE_COLUMNS, stored_state
 from ladder.ratings.models import Entry, Rating, Season
 from torres.common.errors import LadderError
+from torres.rating import ledger
+from torres.rating.ledger import BotState, EntryKind, LedgerLine, LedgerState
 
 ROWS_PER_STATEMENT = 2000
 

@@ -23,12 +23,12 @@ from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms, PlannedMatch
 from ladder.ratings import selectors
-from ladder.ratings.core.pairing import Matchmaker, PairingTerms, Seating
-from ladder.ratings.core.trueskill import Parameters
-from ladder.ratings.description import check_ladder
 from ladder.ratings.models import Membership, Pairing, Season
 from ladder.ratings.seasons import finalists, locked_status
 from ladder.ratings.selectors import EligibleBot
+from torres.rating.description import check_ladder
+from torres.rating.pairing import Matchmaker, PairingTerms, Seating
+from torres.rating.trueskill import Parameters
 
 RELOAD_S = 60.0
 """The whole pool is read again this often: bans, voids, renames, bots that return."""

@@ -14,15 +14,15 @@ from django.db.models.functions import Now
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, Match
 from ladder.moderation.models import MAX_WHY_LENGTH
-from ladder.ratings.core.ledger import EntryKind
-from ladder.ratings.core.trueskill import SHOWN_RATING_SIGMAS
-from ladder.ratings.description import (
+from torres.common.documents import naming_problems
+from torres.rating.description import (
     BadLadder,
     LadderDescription,
     ladder_problems,
     read_tables,
 )
-from torres.common.documents import naming_problems
+from torres.rating.ledger import EntryKind
+from torres.rating.trueskill import SHOWN_RATING_SIGMAS
 
 KINDS_WITH_GAME = [EntryKind.GAME.value, EntryKind.VOID.value]
 

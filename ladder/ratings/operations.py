@@ -17,8 +17,8 @@ from ladder.moderation.audit import Operator
 from ladder.moderation.bots import retire
 from ladder.moderation.models import AuditEntry
 from ladder.ratings import ledger_writer, rater, seasons, voids
-from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.models import Ladder, Season
+from torres.rating.ledger import EntryKind
 
 Kind = AuditEntry.Kind
 

@@ -14,9 +14,9 @@ from django.db import connection
 from ladder.bots.models import Bot
 from ladder.common.fixed_query import preparing_cursor
 from ladder.ratings import skill_snapshots
-from ladder.ratings.core.trueskill import SHOWN_RATING_SIGMAS, Skill
 from ladder.ratings.leaderboard import INTERVAL_95_SDS, are_tied
 from ladder.ratings.models import Season
+from torres.rating.trueskill import SHOWN_RATING_SIGMAS, Skill
 
 # To compose it with the ORM for each step of a bisection costs more than to run it.
 _IS_BEFORE = """

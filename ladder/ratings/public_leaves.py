@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ladder.public_log.outbox import NewLeaf, record_all
-from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.models import Entry, Season
-from ladder.tlog.leaves import LeafKind
+from torres.rating.ledger import EntryKind
+from torres.tlog.leaves import LeafKind
 
 
 def record_entries(season: Season, entries: Sequence[Entry]) -> None:

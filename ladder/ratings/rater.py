@@ -18,10 +18,10 @@ from ladder.common import tracing
 from ladder.games import blame, match_traces, services as games
 from ladder.games.models import OPEN, Game, GameStatus, Seat
 from ladder.ratings import corrections, memberships
-from ladder.ratings.core import ledger
-from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.ledger_writer import LedgerBatch, LedgerConflict, append
 from ladder.ratings.models import Entry, Membership, Pairing, Rating, Season
+from torres.rating import ledger
+from torres.rating.ledger import EntryKind
 
 BATCH_GAMES = 50
 BENCH_AFTER = 4

@@ -15,12 +15,12 @@ from django.db.models import F
 
 from ladder.games.models import Game
 from ladder.ratings import checkpoints, coverage, ledger_reader, summaries
-from ladder.ratings.core import verification
-from ladder.ratings.core.ledger import EntryKind, LedgerLine, LedgerState
-from ladder.ratings.core.verification import Verification, VoidGroup
 from ladder.ratings.corrections import SeasonFold
 from ladder.ratings.ledger_writer import LedgerConflict, store_ratings
 from ladder.ratings.models import Checkpoint, Entry, Pairing, Season
+from torres.rating import verification
+from torres.rating.ledger import EntryKind, LedgerLine, LedgerState
+from torres.rating.verification import Verification, VoidGroup
 
 MAX_COMPLAINTS = 20
 MAX_REBUILD_ATTEMPTS = 3

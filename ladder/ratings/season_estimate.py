@@ -13,12 +13,12 @@ from django.db import IntegrityError, transaction
 
 from ladder.bots.models import Submission
 from ladder.ratings import ledger_reader
-from ladder.ratings.core.plackett_luce import MAX_SEATS, Integers, SeasonResults
-from ladder.ratings.core.rank_sets import rank_sets, top_probabilities
-from ladder.ratings.core.strengths import fit_strengths, logits_per_point
-from ladder.ratings.core.trueskill import Parameters
 from ladder.ratings.ledger_reader import MatchResult
 from ladder.ratings.models import Rating, Season, SecondOpinion, SecondOpinionRow
+from torres.rating.plackett_luce import MAX_SEATS, Integers, SeasonResults
+from torres.rating.rank_sets import rank_sets, top_probabilities
+from torres.rating.strengths import fit_strengths, logits_per_point
+from torres.rating.trueskill import Parameters
 
 MAX_SUBMISSIONS = 3_000
 """The fit needs some matrices with a row and a column for each submission.

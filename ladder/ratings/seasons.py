@@ -13,11 +13,11 @@ from ladder.games import services as games
 from ladder.games.models import Game, GameStatus
 from ladder.games.services import NotNow
 from ladder.ratings import announcements, corrections, ledger_writer, rater, selectors
-from ladder.ratings.core import stopping_rule
-from ladder.ratings.core.ledger import EntryKind
-from ladder.ratings.core.trueskill import Parameters
-from ladder.ratings.description import check_ladder, read_tables
 from ladder.ratings.models import Ladder, Season
+from torres.rating import stopping_rule
+from torres.rating.description import check_ladder, read_tables
+from torres.rating.ledger import EntryKind
+from torres.rating.trueskill import Parameters
 
 Status = Season.Status
 MAX_PRIZES = 1000

@@ -15,10 +15,10 @@ from ladder.bots.models import Bot, Submission
 from ladder.bots.selectors import belongs_to_somebody
 from ladder.common.fixed_query import ComposedQuery, FixedQuery, composed
 from ladder.games.models import OPEN, Attempt, Game, GameStatus, Seat
-from ladder.ratings.core.pool import BotProfile
-from ladder.ratings.core.trueskill import Skill
 from ladder.ratings.models import Ladder, Membership, Pairing, Rating, Season
 from torres.checking.forms import GameForm
+from torres.rating.pool import BotProfile
+from torres.rating.trueskill import Skill
 from torres.runner.protocol import Limits
 
 log = structlog.get_logger()

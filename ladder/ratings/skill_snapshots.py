@@ -10,8 +10,8 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 
 from ladder.ratings import ledger_reader
-from ladder.ratings.core.ledger import RatingChange
 from ladder.ratings.models import SkillSnapshot
+from torres.rating.ledger import RatingChange
 
 SNAPSHOT_ENTRIES = 2000
 """A snapshot takes 24 bytes for each bot, so fewer entries would take much space."""

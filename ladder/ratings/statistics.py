@@ -15,14 +15,6 @@ from django.db.models.functions import Coalesce
 
 from ladder.bots.models import Bot
 from ladder.ratings import leaderboard
-from ladder.ratings.core.ledger import EntryKind
-from ladder.ratings.core.trueskill import (
-    SHOWN_RATING_SIGMAS,
-    Parameters,
-    Skill,
-    higher_skill_probability,
-    win_probability,
-)
 from ladder.ratings.leaderboard import INTERVAL_95_SDS
 from ladder.ratings.models import (
     MeetingSummary,
@@ -30,6 +22,14 @@ from ladder.ratings.models import (
     RatingPoint,
     Season,
     SeatSummary,
+)
+from torres.rating.ledger import EntryKind
+from torres.rating.trueskill import (
+    SHOWN_RATING_SIGMAS,
+    Parameters,
+    Skill,
+    higher_skill_probability,
+    win_probability,
 )
 
 CONFIDENCE = 0.95

@@ -20,8 +20,6 @@ from django.db.models import F, QuerySet
 
 from ladder.games.models import Seat
 from ladder.ratings import skill_snapshots
-from ladder.ratings.core.ledger import EntryKind, RatingChange
-from ladder.ratings.core.tallies import Tallies
 from ladder.ratings.models import (
     Entry,
     MeetingSummary,
@@ -31,6 +29,8 @@ from ladder.ratings.models import (
     SkillSnapshot,
     SummaryCursor,
 )
+from torres.rating.ledger import EntryKind, RatingChange
+from torres.rating.tallies import Tallies
 
 BATCH_ENTRIES = 1000
 ROWS_PER_STATEMENT = 200

@@ -20,22 +20,22 @@ from ladder.games.services import MatchTerms, PlannedMatch
 from ladder.moderation.containment import Containment, Unit, UnitKind
 from ladder.tournaments import announcements, corrections, selectors, services
 from ladder.tournaments.description import check
-from ladder.tournaments.formats.config import Config, Format
-from ladder.tournaments.formats.plan import plan_fixtures
-from ladder.tournaments.formats.values import (
-    MAIN,
-    FixtureKey,
-    FixtureRecord,
-    FixtureResult,
-    SeededEntrant,
-    effective_result,
-)
 from ladder.tournaments.models import (
     Entrant,
     Fixture,
     FixtureSeat,
     Tournament,
     TournamentStatus,
+)
+from torres.formats.config import Config, Format
+from torres.formats.plan import plan_fixtures
+from torres.formats.values import (
+    MAIN,
+    FixtureKey,
+    FixtureRecord,
+    FixtureResult,
+    SeededEntrant,
+    effective_result,
 )
 
 OPEN_GAMES_PER_SLOT = 3

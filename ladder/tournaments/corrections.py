@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from ladder.games import services as games
 from ladder.tournaments import selectors, services
-from ladder.tournaments.formats.config import Config
-from ladder.tournaments.formats.plan import may_reopen
-from ladder.tournaments.formats.values import FixtureResult, match_result
 from ladder.tournaments.models import Fixture, Tournament
+from torres.formats.config import Config
+from torres.formats.plan import may_reopen
+from torres.formats.values import FixtureResult, match_result
 
 RETRY_DELAYS = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10))
 """The time after the last failure before each of the retries."""

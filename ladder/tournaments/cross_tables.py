@@ -12,9 +12,9 @@ from itertools import permutations
 
 from django.db.models import Count
 
-from ladder.tournaments.formats.standings import Standings
-from ladder.tournaments.formats.values import FixtureKey, FixtureRecord, ResultKind
 from ladder.tournaments.models import Entrant, FixtureSeat, Tournament
+from torres.formats.standings import Standings
+from torres.formats.values import FixtureKey, FixtureRecord, ResultKind
 
 MAX_ROWS = 30
 """A table has the entrants of the first ranks only, if there are more of them."""

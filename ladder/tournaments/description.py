@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 from engine.rulesets import MIN_SEATS
-from ladder.ratings.description import rules_problems
-from ladder.tournaments.formats.config import BadConfig, read_config
 from torres.common.errors import BadFields
+from torres.formats.config import BadConfig, read_config
+from torres.rating.description import rules_problems
 from torres.runner.limits import BadLimits, read_limits
 
 DATES = ("opens_at", "closes_at", "starts_at")

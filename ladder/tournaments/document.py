@@ -24,15 +24,10 @@ from ladder.tournaments.description import (
     past_dates,
     problems,
 )
-from ladder.tournaments.formats.config import (
-    BadConfig,
-    Config,
-    max_entrants,
-    read_config,
-)
 from ladder.tournaments.models import RESERVED_SLUGS, Tournament, default_limits
 from torres.common.documents import MAX_SLUG_LENGTH, DocumentReader
 from torres.common.quoting import quoted
+from torres.formats.config import BadConfig, Config, max_entrants, read_config
 
 MAX_SAME_NAME = 100
 FORMAT_KEYS = tuple(Config.__dataclass_fields__)

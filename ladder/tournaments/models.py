@@ -20,8 +20,8 @@ from ladder.tournaments.description import (
     past_dates,
     problems,
 )
-from ladder.tournaments.formats.values import ResultKind
 from torres.common.documents import naming_problems
+from torres.formats.values import ResultKind
 from torres.runner.protocol import Limits
 
 MAX_NOTE_LENGTH = 300

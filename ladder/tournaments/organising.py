@@ -20,7 +20,6 @@ from ladder.moderation.models import AuditEntry
 from ladder.tournaments import announcements, corrections, services
 from ladder.tournaments.description import BadTournament
 from ladder.tournaments.document import TournamentDocument, bot_slug
-from ladder.tournaments.formats.config import max_entrants, read_config
 from ladder.tournaments.models import (
     BEFORE_THE_START,
     Entrant,
@@ -30,6 +29,7 @@ from ladder.tournaments.models import (
 from ladder.tournaments.services import CannotEnter, WrongTournamentStatus
 from torres.common.errors import LadderError, TooMany
 from torres.common.quoting import quoted
+from torres.formats.config import max_entrants, read_config
 
 
 class UnknownBot(LadderError):

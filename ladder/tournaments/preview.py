@@ -8,15 +8,10 @@ from django.db.models import Avg, F, Sum
 from ladder.games import selectors as games
 from ladder.games.models import Attempt
 from ladder.tournaments.document import TournamentDocument
-from ladder.tournaments.formats.config import (
-    BadConfig,
-    Config,
-    max_entrants,
-    read_config,
-)
-from ladder.tournaments.formats.forecast import forecast
 from ladder.tournaments.models import Tournament
 from ladder.tournaments.services import MIN_ENTRANTS
+from torres.formats.config import BadConfig, Config, max_entrants, read_config
+from torres.formats.forecast import forecast
 
 SUPPOSED_ENTRANTS = 8
 SUPPOSED_GAME_S = 30.0

@@ -20,21 +20,21 @@ from django.db.models.lookups import GreaterThan
 
 from ladder.bots.models import Bot
 from ladder.games.models import OPEN, Attempt, Game, GameStatus, Match, Seat
-from ladder.tournaments.formats.config import Config, read_config
-from ladder.tournaments.formats.values import (
-    FixtureKey,
-    FixtureRecord,
-    FixtureResult,
-    GameResult,
-    ResultKind,
-    SeededEntrant,
-)
 from ladder.tournaments.models import (
     Entrant,
     Fixture,
     FixtureSeat,
     Tournament,
     TournamentStatus,
+)
+from torres.formats.config import Config, read_config
+from torres.formats.values import (
+    FixtureKey,
+    FixtureRecord,
+    FixtureResult,
+    GameResult,
+    ResultKind,
+    SeededEntrant,
 )
 
 MAX_RETRIES = 3

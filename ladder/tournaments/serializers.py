@@ -6,9 +6,9 @@ from rest_framework import serializers
 
 from ladder.bots.serializers import TextField
 from ladder.moderation.models import MAX_WHY_LENGTH
-from ladder.tournaments.formats.config import ELIMINATIONS, Format, TieBreak
 from ladder.tournaments.models import Entrant, Tournament
 from ladder.tournaments.organising import MAX_SEED, possible_steps
+from torres.formats.config import ELIMINATIONS, Format, TieBreak
 
 
 class TournamentSerializer(serializers.ModelSerializer[Tournament]):

@@ -19,8 +19,6 @@ from ladder.games.models import Game
 from ladder.ratings.models import Rating, Season
 from ladder.tournaments import announcements
 from ladder.tournaments.description import BadTournament, check, past_dates
-from ladder.tournaments.formats.config import BadConfig, max_entrants, read_config
-from ladder.tournaments.formats.values import FixtureResult
 from ladder.tournaments.models import (
     BEFORE_THE_START,
     MAX_NOTE_LENGTH,
@@ -31,6 +29,8 @@ from ladder.tournaments.models import (
     TournamentStatus,
 )
 from torres.common.errors import Conflict, LadderError
+from torres.formats.config import BadConfig, max_entrants, read_config
+from torres.formats.values import FixtureResult
 
 MIN_ENTRANTS = 2
 EDITABLE_ALWAYS = frozenset({"name", "organiser"})

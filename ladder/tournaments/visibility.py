@@ -23,9 +23,6 @@ from ladder.games import visibility as games
 from ladder.games.models import Game
 from ladder.tournaments import selectors
 from ladder.tournaments.cross_tables import CrossTables, cross_tables
-from ladder.tournaments.formats.elimination import Contest, Slot
-from ladder.tournaments.formats.standings import Standings
-from ladder.tournaments.formats.values import FINAL, LOSERS, MAIN, FixtureRecord
 from ladder.tournaments.models import (
     Entrant,
     Fixture,
@@ -34,6 +31,9 @@ from ladder.tournaments.models import (
     TournamentStatus,
 )
 from torres.common.errors import LadderError
+from torres.formats.elimination import Contest, Slot
+from torres.formats.standings import Standings
+from torres.formats.values import FINAL, LOSERS, MAIN, FixtureRecord
 
 EntrantRows = Mapping[int, Entrant]
 """The entrants of a tournament with their bots, by primary key."""

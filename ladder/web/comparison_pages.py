@@ -8,9 +8,9 @@ from ladder.bots.models import Bot, Submission
 from ladder.comparisons import selectors, services
 from ladder.comparisons.models import ComparisonStatus, VersionComparison
 from ladder.comparisons.selectors import ComparisonReport
-from ladder.ratings.core.sprt import SequentialTest
-from ladder.ratings.core.version_report import odds_text, verdict_sentence
 from ladder.ratings.models import Ladder, Season
+from torres.rating.sprt import SequentialTest
+from torres.rating.version_report import odds_text, verdict_sentence
 
 MAX_COMPARISONS_SHOWN = 5
 

@@ -23,9 +23,9 @@ from django.utils import timezone
 
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, Seat
-from ladder.ratings.core.ledger import EntryKind
-from ladder.ratings.core.trueskill import SHOWN_RATING_SIGMAS
 from ladder.ratings.models import Membership, Rating, RatingPoint, Season
+from torres.rating.ledger import EntryKind
+from torres.rating.trueskill import SHOWN_RATING_SIGMAS
 
 CHANGE_PERIOD = timedelta(days=1)
 MAX_OWN_BOTS = 100

@@ -13,12 +13,12 @@ from ladder.games.installed_languages import InstalledLanguage, installed_langua
 from ladder.games.models import Game, GameStatus, Match
 from ladder.games.shared_deals import undecided
 from ladder.ratings import leaderboard, ledger_reader
-from ladder.ratings.core.ledger import EntryKind, LedgerLine, RatingChange
-from ladder.ratings.core.trueskill import Skill
-from ladder.ratings.description import BadLadder, read_tables
 from ladder.ratings.models import Ladder, Membership, Season
 from ladder.tournaments import visibility as tournaments
 from ladder.tournaments.models import Tournament
+from torres.rating.description import BadLadder, read_tables
+from torres.rating.ledger import EntryKind, LedgerLine, RatingChange
+from torres.rating.trueskill import Skill
 from torres.runner.limits import BadLimits, read_limits
 
 MAX_LADDERS = 100

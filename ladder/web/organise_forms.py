@@ -17,9 +17,9 @@ from engine.editions import DEFAULT, PRESETS
 from ladder.ratings.models import Ladder
 from ladder.tournaments.description import DATES
 from ladder.tournaments.document import FORMAT_KEYS
-from ladder.tournaments.formats.config import ELIMINATIONS, Config, Format
 from ladder.tournaments.models import Tournament
 from torres.common.errors import BadFields
+from torres.formats.config import ELIMINATIONS, Config, Format
 from torres.runner.limits import MAX_LIMITS
 
 MAX_TEXT = 200

@@ -17,7 +17,6 @@ from ladder.moderation.models import StoppedUnit
 from ladder.ratings.models import Ladder
 from ladder.tournaments import selectors, visibility
 from ladder.tournaments.advance import unit_of
-from ladder.tournaments.formats.config import ELIMINATIONS, BadConfig
 from ladder.tournaments.models import Entrant, Fixture, Tournament
 from ladder.tournaments.visibility import (
     Overview,
@@ -34,6 +33,7 @@ from ladder.web.tournament_steps import (
     scheduled_steps,
     waits_for_organiser,
 )
+from torres.formats.config import ELIMINATIONS, BadConfig
 
 GOING = (
     Tournament.Status.ENTRY,

@@ -8,9 +8,9 @@ from django.utils import timezone
 from django.utils.timesince import timeuntil
 
 from ladder.tournaments import visibility
-from ladder.tournaments.formats.config import Config, Format
 from ladder.tournaments.models import Tournament, TournamentStatus
 from ladder.tournaments.visibility import RoundProgress
+from torres.formats.config import Config, Format
 
 CONTEST_FOLLOWS = "A contest begins as soon as both of its entrants are known."
 FINAL_FOLLOWS = "The final begins when all matches of the groups are decided."

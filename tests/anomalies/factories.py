@@ -14,9 +14,9 @@ from django.utils import timezone
 from ladder.bots import submissions
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, Match
-from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.models import Entry, Season
 from tests.games import factories
+from torres.rating.ledger import EntryKind
 
 BOTS = 10
 GAMES = 1600

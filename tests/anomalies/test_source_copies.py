@@ -8,19 +8,15 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from ladder.ratings.core.anomalies.copies import (
-    MIN_SHARE,
-    FingerprintedUpload,
-    find_copies,
-)
-from ladder.ratings.core.anomalies.source_sketch import (
+from tests.anomalies.disguise import ORIGINAL, disguised
+from torres.rating.anomalies.copies import MIN_SHARE, FingerprintedUpload, find_copies
+from torres.rating.anomalies.source_sketch import (
     SKETCH_SIZE,
     SourceSketch,
     overlap,
     run_hashes,
     sketch,
 )
-from tests.anomalies.disguise import ORIGINAL, disguised
 
 NOTHING = np.zeros(0, dtype=np.uint64)
 UNRELATED = ("heapq", "difflib", "fractions", "argparse", "csv", "ast", "copy", "shlex")

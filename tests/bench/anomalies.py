@@ -9,13 +9,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ladder.ratings.core.anomalies.collusion import Gain, find_collusion
-from ladder.ratings.core.anomalies.sandbagging import find_sandbagging
-from ladder.ratings.core.anomalies.season_games import SeasonGames, comparisons
-from ladder.ratings.core.pairing import PairingTerms
-from ladder.ratings.core.plackett_luce import SeasonResults
-from ladder.ratings.core.simulation import SimulationPlan
-from ladder.ratings.core.strengths import fit_strengths
 from tests.ratings.anomaly_runs import (
     RATE,
     SeasonPlan,
@@ -24,6 +17,13 @@ from tests.ratings.anomaly_runs import (
     simulate,
 )
 from tests.ratings.second_opinion_runs import RecordedLadder
+from torres.rating.anomalies.collusion import Gain, find_collusion
+from torres.rating.anomalies.sandbagging import find_sandbagging
+from torres.rating.anomalies.season_games import SeasonGames, comparisons
+from torres.rating.pairing import PairingTerms
+from torres.rating.plackett_luce import SeasonResults
+from torres.rating.simulation import SimulationPlan
+from torres.rating.strengths import fit_strengths
 
 Row = tuple[str, float, str, bool]
 

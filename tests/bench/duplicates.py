@@ -48,8 +48,8 @@ from engine.moves import BUY, END, KEEPING, KING_DUE, TURN
 from engine.notation import text
 from engine.search import determinize
 from engine.setup import derive_seed
-from ladder.ratings.core.blocks import beaten_share
 from tests.bench.analysis import CLOCK, house_bot
+from torres.rating.blocks import beaten_share
 
 RULESET = "yucata"
 WIDTHS = {2: (48, 24), 4: (32, 24, 16, 12)}

@@ -9,8 +9,8 @@ import time
 from dataclasses import replace
 from random import Random
 
-from ladder.ratings.core.pairing import Matchmaker, PairingTerms
-from ladder.ratings.core.pool import BotProfile
+from torres.rating.pairing import Matchmaker, PairingTerms
+from torres.rating.pool import BotProfile
 
 BOTS = 10_000
 MATCHES = 1_000

@@ -79,7 +79,7 @@ def _record(matches: list, seats: list, first: int) -> None:
 
     from ladder.games import public_leaves
     from ladder.public_log.outbox import NewLeaf, record_all
-    from ladder.tlog.leaves import LeafKind
+    from torres.tlog.leaves import LeafKind
 
     with transaction.atomic():
         record_all(public_leaves.plan(match, {}, [seats]) for match in matches)
@@ -105,7 +105,7 @@ def _record(matches: list, seats: list, first: int) -> None:
 
 
 def _finished(match: int, game: int) -> str:
-    from ladder.tlog.leaves import canonical
+    from torres.tlog.leaves import canonical
 
     rng = Random(game)
     return canonical(
@@ -154,11 +154,11 @@ def _large_log() -> tuple[float, float, float]:  # noqa: PLR0915 - one story
     from ladder.public_log import sequencer, tree
     from ladder.public_log.keys import load_key
     from ladder.public_log.models import LogHead
-    from ladder.tlog.checkpoints import TreeHead
-    from ladder.tlog.leaves import LeafKind, canonical, leaf_text
-    from ladder.tlog.merkle import Frontier, inclusion_proof
-    from ladder.tlog.notes import VerifierKey
-    from ladder.tlog.receipts import Receipt, parse_receipt
+    from torres.tlog.checkpoints import TreeHead
+    from torres.tlog.leaves import LeafKind, canonical, leaf_text
+    from torres.tlog.merkle import Frontier, inclusion_proof
+    from torres.tlog.notes import VerifierKey
+    from torres.tlog.receipts import Receipt, parse_receipt
 
     head = LogHead.objects.get()
     frontier = Frontier.load(head.size, bytes(head.frontier))

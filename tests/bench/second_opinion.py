@@ -6,16 +6,16 @@ known: `python -m tests.bench.second_opinion` prints the whole table.
 
 import time
 
-from ladder.ratings.core.pairing import PairingTerms
-from ladder.ratings.core.plackett_luce import SeasonResults
-from ladder.ratings.core.rank_sets import rank_sets, top_probabilities
-from ladder.ratings.core.simulation import SimulationPlan
-from ladder.ratings.core.strengths import fit_strengths
 from tests.ratings.second_opinion_runs import (
     OpinionQuality,
     RecordedLadder,
     mean_qualities,
 )
+from torres.rating.pairing import PairingTerms
+from torres.rating.plackett_luce import SeasonResults
+from torres.rating.rank_sets import rank_sets, top_probabilities
+from torres.rating.simulation import SimulationPlan
+from torres.rating.strengths import fit_strengths
 
 TERMS = PairingTerms({"2": 0.4, "3": 0.2, "4": 0.4})
 BOTS = 1_000

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ladder.cli.completion import HOUSE_BOTS
-from ladder.ratings.core.ledger import EntryKind, LedgerLine, fold
 from tests.cli.test_match import alive, process_tree, running, wait_until
+from torres.rating.ledger import EntryKind, LedgerLine, fold
 
 __all__ = ["running"]
 SURE_GAMES = 10

@@ -15,11 +15,11 @@ import pytest
 from ladder.cli.ladder_web import LOOPBACK, LadderServer, serving
 from ladder.cli.local_ladder import LocalLadder
 from ladder.cli.local_rules import LocalRules
-from ladder.ratings.core.ledger import EntryKind
 from tests.cli.conftest import TORRES
 from tests.cli.test_ladder import add_bot, entries
 from tests.cli.test_match import running, wait_until
 from tests.web.test_pages import AccessibilityCheck
+from torres.rating.ledger import EntryKind
 
 __all__ = ["running"]
 HOSTILE = "<script>alert(1)</script>.."

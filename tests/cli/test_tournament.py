@@ -16,7 +16,7 @@ from threading import Event
 import pytest
 
 from ladder.cli.tournament_folder import IDENTITY_FILE, OWN_KEYS, load
-from ladder.tournaments.formats.config import Config, TieBreak, read_config
+from torres.formats.config import Config, TieBreak, read_config
 from torres.runner.protocol import Limits
 
 TORRES = Path(sys.executable).with_name("torres")

@@ -27,7 +27,6 @@ from ladder.moderation.audit import Operator
 from ladder.moderation.containment import Containment
 from ladder.moderation.models import StoppedUnit
 from ladder.ratings.cancellation import cancel_unplayable
-from ladder.ratings.core.version_test import VersionVerdict
 from ladder.ratings.models import Entry
 from tests import factories as rows
 from tests.comparisons.factories import (
@@ -42,6 +41,7 @@ from tests.comparisons.factories import (
     tick,
 )
 from tests.games.factories import match, worker
+from torres.rating.version_test import VersionVerdict
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
 

@@ -19,9 +19,9 @@ from ladder.comparisons import selectors, services
 from ladder.comparisons.models import ComparisonStatus
 from ladder.comparisons.services import ComparisonTerms
 from ladder.games.models import Seat
-from ladder.ratings.core.version_test import VersionVerdict
 from tests.comparisons.factories import ladder as new_ladder, tick
 from tests.tournaments.factories import play_scheduled, worker
+from torres.rating.version_test import VersionVerdict
 from torres.runner.sandbox import SandboxUnavailable, open_sandbox
 
 pytestmark = [

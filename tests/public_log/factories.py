@@ -9,8 +9,8 @@ from ladder.games.models import Game, Match
 from ladder.games.worker.play import AttemptEnd, play
 from ladder.public_log import tree
 from ladder.public_log.models import LogHead
-from ladder.tlog.leaves import LeafKind
 from tests.games import factories
+from torres.tlog.leaves import LeafKind
 
 
 def advance(keeper: LogKeeper | None = None) -> int:

@@ -11,11 +11,6 @@ import pytest
 from django.db import transaction
 from pytest_django.live_server_helper import LiveServer
 
-from ladder.auditing import auditor
-from ladder.auditing.auditor import AuditReport, Trust, audit
-from ladder.auditing.findings import Check
-from ladder.auditing.mirror import AuditFailed
-from ladder.auditing.witness import Witness, witness_key
 from ladder.bots.announcements import record_submission
 from ladder.cli.audit import RemoteService
 from ladder.cli.client import LadderClient, Login
@@ -37,12 +32,17 @@ from ladder.ratings import rater, voids
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Ladder, Season
-from ladder.tlog.checkpoints import TreeHead
-from ladder.tlog.decks import DealInputs, match_seed
-from ladder.tlog.leaves import LeafKind
-from ladder.tlog.merkle import Frontier
-from ladder.tlog.tiles import TILE_WIDTH
 from tests.games import factories as games
+from torres.auditing import auditor
+from torres.auditing.auditor import AuditReport, Trust, audit
+from torres.auditing.findings import Check
+from torres.auditing.mirror import AuditFailed
+from torres.auditing.witness import Witness, witness_key
+from torres.tlog.checkpoints import TreeHead
+from torres.tlog.decks import DealInputs, match_seed
+from torres.tlog.leaves import LeafKind
+from torres.tlog.merkle import Frontier
+from torres.tlog.tiles import TILE_WIDTH
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

@@ -19,10 +19,6 @@ from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import load_key
 from ladder.public_log.models import DeckBatch, LogHead, LogLeaf, LogTile, PendingLeaf
 from ladder.public_log.sequencer import sequence
-from ladder.tlog import decks, leaves as log_leaves, merkle
-from ladder.tlog.checkpoints import open_checkpoint
-from ladder.tlog.leaves import LeafKind
-from ladder.tlog.notes import VerifierKey
 from tests.games import factories as games
 from tests.public_log.factories import (
     advance,
@@ -33,6 +29,10 @@ from tests.public_log.factories import (
     planned_together,
     played,
 )
+from torres.tlog import decks, leaves as log_leaves, merkle
+from torres.tlog.checkpoints import open_checkpoint
+from torres.tlog.leaves import LeafKind
+from torres.tlog.notes import VerifierKey
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),  # a game is played by several threads

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from engine.replay import verify
-from ladder.auditing import receipt_check
 from ladder.games import replays
 from ladder.games.models import Game, Match
 from ladder.public_log import issued_receipts
 from ladder.public_log.keys import load_key
-from ladder.tlog.receipts import BadReceipt, Receipt, parse_receipt
 from tests.public_log.factories import advance, planned_together, played
+from torres.auditing import receipt_check
+from torres.tlog.receipts import BadReceipt, Receipt, parse_receipt
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

@@ -9,18 +9,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ladder.ratings.core.anomalies.collusion import CollusionReport, find_collusion
-from ladder.ratings.core.anomalies.sandbagging import (
-    SandbaggingReport,
-    find_sandbagging,
-)
-from ladder.ratings.core.anomalies.season_games import (
-    Booleans,
-    SeasonGames,
-    comparisons,
-)
-from ladder.ratings.core.plackett_luce import MAX_SEATS, SeasonResults
-from ladder.ratings.core.strengths import StrengthFit, fit_strengths
+from torres.rating.anomalies.collusion import CollusionReport, find_collusion
+from torres.rating.anomalies.sandbagging import SandbaggingReport, find_sandbagging
+from torres.rating.anomalies.season_games import Booleans, SeasonGames, comparisons
+from torres.rating.plackett_luce import MAX_SEATS, SeasonResults
+from torres.rating.strengths import StrengthFit, fit_strengths
 
 BETA = 25 / 6
 SKILL_SD = 25 / 6

@@ -6,10 +6,10 @@ from ladder.games import attempts
 from ladder.games.attempts import FinishedGame, SeatResult
 from ladder.games.models import Game
 from ladder.ratings import rater
-from ladder.ratings.core.pairing import PROBATION_GAMES
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Entry, Rating, Season
 from tests.games import factories
+from torres.rating.pairing import PROBATION_GAMES
 
 
 class Killed(BaseException):

@@ -5,11 +5,11 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from ladder.ratings.core.ledger import EntryKind
-from ladder.ratings.core.plackett_luce import SeasonResults
-from ladder.ratings.core.rank_sets import rank_sets
-from ladder.ratings.core.simulation import SimulatedLadder, SimulationPlan, kendall
-from ladder.ratings.core.strengths import fit_strengths, logits_per_point
+from torres.rating.ledger import EntryKind
+from torres.rating.plackett_luce import SeasonResults
+from torres.rating.rank_sets import rank_sets
+from torres.rating.simulation import SimulatedLadder, SimulationPlan, kendall
+from torres.rating.strengths import fit_strengths, logits_per_point
 
 
 class RecordedLadder(SimulatedLadder):

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import permutations, product
 from random import Random
 
-from ladder.ratings.core.sprt import EQUAL, SequentialTest, SprtDecision
+from torres.rating.sprt import EQUAL, SequentialTest, SprtDecision
 
 Distribution = dict[float, float]
 """The probability of each score of a block."""

@@ -6,10 +6,6 @@
 import numpy as np
 import pytest
 
-from ladder.ratings.core.anomalies.collusion import Gain
-from ladder.ratings.core.anomalies.discovery import common_spread, discoveries
-from ladder.ratings.core.anomalies.sandbagging import SandbaggingSign
-from ladder.ratings.core.anomalies.variants import best_of_many
 from tests.ratings.anomaly_runs import (
     RATE,
     SeasonPlan,
@@ -17,6 +13,10 @@ from tests.ratings.anomaly_runs import (
     bots_by_skill,
     simulate,
 )
+from torres.rating.anomalies.collusion import Gain
+from torres.rating.anomalies.discovery import common_spread, discoveries
+from torres.rating.anomalies.sandbagging import SandbaggingSign
+from torres.rating.anomalies.variants import best_of_many
 
 HONEST_SEASONS = 60
 MAX_WRONG = 6

@@ -22,8 +22,6 @@ from ladder.ratings import (
     rebuild,
 )
 from ladder.ratings.background import VoidFolder
-from ladder.ratings.core import ledger
-from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.ledger_writer import LedgerConflict
 from ladder.ratings.models import Checkpoint, Entry, Pairing, Rating, Season
@@ -38,6 +36,8 @@ from tests.ratings.factories import (
     play_some,
     rated_games,
 )
+from torres.rating import ledger
+from torres.rating.ledger import EntryKind
 
 pytestmark = pytest.mark.django_db
 

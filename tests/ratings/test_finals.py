@@ -6,16 +6,16 @@ from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Game
 from ladder.games.services import NotNow
 from ladder.ratings import rater, rebuild, seasons
-from ladder.ratings.core import stopping_rule
-from ladder.ratings.core.pairing import PairingTerms
-from ladder.ratings.core.simulation import SimulatedLadder, SimulationPlan
-from ladder.ratings.core.trueskill import Parameters, Skill, higher_skill_probability
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Entry, Rating, Season
 from tests.games import factories
 from tests.ratings.factories import end_probation, finish, make_matches
 from tests.ratings.simulations import board
+from torres.rating import stopping_rule
+from torres.rating.pairing import PairingTerms
+from torres.rating.simulation import SimulatedLadder, SimulationPlan
+from torres.rating.trueskill import Parameters, Skill, higher_skill_probability
 
 
 def test_the_order_of_two_equal_bots_is_open_and_that_of_two_distant_ones_settled():

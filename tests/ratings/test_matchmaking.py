@@ -6,12 +6,12 @@ from ladder.bots.models import Bot
 from ladder.games import attempts
 from ladder.games.models import Game, Match, Seat
 from ladder.ratings import ledger_reader, matchmaking, rater, rebuild
-from ladder.ratings.core.pool import NEWCOMER_TURNS, Candidate
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Ladder, Rating, Season
 from tests.games import factories
 from tests.ratings.factories import end_probation, finish, make_matches
+from torres.rating.pool import NEWCOMER_TURNS, Candidate
 
 pytestmark = pytest.mark.django_db
 

@@ -3,13 +3,8 @@ from random import Random
 
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from ladder.ratings.core.pairing import (
-    NEWCOMER_GAMES,
-    Matchmaker,
-    PairingTerms,
-    seats_by_lag,
-)
-from ladder.ratings.core.pool import BotProfile
+from torres.rating.pairing import NEWCOMER_GAMES, Matchmaker, PairingTerms, seats_by_lag
+from torres.rating.pool import BotProfile
 
 profile_lists = st.lists(
     st.builds(

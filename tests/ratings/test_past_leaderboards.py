@@ -23,12 +23,12 @@ from ladder.ratings import (
     skill_snapshots,
     summaries,
 )
-from ladder.ratings.core.ledger import RatingChange
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry, Season
 from tests import factories
 from tests.games import factories as game_factories
 from tests.ratings.factories import finish, make_matches
+from torres.rating.ledger import RatingChange
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
 BOARD = "/api/v1/ladders/main/leaderboard/"

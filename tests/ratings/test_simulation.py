@@ -8,8 +8,14 @@ from django.core.management import call_command
 
 from ladder.games.models import Game
 from ladder.ratings import rater, rebuild
-from ladder.ratings.core.pairing import PairingTerms
-from ladder.ratings.core.simulation import (
+from ladder.ratings.ladders import ensure_default_ladder
+from ladder.ratings.matchmaking import MatchmakingSession
+from ladder.ratings.models import Ladder as LadderRow, Rating
+from tests.games import factories
+from tests.ratings.factories import finish
+from tests.ratings.simulations import played_ladder, ranks_lost, renew
+from torres.rating.pairing import PairingTerms
+from torres.rating.simulation import (
     SimulatedLadder,
     SimulationPlan,
     converge,
@@ -17,12 +23,6 @@ from ladder.ratings.core.simulation import (
     kendall,
     seeded_rng,
 )
-from ladder.ratings.ladders import ensure_default_ladder
-from ladder.ratings.matchmaking import MatchmakingSession
-from ladder.ratings.models import Ladder as LadderRow, Rating
-from tests.games import factories
-from tests.ratings.factories import finish
-from tests.ratings.simulations import played_ladder, ranks_lost, renew
 
 DUELS = PairingTerms({"2": 1.0})
 MIXED = PairingTerms({"2": 0.4, "3": 0.2, "4": 0.4})

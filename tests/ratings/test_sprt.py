@@ -5,22 +5,16 @@ from random import Random
 
 import pytest
 
-from ladder.ratings.core.betting import confidence_sequence, e_value, mirrored
-from ladder.ratings.core.blocks import (
-    NEW,
-    OLD,
-    against_field,
-    block_score,
-    head_to_head,
-)
-from ladder.ratings.core.sprt import SequentialTest, SprtDecision, llr, moments
-from ladder.ratings.core.stopped_effect import BrownianOutcome, stopped_effect
 from tests.ratings.sequential_runs import (
     EQUAL_BOTS,
     mean,
     runs,
     shifted,
 )
+from torres.rating.betting import confidence_sequence, e_value, mirrored
+from torres.rating.blocks import NEW, OLD, against_field, block_score, head_to_head
+from torres.rating.sprt import SequentialTest, SprtDecision, llr, moments
+from torres.rating.stopped_effect import BrownianOutcome, stopped_effect
 
 PENTANOMIAL = (0.0, 0.25, 0.5, 0.75, 1.0)
 TRINOMIAL = (0.0, 0.5, 1.0)

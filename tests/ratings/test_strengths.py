@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from trueskillthroughtime import History
 
-from ladder.ratings.core.pairing import PairingTerms
-from ladder.ratings.core.plackett_luce import (
+from tests.ratings.second_opinion_runs import RecordedLadder, mean_qualities
+from torres.rating.pairing import PairingTerms
+from torres.rating.plackett_luce import (
     SeasonResults,
     one_end,
     shapes_of,
     skewness,
     slopes_at,
 )
-from ladder.ratings.core.rank_sets import draws, rank_sets, top_probabilities
-from ladder.ratings.core.simulation import SimulationPlan, kendall
-from ladder.ratings.core.strengths import fit_strengths, peak_from
-from tests.ratings.second_opinion_runs import RecordedLadder, mean_qualities
+from torres.rating.rank_sets import draws, rank_sets, top_probabilities
+from torres.rating.simulation import SimulationPlan, kendall
+from torres.rating.strengths import fit_strengths, peak_from
 
 BOTS = 12
 MIXED = PairingTerms({"2": 0.4, "3": 0.2, "4": 0.4})

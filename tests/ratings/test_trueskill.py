@@ -7,8 +7,8 @@ import pytest
 import trueskill
 from hypothesis import given, settings, strategies as st
 
-from ladder.ratings.core import message_passing
-from ladder.ratings.core.trueskill import (
+from torres.rating import message_passing
+from torres.rating.trueskill import (
     Parameters,
     Skill,
     after_new_version,

@@ -9,9 +9,6 @@ from django.core.management import CommandError, call_command
 from ladder.games import services as games
 from ladder.games.models import Game
 from ladder.ratings import coverage, rater, rebuild
-from ladder.ratings.core import verification
-from ladder.ratings.core.ledger import EntryKind, LedgerLine, LedgerState, changes, fold
-from ladder.ratings.core.verification import Verification, VoidGroup
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry, Pairing, Season
 from tests.games import factories
@@ -23,6 +20,9 @@ from tests.ratings.factories import (
     play_some,
     rated_games,
 )
+from torres.rating import verification
+from torres.rating.ledger import EntryKind, LedgerLine, LedgerState, changes, fold
+from torres.rating.verification import Verification, VoidGroup
 
 pytestmark = pytest.mark.django_db
 

@@ -4,14 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from ladder.ratings.core.pairing import PairingTerms
-from ladder.ratings.core.simulation import (
-    SimulationPlan,
-    SimulationPoint,
-    average,
-    converge,
-)
 from tests.ratings.simulations import played_ladder, ranks_lost
+from torres.rating.pairing import PairingTerms
+from torres.rating.simulation import SimulationPlan, SimulationPoint, average, converge
 
 pytestmark = pytest.mark.soak
 BOTS, GAMES, SEEDS, GOAL = 500, 39, range(1, 6), 0.90

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ladder.ratings.core.sprt import SequentialTest, SprtDecision
 from tests.ratings.sequential_runs import EQUAL_BOTS, runs, shifted
+from torres.rating.sprt import SequentialTest, SprtDecision
 
 pytestmark = pytest.mark.soak
 RUNS = 10_000

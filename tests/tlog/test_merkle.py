@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import pymerkle
 import pytest
 
-from ladder.tlog import merkle
-from ladder.tlog.merkle import Frontier, leaf_hash, node_hash
-from ladder.tlog.tiles import (
+from torres.tlog import merkle
+from torres.tlog.merkle import Frontier, leaf_hash, node_hash
+from torres.tlog.tiles import (
     TILE_WIDTH,
     TileAddress,
     TileTree,

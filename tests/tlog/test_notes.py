@@ -7,9 +7,9 @@ from base64 import b64encode
 
 import pytest
 
-from ladder.tlog import merkle
-from ladder.tlog.checkpoints import TreeHead, open_checkpoint, parse_head
-from ladder.tlog.notes import (
+from torres.tlog import merkle
+from torres.tlog.checkpoints import TreeHead, open_checkpoint, parse_head
+from torres.tlog.notes import (
     COSIGNATURE,
     BadKey,
     BadNote,
@@ -19,7 +19,7 @@ from ladder.tlog.notes import (
     cosigned_at,
     parse_note,
 )
-from ladder.tlog.receipts import BadReceipt, Receipt, parse_receipt
+from torres.tlog.receipts import BadReceipt, Receipt, parse_receipt
 
 ORIGIN = "ladder.example.org/log"
 KEY = SigningKey(ORIGIN, bytes(range(32)))

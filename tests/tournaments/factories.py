@@ -11,10 +11,16 @@ from ladder.games.worker import registry
 from ladder.games.worker.play import play
 from ladder.moderation.containment import Containment, Unit
 from ladder.tournaments import advance, selectors, services
-from ladder.tournaments.formats.config import Config, read_config
-from ladder.tournaments.formats.plan import plan_fixtures
-from ladder.tournaments.formats.standings import Standings
-from ladder.tournaments.formats.values import (
+from ladder.tournaments.models import (
+    Fixture as FixtureRow,
+    Tournament,
+    TournamentStatus,
+)
+from tests.games.factories import LIMITS, bots
+from torres.formats.config import Config, read_config
+from torres.formats.plan import plan_fixtures
+from torres.formats.standings import Standings
+from torres.formats.values import (
     FixtureKey,
     FixtureRecord,
     FixtureResult,
@@ -24,12 +30,6 @@ from ladder.tournaments.formats.values import (
     effective_result,
     match_result,
 )
-from ladder.tournaments.models import (
-    Fixture as FixtureRow,
-    Tournament,
-    TournamentStatus,
-)
-from tests.games.factories import LIMITS, bots
 
 T = TypeVar("T")
 Rule = Callable[[FixtureRecord], FixtureResult | None]

@@ -29,11 +29,11 @@ from ladder.moderation.models import AuditEntry
 from ladder.ratings import operations
 from ladder.tournaments import corrections, selectors, services, visibility
 from ladder.tournaments.description import problems
-from ladder.tournaments.formats.config import ELIMINATIONS, Format
 from ladder.tournaments.models import Tournament, TournamentStatus
 from tests.games.factories import LIMITS, submission
 from tests.tournaments.factories import tick
 from torres.common.errors import LadderError
+from torres.formats.config import ELIMINATIONS, Format
 
 MAX_ACTIONS = 14
 MAX_STEPS_TO_THE_END = 200

@@ -14,10 +14,10 @@ from django.utils import timezone
 from ladder.ratings.models import Ladder
 from ladder.tournaments import services
 from ladder.tournaments.description import BadTournament
-from ladder.tournaments.formats.config import BadConfig, max_entrants, read_config
 from ladder.tournaments.models import Entrant, Tournament
 from tests.games.factories import LIMITS, bot
 from tests.tournaments.factories import begun, tournament
+from torres.formats.config import BadConfig, max_entrants, read_config
 from torres.runner.limits import BadLimits, read_limits
 
 pytestmark = pytest.mark.django_db(transaction=True)

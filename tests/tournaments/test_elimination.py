@@ -3,17 +3,6 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ladder.tournaments.formats.config import Format
-from ladder.tournaments.formats.elimination import fold_bracket, seed_order
-from ladder.tournaments.formats.standings import Standings
-from ladder.tournaments.formats.values import (
-    FINAL,
-    LOSERS,
-    FixtureKey,
-    FixtureRecord,
-    FixtureResult,
-    settle,
-)
 from tests.tournaments.factories import (
     better_seed_wins,
     config,
@@ -21,6 +10,17 @@ from tests.tournaments.factories import (
     fixture,
     play_in_memory,
     seeded,
+)
+from torres.formats.config import Format
+from torres.formats.elimination import fold_bracket, seed_order
+from torres.formats.standings import Standings
+from torres.formats.values import (
+    FINAL,
+    LOSERS,
+    FixtureKey,
+    FixtureRecord,
+    FixtureResult,
+    settle,
 )
 
 SINGLE, DOUBLE = "single_elimination", "double_elimination"

@@ -18,12 +18,12 @@ from django.test import Client
 
 from ladder.accounts import scopes, tokens
 from ladder.bots.house_bots import ensure_house_bots
-from ladder.tournaments.formats.config import Format
 from ladder.tournaments.models import Tournament, TournamentStatus
 from tests.conftest import need_program
 from tests.tournaments import documented
 from tests.tournaments.documented import EXAMPLES, FILES, STEPS
 from tests.tournaments.factories import play_out
+from torres.formats.config import Format
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

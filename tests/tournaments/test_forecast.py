@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from ladder.tournaments.formats.config import max_entrants, read_config
-from ladder.tournaments.formats.forecast import forecast
-from ladder.tournaments.formats.values import (
+from tests.tournaments.factories import better_seed_wins, entrants, play_in_memory
+from torres.formats.config import max_entrants, read_config
+from torres.formats.forecast import forecast
+from torres.formats.values import (
     FINAL,
     FixtureRecord,
     FixtureResult,
     GameResult,
     match_result,
 )
-from tests.tournaments.factories import better_seed_wins, entrants, play_in_memory
 
 CONFIGS: list[dict[str, Any]] = [
     {"format": "round_robin"},

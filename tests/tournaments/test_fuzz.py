@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from ladder.tournaments.formats import round_robin
 from tests.games.factories import bots
 from tests.tournaments.fuzz import run_sequence
+from torres.formats import round_robin
 
 pytestmark = pytest.mark.django_db
 SEQUENCES = 60

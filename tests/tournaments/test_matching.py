@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ladder.tournaments.formats.matching import NoMatching, cheapest_matching
+from torres.formats.matching import NoMatching, cheapest_matching
 
 
 def minimum_cost(costs: Sequence[Sequence[int]], left: tuple[int, ...]) -> int:

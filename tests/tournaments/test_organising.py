@@ -203,7 +203,7 @@ def test_a_format_that_is_too_small_for_the_entrants_is_refused(
     row = rest.create(SWISS)
     for each in bots(3):
         rest.enter(row, each.slug)
-    monkeypatch.setattr("ladder.tournaments.formats.config.MAX_FIXTURES", 1)
+    monkeypatch.setattr("torres.formats.config.MAX_FIXTURES", 1)
     with pytest.raises(Refused, match="422 format: 3 bots have entered"):
         rest.send("patch", "tournaments/cup/", {"format": "round_robin"})
     row.refresh_from_db()

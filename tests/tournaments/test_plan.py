@@ -8,15 +8,6 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ladder.tournaments.formats.config import BadConfig, Config, read_config
-from ladder.tournaments.formats.plan import plan_fixtures
-from ladder.tournaments.formats.standings import Standings
-from ladder.tournaments.formats.values import (
-    GameResult,
-    ResultKind,
-    match_result,
-    settle,
-)
 from tests.tournaments.factories import (
     better_seed_wins,
     config,
@@ -24,6 +15,10 @@ from tests.tournaments.factories import (
     play_in_memory,
     seeded,
 )
+from torres.formats.config import BadConfig, Config, read_config
+from torres.formats.plan import plan_fixtures
+from torres.formats.standings import Standings
+from torres.formats.values import GameResult, ResultKind, match_result, settle
 
 EVERY = [
     config("round_robin"),

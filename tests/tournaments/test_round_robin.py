@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ladder.tournaments.formats.round_robin import (
+from torres.formats.round_robin import (
     RoundTables,
     balanced_rounds,
     berger,

@@ -11,7 +11,7 @@ from time import process_time
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ladder.tournaments.formats.swiss import (
+from torres.formats.swiss import (
     FIRST,
     SECOND,
     SwissEntrant,
@@ -208,9 +208,9 @@ def test_large_fields_are_paired_as_closely_as_by_the_exact_method(
     """Pairing in blocks is as good as pairing all at once by criteria 1 to 3."""
     rng, field = Random(4), entrants(90)
     for _ in range(4):
-        monkeypatch.setattr("ladder.tournaments.formats.swiss.MAX_EXACT_ENTRANTS", 64)
+        monkeypatch.setattr("torres.formats.swiss.MAX_EXACT_ENTRANTS", 64)
         blocks = pair(field)
-        monkeypatch.setattr("ladder.tournaments.formats.swiss.MAX_EXACT_ENTRANTS", 1000)
+        monkeypatch.setattr("torres.formats.swiss.MAX_EXACT_ENTRANTS", 1000)
 
         assert cost(field, blocks) == cost(field, pair(field))
         results = {p: rng.choice(["1-0", "0-1"]) for p in blocks.pairs}

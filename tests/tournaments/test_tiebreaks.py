@@ -3,10 +3,10 @@
 from fractions import Fraction
 from itertools import combinations
 
-from ladder.tournaments.formats.config import SWISS_BREAKS, TieBreak
-from ladder.tournaments.formats.tiebreaks import TieBreakTable, format_points
-from ladder.tournaments.formats.values import ResultKind
 from tests.tournaments.factories import entrants, fixture
+from torres.formats.config import SWISS_BREAKS, TieBreak
+from torres.formats.tiebreaks import TieBreakTable, format_points
+from torres.formats.values import ResultKind
 
 # The final of the 8th correspondence chess world championship: crosstable, points and
 # Neustadtl (Sonneborn-Berger), as the encyclopedia article "Buchholz system" prints

@@ -19,8 +19,6 @@ from ladder.ops.fill.specimens import Specimen, play_specimens
 from ladder.ops.fill.summaries import SummaryWriter
 from ladder.ops.fill.world import NEW_VERSION_SHARE, TABLE_SIZES, PlannedGame, World
 from ladder.ratings import checkpoints, summaries
-from ladder.ratings.core import ledger
-from ladder.ratings.core.ledger import EntryKind, LedgerLine, LedgerState
 from ladder.ratings.ledger_reader import lines
 from ladder.ratings.ledger_writer import rating_columns
 from ladder.ratings.models import (
@@ -31,6 +29,8 @@ from ladder.ratings.models import (
     Rating,
     Season,
 )
+from torres.rating import ledger
+from torres.rating.ledger import EntryKind, LedgerLine, LedgerState
 
 CHUNK_GAMES = 1000
 FAILURES_OF_A_DEAD_GAME = 3

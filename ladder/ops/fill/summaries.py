@@ -8,8 +8,6 @@ the next one would have to pass them all.
 from dataclasses import astuple
 
 from ladder.ops.fill.rows import RowWriter
-from ladder.ratings.core.ledger import EntryKind, LedgerState
-from ladder.ratings.core.tallies import Tallies
 from ladder.ratings.models import (
     MeetingSummary,
     RatingPoint,
@@ -19,6 +17,8 @@ from ladder.ratings.models import (
 )
 from ladder.ratings.skill_snapshots import SNAPSHOT_ENTRIES, pack
 from ladder.ratings.summaries import EntryRow, Ratings, points_of
+from torres.rating.ledger import EntryKind, LedgerState
+from torres.rating.tallies import Tallies
 
 
 class SummaryWriter:

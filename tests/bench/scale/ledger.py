@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from django.db import connection, transaction
 
 from ladder.ratings import corrections, rebuild, voids
-from ladder.ratings.core.ledger import EntryKind
 from ladder.ratings.models import Entry, Season
 from tests.bench.scale.meter import cost_of_one
 from tests.bench.scale.report import MeasuredRow
+from torres.rating.ledger import EntryKind
 
 NEWEST_TARGET_MS = 1000
 OLDEST_TARGET_MS = 60_000

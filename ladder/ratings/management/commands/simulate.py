@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from ladder.common.commands import ServiceCommand
-from ladder.ratings.core import simulation
-from ladder.ratings.core.pairing import PairingTerms
-from ladder.ratings.core.simulation import SimulationPlan, SimulationPoint
-from ladder.ratings.core.trueskill import Parameters
+from torres.rating import simulation
+from torres.rating.pairing import PairingTerms
+from torres.rating.simulation import SimulationPlan, SimulationPoint
+from torres.rating.trueskill import Parameters
 
 MAX_SEATS = 4
 SIZES = ("2", "3", "4")

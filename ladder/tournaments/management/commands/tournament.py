@@ -16,12 +16,12 @@ from ladder.moderation.audit import Operator
 from ladder.tournaments import organising
 from ladder.tournaments.description import BadTournament
 from ladder.tournaments.document import TournamentDocument, read_document
-from ladder.tournaments.formats.config import MAX_ENTRANTS
 from ladder.tournaments.organising import Step
 from ladder.tournaments.preview import TournamentPreview, preview_document
 from ladder.tournaments.services import MIN_ENTRANTS
 from torres.common.errors import BadFields, LadderError
 from torres.common.quoting import quoted
+from torres.formats.config import MAX_ENTRANTS
 
 MAX_FILE_BYTES = 1 << 20
 

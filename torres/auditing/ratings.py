@@ -1,0 +1,152 @@
+"""Compute all ratings again from the results in the log."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from torres.auditing.findings import AuditFinding, Check
+from torres.auditing.story import Story
+from torres.rating import ledger
+from torres.rating.ledger import EntryKind, LedgerLine, LedgerState
+from torres.tlog.leaves import Leaf
+
+RECENT = timedelta(minutes=15)
+RATED_WITHIN = timedelta(hours=1)
+"""A finished game of a ladder is rated within this time."""
+LADDER_MATCH = "ladder"
+
+SeasonKey = tuple[str, int]
+
+
+@dataclass(slots=True)
+class AuditedSeason:
+    """The ledger of one season as far as it was read."""
+
+    lines: list[LedgerLine] = field(default_factory=list)
+    voided: set[int] = field(default_factory=set)
+    state: LedgerState = field(default_factory=LedgerState)
+    recent: dict[int, list[list[float] | None]] = field(default_factory=dict)
+    """Skills of bots that were replaced lately; a page may still show them."""
+    is_broken: bool = False
+
+    def may_show(self, bot: int, skill: list[float]) -> bool:
+        """True if a leaderboard may show this skill of a bot now."""
+        return skill in [list(self.state.bots[bot].skill), *self.recent.get(bot, ())]
+
+
+class RatingsAudit:
+    """Folds the entries of all seasons in the order of the log."""
+
+    def __init__(self, story: Story) -> None:
+        self._story = story
+        self.seasons: dict[SeasonKey, AuditedSeason] = {}
+        self._bot_of: dict[int, int] = {}
+
+    def check(self) -> Iterator[AuditFinding]:
+        """Yield the first difference of each season, and games that are not rated."""
+        rated = set()
+        for number, leaf in self._story.ratings:
+            data = leaf.data
+            key = (str(data["ladder"]), int(data["season"]))
+            season = self.seasons.setdefault(key, AuditedSeason())
+            if season.is_broken:
+                continue
+            why = self._step(season, leaf)
+            if why:
+                season.is_broken = True
+                text = f"{key[0]} season {key[1]}: {why}"
+                yield AuditFinding(Check.RATINGS, text, number)
+            if data["kind"] == EntryKind.GAME:
+                rated.add(data["game"])
+        yield from self._unrated(rated)
+
+    def _step(self, season: AuditedSeason, leaf: Leaf) -> str:
+        """Apply one entry; return what is wrong with it, or ""."""
+        data = leaf.data
+        expected = len(season.lines) + 1
+        if data["seq"] != expected:
+            return f"entry {data['seq']} follows entry {expected - 1}"
+        kind = EntryKind(data["kind"])
+        game = data.get("game")
+        inputs = self._inputs(kind, data)
+        if inputs is None:
+            return f"game {game} is rated but has no result in the log"
+        line = LedgerLine(expected, kind, inputs, game)
+        season.lines.append(line)
+        self._remember_bots(inputs)
+        if kind == EntryKind.VOID and game is not None:
+            is_last = inputs["corrected_by"] == expected
+            changes = _take_out(season, game, is_last=is_last)
+        else:
+            changes = ledger.step(season.state, line)
+        logged = [[bot, *map(float, skill)] for bot, *skill in data["after"]]
+        if _rows(changes) != logged:
+            return f"entry {expected} gives other ratings than the log has"
+        if leaf.time + RECENT > self._story.end:
+            for change in changes:
+                season.recent.setdefault(change["bot"], []).append(change["before"])
+        return ""
+
+    def _inputs(
+        self, kind: EntryKind, data: Mapping[str, Any]
+    ) -> Mapping[str, Any] | None:
+        """Return the inputs of an entry; those of a game follow from its leaves."""
+        if kind != EntryKind.GAME:
+            return _with_numbers(data["inputs"])
+        game = self._story.games.get(data["game"])
+        if game is None:
+            return None
+        seats = game.plan.data["games"][game.data["index"]]
+        if any(seat not in self._bot_of for seat in seats):
+            return None
+        ranks: Sequence[int] = game.data["ranks"]
+        return {
+            "seats": [
+                {"bot": self._bot_of[seat], "rank": rank, "fault": ""}
+                for seat, rank in zip(seats, ranks, strict=True)
+            ]
+        }
+
+    def _remember_bots(self, inputs: Mapping[str, Any]) -> None:
+        if "bot" in inputs and "submission" in inputs:
+            self._bot_of[inputs["submission"]] = inputs["bot"]
+
+    def _unrated(self, rated: set[int]) -> Iterator[AuditFinding]:
+        for number, game in self._story.games.items():
+            if game.plan.data["kind"] != LADDER_MATCH or game.voided:
+                continue
+            if number not in rated and game.time + RATED_WITHIN < self._story.end:
+                text = f"game {number} has a result that no rating contains"
+                yield AuditFinding(Check.RATINGS, text, game.leaf)
+
+    def bot_of(self, submission: int) -> int | None:
+        """Return the number of the bot that plays with a submission."""
+        return self._bot_of.get(submission)
+
+
+def _take_out(
+    season: AuditedSeason, game: int, *, is_last: bool
+) -> list[ledger.RatingChange]:
+    """Take a voided game out of the ratings; games that go together, with the last."""
+    season.voided.add(game)
+    if not is_last:
+        return []
+    before = season.state
+    season.state = ledger.fold(season.lines, season.voided)
+    return ledger.changes(before, season.state)
+
+
+def _with_numbers(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs of an entry; the log writes their floats as texts."""
+    numbers = dict(inputs)
+    if "parameters" in numbers:
+        constants = numbers["parameters"].items()
+        numbers["parameters"] = {name: float(value) for name, value in constants}
+    if numbers.get("skill"):
+        numbers["skill"] = [float(value) for value in numbers["skill"]]
+    return numbers
+
+
+def _rows(changes: Sequence[ledger.RatingChange]) -> list[list[float]]:
+    return [[change["bot"], *(change["after"] or ())] for change in changes]

@@ -1,0 +1,87 @@
+"""Watch a public log, and cosign its checkpoints as long as it only grows."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from torres.auditing.mirror import CHECKPOINT, AuditFailed, Fetch, trusted_key
+from torres.common.write_once import write_once
+from torres.tlog.checkpoints import TreeHead, open_checkpoint
+from torres.tlog.merkle import consistency_proof, is_consistent
+from torres.tlog.notes import COSIGNATURE, BadNote, SigningKey
+from torres.tlog.tiles import TileTree, tile_path
+
+KEY_FILE = "witness.key"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCheckpoint:
+    """A checkpoint that a witness has cosigned, with its text."""
+
+    head: TreeHead
+    text: str
+
+
+def witness_key(folder: Path, name: str) -> SigningKey:
+    """Return the key of the witness in a folder; make one if there is none.
+
+    Raises BadKey if the name or the file is not valid.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    new = SigningKey.generate(name, COSIGNATURE)
+    return SigningKey.parse(write_once(folder / KEY_FILE, new.dump))
+
+
+class Witness:
+    """Remembers one checkpoint of one log. It stores each before it signs it."""
+
+    def __init__(self, folder: Path, key: SigningKey, fetch: Fetch) -> None:
+        self._folder = folder
+        self._key = key
+        self._fetch = fetch
+        self._log_key = trusted_key(folder, fetch, None)
+
+    def look(self) -> SeenCheckpoint:
+        """Read the newest checkpoint, check that the log has only grown, and cosign it.
+
+        Raises AuditFailed, with what to do, if the log did anything else.
+        """
+        text = self._fetch(CHECKPOINT).decode()
+        try:
+            head, note = open_checkpoint(text, self._log_key)
+        except BadNote as error:
+            raise AuditFailed(
+                f"The checkpoint is not to be trusted: {error}."
+            ) from None
+        file = self._folder / CHECKPOINT
+        if file.exists():
+            old, _ = open_checkpoint(file.read_text(), self._log_key)
+            self._require_growth(old, head, text)
+        line = self._key.cosign(note.text, int(time.time())).line()
+        own = [s for s in note.signatures if s.name == head.origin]
+        signed = note.text + "\n" + "".join(s.line() for s in own) + line
+        draft = file.with_name(f"{CHECKPOINT}.new")
+        draft.write_text(signed)
+        draft.replace(file)
+        return SeenCheckpoint(head, signed)
+
+    def _require_growth(self, old: TreeHead, new: TreeHead, text: str) -> None:
+        """Raise AuditFailed if the new tree does not begin with the old one."""
+        if new.size >= old.size:
+            tree = TileTree(
+                new.size,
+                lambda at: self._fetch(tile_path(at.level, at.index, at.width)),
+            )
+            try:
+                proof = consistency_proof(old.size, new.size, tree.node)
+            except ValueError as error:
+                raise AuditFailed(f"The log sent a bad tile: {error}.") from None
+            if is_consistent(old.size, old.root, new.size, new.root, proof):
+                return
+        evidence = self._folder / f"{CHECKPOINT}.inconsistent"
+        evidence.write_text(text)
+        raise AuditFailed(
+            f"The log does not begin with the {old.size} leaves that it had before: it"
+            " was forked. This witness signs it no more. The log has signed both"
+            f" {self._folder / CHECKPOINT} and {evidence.name}, which prove it."
+        )

@@ -1,0 +1,275 @@
+"""Strengths of all submissions of a season at once, with honest errors.
+
+Each strength has a normal prior with mean 0. It keeps a submission finite that won or
+lost all its games. Its standard deviation is estimated from the season itself
+(empirical Bayes). That matters because a matchmaker pairs bots of about equal strength:
+such games say little about the distance of the best from the worst, so a fixed prior
+would decide it.
+
+Arrays and numbers only: no bots, no database. A submission is an index from 0.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from torres.rating.plackett_luce import (
+    Floats,
+    GameShape,
+    Integers,
+    SeasonResults,
+    Slopes,
+    shapes_of,
+    skewness,
+    slopes_at,
+    sum_matrices,
+    sum_vectors,
+)
+from torres.rating.trueskill import Parameters
+
+MAX_NEWTON_STEPS = 50
+CONVERGED_STEP = 1e-6
+"""Newton's method ends when no parameter moves by more than this."""
+MAX_WIDTH_STEPS = 30
+CONVERGED_WIDTH = 0.01
+"""The width of the prior is found when it changes by less than this share."""
+TYPICAL_SUBMISSIONS = 4
+"""To estimate the prior's width, its first guess counts as this many submissions."""
+TIE_PRIOR_SD = 10.0
+"""The prior of each log δ, which says next to nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthFit:
+    """The estimate: strengths with their covariance, in logits.
+
+    `ties` is log δ by size of tie, and `prior_sd` the width of the prior that was
+    found.
+    """
+
+    strengths: Floats
+    covariance: Floats
+    ties: dict[int, float]
+    prior_sd: float
+
+    def above(self, anchors: Sequence[int]) -> tuple[Floats, Floats]:
+        """Return each strength minus the mean of `anchors`, and its standard errors.
+
+        Games tell only differences of strengths, so a scale needs anchors. Without any,
+        the mean of all submissions is the zero point.
+        """
+        chosen = list(anchors) or list(range(len(self.strengths)))
+        shared = self.covariance[:, chosen].mean(axis=1)
+        variances = np.diag(self.covariance) - 2 * shared + shared[chosen].mean()
+        errors = np.sqrt(np.maximum(variances, 0.0))
+        return self.strengths - self.strengths[chosen].mean(), errors
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The maximum of the posterior for one width of the prior.
+
+    `covariance` is the inverse of the posterior's curvature, and `means` the mean of
+    the posterior up to the second order.
+    """
+
+    at: Floats
+    slopes: Slopes
+    precision: Floats
+    covariance: Floats
+    means: Floats
+
+
+def logits_per_point(parameters: Parameters) -> float:
+    """Return how many logits are one point of the live board.
+
+    With this factor both models give the same odds to bots of nearly equal strength,
+    and a matchmaker pairs such bots: the logistic curve and the normal distribution of
+    the difference of two performances have the same slope in the middle.
+    """
+    return 2 / (math.sqrt(math.pi) * parameters.beta)
+
+
+def fit_strengths(
+    results: SeasonResults, submissions: int, typical_sd: float
+) -> StrengthFit:
+    """Return the strengths of all submissions. `typical_sd` is the first guess.
+
+    1. Group the games by shape, so that each group is computed at once.
+    2. Find the width of the prior: the mean square of the strengths, by the EM
+       algorithm. Each step finds the maximum of the posterior by Newton's method.
+    3. Move from the maximum to the mean of the posterior, which is skewed for
+       submissions that won or lost nearly all games.
+    4. Compute the covariance; see `_covariance`.
+    """
+    shapes = shapes_of(results, submissions)
+    sizes = results.tie_sizes()
+    width = typical_sd
+    at = np.zeros(submissions + len(sizes))
+    for _ in range(MAX_WIDTH_STEPS):
+        peak = peak_from(shapes, at, _precision(submissions, len(sizes), width))
+        at = peak.at
+        last = width
+        width = _width(peak, submissions, typical_sd)
+        if abs(width - last) <= CONVERGED_WIDTH * last:
+            break
+    return StrengthFit(
+        peak.means[:submissions],
+        _covariance(shapes, peak, submissions)[:submissions, :submissions],
+        dict(zip(sizes, peak.means[submissions:].tolist(), strict=True)),
+        last,
+    )
+
+
+def _precision(submissions: int, sizes: int, width: float) -> Floats:
+    """Return the precision of the prior of each parameter."""
+    precision = np.full(submissions + sizes, TIE_PRIOR_SD**-2)
+    precision[:submissions] = width**-2
+    return precision
+
+
+def _width(peak: Peak, submissions: int, typical_sd: float) -> float:
+    """Return the root of the expected mean square of the strengths."""
+    squares = peak.means[:submissions] ** 2
+    variances = np.diag(peak.covariance)[:submissions]
+    total = float((squares + variances).sum()) + TYPICAL_SUBMISSIONS * typical_sd**2
+    return math.sqrt(total / (submissions + TYPICAL_SUBMISSIONS))
+
+
+def peak_from(shapes: Sequence[GameShape], start: Floats, precision: Floats) -> Peak:
+    """Go to the maximum of the posterior from `start`."""
+    at = start
+    slopes = slopes_at(shapes, at)
+    for _ in range(MAX_NEWTON_STEPS):
+        curvature = _curvature(shapes, slopes, precision)
+        gradient = _gradient(shapes, slopes, at, precision)
+        uphill = np.asarray(np.linalg.solve(curvature, gradient), dtype=np.float64)
+        if np.abs(uphill).max(initial=0.0) < CONVERGED_STEP:
+            break
+        at, slopes = _step(shapes, at, uphill, precision)
+    covariance = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
+    means = at + covariance @ skewness(shapes, at, covariance) / 2
+    return Peak(at, slopes, precision, covariance, means)
+
+
+def _step(
+    shapes: Sequence[GameShape], at: Floats, uphill: Floats, precision: Floats
+) -> tuple[Floats, Slopes]:
+    """Go a whole step, or a half, a quarter, … until the new place is not lower."""
+    height = _height(slopes_at(shapes, at), at, precision)
+    share = 1.0
+    while True:
+        there = at + share * uphill
+        slopes = slopes_at(shapes, there)
+        if _height(slopes, there, precision) >= height - 1e-9 * abs(height):
+            return there, slopes
+        share /= 2
+
+
+def _height(slopes: Slopes, at: Floats, precision: Floats) -> float:
+    return slopes.value - float(precision @ at**2) / 2
+
+
+def _gradient(
+    shapes: Sequence[GameShape], slopes: Slopes, at: Floats, precision: Floats
+) -> Floats:
+    total = -precision * at
+    for shape, gradients in zip(shapes, slopes.gradients, strict=True):
+        total += sum_vectors(shape.columns, gradients, len(at))
+    return total
+
+
+def _curvature(
+    shapes: Sequence[GameShape], slopes: Slopes, precision: Floats
+) -> Floats:
+    """Return minus the second derivatives of the logarithm of the posterior."""
+    total = np.diag(precision)
+    for shape, curvatures in zip(shapes, slopes.curvatures, strict=True):
+        total += sum_matrices(shape.columns, curvatures, len(precision))
+    return total
+
+
+def _covariance(shapes: Sequence[GameShape], peak: Peak, submissions: int) -> Floats:
+    """Return the covariance of the estimate.
+
+    It is a sandwich, H⁻¹ (J + Λ) H⁻¹, and a little more. H is the curvature of the
+    posterior, Λ the precision of the prior, and J the sum over all blocks of the
+    squared score. If the model is right and games are independent, J + Λ is about H.
+    Otherwise J shows how much less, or more, the games say. The last term is the
+    uncertainty of the prior's width (Kass & Steffey 1989): the move of the estimate for
+    a change of log width, squared, times the variance of log width.
+    """
+    inverse = peak.covariance
+    squares = _squared_scores(shapes, peak)
+    covariance = inverse @ squares @ inverse + (inverse * peak.precision) @ inverse
+    precision = peak.precision[:submissions]
+    own = inverse[:, :submissions]
+    move = 2 * own @ (precision * peak.at[:submissions])
+    known = np.eye(submissions) - own[:submissions] * precision
+    information = 2 * float((known * known.T).sum()) + 2 * TYPICAL_SUBMISSIONS
+    return np.asarray(covariance + np.outer(move, move) / information)
+
+
+def _squared_scores(shapes: Sequence[GameShape], peak: Peak) -> Floats:
+    """Return the sum over all blocks of the score times its transpose.
+
+    A fit makes the score of each block smaller than it would be without that block.
+    The factor (1 - h)⁻¹ undoes it, where h is the block's part of the information on
+    its own strengths; the result is close to a jackknife over blocks (Bell & McCaffrey,
+    Bias reduction in standard errors for linear regression, 2002).
+    """
+    total = np.zeros_like(peak.covariance)
+    for games in _sorted_games(shapes, peak.slopes):
+        rows, begins = _runs(np.column_stack([games.blocks, games.columns]))
+        columns = games.columns[rows][begins]
+        gradients = np.add.reduceat(games.gradients[rows], begins)
+        curvatures = np.add.reduceat(games.curvatures[rows], begins)
+        inverse = peak.covariance[columns[:, :, None], columns[:, None, :]]
+        without = np.eye(columns.shape[1]) - curvatures @ inverse
+        scores = np.linalg.solve(without, gradients[:, :, None])[:, :, 0]
+        products = scores[:, :, None] * scores[:, None, :]
+        total += sum_matrices(columns, products, len(total))
+    return total
+
+
+class _SortedGames(NamedTuple):
+    """Games with the same number of parameters, and their derivatives.
+
+    The parameters of each game are in ascending order.
+    """
+
+    blocks: Integers
+    columns: Integers
+    gradients: Floats
+    curvatures: Floats
+
+
+def _sorted_games(
+    shapes: Sequence[GameShape], slopes: Slopes
+) -> Iterator[_SortedGames]:
+    """Yield the games of all shapes, those with the same number of seats together."""
+    width_of = [shape.columns.shape[1] for shape in shapes]
+    for width in sorted(set(width_of)):
+        same = [k for k, its_width in enumerate(width_of) if its_width == width]
+        columns = np.concatenate([shapes[k].columns for k in same])
+        order = np.argsort(columns, axis=1)
+        gradients = np.concatenate([slopes.gradients[k] for k in same])
+        curvatures = np.concatenate([slopes.curvatures[k] for k in same])
+        games = np.arange(len(columns))[:, None]
+        pairs = (games[:, :, None], order[:, :, None], order[:, None, :])
+        yield _SortedGames(
+            np.concatenate([shapes[k].blocks for k in same]),
+            columns[games, order],
+            gradients[games, order],
+            curvatures[pairs],
+        )
+
+
+def _runs(keys: Integers) -> tuple[Integers, Integers]:
+    """Return the order that puts equal rows together, and where each run begins."""
+    order = np.lexsort(keys.T[::-1])
+    changed = (keys[order][1:] != keys[order][:-1]).any(axis=1)
+    return order, np.flatnonzero(np.concatenate([[True], changed]))
