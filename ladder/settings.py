@@ -93,6 +93,8 @@ ROOT_URLCONF = "ladder.urls"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        # The page elements of the viewer belong to the package of the command, too.
+        "DIRS": [BASE_DIR / "torres" / "viewer" / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -183,6 +185,7 @@ USE_I18N = False  # all texts are English; numbers and dates are formatted faste
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "/static/"
+STATICFILES_DIRS = [("web", BASE_DIR / "torres" / "viewer" / "static")]
 # The folder into which `manage.py prepare` collects the static files. If unset,
 # WhiteNoise serves them from the packages.
 STATIC_ROOT = env.str("TORRES_STATIC", default=None)

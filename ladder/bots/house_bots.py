@@ -11,13 +11,14 @@ from pathlib import Path
 
 from django.conf import settings
 
+import torres
 from ladder.bots import submissions
 from ladder.bots.models import OPEN, Bot
 from ladder.bots.services import HOUSE_PREFIX
 from torres.common.names import name_key
 from torres.upload import archive
 
-HOUSE_FOLDER = Path(__file__).parent / "house"
+HOUSE_FOLDER = Path(torres.__file__).parent / "house"
 COSTLY = frozenset({"planner", "master"})
 """The house bots of which each uses more CPU time in a game than all cheap ones."""
 

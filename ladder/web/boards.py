@@ -22,8 +22,8 @@ from ladder.ratings.second_opinion import OpinionOnBot
 from ladder.ratings.statistics import Meeting, RatingSummary, SeatStrength, TieBand
 from ladder.web import bot_pages
 from ladder.web.bot_pages import SeasonChoice
-from ladder.web.charts import Chart, chart
-from ladder.web.scales import Scale, scale
+from torres.drawing.charts import Chart, chart
+from torres.drawing.scales import Scale, scale
 
 ROWS = 50  # rows on one page of a leaderboard
 BEST_ROWS = 20  # rows on the home page, which links to the whole leaderboard

@@ -22,8 +22,8 @@ from ladder.practice.models import (
 )
 from ladder.practice.position import Tentative
 from ladder.practice.selectors import PracticeProgress
-from ladder.web import frames
-from ladder.web.board_svg import board_svg
+from torres.drawing import frames
+from torres.drawing.board_svg import board_svg
 
 DELETED = "a deleted bot"
 

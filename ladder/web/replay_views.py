@@ -15,11 +15,12 @@ from ladder.common import rate_limits
 from ladder.common.http import conditional
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game
-from ladder.web import bodies, forms, frames, pages, watching
+from ladder.web import bodies, forms, pages, watching
 from ladder.web.middleware import POLICY
 from ladder.web.page_limit import too_often
 from ladder.web.parameters import number
 from torres.common.errors import LadderError
+from torres.drawing import frames
 
 # "frame-ancestors *" would not permit a page in a file, such as an exported notebook.
 EMBEDDED_POLICY = POLICY.replace("; frame-ancestors 'none'", "")

@@ -10,8 +10,8 @@ from engine.replay import game_at
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
-from ladder.web import frames
-from ladder.web.board_svg import board_svg
+from torres.drawing import frames
+from torres.drawing.board_svg import board_svg
 
 FRAMES_TTL_S = 60
 

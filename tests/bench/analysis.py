@@ -32,7 +32,7 @@ EACH = 6  # turns from one measured position to the next
 LUCK_GAMES = 48
 RESAMPLES = 2_000
 BINS = (0.0, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 1.0)
-HOUSE = Path(__file__).parents[2] / "ladder" / "bots" / "house"
+HOUSE = Path(__file__).parents[2] / "torres" / "house"
 
 
 class Prediction(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ladder.environments import torres_v0
-from ladder.environments.vector import GamesStep, TorresGames
+from torres.learning import torres_v0
+from torres.learning.vector import GamesStep, TorresGames
 
 ROUNDS = 3
 MEASUREMENT_S = 1.0
@@ -87,7 +87,7 @@ def many(choose: Callable[[GamesStep, np.random.Generator], Any]) -> Rate:
 def moves(name: str) -> Rate | None:
     """Return a measurement of a game of OpenSpiel: legal actions, choose, apply."""
     try:
-        import_module("ladder.environments.openspiel")
+        import_module("torres.learning.openspiel")
         import_module("open_spiel.python.games")
         game = import_module("pyspiel").load_game(name)
     except ImportError:

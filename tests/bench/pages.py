@@ -9,9 +9,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from ladder.cli.view import page_of
 from tests.browser import ARGUMENTS, CHROMIUM
 from tests.engine.factories import random_replay
+from torres.cli.view import page_of
 
 MIN_FRAMES_PER_S = 50
 MAX_STEP_MS = 16

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ladder.cli.commands import COMMANDS
+from torres.cli.commands import COMMANDS
 
 MAX_START_MS = 300
 MAX_START_PER_PIP = 1.5

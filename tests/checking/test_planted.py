@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from ladder.cli.check import Checker, CheckResult
 from tests.checking.planted import PLANTED, Planted
 from tests.conftest import need_program
 from torres.checking.causes import CAUSES
 from torres.checking.forms import GameForm
+from torres.cli.check import Checker, CheckResult
 from torres.runner.protocol import Limits
 from torres.runner.sandbox import Sandbox
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from ladder.cli import client as client_module
-from ladder.cli.client import LadderClient, Login, RemoteError
+from torres.cli import client as client_module
+from torres.cli.client import LadderClient, Login, RemoteError
 
 Answer = Callable[[str | None], httpx.Response]
 """Answers a request with this cursor."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ladder.cli.completion import HOUSE_BOTS
 from tests.cli.test_match import alive, process_tree, running, wait_until
+from torres.cli.completion import HOUSE_BOTS
 from torres.rating.ledger import EntryKind, LedgerLine, fold
 
 __all__ = ["running"]

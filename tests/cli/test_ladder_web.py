@@ -12,13 +12,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ladder.cli.ladder_web import LOOPBACK, LadderServer, serving
-from ladder.cli.local_ladder import LocalLadder
-from ladder.cli.local_rules import LocalRules
 from tests.cli.conftest import TORRES
 from tests.cli.test_ladder import add_bot, entries
 from tests.cli.test_match import running, wait_until
 from tests.web.test_pages import AccessibilityCheck
+from torres.cli.ladder_web import LOOPBACK, LadderServer, serving
+from torres.cli.local_ladder import LocalLadder
+from torres.cli.local_rules import LocalRules
 from torres.rating.ledger import EntryKind
 
 __all__ = ["running"]
@@ -187,7 +187,7 @@ def test_the_command_shows_a_game_in_the_viewer(tmp_path: Path) -> None:
 
 
 def test_only_the_command_with_pages_needs_a_web_server() -> None:
-    code = "import ladder.cli.ladder, sys; print('django' in sys.modules)"
+    code = "import torres.cli.ladder, sys; print('django' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ladder.cli.commands import COMMANDS
-from ladder.cli.main import torres as group
 from tests.bench.startup import MAX_START_PER_PIP, TRIES, start_per_pip
 from tests.cli.conftest import TORRES
 from tests.conftest import part_missing
+from torres.cli.commands import COMMANDS
+from torres.cli.main import torres as group
 from torres.common.lazy_import import lazy_import
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +44,7 @@ SERVER = ("django", "celery", "rest_framework", "psycopg", "redis")
 IMPORTS = """
 import sys
 sys.argv = ["torres", *sys.argv[1:]]
-from ladder.cli.main import main
+from torres.cli.main import main
 try:
     main()
 except SystemExit:
@@ -264,7 +264,7 @@ def until(done: Callable[[], bool], timeout_s: float = 30) -> None:
 
 @pytest.mark.parametrize("module", ["client", "reproduce", "submit"])
 def test_help_needs_no_http_client(module: str) -> None:
-    code = f"import ladder.cli.{module}, sys; print('httpx._client' in sys.modules)"
+    code = f"import torres.cli.{module}, sys; print('httpx._client' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

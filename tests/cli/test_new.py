@@ -11,14 +11,14 @@ import pytest
 import engine
 from engine.editions import PRESETS
 from ladder.bots.house_bots import COSTLY
-from ladder.cli.check import Checker, CheckResult
-from ladder.cli.completion import house_bots
-from ladder.cli.new import KITS, kits, write_kit
 from tests.conftest import part_missing
 from torres.checking.checkup import play_at_home
 from torres.checking.files import inspect_files
 from torres.checking.forms import TABLE_SIZES, GameForm, every_form
 from torres.checking.games import GameSettings
+from torres.cli.check import Checker, CheckResult
+from torres.cli.completion import house_bots
+from torres.cli.new import KITS, kits, write_kit
 from torres.runner import languages
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.languages import locate

@@ -19,9 +19,9 @@ import pytest
 
 import engine
 from ladder.bots.house_bots import COSTLY
-from ladder.cli.client import LadderClient
-from ladder.cli.play import find_bot
-from ladder.cli.playback import RecordedAnswer, RepeatedGame, compare
+from torres.cli.client import LadderClient
+from torres.cli.play import find_bot
+from torres.cli.playback import RecordedAnswer, RepeatedGame, compare
 from torres.runner.process import BotProcess
 from torres.runner.protocol import Limits
 from torres.runner.sandbox import open_sandbox
@@ -29,7 +29,7 @@ from torres.runner.sandbox import open_sandbox
 ROOT = Path(__file__).resolve().parents[2]
 TORRES = Path(sys.executable).with_name("torres")
 START_TIMEOUT_S = 120
-HOUSE = ROOT / "ladder/bots/house"
+HOUSE = ROOT / "torres/house"
 GAMES = 20
 GAMES_TIMEOUT_S = 300
 

@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from PIL import Image
 
-from ladder.cli.raster import Film
-from ladder.web.board_scene import SEAT_COLOURS
-from ladder.web.frames import of_replay
 from tests.cli.conftest import Run
 from tests.engine.factories import random_replay
+from torres.drawing.board_scene import SEAT_COLOURS
+from torres.drawing.frames import of_replay
+from torres.drawing.raster import Film
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ladder.cli import client as clients
-from ladder.cli.client import LadderClient, Login, RemoteError
+from torres.cli import client as clients
+from torres.cli.client import LadderClient, Login, RemoteError
 
 
 class Flaky(BaseHTTPRequestHandler):

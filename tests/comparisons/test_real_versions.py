@@ -6,14 +6,13 @@ the ticks of the dispatcher.
 
 import io
 import os
-from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-import ladder.bots
 from ladder.bots import services as bots, submissions
+from ladder.bots.house_bots import HOUSE_FOLDER
 from ladder.bots.models import Bot, Submission
 from ladder.comparisons import selectors, services
 from ladder.comparisons.models import ComparisonStatus
@@ -29,7 +28,6 @@ pytestmark = [
     pytest.mark.usefixtures("data_dir"),
     pytest.mark.sandbox,
 ]
-HOUSE = Path(ladder.bots.__file__).parent / "house"
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +42,7 @@ def _needs_sandbox() -> None:
 
 def upload(bot: Bot, name: str) -> None:
     """Upload a house bot without its validation."""
-    source = (HOUSE / name / "bot.py").read_bytes()
+    source = (HOUSE_FOLDER / name / "bot.py").read_bytes()
     submission = submissions.submit(bot, io.BytesIO(source), "bot.py")
     bot.submissions.filter(status="ready").update(status="retired")
     Submission.objects.filter(pk=submission.pk).update(

@@ -13,8 +13,8 @@ from django.core.management import get_commands, load_command_class
 from markdown_it import MarkdownIt
 
 import engine
-from ladder.cli.commands import COMMANDS
 from tests.docs.pages import PAGES_FOLLOWED
+from torres.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ladder.cli.board_text import draw_board
+from torres.drawing.board_text import draw_board
 
 ROOT = Path(__file__).parents[2]
 PICTURE = re.compile(r"```board ([^\n]+)\n(.*?)```", re.DOTALL)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ladder.cli.commands import COMMANDS
 from tests.docs.pages import PAGES_FOLLOWED, follow, run, steps
+from torres.cli.commands import COMMANDS
 
 PAGE = PAGES_FOLLOWED["tutorial"]
 MAX_S = 600

@@ -12,10 +12,11 @@ from click.testing import CliRunner, Result
 
 from engine.editions import PRESETS
 from engine.rulesets import SWITCHES
-from ladder.cli import board_text, replays
-from ladder.cli.replays import printable, show, trace, verify
-from ladder.cli.rulesets import rulesets
 from tests.engine.test_replays import record
+from torres.cli import replays
+from torres.cli.replays import printable, show, trace, verify
+from torres.cli.rulesets import rulesets
+from torres.drawing import board_text
 
 ROOT = Path(__file__).parents[2]
 
@@ -118,7 +119,7 @@ def test_a_fault_is_one_line_on_stderr(
 
 
 def test_a_reader_may_leave_early(valid: Path) -> None:
-    code = f"from ladder.cli.replays import trace; trace(['{valid}'])"
+    code = f"from torres.cli.replays import trace; trace(['{valid}'])"
     pipe = subprocess.Popen(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,

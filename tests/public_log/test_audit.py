@@ -12,8 +12,6 @@ from django.db import transaction
 from pytest_django.live_server_helper import LiveServer
 
 from ladder.bots.announcements import record_submission
-from ladder.cli.audit import RemoteService
-from ladder.cli.client import LadderClient, Login
 from ladder.dispatch.log_keeper import LogKeeper
 from ladder.games import services
 from ladder.games.models import Game, Match, Seat
@@ -38,6 +36,8 @@ from torres.auditing.auditor import AuditReport, Trust, audit
 from torres.auditing.findings import Check
 from torres.auditing.mirror import AuditFailed
 from torres.auditing.witness import Witness, witness_key
+from torres.cli.audit import RemoteService
+from torres.cli.client import LadderClient, Login
 from torres.tlog.checkpoints import TreeHead
 from torres.tlog.decks import DealInputs, match_seed
 from torres.tlog.leaves import LeafKind

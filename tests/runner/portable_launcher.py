@@ -42,7 +42,7 @@ def main() -> None:
     for name in ("poll", "epoll"):
         delattr(select, name)
     sys.argv = ["torres", *words]
-    import_module("ladder.cli.main").main()
+    import_module("torres.cli.main").main()
 
 
 main()

@@ -8,7 +8,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from ladder.cli.doctor import doctor
+from torres.cli.doctor import doctor
 from torres.runner.sandbox import (
     Control,
     SandboxReport,
@@ -112,7 +112,7 @@ def run_as_other_user(
 
 
 def test_an_ordinary_user_reaches_level_reduced_and_reads_why_not_full() -> None:
-    done = run_as_other_user("from ladder.cli.doctor import doctor; doctor(['--json'])")
+    done = run_as_other_user("from torres.cli.doctor import doctor; doctor(['--json'])")
     if "Permission denied" in done.stderr or "ModuleNotFoundError" in done.stderr:
         pytest.skip("an ordinary user cannot read this checkout")
     report = json.loads(done.stdout)
@@ -128,7 +128,7 @@ def test_without_bubblewrap_landlock_reaches_level_reduced() -> None:
     if landlock_version() < MIN_VERSION_SHARED_UID:
         pytest.skip("this kernel has no Landlock of version 6 (Linux 6.12)")
     done = run_as_other_user(
-        "from ladder.cli.doctor import doctor; doctor(['--json'])", NO_BWRAP
+        "from torres.cli.doctor import doctor; doctor(['--json'])", NO_BWRAP
     )
     if "Permission denied" in done.stderr or "ModuleNotFoundError" in done.stderr:
         pytest.skip("an ordinary user cannot read this checkout")

@@ -33,7 +33,7 @@ from torres.runner.sandbox.host import Host
 SEATS = 4
 DEFAULT_GAMES = 12
 SOAK_GAMES = 200
-HOUSE = Path(house_bots.__file__).parent / "house"
+HOUSE = house_bots.HOUSE_FOLDER
 HONEST = (PROGRAMS / "first.py", HOUSE / "random", HOUSE / "greedy")
 # Little time and memory, so that a bot that uses up either of them does it soon.
 LIMITS = Limits(memory_mb=64, pids=32, start_ms=3_000, move_ms=300, bank_ms=700)

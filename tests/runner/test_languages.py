@@ -22,7 +22,7 @@ from torres.runner.sandbox import Program, Sandbox, SandboxUnavailable, landlock
 from torres.runner.sandbox.host import Host
 from torres.runner.sandbox.landlock import LandlockSandbox
 
-KITS = Path(__file__).parents[2] / "ladder/bots/kits"
+KITS = Path(__file__).parents[2] / "torres/kits"
 LANGUAGES = sorted(languages.BY_NAME)  # each has a kit of its name
 LIMITS = Limits(memory_mb=384)
 

@@ -11,8 +11,8 @@ import os
 import sys
 from pathlib import Path
 
-from ladder.cli.client import LadderClient, Login
 from tests.soak.web_services import ProcessMemory
+from torres.cli.client import LadderClient, Login
 
 
 def last_number(file: Path) -> str:

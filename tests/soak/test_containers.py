@@ -24,13 +24,13 @@ import httpx
 import yaml
 from django.conf import settings
 
-from ladder.cli.play import find_bot
-from ladder.cli.submit import packed
 from ladder.ops.chaos import servers
 from tests.conftest import need_program, part_missing
+from torres.cli.play import find_bot
+from torres.cli.submit import packed
 
 DEPLOY = settings.BASE_DIR / "deploy"
-KITS = settings.BASE_DIR / "ladder" / "bots" / "kits"
+KITS = settings.BASE_DIR / "torres" / "kits"
 KIT_NAMES = (
     "c", "cpp", "executable", "go", "java", "javascript", "python", "rust", "typescript"
 )  # fmt: skip

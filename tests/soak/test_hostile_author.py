@@ -26,7 +26,7 @@ MIN_SHARE_KEPT = 0.95
 READY_TIMEOUT_S = 300
 STOP_TIMEOUT_S = 90
 MANAGE_PY = [sys.executable, str(settings.BASE_DIR / "manage.py")]
-HOUSE = settings.BASE_DIR / "ladder" / "bots" / "house"
+HOUSE = settings.BASE_DIR / "torres" / "house"
 MEMBERS = (
     "SELECT b.slug, m.status FROM ratings_membership m"
     " JOIN bots_bot b ON b.id = m.bot_id"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 
-HOUSE_BOT = Path(__file__).parents[2] / "ladder/bots/house/random/bot.py"
+HOUSE_BOT = Path(__file__).parents[2] / "torres/house/random/bot.py"
 GOOD_BOT = HOUSE_BOT.read_text()
 CRASHING_BOT = """
 import os

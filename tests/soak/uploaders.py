@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
-from ladder.cli import client as client_module
-from ladder.cli.client import LadderClient, Login, RemoteError
+from torres.cli import client as client_module
+from torres.cli.client import LadderClient, Login, RemoteError
 
 BOT = "print('a bot that is never played')\n"
 

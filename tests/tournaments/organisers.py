@@ -19,9 +19,9 @@ from rest_framework.test import APIClient
 
 from ladder.accounts import roles, scopes, tokens
 from ladder.bots.models import Bot
-from ladder.cli.tournament import tournament as torres_tournament
 from ladder.tournaments.description import DATES
 from ladder.tournaments.models import Tournament, default_limits
+from torres.cli.tournament import tournament as torres_tournament
 from torres.runner.limits import MAX_LIMITS
 
 ADMIN_FIELDS = ("name", "slug", "ruleset")

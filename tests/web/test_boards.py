@@ -16,9 +16,9 @@ from ladder.bots.models import Bot, Submission
 from ladder.ratings.models import Rating
 from ladder.ratings.ranked_rows import BoardFilter, ranked_page
 from ladder.web import boards
-from ladder.web.scales import MAX_TICKS, scale
 from tests.factories import Show, make_bot, rate
 from tests.web.test_ladder_pages import text
+from torres.drawing.scales import MAX_TICKS, scale
 
 Visit = Callable[[str], Client]
 BOARD = "/ladders/main/"

@@ -13,11 +13,11 @@ from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.accounts import tokens
 from ladder.bots.models import Bot
-from ladder.cli.view import page_of
 from tests import factories
 from tests.browser import opened
 from tests.engine.factories import random_replay
 from tests.web.test_watching import begin, end, go_on
+from torres.cli.view import page_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

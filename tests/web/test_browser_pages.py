@@ -14,7 +14,7 @@ from tests import factories
 from tests.browser import opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-KIT = Path("ladder/bots/kits/python/bot.py")
+KIT = Path("torres/kits/python/bot.py")
 
 
 def sign_in(page: Page, name: str) -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from engine.replay import trace
 from engine.replay_format import open_game
-from ladder.web import frames
-from ladder.web.board_svg import board_svg
 from tests.engine.factories import RULESETS_AND_SEATS, random_replay
+from torres.drawing import frames
+from torres.drawing.board_svg import board_svg
 from torres.runner.protocol import Limits
 
 

@@ -22,14 +22,14 @@ def kinds(kind: type[LadderError]) -> Iterator[type[LadderError]]:
     of the same process may have loaded them.
     """
     for child in kind.__subclasses__():
-        if not child.__module__.startswith("ladder.cli."):
+        if not child.__module__.startswith("torres.cli."):
             yield child
             yield from kinds(child)
 
 
 def test_every_error_of_the_service_is_explained() -> None:
     for module in pkgutil.walk_packages(ladder.__path__, "ladder."):
-        if not module.name.startswith(("ladder.cli", "ladder.bots.kits")):
+        if not module.name.startswith(("torres.cli", "torres.kits")):
             importlib.import_module(module.name)
 
     missing = {kind.code for kind in kinds(LadderError)} - set(problem_texts.PROBLEMS)

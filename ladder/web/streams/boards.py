@@ -13,8 +13,8 @@ from ladder.games import visibility
 from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
 from ladder.web import watching
-from ladder.web.frames import FrameRecorder
 from torres.common.errors import LadderError
+from torres.drawing.frames import FrameRecorder
 
 
 @dataclass(slots=True)

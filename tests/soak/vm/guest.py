@@ -17,7 +17,7 @@ TOP = Path("/sys/fs/cgroup")
 USER = 1234
 DELEGATED = ("", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control")
 """The files that systemd gives to the user of a scope with Delegate=yes."""
-_TORRES = "from ladder.cli.main import main; main()"
+_TORRES = "from torres.cli.main import main; main()"
 
 
 def main() -> None:

@@ -1,0 +1,126 @@
+"""`torres analyse`: the turning points of a replay, and what if."""
+
+import json
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from engine.errors import EngineError
+from engine.turning_points import (
+    GAMES,
+    GameAnalysis,
+    WhatIf,
+    analyse as analyse_game,
+    what_if,
+)
+from torres.cli.replays import open_pipe, read_valid
+
+MAX_GAMES = 10_000
+
+
+@click.command()
+@click.argument("replay", metavar="REPLAY")
+@click.option(
+    "--ply",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Compare the actions that are legal after N actions, instead of all turns.",
+)
+@click.option(
+    "--line",
+    multiple=True,
+    metavar="ACTION",
+    help="With --ply: play this action first. Repeat the option for a longer line.",
+)
+@click.option(
+    "--games",
+    type=click.IntRange(2, MAX_GAMES),
+    default=GAMES,
+    show_default=True,
+    help="The games from each position. More take longer and are more exact.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def analyse(
+    *, replay: str, ply: int | None, line: tuple[str, ...], games: int, as_json: bool
+) -> None:
+    """Find the turns that decided a game, or compare the actions of a position.
+
+    Both play games of a strong policy from positions of the replay, which takes some
+    seconds. The website shows the same figures.
+
+    \b
+    Examples:
+      torres analyse game.json
+      torres analyse game.json --ply 57
+      torres analyse game.json --ply 57 --line "block c4"
+    """
+    if line and ply is None:
+        raise click.BadParameter("it needs --ply", param_hint="--line")
+    document = read_valid(replay)
+    try:
+        with open_pipe():
+            if ply is None:
+                course = analyse_game(document, games)
+                _print_turns(course, document["players"], as_json=as_json)
+            else:
+                alternatives = what_if(document, ply, line, games)
+                _print_alternatives(alternatives, as_json=as_json)
+    except EngineError as error:
+        raise click.ClickException(f"{error}.") from error
+
+
+def _print_turns(
+    result: GameAnalysis, players: list[dict[str, Any]], *, as_json: bool
+) -> None:
+    """Print the swing of each turn; an asterisk marks the turning points."""
+    if as_json:
+        click.echo(json.dumps(result))
+        return
+    table = Table("", "ply", "turn", "seat", "before", "after", "change", "lead")
+    for index, swing in enumerate(result["swings"]):
+        before, after = result["turns"][index : index + 2]
+        seat = swing["seat"]
+        table.add_row(
+            "*" if index in result["turning_points"] else "",
+            str(swing["ply"]),
+            f"phase {before['phase']}, round {before['round']}",
+            f"{seat} {players[seat].get('name', '')}",
+            f"{before['chances'][seat]:.0%}",
+            f"{after['chances'][seat]:.0%}",
+            f"{100 * swing['chance']:+.0f}",
+            f"{swing['lead']:+.1f}",
+        )
+    Console(markup=False).print(table)
+    for number, luck in enumerate(result["luck"]["seats"]):
+        click.echo(
+            f"luck of seat {number}: {luck['luck']:+.1f} ± {2 * luck['error']:.1f}"
+            f" points by {luck['purchases']} purchases"
+        )
+    click.echo(
+        "before and after: the chance of the seat to win; * marks the turning points."
+    )
+
+
+def _print_alternatives(result: WhatIf, *, as_json: bool) -> None:
+    """Print what each action is worth; an asterisk marks the one that was played."""
+    if as_json:
+        click.echo(json.dumps(result))
+        return
+    table = Table("", "action", "chance", "lead", "±", "games")
+    for entry in result["alternatives"]:
+        table.add_row(
+            "*" if entry["played"] else "",
+            entry["action"],
+            f"{entry['chance']:.0%}",
+            f"{entry['lead']:+.1f}",
+            f"{2 * entry['error']:.1f}",
+            str(entry["games"]),
+        )
+    Console(markup=False).print(table)
+    listed = len(result["alternatives"])
+    click.echo(
+        f"seat {result['seat']} chooses; the best {listed} of {result['actions']}"
+        " actions; * was played."
+    )

@@ -1,0 +1,214 @@
+"""`torres audit` and `torres witness`: check a service from outside."""
+
+import hashlib
+import json
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from torres.auditing.auditor import AuditReport, Trust, audit as audit_service
+from torres.auditing.findings import Check
+from torres.auditing.mirror import AuditFailed
+from torres.auditing.ratings import SeasonKey
+from torres.auditing.witness import Witness, witness_key
+from torres.cli.client import LadderClient, Login, RemoteError, clean_address
+from torres.cli.replays import printable
+from torres.cli.results_folder import state_home
+from torres.tlog.notes import BadKey
+
+WITNESS_INTERVAL_S = 60.0
+MAX_SHOWN = 50
+"""With more findings than this the first ones tell enough."""
+
+
+class AuditRefused(click.ClickException):
+    """The audit could not be made; the exit code is 2."""
+
+    exit_code = 2
+
+
+class RemoteService:
+    """Reads over REST the part of a service that is not in the log."""
+
+    def __init__(self, client: LadderClient) -> None:
+        self._client = client
+
+    def games(self) -> Iterator[Mapping[str, Any]]:
+        for row in self._client.exported_games():
+            yield row["game"]
+
+    def replays(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        for row in self._client.exported_replays():
+            yield row["id"], row["replay"]
+
+    def leaderboards(self) -> Iterator[tuple[SeasonKey, list[dict[str, Any]]]]:
+        for ladder in self._client.ladders():
+            slug = ladder["slug"]
+            if ladder["season"]:
+                rows = list(self._client.leaderboard_rows(slug))
+                yield (slug, ladder["season"]["number"]), rows
+
+
+def folder_of(address: str) -> Path:
+    """Return the folder in which the copy of a service's log is kept."""
+    digest = hashlib.sha256(address.encode()).hexdigest()[:12]
+    return state_home() / "audits" / digest
+
+
+@click.command()
+@click.argument("address")
+@click.option("--folder", type=click.Path(path_type=Path), help="For the copy.")
+@click.option("--key", help="The key of the log; by default that of the first audit.")
+@click.option(
+    "--witness",
+    "witnesses",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A checkpoint that somebody else has kept, for example a witness.",
+)
+@click.option("--witness-key", help="The key of that witness.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def audit(
+    address: str,
+    *,
+    folder: Path | None,
+    key: str | None,
+    witnesses: tuple[Path, ...],
+    witness_key: str | None,
+    as_json: bool,
+) -> None:
+    """Check everything that a service shows against its public log.
+
+    The command copies the log, checks its signature and every leaf, plays every replay
+    again, computes all ratings from the results, and compares them with the
+    leaderboards. The copy stays in a folder, so that the next audit notices if the log
+    was changed. The exit code is 0 if everything fits together, 1 if something does
+    not, and 2 if the audit could not be made.
+
+    \b
+    Examples:
+      torres audit https://ladder.example.org
+      torres audit https://ladder.example.org --witness friend.checkpoint
+    """
+    address = clean_address(address)
+    texts = [path.read_text(errors="replace") for path in witnesses]
+    trust = Trust(key, witness_key, texts)
+    place = folder or folder_of(address)
+    with LadderClient(Login(address, "")) as client, _progress() as progress:
+        tasks = {
+            name: progress.add_task(name, total=None) for name in ("leaves", "replays")
+        }
+
+        def show(step: str, done: int, total: int) -> None:
+            progress.update(tasks[step], completed=done, total=total)
+
+        try:
+            report = audit_service(
+                place, client.log_file, RemoteService(client), show, trust
+            )
+        except (AuditFailed, BadKey) as error:
+            raise AuditRefused(str(error)) from None
+    click.echo(_json(report) if as_json else _text(report, place))
+    sys.exit(1 if report.findings else 0)
+
+
+def _progress() -> Progress:
+    return Progress(console=Console(stderr=True), transient=True)
+
+
+def _json(report: AuditReport) -> str:
+    return json.dumps(
+        {
+            "origin": report.head.origin,
+            "size": report.head.size,
+            "root": report.head.root.hex(),
+            "key": str(report.key),
+            "games": report.games,
+            "replays": report.replays,
+            "entries": report.entries,
+            "bots": report.bots,
+            "sealed": report.sealed,
+            "findings": [
+                {"check": f.check, "leaf": f.leaf, "text": f.text}
+                for f in report.findings
+            ],
+        }
+    )
+
+
+def _text(report: AuditReport, folder: Path) -> str:
+    origin, key = printable(report.head.origin), printable(str(report.key))
+    lines = [f"log {origin}: {report.head.size:,} leaves, signed by {key}"]
+    lines.append(
+        f"{report.games:,} games; {report.replays:,} replays played again;"
+        f" {report.entries:,} changes of ratings of {report.bots:,} bots repeated"
+    )
+    if report.sealed:
+        lines.append(f"{report.sealed:,} leaves are sealed until they are made public")
+    lines += [printable(str(finding)) for finding in report.findings[:MAX_SHOWN]]
+    more = len(report.findings) - MAX_SHOWN
+    if more > 0:
+        lines.append(f"and {more:,} more findings; --json lists all")
+    if report.findings:
+        lines.append(f"Keep {folder}: it has what the log has signed.")
+    else:
+        checks = ", ".join(Check)
+        lines.append(f"Everything fits together ({checks}).")
+    return "\n".join(lines)
+
+
+@click.command()
+@click.argument("address")
+@click.option("--folder", type=click.Path(path_type=Path), help="For what was seen.")
+@click.option("--name", default="witness", help="The name of a new witness.")
+@click.option("--once", is_flag=True, help="Look once; otherwise look every minute.")
+def witness(address: str, *, folder: Path | None, name: str, once: bool) -> None:
+    """Keep and cosign the checkpoints of a service's public log.
+
+    A witness signs only a log that grows: its newest checkpoint has to begin with all
+    leaves of the one before. So a service cannot show different logs to different
+    people, if they ask the same witness. The first look makes a key. Send its public
+    part, which the command prints, to the operator of the service. The newest
+    cosigned checkpoint is in the file `checkpoint` of the folder; publish it, or give
+    it to others for `torres audit --witness`.
+
+    \b
+    Examples:
+      torres witness https://ladder.example.org --name ana.example.org
+      torres witness https://ladder.example.org --once
+    """
+    address = clean_address(address)
+    place = folder or folder_of(address) / "witness"
+    with LadderClient(Login(address, "")) as client:
+        try:
+            key = witness_key(place, name)
+        except BadKey as error:
+            raise AuditRefused(str(error)) from None
+        click.echo(f"public key of this witness: {key.verifier}", err=True)
+        observer = Witness(place, key, client.log_file)
+        _look(observer, client)
+        while not once:
+            threading.Event().wait(WITNESS_INTERVAL_S)
+            try:
+                _look(observer, client)
+            except RemoteError as error:
+                click.echo(f"{error.message}; trying again", err=True)
+
+
+def _look(observer: Witness, client: LadderClient) -> None:
+    """Look once. A log that does not grow as it should ends the command."""
+    try:
+        seen = observer.look()
+    except AuditFailed as error:
+        raise AuditRefused(str(error)) from None
+    text = f"{printable(seen.head.origin)}: {seen.head.size:,} leaves, cosigned"
+    refusal = client.send_cosignature(seen.text)
+    if refusal:
+        text += f"; not accepted by the service: {printable(refusal)}"
+    click.echo(text)

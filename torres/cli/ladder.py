@@ -1,0 +1,174 @@
+"""`torres ladder`: a rated ladder over a folder of bots, on this machine."""
+
+import json
+import time
+from contextlib import ExitStack
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from torres.cli.arena_options import ArenaOptions, arena_options
+from torres.cli.completion import BOT
+from torres.cli.game_pool import GamePool, PoolSettings
+from torres.cli.local_ladder import LocalLadder
+from torres.cli.play import PathArgument, find_bot
+
+SCAN_S = 1.0  # how often the folder is looked at
+INTERRUPTED = 130
+
+
+@click.command(name="ladder")
+@click.argument("folder", type=PathArgument, metavar="DIR")
+@click.option(
+    "--games",
+    default=0,
+    type=click.IntRange(0),
+    help="Stop at this number of games. By default the ladder plays until Ctrl-C.",
+)
+@click.option(
+    "--with",
+    "extra",
+    multiple=True,
+    type=BOT,
+    metavar="BOT",
+    help="Let a bot play that is not in DIR, such as house:greedy. Can be repeated.",
+)
+@click.option(
+    "--web",
+    is_flag=True,
+    help="Show the leaderboard, the bots and the games in a browser, too.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    help="The port of --web. By default 8800, or a free one if that is in use.",
+)
+@arena_options
+def ladder(
+    *,
+    folder: Path,
+    games: int,
+    extra: tuple[str, ...],
+    web: bool,
+    port: int | None,
+    options: ArenaOptions,
+) -> int:
+    """Play a rated ladder between the bots in DIR, and show the leaderboard.
+
+    Each file and each folder in DIR is a bot. The matchmaker and the ratings are those
+    of the server. A new file joins while the ladder runs, a changed file plays as a new
+    version of its bot, and a removed one leaves.
+
+    The ladder is stored in DIR/.torres-ladder, so the same command continues it;
+    --fresh begins a new one.
+
+    With --web the leaderboard, the rating of each bot over time, and the latest games
+    in the viewer are pages in your browser. They are read-only, and this machine alone
+    can open them. With --games the pages end with the command.
+
+    Exit codes: 0 the ladder has its games, or runs without --games and was ended by
+    Ctrl-C; 2 a bad argument; 130 Ctrl-C before the ladder had its --games.
+
+    \b
+    Examples:
+      torres ladder bots
+      torres ladder bots --with house:greedy --with house:climber --games 500
+      torres ladder bots --web
+      torres ladder bots --ladder http://127.0.0.1:8000 --json --games 100
+    """
+    if not folder.is_dir():
+        raise click.BadParameter(f"there is no folder {folder}")
+    if options.state is not None:
+        raise click.BadParameter(
+            "a ladder is stored in its folder; leave the option out",
+            param_hint="--state",
+        )
+    errors = Console(stderr=True)
+    local = LocalLadder(
+        folder,
+        options.rules,
+        options.level,
+        options.seed,
+        [find_bot(argument) for argument in extra],
+        lambda line: errors.print(Text(line), soft_wrap=True),
+    )
+    if options.level == "none" and not options.as_json:
+        errors.print("no sandbox: play only bots that you trust")
+    with local.opened(fresh=options.fresh), ExitStack() as pages:
+        if web or port is not None:
+            # Imported only now, so that the command starts quickly without pages.
+            ladder_web = import_module("torres.cli.ladder_web")
+            address = pages.enter_context(ladder_web.serving(local, port))
+            errors.print(f"The pages are at {address}")
+        interrupted = _run(local, options, games, errors)
+    if options.as_json:
+        rows = [asdict(row) for row in local.leaderboard()]
+        click.echo(json.dumps({"games": local.games, "leaderboard": rows}))
+    else:
+        Console().print(_table(local))
+    return INTERRUPTED if interrupted and games else 0
+
+
+def _run(
+    local: LocalLadder, options: ArenaOptions, games: int, errors: Console
+) -> bool:
+    """Play until the ladder has its games. Return True if the user ended it before."""
+    settings = PoolSettings(
+        (),
+        options.rules.ruleset,
+        options.rules.switches,
+        options.rules.limits,
+        options.level,
+        local.replays,
+    )
+    live = Live(_table(local), console=errors, transient=True, auto_refresh=False)
+    shown = errors.is_terminal and not options.as_json
+    try:
+        with GamePool(settings, options.jobs) as pool:
+            if shown:
+                live.start()
+            next_scan = 0.0
+            while True:
+                if time.monotonic() >= next_scan:
+                    local.scan(pool)
+                    next_scan = time.monotonic() + SCAN_S
+                if games and local.games >= games:
+                    break
+                local.start_games(pool, games)
+                for result in pool.wait(SCAN_S):
+                    local.finish(result)
+                if shown:
+                    live.update(_table(local), refresh=True)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        live.stop()
+    return False
+
+
+def _table(local: LocalLadder) -> Table:
+    table = Table(
+        title=f"{local.games} games", box=None, pad_edge=False, header_style="bold"
+    )
+    table.add_column("rank", justify="right")
+    table.add_column("bot")
+    for head in ("rating", "μ", "σ", "games", "forfeits", "version"):
+        table.add_column(head, justify="right")
+    for row in local.leaderboard():
+        table.add_row(
+            str(row.rank),
+            Text(row.name),
+            f"{row.rating:.1f}",
+            f"{row.mu:.1f}",
+            f"{row.sigma:.1f}",
+            str(row.games),
+            str(row.forfeits),
+            str(row.version),
+        )
+    return table

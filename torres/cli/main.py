@@ -1,0 +1,78 @@
+"""The `torres` command: it runs a subcommand and turns errors into exit codes.
+
+Every expected error is one line on stderr. docs/cli.md has the exit codes. The module
+imports little: `commands` has the table of the subcommands.
+"""
+
+import os
+import sys
+
+import click
+from click.shell_completion import add_completion_class
+
+from engine.errors import EngineError
+from engine.referee import ServiceFault
+from torres.cli.commands import LazyGroup
+from torres.cli.completion import ColonBashComplete
+from torres.common.errors import LadderError
+
+FAILED = 1
+BAD_ARGUMENT = 2
+INTERRUPTED = 130
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="torres-ladder")
+def torres() -> None:
+    """Write, check and play bots for the board game Torres."""
+
+
+EXPECTED_ERRORS = (
+    click.ClickException,
+    EngineError,
+    LadderError,
+    ServiceFault,
+    OSError,
+)
+
+
+def main() -> None:
+    """Run the command and exit with its exit code.
+
+    If the shell asks for completions, print them instead.
+    """
+    add_completion_class(ColonBashComplete)
+    try:
+        code = torres.main(standalone_mode=False)
+    except click.exceptions.Exit as error:
+        code = error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        code = BAD_ARGUMENT
+    except (click.Abort, KeyboardInterrupt):
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output left (torres trace … | head). Python flushes stdout
+        # at exit, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except EXPECTED_ERRORS as error:
+        code = _print_error(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _print_error(error: Exception) -> int:
+    """Print an error as one line on stderr; return the exit code."""
+    match error:
+        case click.ClickException():
+            message = error.format_message()
+        case ServiceFault():
+            message = f"this machine failed, not a bot: {error}"
+        case OSError(filename=str(name)):
+            message = f"{name}: {error.strerror}"
+        case _:
+            message = str(error)
+    click.echo(f"torres: {' '.join(message.split())}", err=True)
+    if isinstance(error, click.ClickException):
+        return error.exit_code
+    return FAILED if isinstance(error, ServiceFault) else BAD_ARGUMENT

@@ -1,0 +1,104 @@
+"""`torres render`: pictures and animations of a replay as files."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from torres.cli.replays import printable, read_valid
+from torres.drawing.board_svg import board_svg
+from torres.drawing.frames import viewer_document
+from torres.drawing.raster import Film, save_animation
+
+STILLS = (".svg", ".png")
+ANIMATION = ".gif"
+MIN_WIDTH, MAX_WIDTH = 100, 2_000  # pixels
+END_PAUSE_MS = 3_000
+
+
+@click.command()
+@click.argument("replay", metavar="REPLAY")
+@click.option(
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The file to write. Its ending is .svg, .png or .gif.",
+)
+@click.option(
+    "--ply",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="The position after N actions. Without it, the last one.",
+)
+@click.option(
+    "--width",
+    type=click.IntRange(MIN_WIDTH, MAX_WIDTH),
+    default=524,
+    show_default=True,
+    help="The width of a .png or .gif, in pixels.",
+)
+@click.option(
+    "--ms",
+    type=click.IntRange(20, 10_000),
+    default=400,
+    show_default=True,
+    help="How long a .gif shows each position, in milliseconds.",
+)
+def render(replay: str, output: Path, ply: int | None, width: int, ms: int) -> None:
+    """Draw a position of a replay (.svg, .png), or the whole game (.gif).
+
+    \b
+    Examples:
+      torres render game.json --output game.gif
+      torres render game.json --ply 57 --output move-57.png
+    """
+    kind = output.suffix.lower()
+    if kind not in (*STILLS, ANIMATION):
+        raise click.BadParameter(
+            "a file name that ends with .svg, .png or .gif is needed",
+            param_hint="--output",
+        )
+    if kind == ANIMATION and ply is not None:
+        raise click.UsageError(
+            "A .gif shows the whole game. Use --ply with .svg or .png."
+        )
+    document = read_valid(replay)
+    viewed = viewer_document(document)
+    film = Film(list(map(printable, viewed["players"])), viewed["frames"], width)
+    index = _index(film.frames, ply)
+    try:
+        _write(kind, film, index, output, ms)
+    except OSError as error:
+        raise click.ClickException(
+            f"{printable(str(output))} cannot be written: {error.strerror}"
+        ) from None
+    click.echo(str(output))
+
+
+def _index(frames: list[dict[str, Any]], ply: int | None) -> int:
+    last = len(frames) - 1
+    if ply is None:
+        return last
+    if ply > last:
+        raise click.BadParameter(
+            f"the game has {last} actions, so N is at most {last}", param_hint="--ply"
+        )
+    return ply
+
+
+def _write(kind: str, film: Film, index: int, output: Path, ms: int) -> None:
+    if kind == ".svg":
+        output.write_text(board_svg(film.frames[index], film.names), encoding="utf-8")
+    elif kind == ".png":
+        film.picture(index).save(output, format="PNG", optimize=True)
+    else:
+        _animate(film, output, ms)
+
+
+def _animate(film: Film, output: Path, ms: int) -> None:
+    with click.progressbar(
+        length=len(film.frames), label="drawing", file=sys.stderr
+    ) as bar:
+        save_animation(film, output, ms=ms, pause_ms=END_PAUSE_MS, progress=bar.update)

@@ -1,0 +1,269 @@
+"""`torres verify`, `trace` and `show`: the commands that read replay files."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from engine.replay import trace as trace_lines, verify as verify_replay
+from engine.replay_format import InvalidReplay, NotJson, load
+from torres.common.lazy_import import lazy_import
+from torres.drawing.board_text import frames
+
+if TYPE_CHECKING:
+    from torres.cli import receipts
+else:
+    receipts = lazy_import("torres.cli.receipts")  # it needs cryptography
+
+MAX_BYTES = 64 * 1024 * 1024  # of one replay file; a long game has about 20 KB
+VALID, INVALID, UNREADABLE = 0, 1, 2  # the exit codes
+_WORTH_A_PROCESS = 200  # files; with fewer, starting processes takes longer
+_FILES_PER_TASK = 25
+
+
+class Invalid(click.ClickException):
+    """The replay is invalid (docs/contract.md, section 9): one line, exit code 1."""
+
+    exit_code = INVALID
+
+    def show(self, file: object = None) -> None:
+        click.echo(self.message, err=True)
+
+
+class Unreadable(Invalid):
+    """The file is not readable JSON: one line, exit code 2."""
+
+    exit_code = UNREADABLE
+
+
+@contextmanager
+def open_pipe() -> Iterator[None]:
+    """Ignore that the reader of our output closes the pipe early, as `head` does."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes stdout again at exit, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def read(path: str) -> object:
+    """Return the JSON value of a file.
+
+    Raises NotJson, or InvalidReplay (at `setup`) for JSON that is no replay.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise NotJson(error.strerror or "it cannot be read") from None
+    except ValueError as error:  # a null byte in the path
+        raise NotJson(str(error)) from None
+    if len(data) > MAX_BYTES:
+        raise NotJson(f"the file has more than {MAX_BYTES} bytes")
+    return load(data)
+
+
+def printable(text: str) -> str:
+    """Return a text as one line with its control characters escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def check(path: str) -> tuple[int, str, str]:
+    """Return VALID, INVALID or UNREADABLE, the path, and the fault; "" if valid."""
+    name = printable(path)
+    try:
+        verify_replay(read(path))
+    except InvalidReplay as fault:
+        return INVALID, name, printable(str(fault))
+    except NotJson as error:
+        return UNREADABLE, name, printable(str(error))
+    return VALID, name, ""
+
+
+def read_valid(path: str) -> dict[str, Any]:
+    """Return the document of a valid replay. Raises Unreadable and Invalid."""
+    try:
+        document: Any = read(path)
+        verify_replay(document)
+    except NotJson as error:
+        line = _line(UNREADABLE, printable(path), printable(str(error)))
+        raise Unreadable(line) from None
+    except InvalidReplay as error:
+        line = _line(INVALID, printable(path), printable(str(error)))
+        raise Invalid(line) from None
+    valid: dict[str, Any] = document
+    return valid
+
+
+def _line(code: int, name: str, fault: str) -> str:
+    """Return the line about one replay (docs/contract.md, section 9)."""
+    if code == UNREADABLE:
+        return f"{name}: {fault}"
+    return f"{name}: invalid: {fault}" if fault else f"{name}: valid"
+
+
+def _json_line(code: int, name: str, fault: str) -> str:
+    """Return the same as JSON; `valid` is null if the file cannot be read."""
+    valid = None if code == UNREADABLE else code == VALID
+    return json.dumps({"replay": name, "valid": valid, "fault": fault or None})
+
+
+def _cores() -> int:
+    """Return the number of CPUs that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _check_all(paths: tuple[str, ...]) -> Iterator[tuple[int, str, str]]:
+    cores = _cores()
+    if cores == 1 or len(paths) < _WORTH_A_PROCESS:
+        yield from map(check, paths)
+        return
+    with ProcessPoolExecutor(cores) as pool:
+        yield from pool.map(check, paths, chunksize=_FILES_PER_TASK)
+
+
+@click.command()
+@click.argument("replays", nargs=-1, required=True, metavar="REPLAY...")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one line of JSON for each replay."
+)
+@click.option("--receipt", metavar="FILE", help="The receipt of the game or upload.")
+@click.option("--key", metavar="KEY", help="The public key of the log, for --receipt.")
+def verify(
+    *, replays: tuple[str, ...], as_json: bool, receipt: str | None, key: str | None
+) -> None:
+    """Play each replay again and check that it is valid.
+
+    This checks the setup, all moves, the scorings and the result. The output is one
+    line for each replay; for an invalid one it names the first fault. The exit code is
+    0 if all replays are valid, 1 if one is not, and 2 if one is not readable JSON.
+
+    With --receipt, the replay is also compared with the receipt of its game: the public
+    log has this replay, and its decks follow from what was committed to before. With
+    the receipt of an upload, name the bot instead of a replay. The key of the log
+    stands on the page /log/ of the service. No network is needed.
+
+    \b
+    Examples:
+      torres verify game.json
+      torres verify games/*.json --json
+      torres verify game-7.json --receipt game-7.tlog-proof --key ladder.example…
+      torres verify my-bot/ --receipt submission-3.tlog-proof --key ladder.example…
+    """
+    if receipt is not None:
+        receipts.verify_receipt(replays, receipt, key, as_json=as_json)
+        return
+    exit_code = VALID
+    with open_pipe():
+        for code, name, fault in _check_all(replays):
+            exit_code = max(exit_code, code)
+            if as_json:
+                click.echo(_json_line(code, name, fault))
+            else:
+                click.echo(_line(code, name, fault), err=code == UNREADABLE)
+    sys.exit(exit_code)
+
+
+def _fail(path: str, error: Exception) -> NoReturn:
+    name = printable(path)
+    reason = printable(str(error))
+    if isinstance(error, NotJson):
+        raise Unreadable(f"{name}: {reason}") from None
+    raise Invalid(f"{name}: invalid: {reason}") from None
+
+
+@click.command()
+@click.argument("replay")
+def trace(replay: str) -> None:
+    """Print each action of a replay as a line of JSON.
+
+    Each line has the state before the action with all cards in view, the legal actions,
+    and the action. The last line has the final state and the result.
+
+    \b
+    Examples:
+      torres trace game.json
+      torres trace game.json | head -1
+    """
+    try:
+        lines = trace_lines(read(replay))
+        first = next(lines)
+    except (InvalidReplay, NotJson) as error:
+        _fail(replay, error)
+    with open_pipe():
+        for line in chain([first], lines):
+            click.echo(json.dumps(line, separators=(",", ":")))
+
+
+@click.command()
+@click.argument("replay")
+@click.option(
+    "--plain", is_flag=True, help="Print all boards at once, without colours."
+)
+@click.option(
+    "--actions", is_flag=True, help="Show a board for each action instead of each turn."
+)
+def show(replay: str, *, plain: bool, actions: bool) -> None:
+    """Show the boards of a replay, step by step.
+
+    In a terminal, press space or Enter for the next board, b for the previous one, and
+    q to quit. If the output is not a terminal, all boards are printed at once.
+
+    \b
+    Examples:
+      torres show game.json
+      torres show game.json --plain --actions
+    """
+    try:
+        document = read(replay)
+        pages = list(frames(document, every_action=actions))
+    except (InvalidReplay, NotJson) as error:
+        _fail(replay, error)
+    console = Console(
+        color_system=None if plain else "auto",
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    with open_pipe():
+        if plain or not _in_terminal():
+            for page in pages:
+                console.print(page, soft_wrap=True)
+        else:
+            _page_through(console, pages)
+
+
+def _in_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _page_through(console: Console, pages: list[Text]) -> None:
+    number = 0
+    while number < len(pages):
+        console.clear()
+        console.print(pages[number], soft_wrap=True)
+        console.print(f"{number + 1} of {len(pages)}: space, b or q")
+        number = _next_page(number, click.getchar(), len(pages))
+
+
+def _next_page(page: int, key: str, pages: int) -> int:
+    """Return the page to show after a key; ``pages`` or more means quit."""
+    if key in ("q", "Q", "\x1b"):
+        return pages
+    if key in ("b", "B", "\x1b[D", "\x7f"):
+        return max(0, page - 1)
+    return page + 1

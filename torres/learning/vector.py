@@ -1,0 +1,144 @@
+"""Many games of Torres in one call, for training with a high throughput.
+
+All observations, masks and rewards are numpy arrays with one row for each game.
+docs/environments.md has an example.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine import derive, kernel, resolve
+from engine.editions import DEFAULT
+from engine.errors import IllegalAction
+from engine.observation import (
+    ACTION_COUNT,
+    MAX_LEGAL,
+    OBSERVATION_SIZE,
+    Observer,
+)
+from torres.learning.rewards import Reward, check_reward, rewards_of
+
+Array = np.ndarray[Any, Any]
+MAX_GAMES = 100_000  # their masks have 2 GB
+
+
+class GamesStep(NamedTuple):
+    """The games after one call; all arrays have one row for each game.
+
+    The arrays `observations`, `masks` and `seats` are those of the object itself: the
+    next call overwrites them.
+    """
+
+    observations: Array
+    """32-bit floats, (games, OBSERVATION_SIZE): what the seat that decides can see."""
+    masks: Array
+    """8-bit numbers, (games, ACTION_COUNT): 1 for the legal actions of that seat."""
+    seats: Array
+    """The seat that decides."""
+    rewards: Array
+    """32-bit floats, (games, seats): 0 unless the game has just ended."""
+    finished: Array
+    """True for the games that have just ended. They begin anew at once."""
+    legal: Array
+    """16-bit numbers: the ids of all legal actions, game after game."""
+    starts: Array
+    """32-bit numbers, (games + 1): those of game `g` are legal[starts[g]:starts[g+1]].
+
+    A mask is far longer than the list of its actions. So this is the fast way to choose
+    at random: `rng.choice` of a mask takes longer than all games together.
+    """
+
+
+class TorresGames:
+    """Several games of one ruleset that are played at the same time.
+
+    Raises BadSwitch for an unknown ruleset or number of seats, and ValueError for
+    another wrong argument.
+    """
+
+    def __init__(
+        self,
+        games: int,
+        ruleset: str = DEFAULT,
+        seats: int = 2,
+        *,
+        reward: Reward = "rank",
+    ) -> None:
+        if games not in range(1, MAX_GAMES + 1):
+            raise ValueError(f"games is {games!r}; use a number from 1 to {MAX_GAMES}")
+        self.rules = resolve(ruleset, seats)
+        self.reward: Reward = check_reward(reward)
+        self.observations = np.zeros((games, OBSERVATION_SIZE), np.float32)
+        self.masks = np.zeros((games, ACTION_COUNT), np.int8)
+        self.seats = np.zeros(games, np.intc)
+        # The mask of a game is set back with its list, which so has to be our own.
+        self._legal = np.empty(games * MAX_LEGAL, np.int16)
+        self._starts = np.zeros(games + 1, np.intc)
+        self._finished = np.zeros(games, np.int8)
+        self._observer = Observer()
+        self._seeds = np.random.default_rng()
+        self._positions = [self._new_game() for _ in range(games)]
+
+    def _new_game(self) -> kernel.Position:
+        seed = str(self._seeds.integers(2**63))
+        return kernel.start(self.rules, derive(self.rules, seed))
+
+    def reset(self, seed: int | None = None) -> GamesStep:
+        """Begin all games anew. Equal seeds give equal games, and equal later ones."""
+        if seed is not None:
+            self._seeds = np.random.default_rng(seed)
+        self._positions = [self._new_game() for _ in self._positions]
+        self.masks.fill(0)
+        self._finished.fill(0)
+        return self._observed()
+
+    def step(self, actions: Array) -> GamesStep:
+        """Play one action in each game.
+
+        `actions` has one whole number for each game. Raises IllegalAction if one of
+        them is not legal, and ValueError for another shape or type; then no game has
+        changed.
+        """
+        given = np.asarray(actions)
+        if given.dtype.kind not in "iu":
+            raise ValueError(f"the actions are {given.dtype}, not whole numbers")
+        if given.shape != self.seats.shape:
+            raise ValueError(f"{given.shape} actions for {self.seats.shape} games")
+        wanted = np.ascontiguousarray(given, np.int64)
+        illegal = self._observer.step_all(
+            self._positions,
+            wanted,
+            self.masks.reshape(-1),
+            self._legal,
+            self._starts,
+            self._finished,
+        )
+        if illegal >= 0:
+            raise IllegalAction(
+                int(given[illegal]), f"this action is not legal in game {illegal}"
+            )
+        return self._observed()
+
+    def _observed(self) -> GamesStep:
+        rewards = np.zeros((len(self._positions), self.rules.seats), np.float32)
+        for number in np.flatnonzero(self._finished):
+            rewards[number] = rewards_of(self._positions[number], self.reward)
+            self._positions[number] = self._new_game()
+        self._observer.observe_all(
+            self._positions,
+            self.seats,
+            self.observations.reshape(-1),
+            self.masks.reshape(-1),
+            self._legal,
+            self._starts,
+        )
+        return GamesStep(
+            self.observations,
+            self.masks,
+            self.seats,
+            rewards,
+            self._finished.astype(np.bool_),
+            self._legal[: self._starts[-1]].copy(),
+            self._starts.copy(),
+        )
