@@ -6,10 +6,11 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from ladder.accounts import urls as accounts
-from ladder.analysis import urls as analysis
 from ladder.bots import urls as bots
-from ladder.comparisons import urls as comparisons
-from ladder.datasets import urls as datasets
+from ladder.extras.analysis import urls as analysis
+from ladder.extras.comparisons import urls as comparisons
+from ladder.extras.datasets import urls as datasets
+from ladder.extras.webhooks import urls as webhooks
 from ladder.games import urls as games
 from ladder.moderation import urls as moderation
 from ladder.public_log import urls as public_log
@@ -19,7 +20,6 @@ from ladder.web import problems, urls as web
 from ladder.web.event_views import EventList
 from ladder.web.schema_view import SchemaPage, SchemaView
 from ladder.web.service_views import ServiceStatus, WorkerSums
-from ladder.webhooks import urls as webhooks
 
 api = [
     *accounts.urlpatterns,

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.db.models import Count, Max, OuterRef, QuerySet, Subquery, Value
 
-from ladder.analysis import selectors as analysis
 from ladder.bots import selectors as bots
 from ladder.bots.models import Submission
 from ladder.common.fixed_query import (
@@ -20,7 +19,8 @@ from ladder.common.fixed_query import (
     composed,
     row_of,
 )
-from ladder.comparisons import selectors as comparisons
+from ladder.extras.analysis import selectors as analysis
+from ladder.extras.comparisons import selectors as comparisons
 from ladder.games.models import Game, GameStatus
 from ladder.ratings import summaries
 from ladder.ratings.cancellation import unplayable_seats

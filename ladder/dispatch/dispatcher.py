@@ -24,20 +24,22 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from kombu.exceptions import InconsistencyError
 
-from ladder.analysis.background import AnalysisProcess
-from ladder.anomalies.background import AnomalyProcess
 from ladder.bots import selectors as bots
 from ladder.common import publishing
 from ladder.common.planner_statistics import PlannerStatistics
 from ladder.common.publishing import BROKER_ERRORS
-from ladder.comparisons import advance as comparisons
-from ladder.datasets.background import DatasetProcess
 from ladder.dispatch.changes import ChangeDetector
 from ladder.dispatch.contact import DatabaseContact
 from ladder.dispatch.hints import HintPlanner, handle_broker_error, send_hint
 from ladder.dispatch.leader import leading
 from ladder.dispatch.log_keeper import LogKeeper
 from ladder.dispatch.retention import RetentionSchedule
+from ladder.extras.analysis.background import AnalysisProcess
+from ladder.extras.anomalies.background import AnomalyProcess
+from ladder.extras.comparisons import advance as comparisons
+from ladder.extras.datasets.background import DatasetProcess
+from ladder.extras.practice import claims as practice
+from ladder.extras.webhooks.background import SenderProcess
 from ladder.games import (
     attempts,
     match_traces,
@@ -49,7 +51,6 @@ from ladder.games.capabilities import WorkerPool
 from ladder.games.tasks import play_game
 from ladder.moderation import service_parts
 from ladder.moderation.containment import Containment, Unit, UnitKind
-from ladder.practice import claims as practice
 from ladder.ratings import rater, selectors as ratings, summaries, voids
 from ladder.ratings.background import SecondOpinionProcess, VoidFolder
 from ladder.ratings.cancellation import cancel_unplayable
@@ -58,7 +59,6 @@ from ladder.ratings.models import Season
 from ladder.ratings.seasons import settle
 from ladder.ratings.tasks import build_submission
 from ladder.tournaments import advance as tournaments
-from ladder.webhooks.background import SenderProcess
 
 REAP_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 6
 # Folds, new bots, uploads and tournaments, if there may be work for them.

@@ -11,15 +11,15 @@ import structlog
 from django.db import connection
 
 from ladder.accounts import retention as accounts
-from ladder.analysis import retention as analysis
 from ladder.bots import retention as bots
 from ladder.common import scratch
 from ladder.common.retention import RetentionRule
 from ladder.events import retention as events
+from ladder.extras.analysis import retention as analysis
+from ladder.extras.practice import retention as practice
+from ladder.extras.webhooks import fan_out, retention as webhooks
 from ladder.games import retention as games
 from ladder.moderation import erasure
-from ladder.practice import retention as practice
-from ladder.webhooks import fan_out, retention as webhooks
 
 SLICE_INTERVAL_S = 1.0
 SLICE_ROWS = 200

@@ -20,11 +20,11 @@ from django.db.models.query import QuerySet
 
 from ladder.common import publishing
 from ladder.common.publishing import BROKER_ERRORS
+from ladder.extras.practice import selectors as practice
 from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus, Worker
 from ladder.moderation import service_parts
 from ladder.moderation.models import ServicePart, StoppedUnit
-from ladder.practice import selectors as practice
 from ladder.ratings import rater
 from ladder.ratings.models import Season
 from ladder.tournaments import selectors as tournaments

@@ -18,10 +18,10 @@ from celery.worker import WorkController
 from django.conf import settings
 
 from ladder.dispatch.dispatcher import Dispatcher
+from ladder.extras.practice.host import PracticeHost
 from ladder.games.worker import registry
 from ladder.games.worker.play import RUNNING_GAMES
 from ladder.health.monitor import Monitor
-from ladder.practice.host import PracticeHost
 
 LISTEN_BACKLOG = 1024  # connections that wait while the web server starts
 PART_STOP_TIMEOUT_S = 10

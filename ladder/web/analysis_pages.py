@@ -7,8 +7,8 @@ from typing import Any
 from django.conf import settings
 
 from ladder.accounts.permissions import Person
-from ladder.analysis import selectors
-from ladder.analysis.models import Analysis, AnalysisStatus
+from ladder.extras.analysis import selectors
+from ladder.extras.analysis.models import Analysis, AnalysisStatus
 from ladder.games.models import Game
 
 # The size of the chart, in units of the SVG.

@@ -13,9 +13,9 @@ from django.views import View
 from django.views.decorators.cache import never_cache
 
 from engine.turning_points import MAX_LINE
-from ladder.analysis import selectors, services
-from ladder.analysis.models import Analysis, AnalysisStatus
-from ladder.analysis.serializers import MAX_ACTION_CHARS
+from ladder.extras.analysis import selectors, services
+from ladder.extras.analysis.models import Analysis, AnalysisStatus
+from ladder.extras.analysis.serializers import MAX_ACTION_CHARS
 from ladder.games import visibility
 from ladder.games.models import OPEN, Game
 from ladder.web import analysis_pages

@@ -8,8 +8,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from ladder.accounts.roles import is_operator
-from ladder.anomalies import selectors
-from ladder.anomalies.explained import explain
+from ladder.extras.anomalies import selectors
+from ladder.extras.anomalies.explained import explain
 from ladder.web import problems
 from ladder.web.account_views import SignedInView
 

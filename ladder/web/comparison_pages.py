@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from ladder.bots.models import Bot, Submission
-from ladder.comparisons import selectors, services
-from ladder.comparisons.models import ComparisonStatus, VersionComparison
-from ladder.comparisons.selectors import ComparisonReport
+from ladder.extras.comparisons import selectors, services
+from ladder.extras.comparisons.models import ComparisonStatus, VersionComparison
+from ladder.extras.comparisons.selectors import ComparisonReport
 from ladder.ratings.models import Ladder, Season
 from torres.rating.sprt import SequentialTest
 from torres.rating.version_report import odds_text, verdict_sentence

@@ -4,8 +4,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from ladder.comparisons import selectors, services
-from ladder.comparisons.models import VersionComparison
+from ladder.extras.comparisons import selectors, services
+from ladder.extras.comparisons.models import VersionComparison
 from ladder.ratings import leaderboard as ratings
 from ladder.web import comparison_pages, pages
 from ladder.web.account_views import SignedInView

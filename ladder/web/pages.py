@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from ladder.accounts.permissions import Person
 from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
-from ladder.comparisons.models import ComparisonBlock
+from ladder.extras.comparisons.models import ComparisonBlock
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
 from ladder.games.visibility import SeatLogEntry

@@ -6,9 +6,9 @@ from django import forms
 
 from engine.editions import DEFAULT, PRESETS
 from ladder.bots.models import Submission
+from ladder.extras.practice.selectors import Opponents
+from ladder.extras.practice.services import PracticeTerms
 from ladder.games.models import MAX_SEATS
-from ladder.practice.selectors import Opponents
-from ladder.practice.services import PracticeTerms
 
 RANDOM_SEAT = "random"
 FAVOURITE = "house-greedy"  # a good first opponent

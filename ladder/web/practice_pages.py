@@ -11,17 +11,17 @@ from django.utils import timezone
 
 from engine.errors import EngineError
 from engine.game import TorresGame
-from ladder.games import replays
-from ladder.practice import position, selectors
-from ladder.practice.endings import is_own
-from ladder.practice.models import (
+from ladder.extras.practice import position, selectors
+from ladder.extras.practice.endings import is_own
+from ladder.extras.practice.models import (
     PracticeGame,
     PracticeMove,
     PracticeOpponent,
     PracticeStatus,
 )
-from ladder.practice.position import Tentative
-from ladder.practice.selectors import PracticeProgress
+from ladder.extras.practice.position import Tentative
+from ladder.extras.practice.selectors import PracticeProgress
+from ladder.games import replays
 from torres.drawing import frames
 from torres.drawing.board_svg import board_svg
 

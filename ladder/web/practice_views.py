@@ -15,9 +15,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from ladder.bots import services as bots
 from ladder.common import rate_limits
 from ladder.common.http import conditional
-from ladder.practice import selectors, services
-from ladder.practice.models import PracticeGame
-from ladder.practice.services import BadAnswer
+from ladder.extras.practice import selectors, services
+from ladder.extras.practice.models import PracticeGame
+from ladder.extras.practice.services import BadAnswer
 from ladder.web import pages, practice_pages, problems
 from ladder.web.account_views import SignedInView
 from ladder.web.practice_forms import PracticeForm

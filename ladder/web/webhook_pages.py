@@ -9,14 +9,14 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Q
 
 from ladder.events.kinds import EventKind
-from ladder.webhooks import services
-from ladder.webhooks.models import (
+from ladder.extras.webhooks import services
+from ladder.extras.webhooks.models import (
     MAX_URL_LENGTH,
     DeliveryStatus,
     Webhook,
     WebhookDelivery,
 )
-from ladder.webhooks.services import FILTERS, MAX_FILTER_VALUES
+from ladder.extras.webhooks.services import FILTERS, MAX_FILTER_VALUES
 from torres.common.errors import LadderError
 
 MAX_SLUG_LENGTH = 64

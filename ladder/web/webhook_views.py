@@ -5,10 +5,10 @@ from typing import NamedTuple
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
+from ladder.extras.webhooks import signing
+from ladder.extras.webhooks.models import Webhook
 from ladder.web.account_views import AccountPage, SignedInView
 from ladder.web.webhook_pages import NewWebhookForm
-from ladder.webhooks import signing
-from ladder.webhooks.models import Webhook
 
 
 class NewSecret(NamedTuple):

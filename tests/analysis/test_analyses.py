@@ -17,11 +17,11 @@ from rest_framework.test import APIClient
 
 from engine import turning_points
 from ladder.accounts import tokens
-from ladder.analysis import retention, selectors, services, work
-from ladder.analysis.background import AnalysisProcess
-from ladder.analysis.models import Analysis
-from ladder.analysis.services import request_analysis
 from ladder.dispatch.changes import ChangeDetector
+from ladder.extras.analysis import retention, selectors, services, work
+from ladder.extras.analysis.background import AnalysisProcess
+from ladder.extras.analysis.models import Analysis
+from ladder.extras.analysis.services import request_analysis
 from ladder.games import visibility
 from ladder.games.models import Game, Match
 from tests.conftest import needs_compiled

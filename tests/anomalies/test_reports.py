@@ -11,15 +11,15 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from ladder.anomalies import fingerprints, season_report, selectors
-from ladder.anomalies.background import AnomalyProcess
-from ladder.anomalies.explained import as_json
-from ladder.anomalies.models import AnomalyReport
-from ladder.anomalies.season_reader import read_season
-from ladder.anomalies.season_report import KEPT_REPORTS, make_report
 from ladder.bots.house_bots import HOUSE_FOLDER
 from ladder.bots.models import Bot, SourceFingerprint
 from ladder.bots.retention import forget_package
+from ladder.extras.anomalies import fingerprints, season_report, selectors
+from ladder.extras.anomalies.background import AnomalyProcess
+from ladder.extras.anomalies.explained import as_json
+from ladder.extras.anomalies.models import AnomalyReport
+from ladder.extras.anomalies.season_reader import read_season
+from ladder.extras.anomalies.season_report import KEPT_REPORTS, make_report
 from ladder.moderation.audit import Operator
 from ladder.moderation.bots import delete_account
 from ladder.moderation.models import AuditEntry
@@ -282,8 +282,8 @@ def test_an_empty_season_has_an_empty_report():
 
 
 def test_a_large_season_is_bounded(season, monkeypatch):
-    monkeypatch.setattr("ladder.anomalies.season_reader.MAX_GAMES", 300)
-    monkeypatch.setattr("ladder.anomalies.season_reader.MAX_SUBMISSIONS", 8)
+    monkeypatch.setattr("ladder.extras.anomalies.season_reader.MAX_GAMES", 300)
+    monkeypatch.setattr("ladder.extras.anomalies.season_reader.MAX_SUBMISSIONS", 8)
 
     read = read_season(season)
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from django.contrib.auth.models import User
 
 from ladder.bots.models import Bot
-from ladder.comparisons import advance, services
-from ladder.comparisons.models import ComparisonStatus, VersionComparison
-from ladder.comparisons.services import ComparisonTerms
+from ladder.extras.comparisons import advance, services
+from ladder.extras.comparisons.models import ComparisonStatus, VersionComparison
+from ladder.extras.comparisons.services import ComparisonTerms
 from ladder.games.models import Game, Seat
 from ladder.ratings.models import Ladder
 from tests import factories

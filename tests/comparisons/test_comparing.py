@@ -14,11 +14,11 @@ from django.utils import timezone
 
 from ladder.bots import services as bots
 from ladder.bots.models import Bot
-from ladder.comparisons import advance, selectors, services
-from ladder.comparisons.models import ComparisonBlock, ComparisonStatus
-from ladder.comparisons.services import ComparisonTerms
 from ladder.dispatch import dispatcher as dispatch
 from ladder.dispatch.dispatcher import Dispatcher
+from ladder.extras.comparisons import advance, selectors, services
+from ladder.extras.comparisons.models import ComparisonBlock, ComparisonStatus
+from ladder.extras.comparisons.services import ComparisonTerms
 from ladder.games import selectors as games, services as game_services
 from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Attempt, Game, GameStatus, Match, Worker

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from ladder.bots.models import Bot
-from ladder.comparisons import services
-from ladder.comparisons.models import VersionComparison
+from ladder.extras.comparisons import services
+from ladder.extras.comparisons.models import VersionComparison
 from ladder.games.models import Game
 from tests.comparisons.factories import (
     begun,

@@ -14,9 +14,9 @@ from django.utils import timezone
 from ladder.bots import services as bots, submissions
 from ladder.bots.house_bots import HOUSE_FOLDER
 from ladder.bots.models import Bot, Submission
-from ladder.comparisons import selectors, services
-from ladder.comparisons.models import ComparisonStatus
-from ladder.comparisons.services import ComparisonTerms
+from ladder.extras.comparisons import selectors, services
+from ladder.extras.comparisons.models import ComparisonStatus
+from ladder.extras.comparisons.services import ComparisonTerms
 from ladder.games.models import Seat
 from tests.comparisons.factories import ladder as new_ladder, tick
 from tests.tournaments.factories import play_scheduled, worker

@@ -16,9 +16,9 @@ import zstandard
 from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 
-from ladder.datasets import export, part_files, tables
-from ladder.datasets.background import DatasetProcess
-from ladder.datasets.export import KEPT_DATASETS, write_dataset
+from ladder.extras.datasets import export, part_files, tables
+from ladder.extras.datasets.background import DatasetProcess
+from ladder.extras.datasets.export import KEPT_DATASETS, write_dataset
 from ladder.games.models import Game, Match
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
@@ -176,7 +176,7 @@ import os, signal, sys
 from pathlib import Path
 import django
 django.setup()
-from ladder.datasets import export, part_files, tables
+from ladder.extras.datasets import export, part_files, tables
 tables.GAMES_PER_CHUNK = 2
 export.CHUNKS_PER_PART = 2
 calls = []

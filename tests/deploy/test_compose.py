@@ -114,7 +114,7 @@ def test_the_files_contain_no_secret() -> None:
 def test_every_command_of_the_service_exists() -> None:
     commands = {
         path.stem
-        for path in (DEPLOY.parent / "ladder").glob("*/management/commands/*.py")
+        for path in (DEPLOY.parent / "ladder").rglob("management/commands/*.py")
     }
     text = "".join(
         (DEPLOY.parent / page).read_text()

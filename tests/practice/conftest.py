@@ -5,7 +5,7 @@ import pytest
 from django.test import Client
 
 from ladder.accounts import tokens
-from ladder.practice import host, seats, services
+from ladder.extras.practice import host, seats, services
 
 
 @pytest.fixture(autouse=True)

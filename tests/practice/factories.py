@@ -11,13 +11,13 @@ from django.db import connection
 
 from engine.referee import Answer, Ask
 from ladder.bots.models import Bot, Submission
+from ladder.extras.practice import selectors, services
+from ladder.extras.practice.host import PracticeHost
+from ladder.extras.practice.models import PracticeGame
+from ladder.extras.practice.services import PracticeTerms
 from ladder.games.worker.play import OpenPlayer
 from ladder.ops.chaos import scripted_player
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
-from ladder.practice import selectors, services
-from ladder.practice.host import PracticeHost
-from ladder.practice.models import PracticeGame
-from ladder.practice.services import PracticeTerms
 from tests import factories
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from ladder.accounts import tokens
-from ladder.practice.models import PracticeGame, PracticeStatus
+from ladder.extras.practice.models import PracticeGame, PracticeStatus
 from tests import browser, factories as rows
 from tests.practice import factories
 

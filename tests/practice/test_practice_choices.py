@@ -5,9 +5,9 @@ from django.db import IntegrityError
 from pytest_django import Settings
 
 from ladder.dispatch import retention
-from ladder.practice import selectors, services
-from ladder.practice.models import PracticeGame
-from ladder.practice.services import BadPracticeGame, PracticeIsOff
+from ladder.extras.practice import selectors, services
+from ladder.extras.practice.models import PracticeGame
+from ladder.extras.practice.services import BadPracticeGame, PracticeIsOff
 from tests import factories as rows
 from tests.practice import factories
 from torres.common.errors import TooMany

@@ -14,15 +14,12 @@ from engine.faults import Fault
 from engine.referee import Answer, Ask, Hello, PlayerFault
 from engine.replay import verify
 from ladder.dispatch.dispatcher import Dispatcher
+from ladder.extras.practice import claims, selectors, services
+from ladder.extras.practice.models import PracticeGame, PracticeMove, PracticeStatus
+from ladder.extras.practice.services import BadAnswer, OldQuestion
 from ladder.games import replays
 from ladder.games.models import Game, Match
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
-from ladder.practice import claims, selectors, services
-from ladder.practice.models import PracticeGame, PracticeMove, PracticeStatus
-from ladder.practice.services import (
-    BadAnswer,
-    OldQuestion,
-)
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry
 from tests import factories as rows

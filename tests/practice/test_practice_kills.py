@@ -15,9 +15,9 @@ from django.db import connection
 from engine.replay import verify
 from ladder.bots.house_bots import ensure_house_bots
 from ladder.bots.models import Bot
-from ladder.practice import selectors
-from ladder.practice.host import BOT_NICENESS
-from ladder.practice.models import PracticeStatus
+from ladder.extras.practice import selectors
+from ladder.extras.practice.host import BOT_NICENESS
+from ladder.extras.practice.models import PracticeStatus
 from tests.practice import factories
 from tests.practice.test_practice_games import document_of
 

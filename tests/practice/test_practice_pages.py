@@ -13,8 +13,8 @@ from engine.replay import verify
 from ladder.bots.house_bots import ensure_house_bots
 from ladder.bots.models import Bot
 from ladder.bots.players import open_player
-from ladder.practice import position, selectors, services
-from ladder.practice.models import PracticeGame, PracticeMove, PracticeStatus
+from ladder.extras.practice import position, selectors, services
+from ladder.extras.practice.models import PracticeGame, PracticeMove, PracticeStatus
 from ladder.web import practice_pages
 from tests import factories as rows
 from tests.practice import factories

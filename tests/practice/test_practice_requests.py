@@ -5,7 +5,7 @@ import json
 import pytest
 from pytest_django import Settings
 
-from ladder.practice.models import PracticeGame
+from ladder.extras.practice.models import PracticeGame
 from tests import factories as rows
 from tests.practice.test_practice_pages import JSON, Visit, begin, send
 

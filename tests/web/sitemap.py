@@ -20,20 +20,20 @@ from django.utils import timezone
 
 from engine import turning_points
 from ladder.accounts import invitations, tokens
-from ladder.analysis.models import Analysis
-from ladder.anomalies.findings import AnomalyFinding, FindingKind
-from ladder.anomalies.models import AnomalyReport
 from ladder.bots.models import Bot, Submission
 from ladder.events import outbox, stream
 from ladder.events.kinds import EventKind
 from ladder.events.models import Event
+from ladder.extras.analysis.models import Analysis
+from ladder.extras.anomalies.findings import AnomalyFinding, FindingKind
+from ladder.extras.anomalies.models import AnomalyReport
+from ladder.extras.practice.models import PracticeGame, PracticeMove, PracticeOpponent
+from ladder.extras.webhooks.models import Webhook, WebhookDelivery
 from ladder.games import visibility
 from ladder.games.models import Game, Match
 from ladder.moderation.models import AuditEntry, StoppedUnit
 from ladder.ops.fill import cups
-from ladder.practice.models import PracticeGame, PracticeMove, PracticeOpponent
 from ladder.ratings.models import Rating, Season
-from ladder.webhooks.models import Webhook, WebhookDelivery
 from tests import factories
 
 SMALL = {"bots": 8, "games": 60, "busiest": 20, "tournaments": 3}

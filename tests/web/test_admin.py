@@ -10,17 +10,17 @@ from django.urls import reverse
 
 from ladder.accounts import invitations, tokens
 from ladder.accounts.models import ApiToken
-from ladder.analysis.models import Analysis
 from ladder.bots.models import Bot, Submission
 from ladder.common import admin as lists
+from ladder.extras.analysis.models import Analysis
+from ladder.extras.practice import services as practice
+from ladder.extras.practice.models import PracticeGame
+from ladder.extras.practice.services import PracticeTerms
+from ladder.extras.webhooks.models import Webhook
 from ladder.games.models import Attempt, Game
 from ladder.moderation.models import AuditEntry, StoppedUnit
-from ladder.practice import services as practice
-from ladder.practice.models import PracticeGame
-from ladder.practice.services import PracticeTerms
 from ladder.ratings.models import Challenge, Checkpoint, Membership
 from ladder.tournaments.models import Entrant, Fixture, Tournament
-from ladder.webhooks.models import Webhook
 from tests.comparisons.factories import undecided
 from tests.factories import Show
 

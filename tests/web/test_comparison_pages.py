@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ladder.comparisons.models import VersionComparison
+from ladder.extras.comparisons.models import VersionComparison
 from ladder.games.models import Game
 from tests.comparisons.factories import (
     begun,

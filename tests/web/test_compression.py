@@ -52,7 +52,7 @@ def test_the_viewer_of_a_long_game_needs_at_most_150_kb(client: Client, db) -> N
     page = f"/games/{match.games.get().pk}/"
 
     sent = [client.get(path, **GZIP).content for path in (page, f"{page}frames.json")]
-    files = (path for folder in STATIC for path in folder.rglob("*"))
+    files = (path for part in STATIC for path in (settings.BASE_DIR / part).rglob("*"))
     modules = [path.read_bytes() for path in files if path.is_file()]
 
     packed = [gzip.compress(each) for each in modules]

@@ -19,9 +19,9 @@ from django.test import Client
 from django.urls import reverse
 
 from ladder.accounts import tokens
-from ladder.practice import services as practice
-from ladder.practice.models import PracticeGame
-from ladder.practice.services import PracticeTerms
+from ladder.extras.practice import services as practice
+from ladder.extras.practice.models import PracticeGame
+from ladder.extras.practice.services import PracticeTerms
 from ladder.tournaments.models import Entrant, Tournament
 from tests.factories import Show
 from tests.web.test_fuzz import MARKS, TEXTS

@@ -23,17 +23,17 @@ from rest_framework.test import APIClient
 
 from ladder.accounts import scopes, tokens
 from ladder.accounts.scopes import Scope
-from ladder.analysis.models import Analysis
 from ladder.bots.models import Bot
-from ladder.comparisons.models import VersionComparison
 from ladder.events import stream
+from ladder.extras.analysis.models import Analysis
+from ladder.extras.comparisons.models import VersionComparison
+from ladder.extras.webhooks.models import Webhook, WebhookDelivery
 from ladder.games.models import Game, Match, Seat, SeatLog
 from ladder.ratings import memberships
 from ladder.ratings.models import Ladder
 from ladder.tournaments import services
 from ladder.tournaments.models import FixtureSeat, Tournament
 from ladder.urls import api
-from ladder.webhooks.models import Webhook, WebhookDelivery
 from tests import factories
 from tests.comparisons.factories import undecided
 from tests.factories import Show

@@ -19,9 +19,9 @@ from django.utils import timezone
 
 from ladder.events import outbox
 from ladder.events.kinds import EventKind
-from ladder.webhooks import services, signing
-from ladder.webhooks.models import Webhook
-from ladder.webhooks.sender import Sender
+from ladder.extras.webhooks import services, signing
+from ladder.extras.webhooks.models import Webhook
+from ladder.extras.webhooks.sender import Sender
 
 TIMEOUT_S = 120.0
 # Longer than that of the service, because the machine may be busy.

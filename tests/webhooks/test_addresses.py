@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from ladder.webhooks import services
-from ladder.webhooks.addresses import BadWebhook, check_url, is_permitted
-from ladder.webhooks.models import Webhook
+from ladder.extras.webhooks import services
+from ladder.extras.webhooks.addresses import BadWebhook, check_url, is_permitted
+from ladder.extras.webhooks.models import Webhook
 from tests.webhooks.factories import (
     MovedClock,
     answer,

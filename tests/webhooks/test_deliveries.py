@@ -18,10 +18,10 @@ from ladder.dispatch import retention as all_retention
 from ladder.dispatch.retention import apply_slice
 from ladder.events import stream
 from ladder.events.models import Event
-from ladder.webhooks import deliveries, services
-from ladder.webhooks.background import SenderProcess
-from ladder.webhooks.fan_out import MAX_WAITING, fan_out
-from ladder.webhooks.models import Webhook, WebhookDelivery
+from ladder.extras.webhooks import deliveries, services
+from ladder.extras.webhooks.background import SenderProcess
+from ladder.extras.webhooks.fan_out import MAX_WAITING, fan_out
+from ladder.extras.webhooks.models import Webhook, WebhookDelivery
 from tests.games.test_kills import environment
 from tests.webhooks.factories import (
     TIMEOUT_S,

@@ -17,8 +17,8 @@ import httpx
 import pytest
 from django.conf import settings
 
-from ladder.webhooks import signing
-from ladder.webhooks.sender import Sender
+from ladder.extras.webhooks import signing
+from ladder.extras.webhooks.sender import Sender
 from tests.webhooks.factories import (
     RECEIVER_TIMEOUT_S,
     TIMEOUT_S,

@@ -15,8 +15,8 @@ from ladder.accounts import tokens
 from ladder.accounts.scopes import Scope
 from ladder.events import outbox, stream
 from ladder.events.kinds import EventKind
-from ladder.webhooks import signing
-from ladder.webhooks.models import Webhook, WebhookDelivery
+from ladder.extras.webhooks import signing
+from ladder.extras.webhooks.models import Webhook, WebhookDelivery
 from tests.factories import make_bot
 
 pytestmark = [

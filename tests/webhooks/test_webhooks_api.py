@@ -13,11 +13,11 @@ from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
+from ladder.extras.webhooks import signing
+from ladder.extras.webhooks.models import Webhook, WebhookDelivery
 from ladder.moderation import bots as moderation
 from ladder.moderation.audit import Operator
 from ladder.tournaments.models import Tournament
-from ladder.webhooks import signing
-from ladder.webhooks.models import Webhook, WebhookDelivery
 from tests.factories import make_bot
 from tests.webhooks.factories import (
     MovedClock,

@@ -32,7 +32,7 @@ class Command(ServiceCommand):
         if not root:
             raise CommandError("Name a folder, or set TORRES_DATASETS.")
         try:
-            from ladder.datasets.export import write_dataset  # noqa: PLC0415
+            from ladder.extras.datasets.export import write_dataset  # noqa: PLC0415
         except ModuleNotFoundError as error:
             raise CommandError(
                 f"{error.name} is not installed. Install the extra dataset:"

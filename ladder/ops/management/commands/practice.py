@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from ladder.common.arguments import whole_number
 from ladder.common.commands import ServiceCommand
-from ladder.practice.host import PracticeHost
+from ladder.extras.practice.host import PracticeHost
 
 MAX_SLOTS = 256
 

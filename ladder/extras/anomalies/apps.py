@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class AnomaliesConfig(AppConfig):
+    name = "ladder.extras.anomalies"

@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class PracticeConfig(AppConfig):
+    name = "ladder.extras.practice"

@@ -1,0 +1,166 @@
+"""The claims of hosts on practice games: take, renew, record, ask, release.
+
+A claim has a lease and a fence, as in `games.attempts`: if a host is killed, its lease
+ends, and another host takes the game and repeats its moves. All times are the
+database's.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce, Now
+
+from ladder.common.fixed_query import ComposedQuery, FixedQuery, composed
+from ladder.common.storable import storable
+from ladder.extras.practice import selectors
+from ladder.extras.practice.endings import close
+from ladder.extras.practice.models import (
+    PracticeGame,
+    PracticeMove,
+    PracticeOpponent,
+    PracticeStatus,
+)
+from ladder.games.attempts import LEASE
+
+MAX_CLAIMS = 5
+"""A game that was interrupted more often has failed: it may be what ends the hosts."""
+MAX_CANDIDATES = 5
+MAX_WAIT = timedelta(minutes=15)
+MAX_SILENCE = 10 * LEASE
+NOBODY_FREE = (
+    "All slots were taken for too long, or no host of games by hand is running. Try"
+    " again later."
+)
+INTERRUPTED = (
+    "The service was interrupted while it played this game, and could not go on with"
+    " it. Nothing of it counts. Play again."
+)
+
+
+class ClaimLost(Exception):
+    """The game has ended, or belongs to another host. This one must stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeClaim:
+    """The right to play one practice game, until its fence grows."""
+
+    game: int
+    fence: int
+
+    def row(self) -> QuerySet[PracticeGame]:
+        """Return the row, if the claim still holds and the game still runs."""
+        return PracticeGame.objects.filter(
+            pk=self.game, fence=self.fence, status=PracticeStatus.RUNNING
+        )
+
+
+def claim(host: str) -> PracticeClaim | None:
+    """Take the game that has waited longest, or one whose host was lost.
+
+    One guarded UPDATE takes it, so several hosts never play the same game.
+    """
+    for pk, fence in _CANDIDATES.rows():
+        row = PracticeGame.objects.filter(selectors.claimable(), pk=pk, fence=fence)
+        taken = row.update(
+            status=PracticeStatus.RUNNING,
+            fence=F("fence") + 1,
+            lease_until=Now() + LEASE,
+            host=host,
+            started_at=Coalesce(F("started_at"), Now()),
+        )
+        if taken:
+            return PracticeClaim(pk, fence + 1)
+    return None
+
+
+def _candidates() -> ComposedQuery:
+    candidates = PracticeGame.objects.filter(
+        selectors.claimable(), fence__lt=MAX_CLAIMS
+    ).order_by("pk")
+    return composed(candidates.values_list("pk", "fence")[:MAX_CANDIDATES])
+
+
+_CANDIDATES = FixedQuery(_candidates)
+
+
+def renew(claim: PracticeClaim) -> bool:
+    """Extend the lease; return False if the claim is lost or the game has ended."""
+    return bool(claim.row().update(lease_until=Now() + LEASE))
+
+
+def release(claim: PracticeClaim) -> bool:
+    """Let another host go on with the game at once. Its claims still count."""
+    return bool(claim.row().update(lease_until=Now() - timedelta(seconds=1)))
+
+
+@transaction.atomic
+def record(claim: PracticeClaim, move: PracticeMove) -> None:
+    """Store one move. Raises ClaimLost."""
+    if not claim.row().select_for_update().exists():
+        raise ClaimLost
+    move.game_id = claim.game
+    move.note = storable(move.note)
+    move.save(force_insert=True)
+
+
+@transaction.atomic
+def record_forfeit(claim: PracticeClaim, forfeit: dict[str, Any], detail: str) -> None:
+    """Store that a seat forfeited, with what its owner may read. Raises ClaimLost."""
+    game = claim.row().select_for_update().first()
+    if game is None:
+        raise ClaimLost
+    claim.row().update(forfeits=[*game.forfeits, forfeit])
+    PracticeOpponent.objects.filter(game=claim.game, number=forfeit["seat"]).update(
+        fault_detail=storable(detail)
+    )
+
+
+def ask(claim: PracticeClaim, ply: int, seconds: float, bank_s: float) -> None:
+    """Ask the person, who has this many seconds for an answer. Raises ClaimLost."""
+    deadline = Now() + timedelta(seconds=seconds)
+    if not claim.row().update(ply=ply, deadline=deadline, bank_s=bank_s):
+        raise ClaimLost
+
+
+def answer_to(claim: PracticeClaim, ply: int) -> list[str] | None:
+    """Return the answer to the question, or None so far. Raises ClaimLost."""
+    row = claim.row().values_list("answer_ply", "answer").first()
+    if row is None:
+        raise ClaimLost
+    answer_ply, answer = row
+    return [*(answer or ())] if answer_ply == ply else None
+
+
+def end_lifeless() -> int:
+    """End games that no host will end; return how many. The dispatcher calls this.
+
+    1. Games that wait for too long.
+    2. Games whose host was lost, if no host has taken them for long, or if they were
+       claimed too often.
+    """
+    waiting = PracticeGame.objects.filter(
+        status=PracticeStatus.WAITING, created_at__lt=Now() - MAX_WAIT
+    )
+    lost = PracticeGame.objects.filter(
+        status=PracticeStatus.RUNNING, lease_until__lt=Now()
+    )
+    long_lost = lost.filter(lease_until__lt=Now() - MAX_SILENCE)
+    lifeless = long_lost | lost.filter(fence__gte=MAX_CLAIMS)
+    # With the fence, so that a game that a host has just claimed stays.
+    ended = 0
+    for pk, fence in list(waiting.values_list("pk", "fence")):
+        ended += close(pk, PracticeStatus.ABANDONED, NOBODY_FREE, fence=fence)
+    for pk, fence in list(lifeless.values_list("pk", "fence")):
+        ended += close(pk, PracticeStatus.FAILED, INTERRUPTED, fence=fence)
+    return ended
+
+
+def move_seconds() -> float:
+    """Return the time that the person has for each decision, beside the bank."""
+    seconds: float = settings.TORRES_PRACTICE_MOVE_SECONDS
+    return seconds

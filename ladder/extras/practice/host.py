@@ -1,0 +1,107 @@
+"""The host of practice games: one thread for each game, and one that claims them.
+
+A host needs no messages. It asks the database twice a second for a game that waits, as
+long as one of its slots is free. A person who thinks holds a slot of the host, and
+never one of the ladder's workers.
+"""
+
+import socket
+import threading
+import time
+from dataclasses import dataclass
+from functools import partial
+
+import structlog
+from django.db import Error, connection
+
+from ladder.bots import players
+from ladder.extras.practice import claims
+from ladder.extras.practice.claims import PracticeClaim
+from ladder.extras.practice.lease_keeper import HOST_STOPS, LeaseKeeper
+from ladder.extras.practice.models import PracticeGame
+from ladder.extras.practice.play import game_deadline_s, play
+from ladder.games.worker.play import OpenPlayer
+from ladder.moderation import service_parts
+
+CLAIM_INTERVAL_S = 0.5
+STOP_TIMEOUT_S = 5.0
+
+BOT_NICENESS = 10
+"""A person does not notice if a bot waits for a processor, but a game of the ladder
+takes longer. With 10 a bot gets a tenth of what a bot of the ladder gets."""
+
+log = structlog.get_logger()
+
+open_bot = partial(players.open_player, niceness=BOT_NICENESS)
+
+
+@dataclass(frozen=True, slots=True)
+class HostedGame:
+    """A game that runs in this host."""
+
+    thread: threading.Thread
+    keeper: LeaseKeeper
+
+
+class PracticeHost:
+    """Plays `slots` practice games at once until `stop` is set."""
+
+    def __init__(self, slots: int, open_player: OpenPlayer = open_bot) -> None:
+        self._slots = slots
+        self._open_player = open_player
+        self._games: list[HostedGame] = []
+        self._reported_at = float("-inf")
+
+    def run(self, stop: threading.Event) -> None:
+        """Claim and play. At the end all games are left to the next host."""
+        try:
+            while not stop.is_set():
+                self._step()
+                connection.close_if_unusable_or_obsolete()
+                stop.wait(CLAIM_INTERVAL_S)
+        finally:
+            self._close()
+
+    def _step(self) -> None:
+        self._games = [game for game in self._games if game.thread.is_alive()]
+        try:
+            self._report()
+            while len(self._games) < self._slots:
+                claim = claims.claim(socket.gethostname()[:80])
+                if claim is None:
+                    return
+                self._begin(claim)
+        except Error as error:
+            log.warning("cannot claim practice games", error=str(error))
+
+    def _report(self) -> None:
+        """Let the pages and `manage.py status` see that a host runs."""
+        now = time.monotonic()
+        if now - self._reported_at >= service_parts.REPORT_INTERVAL_S:
+            self._reported_at = now
+            service_parts.report(service_parts.PRACTICE)
+
+    def _begin(self, claim: PracticeClaim) -> None:
+        game = PracticeGame.objects.defer("replay").get(pk=claim.game)
+        keeper = LeaseKeeper(claim, game_deadline_s(game))
+        thread = threading.Thread(
+            target=play,
+            args=(claim, keeper, self._open_player),
+            name=f"practice game {claim.game}",
+            daemon=True,
+        )
+        self._games.append(HostedGame(thread, keeper))
+        keeper.start()
+        thread.start()
+
+    def _close(self) -> None:
+        """Stop the games, so that the next host goes on with them, and sign off."""
+        for game in self._games:
+            game.keeper.stop(HOST_STOPS)
+        for game in self._games:
+            game.thread.join(STOP_TIMEOUT_S)
+        try:
+            service_parts.sign_off(service_parts.PRACTICE)
+        except Error as error:
+            log.warning("cannot sign off", error=str(error))
+        connection.close()

@@ -1,0 +1,234 @@
+"""A person's actions in practice games: begin one, answer, and give up.
+
+These functions write rows. A host (`host`) finds the rows and plays the games.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.files.storage import storages
+from django.db import transaction
+
+from engine.editions import PRESETS
+from engine.errors import EngineError
+from engine.rulesets import MAX_SEATS, MIN_SEATS, resolve
+from ladder.bots.models import Submission
+from ladder.extras.practice import position, selectors
+from ladder.extras.practice.endings import close
+from ladder.extras.practice.models import (
+    OPEN_PRACTICE,
+    PracticeGame,
+    PracticeOpponent,
+    PracticeStatus,
+)
+from ladder.extras.practice.position import MAX_ACTION_CHARS, MAX_ACTIONS
+from torres.common.errors import LadderError, TooMany
+from torres.runner.protocol import Limits
+
+MAX_WAITING = 50
+"""The games of all persons that may wait at once."""
+KEPT_GAMES = 50
+"""The ended games that are kept of one person."""
+
+
+class BadPracticeGame(LadderError):
+    """A practice game cannot be played like this."""
+
+    code = "bad-practice-game"
+    http_status = 422
+
+
+class PracticeIsOff(LadderError):
+    """This service offers no practice games."""
+
+    code = "practice-is-off"
+    http_status = 409
+
+
+class OldQuestion(LadderError):
+    """The game does not ask this question, or not any more."""
+
+    code = "old-question"
+    http_status = 409
+
+
+class BadAnswer(LadderError):
+    """The actions are not legal now."""
+
+    code = "bad-answer"
+    http_status = 422
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeTerms:
+    """The choices of a person. `person_seat` None stands for a random seat.
+
+    `opponents` are ids of submissions in the order of the remaining seats.
+    """
+
+    ruleset: str
+    opponents: Sequence[int]
+    person_seat: int | None = None
+
+
+@transaction.atomic
+def begin(by: User, terms: PracticeTerms) -> PracticeGame:
+    """Let a person wait for a game against these bots.
+
+    Raises PracticeIsOff, BadPracticeGame, and TooMany.
+    """
+    if not selectors.is_switched_on():
+        raise PracticeIsOff(
+            "This service offers no games by hand. Play at home with: torres play"
+        )
+    # The lock makes two requests at once count one after the other.
+    User.objects.select_for_update().get(pk=by.pk)
+    _check_quota(by)
+    seats = len(terms.opponents) + 1
+    if terms.ruleset not in PRESETS:
+        raise BadPracticeGame(
+            f"There is no ruleset {terms.ruleset[:40]!r}. Choose one from the list."
+        )
+    if not MIN_SEATS <= seats <= MAX_SEATS:
+        raise BadPracticeGame(
+            f"A game has {MIN_SEATS} to {MAX_SEATS} seats. Choose one to"
+            f" {MAX_SEATS - 1} bots."
+        )
+    sitting = _sitting(by, terms)
+    person_seat = terms.person_seat
+    if person_seat is None:
+        person_seat = secrets.randbelow(seats)
+    if not 0 <= person_seat < seats:
+        raise BadPracticeGame(
+            f"A game against {seats - 1} bots has the seats 0 to {seats - 1}. Choose"
+            " another seat."
+        )
+    _forget_old_games(by)
+    game = PracticeGame.objects.create(
+        owner=by,
+        ruleset=terms.ruleset,
+        switches=resolve(terms.ruleset, seats).switches(),
+        limits=Limits().as_dict(),
+        seats=seats,
+        person_seat=person_seat,
+        seed=new_seed(),
+        bank_s=settings.TORRES_PRACTICE_BANK_SECONDS,
+    )
+    numbers = [number for number in range(seats) if number != person_seat]
+    PracticeOpponent.objects.bulk_create(
+        PracticeOpponent(game=game, number=number, submission=submission)
+        for number, submission in zip(numbers, sitting, strict=True)
+    )
+    return game
+
+
+def new_seed() -> str:
+    """Return 128 random bits in hex, from which nobody can guess the decks."""
+    return secrets.token_hex(16)
+
+
+def _check_quota(by: User) -> None:
+    if by.practice_games.filter(status__in=OPEN_PRACTICE).exists():
+        raise TooMany("You play a game already. Finish it, or give it up.")
+    if not selectors.games_left(by):
+        raise TooMany(
+            f"The limit is {settings.TORRES_PRACTICE_PER_HOUR} games by hand in an"
+            " hour. Try again later."
+        )
+    if selectors.waiting_count() >= MAX_WAITING:
+        raise TooMany("Too many people wait for a game. Try again in some minutes.")
+
+
+def _sitting(by: User, terms: PracticeTerms) -> list[Submission]:
+    """Return the chosen submissions in order. Raises BadPracticeGame."""
+    offered = {one.pk: one for one in selectors.opponents(by).all()}
+    if any(pk not in offered for pk in terms.opponents):
+        raise BadPracticeGame(
+            "One of these bots does not play by hand any more: it has a new version, or"
+            " its owner does not offer it. Choose another one."
+        )
+    sitting = [offered[pk] for pk in terms.opponents]
+    others = [one for one in sitting if one.bot.owner_id != by.pk]
+    untried = selectors.without_ruleset(others, terms.ruleset)
+    for submission in sitting:
+        if submission.bot_id in untried:
+            raise BadPracticeGame(
+                f"{submission.bot.name} plays on no ladder with the ruleset"
+                f" {terms.ruleset}. Choose another bot, or another ruleset."
+            )
+        if not storages["bots"].exists(submission.package):
+            raise BadPracticeGame(
+                f"The files of {submission.bot.name} are gone. Choose another bot."
+            )
+    return sitting
+
+
+def _forget_old_games(by: User) -> None:
+    ended = by.practice_games.exclude(status__in=OPEN_PRACTICE).order_by("-pk")
+    old = list(ended.values_list("pk", flat=True)[KEPT_GAMES - 1 :])
+    PracticeGame.objects.filter(pk__in=old).delete()
+
+
+def answer(game: PracticeGame, ply: int, actions: Sequence[str]) -> None:
+    """Answer the question with the number `ply`. Idempotent.
+
+    The engine checks the actions, so that an error in a browser forfeits nothing. One
+    guarded UPDATE stores them, so of two different answers only one counts. Raises
+    OldQuestion and BadAnswer.
+    """
+    check_shape(actions)
+    if not actions:
+        raise BadAnswer("The answer has no action. Choose at least one.")
+    if _is_repeated(game, ply, actions):
+        return
+    tentative(game, ply, actions)
+    asked = PracticeGame.objects.filter(
+        pk=game.pk, status=PracticeStatus.RUNNING, ply=ply
+    )
+    unanswered = asked.exclude(answer_ply=ply)
+    if not unanswered.update(answer_ply=ply, answer=list(actions)):
+        game.refresh_from_db(fields=["ply", "answer_ply", "answer"])
+        if not _is_repeated(game, ply, actions):
+            raise OldQuestion("This question is answered. Read the state again.")
+
+
+def _is_repeated(game: PracticeGame, ply: int, actions: Sequence[str]) -> bool:
+    return game.answer_ply == ply and game.answer == list(actions)
+
+
+def tentative(
+    game: PracticeGame, ply: int, actions: Sequence[str]
+) -> position.Tentative:
+    """Try actions for the present question without sending them.
+
+    Raises OldQuestion and BadAnswer.
+    """
+    check_shape(actions)
+    question = selectors.question(game)
+    if question is None or question.ply != ply:
+        raise OldQuestion(
+            "The game does not ask this question now. Read the state again."
+        )
+    try:
+        return position.attempt(question, actions)
+    except EngineError as refusal:
+        raise BadAnswer(str(refusal)) from refusal
+
+
+def check_shape(actions: Sequence[str]) -> None:
+    """Refuse what no browser of ours sends. Raises BadAnswer."""
+    if len(actions) > MAX_ACTIONS:
+        raise BadAnswer(f"An answer has at most {MAX_ACTIONS} actions.")
+    if any(len(action) > MAX_ACTION_CHARS for action in actions):
+        raise BadAnswer(f"An action has at most {MAX_ACTION_CHARS} characters.")
+
+
+def give_up(game: PracticeGame) -> bool:
+    """End a game that the person does not want to go on with; False if it has ended.
+
+    The host that plays it notices at its next look at the row.
+    """
+    return close(game.pk, PracticeStatus.ABANDONED, "You gave the game up.")

@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class WebhooksConfig(AppConfig):
+    name = "ladder.extras.webhooks"
