@@ -66,28 +66,28 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     # The first one, because a probe knows neither the name of the host nor HTTPS.
     "ladder.health.middleware.HealthRoutes",
-    "ladder.web.middleware.RequestIds",
+    "ladder.web.middleware.responses.RequestIds",
     "django.middleware.security.SecurityMiddleware",
-    "ladder.web.middleware.ContentSecurityPolicy",
-    "ladder.web.bodies.BodyLimit",
+    "ladder.web.middleware.responses.ContentSecurityPolicy",
+    "ladder.web.middleware.bodies.BodyLimit",
     # Above SharedAnswers, because visitors share no rate limits.
-    "ladder.web.throttles.RateLimitHeaders",
+    "ladder.web.api.throttles.RateLimitHeaders",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "ladder.web.middleware.SharedAnswers",
+    "ladder.web.middleware.responses.SharedAnswers",
     # Below SharedAnswers, so that a shared response is compressed once. It adds random
     # bytes, so that the length of a page tells nothing about its secrets (BREACH).
     "django.middleware.gzip.GZipMiddleware",
-    "ladder.web.page_limit.PageLimit",
+    "ladder.web.middleware.page_limit.PageLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "ladder.accounts.sessions.TokenSessions",
-    "ladder.web.token_scopes.SessionScopes",
+    "ladder.web.api.token_scopes.SessionScopes",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # The last ones, so that they get responses as the views have made them.
-    "ladder.web.idempotency.IdempotencyKeys",
-    "ladder.web.field_selection.FieldSelection",
+    "ladder.web.api.idempotency.IdempotencyKeys",
+    "ladder.web.api.field_selection.FieldSelection",
 ]
 ROOT_URLCONF = "ladder.urls"
 TEMPLATES = [
@@ -274,9 +274,9 @@ PASSWORD_RESET_TIMEOUT = 24 * 3600
 SECURE_SSL_REDIRECT = False  # the proxy redirects
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "ladder.web.problems.csrf_failed"
-# The limit of all fields of a form together, in bytes. `ladder.web.bodies` limits the
-# whole body, with the files.
+CSRF_FAILURE_VIEW = "ladder.web.api.problems.csrf_failed"
+# The limit of all fields of a form together, in bytes. `ladder.web.middleware.bodies`
+# limits the whole body, with the files.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 << 10
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 100
 DATA_UPLOAD_MAX_NUMBER_FILES = 4
@@ -409,14 +409,14 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [
-        "ladder.web.parsers.JSONParser",
-        "ladder.web.parsers.UploadParser",
+        "ladder.web.api.parsers.JSONParser",
+        "ladder.web.api.parsers.UploadParser",
     ],
-    "DEFAULT_THROTTLE_CLASSES": ["ladder.web.throttles.PerMinute"],
-    "DEFAULT_PAGINATION_CLASS": "ladder.web.pagination.Cursor",
-    "DEFAULT_FILTER_BACKENDS": ["ladder.web.filters.StrictFilters"],
-    "DEFAULT_SCHEMA_CLASS": "ladder.web.schema.Schema",
-    "EXCEPTION_HANDLER": "ladder.web.problems.handler",
+    "DEFAULT_THROTTLE_CLASSES": ["ladder.web.api.throttles.PerMinute"],
+    "DEFAULT_PAGINATION_CLASS": "ladder.web.api.pagination.Cursor",
+    "DEFAULT_FILTER_BACKENDS": ["ladder.web.api.filters.StrictFilters"],
+    "DEFAULT_SCHEMA_CLASS": "ladder.web.api.schema.Schema",
+    "EXCEPTION_HANDLER": "ladder.web.api.problems.handler",
     "URL_FORMAT_OVERRIDE": None,
     # How many entries of X-Forwarded-For are trusted for the client's address.
     "NUM_PROXIES": TORRES_PROXIES,
@@ -527,13 +527,13 @@ if not CELERY_BROKER_URL.startswith("memory"):
         "health_check_interval": 5,
     }
 
-# Requests that fail are logged by `ladder.web.failures`, all other records of
-# libraries from WARNING on by `ladder.common.logs`.
+# Requests that fail are logged by `ladder.web.middleware.failures`, all other records
+# of libraries from WARNING on by `ladder.common.logs`.
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "handlers": {
-        "failures": {"class": "ladder.web.failures.FailureHandler"},
+        "failures": {"class": "ladder.web.middleware.failures.FailureHandler"},
         "lines": {"class": "ladder.common.logs.LogLines"},
     },
     "root": {"handlers": ["lines"], "level": "WARNING"},

@@ -16,10 +16,11 @@ from ladder.moderation import urls as moderation
 from ladder.public_log import urls as public_log
 from ladder.ratings import urls as ratings
 from ladder.tournaments import urls as tournaments
-from ladder.web import problems, urls as web
-from ladder.web.event_views import EventList
-from ladder.web.schema_view import SchemaPage, SchemaView
-from ladder.web.service_views import ServiceStatus, WorkerSums
+from ladder.web import urls as web
+from ladder.web.api import problems
+from ladder.web.api.schema_view import SchemaPage, SchemaView
+from ladder.web.api.service_views import ServiceStatus, WorkerSums
+from ladder.web.server.event_views import EventList
 
 api = [
     *accounts.urlpatterns,

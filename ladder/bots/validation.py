@@ -25,7 +25,7 @@ from engine.referee import Move
 from ladder.bots import players, selectors, submissions
 from ladder.bots.models import Submission
 from ladder.bots.submissions import LostClaim
-from ladder.common import tracing
+from ladder.common import spans, tracing
 from ladder.common.scratch import scratch_folder
 from torres.checking.checkup import Task, play_stages
 from torres.checking.files import inspect_entry
@@ -84,13 +84,13 @@ def run(
     submission = submissions.claim(submission_id, host, live_hosts)
     if submission is None:
         return False
-    attributes: tracing.Attributes = {
+    attributes: spans.Attributes = {
         "torres.submission": submission.pk,
         "torres.bot": submission.bot.slug,
         "torres.language": submission.language,
     }
     parent = submission.traceparent
-    consumer = tracing.SpanKind.CONSUMER
+    consumer = spans.SpanKind.CONSUMER
     with tracing.span("validation", attributes, parent=parent, kind=consumer):
         try:
             Validation(submission, forms or DEFAULT_FORMS, live_hosts).run()

@@ -38,7 +38,7 @@ from opentelemetry.trace.propagation.tracecontext import (
     TraceContextTextMapPropagator,
 )
 
-from ladder.common.tracing import PRESENT, Attributes, SpanKind
+from ladder.common.spans import PRESENT, Attributes, SpanKind
 
 EXIT_TIMEOUT_S = 2.0
 WARNING_INTERVAL_S = 60.0

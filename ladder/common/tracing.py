@@ -8,50 +8,23 @@ message to a worker is only a hint, which may be lost, late or doubled.
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from enum import StrEnum
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import psycopg
 import structlog
 from django.conf import settings
 
+from ladder.common.spans import PRESENT, Attributes, Span, SpanKind
+
 if TYPE_CHECKING:
     from ladder.common.trace_export import TraceWriter
 
-Attributes = Mapping[str, str | int | float | bool]
-"""What a span says, by names such as `torres.game`, or those of OpenTelemetry."""
-PRESENT = "present"
-"""The parent of a span that belongs to the present span of this thread."""
 MAX_TRACEPARENT_CHARS = 55
 
 log = structlog.get_logger()
-
-
-class SpanKind(StrEnum):
-    """The part that a span has in a conversation of two processes."""
-
-    INTERNAL = "internal"
-    SERVER = "server"
-    PRODUCER = "producer"
-    CONSUMER = "consumer"
-
-
-class Span(Protocol):
-    """One step of a trace. Leave it with an exception to mark it as failed."""
-
-    @property
-    def traceparent(self) -> str:
-        """The context for spans of other processes; "" if traces are off."""
-
-    def describe(self, attributes: Attributes) -> None: ...
-
-    def rename(self, name: str) -> None: ...
-
-    def fail(self, error_type: str) -> None:
-        """Mark the step as failed, without the text of an error: it may be secret."""
 
 
 class NoSpan:

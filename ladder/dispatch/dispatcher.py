@@ -6,7 +6,7 @@ hints are sent for games that are waiting. Every step is idempotent and may be l
 the tick also repairs the effects of every lost message.
 
 Each season, ladder, tournament and part of the tick is a unit of its own: an error
-stops this unit only (`ladder.moderation.containment`).
+stops this unit only (`ladder.service.containment`).
 """
 
 import time
@@ -49,8 +49,6 @@ from ladder.games import (
 )
 from ladder.games.capabilities import WorkerPool
 from ladder.games.tasks import play_game
-from ladder.moderation import service_parts
-from ladder.moderation.containment import Containment, Unit, UnitKind
 from ladder.ratings import rater, selectors as ratings, summaries, voids
 from ladder.ratings.background import SecondOpinionProcess, VoidFolder
 from ladder.ratings.cancellation import cancel_unplayable
@@ -58,6 +56,8 @@ from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Season
 from ladder.ratings.seasons import settle
 from ladder.ratings.tasks import build_submission
+from ladder.service import service_parts
+from ladder.service.containment import Containment, Unit, UnitKind
 from ladder.tournaments import advance as tournaments
 
 REAP_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 6

@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef
 
 from ladder.bots.models import Submission
 from ladder.common import tracing
-from ladder.common.tracing import Attributes
+from ladder.common.spans import Attributes
 from ladder.games.models import Game, Match, Seat
 
 

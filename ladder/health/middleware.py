@@ -18,7 +18,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from ladder.common import tracing
-from ladder.common.tracing import Span, SpanKind
+from ladder.common.spans import Span, SpanKind
 from ladder.health import metrics, signs
 from ladder.health.signs import Sign
 

@@ -23,10 +23,10 @@ from ladder.common.publishing import BROKER_ERRORS
 from ladder.extras.practice import selectors as practice
 from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus, Worker
-from ladder.moderation import service_parts
 from ladder.moderation.models import ServicePart, StoppedUnit
 from ladder.ratings import rater
 from ladder.ratings.models import Season
+from ladder.service import service_parts
 from ladder.tournaments import selectors as tournaments
 
 DATABASE = "database"

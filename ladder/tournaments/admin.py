@@ -14,8 +14,8 @@ from django.http import HttpRequest
 from ladder.common.admin import ReadOnly, SearchesRows
 from ladder.moderation.admin import operator_of
 from ladder.moderation.audit import Operator
-from ladder.moderation.containment import UnitKind
 from ladder.moderation.models import StoppedUnit
+from ladder.service.containment import UnitKind
 from ladder.tournaments import corrections, organising, services
 from ladder.tournaments.models import BEFORE_THE_START, Entrant, Fixture, Tournament
 from ladder.tournaments.organising import Step

@@ -17,7 +17,7 @@ from ladder.bots.models import Bot
 from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms, PlannedMatch
-from ladder.moderation.containment import Containment, Unit, UnitKind
+from ladder.service.containment import Containment, Unit, UnitKind
 from ladder.tournaments import announcements, corrections, selectors, services
 from ladder.tournaments.description import check
 from ladder.tournaments.models import (

@@ -2,7 +2,8 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from ladder.tournaments.organising import Step
-from ladder.web import (
+from ladder.web.api import search_views
+from ladder.web.pages import (
     account_views,
     analysis_views,
     anomaly_views,
@@ -13,11 +14,10 @@ from ladder.web import (
     organise_views,
     practice_views,
     replay_views,
-    search_views,
-    stream_views,
     views,
     webhook_views,
 )
+from ladder.web.server import stream_views
 
 urlpatterns = [
     path("", views.HomePage.as_view(), name="home"),

@@ -24,10 +24,10 @@ from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Attempt, Game, GameStatus, Match, Worker
 from ladder.moderation import bots as moderation
 from ladder.moderation.audit import Operator
-from ladder.moderation.containment import Containment
 from ladder.moderation.models import StoppedUnit
 from ladder.ratings.cancellation import cancel_unplayable
 from ladder.ratings.models import Entry
+from ladder.service.containment import Containment
 from tests import factories as rows
 from tests.comparisons.factories import (
     begun,

@@ -18,12 +18,12 @@ from ladder.dispatch import dispatcher as module
 from ladder.dispatch.dispatcher import Dispatcher
 from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Game
-from ladder.moderation import containment
-from ladder.moderation.containment import Containment, Unit, UnitKind
 from ladder.moderation.models import StoppedUnit
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Ladder
 from ladder.ratings.seasons import start_season
+from ladder.service import containment
+from ladder.service.containment import Containment, Unit, UnitKind
 from ladder.tournaments.models import Tournament, TournamentStatus
 from tests.games.factories import LIMITS, bots, person
 from tests.tournaments.factories import begun, play_scheduled, worker

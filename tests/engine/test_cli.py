@@ -14,7 +14,8 @@ from engine.editions import PRESETS
 from engine.rulesets import SWITCHES
 from tests.engine.test_replays import record
 from torres.cli import replays
-from torres.cli.replays import printable, show, trace, verify
+from torres.cli.replay_files import printable
+from torres.cli.replays import show, trace, verify
 from torres.cli.rulesets import rulesets
 from torres.drawing import board_text
 

@@ -13,8 +13,8 @@ from django.test import Client
 from ladder.bots.models import Bot
 from ladder.events.kinds import EventKind
 from ladder.events.models import Event
-from ladder.web import event_views
-from ladder.web.streams import news
+from ladder.web.server import event_views
+from ladder.web.server.streams import news
 
 pytestmark = pytest.mark.django_db
 EVENTS = 60

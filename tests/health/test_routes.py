@@ -15,8 +15,8 @@ from pytest_django.asserts import assertNumQueries
 from ladder.common import publishing
 from ladder.games.worker.timings import Timing, Timings
 from ladder.health import signs
-from ladder.moderation import service_parts
 from ladder.moderation.models import ServicePart, StoppedUnit
+from ladder.service import service_parts
 from tests.factories import everything
 from tests.games import factories
 

@@ -17,7 +17,7 @@ from django.conf import settings
 
 from ladder.ops.chaos.servers import free_port
 from ladder.ops.programs import find_program
-from ladder.web.server import MAX_CONNECTIONS
+from ladder.web.server.server import MAX_CONNECTIONS
 
 TIMEOUT_S = 20
 STREAMS = 3  # of one address

@@ -15,7 +15,7 @@ from ladder.bots.models import Bot
 from ladder.bots.players import open_player
 from ladder.extras.practice import position, selectors, services
 from ladder.extras.practice.models import PracticeGame, PracticeMove, PracticeStatus
-from ladder.web import practice_pages
+from ladder.web.pages import practice_pages
 from tests import factories as rows
 from tests.practice import factories
 from tests.practice.factories import noting

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ladder.games.models import Game
 from ladder.games.worker import registry
 from ladder.games.worker.play import play
-from ladder.moderation.containment import Containment, Unit
+from ladder.service.containment import Containment, Unit
 from ladder.tournaments import advance, selectors, services
 from ladder.tournaments.models import (
     Fixture as FixtureRow,

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from ladder.bots.models import Bot, Submission
-from ladder.moderation.containment import Unit, UnitKind
+from ladder.service.containment import Unit, UnitKind
 from ladder.tournaments import services
 from ladder.tournaments.description import DATES
 from ladder.tournaments.models import (

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.urls import resolve
 
 from ladder import urls
-from ladder.web.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
+from ladder.web.api.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 
 PAGE = Path(settings.BASE_DIR / "docs" / "api.md").read_text()
 METHOD = "GET|POST|PATCH|DELETE"

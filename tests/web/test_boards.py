@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from ladder.bots.models import Bot, Submission
 from ladder.ratings.models import Rating
 from ladder.ratings.ranked_rows import BoardFilter, ranked_page
-from ladder.web import boards
+from ladder.web.pages import boards
 from tests.factories import Show, make_bot, rate
 from tests.web.test_ladder_pages import text
 from torres.drawing.scales import MAX_TICKS, scale

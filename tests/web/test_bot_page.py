@@ -8,7 +8,7 @@ from django.test import Client
 
 from ladder.games.models import Match, Seat
 from ladder.ratings.models import Rating, Season
-from ladder.web import bot_pages
+from ladder.web.pages import bot_pages
 from tests.factories import HOSTILE, Show, make_match
 from tests.web.test_ladder_pages import text
 from torres.drawing.charts import chart

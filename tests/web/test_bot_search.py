@@ -9,7 +9,7 @@ from django.test import Client
 from ladder.bots.models import Bot
 from ladder.games.models import Match
 from ladder.ratings.models import Membership
-from ladder.web import bot_search
+from ladder.web.api import bot_search
 from tests.factories import HOSTILE, Show, make_bot, rate
 from tests.web.test_ladder_pages import CHALLENGE, text
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ladder.tournaments.visibility import VisibleContest
-from ladder.web.brackets import BracketContest, BracketPart, Join, bracket, is_won
+from ladder.web.pages.brackets import BracketContest, BracketPart, Join, bracket, is_won
 
 
 def contest(

@@ -11,8 +11,8 @@ from ladder.bots import services
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, Match, Seat
 from ladder.ratings.models import Rating
-from ladder.web import dashboard
-from ladder.web.dashboard import OwnBot
+from ladder.web.pages import dashboard
+from ladder.web.pages.dashboard import OwnBot
 from tests.factories import HOSTILE, Show, make_bot, make_match
 
 Visit = Callable[[str], Client]

@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from ladder.web import docs, docs_search, markdown
+from ladder.web.pages import docs, docs_search, markdown
 
 SITE = "http://testserver"
 

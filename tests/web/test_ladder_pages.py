@@ -10,7 +10,7 @@ from ladder.bots.models import Bot
 from ladder.games.models import Match
 from ladder.ratings import challenges, leaderboard, statistics
 from ladder.ratings.models import Challenge, Rating, Season
-from ladder.web import boards
+from ladder.web.pages import boards
 from tests.factories import (
     HOSTILE,
     Show,
@@ -51,7 +51,7 @@ def test_the_leaderboard_groups_ranks_whose_order_is_not_certain(
 
 
 def test_a_band_is_shown_on_each_of_its_pages(visit, many: Show, monkeypatch) -> None:
-    monkeypatch.setattr("ladder.web.boards.ROWS", 5)
+    monkeypatch.setattr("ladder.web.pages.boards.ROWS", 5)
 
     assert "Ranks 4 to 7" in text(visit(""), "/ladders/main/")
     second = text(visit(""), "/ladders/main/?page=2")

@@ -12,7 +12,7 @@ from ladder.games import visibility as games
 from ladder.games.models import Game, Match, Seat, Worker
 from ladder.ratings.models import Entry, Ladder
 from ladder.tournaments.models import Tournament
-from ladder.web import ladder_pages
+from ladder.web.pages import ladder_pages
 from tests.factories import HOSTILE, Show, fold, make_ladder, make_match, pair
 from tests.web.test_ladder_pages import text
 

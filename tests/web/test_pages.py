@@ -382,7 +382,7 @@ def test_repeated_sign_in_attempts_are_throttled(visit, settings, api) -> None:
 
 
 def test_the_list_of_games_has_a_next_page(visit, show: Show, monkeypatch) -> None:
-    monkeypatch.setattr("ladder.web.pages.ROWS", 1)
+    monkeypatch.setattr("ladder.web.pages.pages.ROWS", 1)
     first = visit("").get("/games/").content.decode()
 
     link = re.search(r'rel="next" href="([^"]+)"', first)

@@ -9,7 +9,7 @@ from pathlib import Path
 from rest_framework import exceptions
 
 import ladder
-from ladder.web import problem_texts, problems
+from ladder.web.api import problem_texts, problems
 from torres.common.errors import LadderError
 
 SOURCES = Path(ladder.__file__).parent

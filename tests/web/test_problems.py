@@ -99,7 +99,7 @@ def test_the_page_of_a_failure_needs_no_database(monkeypatch) -> None:
         raise OperationalError("secret detail")
 
     monkeypatch.setattr("django.contrib.auth.middleware.get_user", away)
-    monkeypatch.setattr("ladder.web.views.BotsPage.get", away)
+    monkeypatch.setattr("ladder.web.pages.views.BotsPage.get", away)
     answer = Client(raise_request_exception=False).get("/bots/")
 
     assert answer.status_code == 500

@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from ladder.web.bodies import MAX_BODY_BYTES
+from ladder.web.middleware.bodies import MAX_BODY_BYTES
 from tests.engine.factories import random_replay
 from tests.factories import HOSTILE, Show
 

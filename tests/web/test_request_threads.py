@@ -5,8 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from ladder.web import bodies
-from ladder.web.request_threads import PAGE_THREADS, UPLOAD_THREADS, RequestThreads
+from ladder.web.middleware import bodies
+from ladder.web.server.request_threads import (
+    PAGE_THREADS,
+    UPLOAD_THREADS,
+    RequestThreads,
+)
 
 TIMEOUT_S = 30
 LARGE = bodies.MAX_BODY_BYTES + 1

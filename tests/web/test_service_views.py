@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from ladder.games.models import Game, Worker
-from ladder.moderation import service_parts
 from ladder.moderation.models import ServicePart
+from ladder.service import service_parts
 from tests.factories import Show
 
 STATUS = "/api/v1/status/"

@@ -9,7 +9,8 @@ from django.http import HttpResponse
 from django.test import Client
 
 from ladder.bots.models import Bot
-from ladder.web import middleware, watching
+from ladder.web.middleware import responses as middleware
+from ladder.web.pages import watching
 from tests.factories import Show
 from tests.web.test_watching import begin
 
@@ -26,7 +27,9 @@ def expire(monkeypatch):
 
     def jump() -> None:
         later = middleware.time.monotonic() + 61
-        monkeypatch.setattr("ladder.web.middleware.time.monotonic", lambda: later)
+        monkeypatch.setattr(
+            "ladder.web.middleware.responses.time.monotonic", lambda: later
+        )
 
     return jump
 
@@ -88,7 +91,7 @@ def test_simultaneous_requests_share_one_response(rf, monkeypatch) -> None:
             all_asked.wait(10)
         return share(rf.get("/api/v1/games/")).content
 
-    monkeypatch.setattr("ladder.web.middleware.time.monotonic", now)
+    monkeypatch.setattr("ladder.web.middleware.responses.time.monotonic", now)
     share = middleware.SharedAnswers(make)
     with ThreadPoolExecutor(5) as threads:
         answers = list(threads.map(ask, range(5)))

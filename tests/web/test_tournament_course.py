@@ -14,8 +14,8 @@ from ladder.games.models import Game
 from ladder.games.worker.play import play
 from ladder.tournaments import services, visibility
 from ladder.tournaments.models import Tournament
-from ladder.web import tournament_pages
-from ladder.web.tournament_steps import in_words
+from ladder.web.pages import tournament_pages
+from ladder.web.pages.tournament_steps import in_words
 from tests.tournaments.factories import begun, play_out, tick, tournament, worker
 from tests.web.test_watching import begin
 

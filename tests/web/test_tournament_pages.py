@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.template.loader import render_to_string
 
 from ladder.tournaments import services
-from ladder.web import tournament_pages
+from ladder.web.pages import tournament_pages
 from tests.games import factories
 from tests.tournaments.factories import begun, play_out, tournament
 

@@ -12,9 +12,9 @@ from ladder.bots import submissions, validation
 from ladder.bots.models import Bot, Submission
 from ladder.games.durations import usual_durations
 from ladder.games.models import Game, Worker
-from ladder.web import progress as upload_progress
-from ladder.web.log_lines import MAX_LINES, telling_lines
-from ladder.web.progress import StepState, UploadProgress, progress
+from ladder.web.pages import progress as upload_progress
+from ladder.web.pages.log_lines import MAX_LINES, telling_lines
+from ladder.web.pages.progress import StepState, UploadProgress, progress
 from tests.factories import (
     HOSTILE,
     Show,

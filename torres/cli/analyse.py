@@ -15,7 +15,8 @@ from engine.turning_points import (
     analyse as analyse_game,
     what_if,
 )
-from torres.cli.replays import open_pipe, read_valid
+from torres.cli.replay_files import read_valid
+from torres.cli.replays import open_pipe
 
 MAX_GAMES = 10_000
 

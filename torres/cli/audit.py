@@ -18,7 +18,7 @@ from torres.auditing.mirror import AuditFailed
 from torres.auditing.ratings import SeasonKey
 from torres.auditing.witness import Witness, witness_key
 from torres.cli.client import LadderClient, Login, RemoteError, clean_address
-from torres.cli.replays import printable
+from torres.cli.replay_files import printable
 from torres.cli.results_folder import state_home
 from torres.tlog.notes import BadKey
 

@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote, urlsplit
 import click
 
 from torres.cli.local_ladder import LadderBot, LocalLadder, PlayedRow
-from torres.cli.replays import read
+from torres.cli.replay_files import read
 from torres.cli.view import STATIC, page_of
 from torres.drawing.charts import Chart, chart
 

@@ -25,7 +25,7 @@ from torres.cli.client import (
     save_logins,
     saved_logins,
 )
-from torres.cli.replays import printable
+from torres.cli.replay_files import printable
 from torres.drawing.board_text import frames
 
 DEFAULT_LADDER = "main"

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from torres.cli.replays import printable, read_valid
+from torres.cli.replay_files import printable, read_valid
 from torres.drawing.board_svg import board_svg
 from torres.drawing.frames import viewer_document
 from torres.drawing.raster import Film, save_animation

@@ -7,15 +7,24 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from engine.replay import trace as trace_lines, verify as verify_replay
-from engine.replay_format import InvalidReplay, NotJson, load
+from engine.replay_format import InvalidReplay, NotJson
+from torres.cli.replay_files import (
+    INVALID,
+    UNREADABLE,
+    VALID,
+    Invalid,
+    Unreadable,
+    line_of,
+    printable,
+    read,
+)
 from torres.common.lazy_import import lazy_import
 from torres.drawing.board_text import frames
 
@@ -24,25 +33,8 @@ if TYPE_CHECKING:
 else:
     receipts = lazy_import("torres.cli.receipts")  # it needs cryptography
 
-MAX_BYTES = 64 * 1024 * 1024  # of one replay file; a long game has about 20 KB
-VALID, INVALID, UNREADABLE = 0, 1, 2  # the exit codes
 _WORTH_A_PROCESS = 200  # files; with fewer, starting processes takes longer
 _FILES_PER_TASK = 25
-
-
-class Invalid(click.ClickException):
-    """The replay is invalid (docs/contract.md, section 9): one line, exit code 1."""
-
-    exit_code = INVALID
-
-    def show(self, file: object = None) -> None:
-        click.echo(self.message, err=True)
-
-
-class Unreadable(Invalid):
-    """The file is not readable JSON: one line, exit code 2."""
-
-    exit_code = UNREADABLE
 
 
 @contextmanager
@@ -56,30 +48,6 @@ def open_pipe() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def read(path: str) -> object:
-    """Return the JSON value of a file.
-
-    Raises NotJson, or InvalidReplay (at `setup`) for JSON that is no replay.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise NotJson(error.strerror or "it cannot be read") from None
-    except ValueError as error:  # a null byte in the path
-        raise NotJson(str(error)) from None
-    if len(data) > MAX_BYTES:
-        raise NotJson(f"the file has more than {MAX_BYTES} bytes")
-    return load(data)
-
-
-def printable(text: str) -> str:
-    """Return a text as one line with its control characters escaped."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-
-
 def check(path: str) -> tuple[int, str, str]:
     """Return VALID, INVALID or UNREADABLE, the path, and the fault; "" if valid."""
     name = printable(path)
@@ -90,28 +58,6 @@ def check(path: str) -> tuple[int, str, str]:
     except NotJson as error:
         return UNREADABLE, name, printable(str(error))
     return VALID, name, ""
-
-
-def read_valid(path: str) -> dict[str, Any]:
-    """Return the document of a valid replay. Raises Unreadable and Invalid."""
-    try:
-        document: Any = read(path)
-        verify_replay(document)
-    except NotJson as error:
-        line = _line(UNREADABLE, printable(path), printable(str(error)))
-        raise Unreadable(line) from None
-    except InvalidReplay as error:
-        line = _line(INVALID, printable(path), printable(str(error)))
-        raise Invalid(line) from None
-    valid: dict[str, Any] = document
-    return valid
-
-
-def _line(code: int, name: str, fault: str) -> str:
-    """Return the line about one replay (docs/contract.md, section 9)."""
-    if code == UNREADABLE:
-        return f"{name}: {fault}"
-    return f"{name}: invalid: {fault}" if fault else f"{name}: valid"
 
 
 def _json_line(code: int, name: str, fault: str) -> str:
@@ -174,7 +120,7 @@ def verify(
             if as_json:
                 click.echo(_json_line(code, name, fault))
             else:
-                click.echo(_line(code, name, fault), err=code == UNREADABLE)
+                click.echo(line_of(code, name, fault), err=code == UNREADABLE)
     sys.exit(exit_code)
 
 

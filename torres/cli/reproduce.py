@@ -26,7 +26,7 @@ from torres.cli.playback import (
     RepeatedGame,
 )
 from torres.cli.remote import json_option, ladder_option
-from torres.cli.replays import Invalid, Unreadable, printable, read
+from torres.cli.replay_files import Invalid, Unreadable, printable, read
 from torres.drawing.board_text import draw_board
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.process import BotProcess

@@ -15,7 +15,7 @@ from torres.cli.bot_files import bot_files
 from torres.cli.client import LadderClient, RemoteError, find_login
 from torres.cli.play import LocalBot, find_bot
 from torres.cli.remote import json_option, ladder_option, log_lines, report_lines
-from torres.cli.replays import printable
+from torres.cli.replay_files import printable
 from torres.upload.archive import pack
 
 POLL_S = 0.3

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from torres.cli.replays import read_valid
+from torres.cli.replay_files import read_valid
 from torres.drawing import frames
 
 VIEWER = Path(__file__).resolve().parent.parent / "viewer"

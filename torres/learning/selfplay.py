@@ -26,7 +26,7 @@ from torres.cli.match import (
     warn_of_changes,
 )
 from torres.cli.play import GameFiles, PathArgument
-from torres.cli.replays import read_valid
+from torres.cli.replay_files import read_valid
 from torres.cli.results_folder import ResultsFolder
 
 FORMATS = ("npz", "ndjson")

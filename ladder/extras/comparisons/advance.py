@@ -28,7 +28,7 @@ from ladder.extras.comparisons.models import (
 from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms, PlannedMatch
-from ladder.moderation.containment import Containment, Unit, UnitKind
+from ladder.service.containment import Containment, Unit, UnitKind
 from torres.rating.blocks import GAMES, NEW, block_score
 from torres.rating.sprt import SprtDecision
 from torres.rating.version_test import resumed

@@ -21,7 +21,7 @@ from ladder.extras.practice.lease_keeper import HOST_STOPS, LeaseKeeper
 from ladder.extras.practice.models import PracticeGame
 from ladder.extras.practice.play import game_deadline_s, play
 from ladder.games.worker.play import OpenPlayer
-from ladder.moderation import service_parts
+from ladder.service import service_parts
 
 CLAIM_INTERVAL_S = 0.5
 STOP_TIMEOUT_S = 5.0

@@ -21,9 +21,9 @@ from ladder.extras.practice.models import (
     PracticeStatus,
 )
 from ladder.extras.practice.position import played
-from ladder.moderation import service_parts
 from ladder.moderation.models import ServicePart
 from ladder.ratings.models import Membership
+from ladder.service import service_parts
 
 MAX_OFFERED = 100
 """The bots of one kind that the form offers."""

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ladder.common import tracing
-from ladder.common.tracing import NO_SPAN, Attributes, Span, SpanKind
+from ladder.common.spans import Attributes, Span, SpanKind
+from ladder.common.tracing import NO_SPAN
 from ladder.games import match_traces
 from ladder.games.attempts import Claim
 from ladder.games.models import Game

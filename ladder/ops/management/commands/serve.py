@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ladder.celery import app
-from ladder.web import server
+from ladder.web.server import server
 
 BACKLOG = 1024  # connections that wait until the server accepts them
 MAX_PORT = 65_535

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from ladder.common.commands import ServiceCommand
-from ladder.web.streams import process
+from ladder.web.server.streams import process
 
 NICENESS = 10
 """A watcher does not notice if a message comes a little later, but a game of a worker

@@ -1,0 +1,126 @@
+"""The size limits of request bodies, known before a body is read.
+
+The web server (`manage.py serve`) applies them as soon as it has the headers of a
+request. `BodyLimit` applies them again, for other servers.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db import Error
+from django.http import HttpRequest, HttpResponse
+
+from ladder.accounts import sessions, tokens
+from ladder.web.api import problems
+
+MAX_BODY_BYTES = 64 << 10
+FORM_OVERHEAD_BYTES = 64 << 10  # what multipart/form-data adds to an upload
+UPLOAD_PATHS = re.compile(
+    r"/bots/[-\w]+/upload/|/api/v1/bots/[-\w]+/submissions/", re.ASCII
+)
+TOO_LARGE_STEP = "Send less, and upload bots only to the upload address of your bot."
+NO_LENGTH = (
+    "The request does not declare the length of its body. Send a Content-Length header"
+    " instead of Transfer-Encoding."
+)
+
+
+class Refusal(NamedTuple):
+    """The reason to refuse a body, for a problem document."""
+
+    status: HTTPStatus
+    code: str
+    detail: str
+
+
+def max_upload_bytes() -> int:
+    """Return the length of the largest body of all: a form with an upload."""
+    return int(settings.TORRES_UPLOAD_BYTES) + FORM_OVERHEAD_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The session key and the Authorization header of a request; "" if it has none."""
+
+    session: str
+    authorization: str
+
+    def are_valid(self) -> bool:
+        """True if they belong to a user who is signed in. Asks the database.
+
+        Raises django.db.Error.
+        """
+        scheme, _, token = self.authorization.partition(" ")
+        if scheme.lower() == "bearer" and tokens.is_known(token.strip()):
+            return True
+        return bool(self.session) and sessions.is_open(self.session)
+
+
+def check_body(
+    path: str, length: int, *, chunked: bool, credentials: Credentials
+) -> Refusal | None:
+    """Return the reason to refuse a body of `length` bytes; None if it is permitted.
+
+    Only the upload of a user who is signed in may be large. The credentials are checked
+    now, because everybody can invent a cookie and then send the body. This may run in
+    the event loop of the web server, but only for a declared upload of more than
+    MAX_BODY_BYTES, and it costs one or two queries.
+    """
+    if chunked:
+        return Refusal(HTTPStatus.LENGTH_REQUIRED, "length-required", NO_LENGTH)
+    limit = MAX_BODY_BYTES
+    if UPLOAD_PATHS.fullmatch(path):
+        limit = max_upload_bytes()
+        if MAX_BODY_BYTES < length <= limit:
+            return _check_credentials(credentials)
+    if length <= limit:
+        return None
+    # The number may have thousands of digits.
+    detail = f"The body is larger than the limit of {limit:,} bytes. {TOO_LARGE_STEP}"
+    return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-large", detail)
+
+
+def _check_credentials(credentials: Credentials) -> Refusal | None:
+    try:
+        valid = credentials.are_valid()
+    except Error:
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+        detail = "The service cannot check your token now. Try again in a minute."
+        return Refusal(status, "unavailable", detail)
+    if valid:
+        return None
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    detail = "Only a user who is signed in may upload. Sign in or send a valid token."
+    return Refusal(status, "body-too-large", detail)
+
+
+class BodyLimit:
+    """Refuses a body that is too large, or of unknown length, before it is read."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        meta = request.META
+        refusal = check_body(
+            request.path_info,
+            _length(meta.get("CONTENT_LENGTH")),
+            chunked=bool(meta.get("HTTP_TRANSFER_ENCODING")),
+            credentials=Credentials(
+                request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""),
+                meta.get("HTTP_AUTHORIZATION", ""),
+            ),
+        )
+        if refusal:
+            return problems.answer(request, *refusal)
+        return self._get_response(request)
+
+
+def _length(text: str | None) -> int:
+    """Return the declared length. A text that is not a number declares no body."""
+    digits = text or ""
+    return int(digits[:18]) if digits.isascii() and digits.isdigit() else 0

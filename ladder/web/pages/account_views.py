@@ -1,0 +1,269 @@
+"""The pages and actions of signed-in users: bots, uploads, challenges and tokens."""
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.contrib.auth.models import User
+from django.core.validators import slug_re
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.views import View
+from django.views.decorators.cache import never_cache
+
+from ladder.accounts import scopes, sessions, tokens
+from ladder.accounts.models import GitHubIdentity
+from ladder.bots import selectors as bots, services, submissions, tasks
+from ladder.bots.models import Bot, Submission
+from ladder.ratings import challenges, leaderboard as ratings, memberships
+from ladder.ratings.models import Ladder
+from ladder.tournaments import services as entries, visibility as tournaments
+from ladder.web.middleware.page_limit import too_often
+from ladder.web.pages import dashboard, forms, webhook_pages
+from torres.common.errors import LadderError
+
+MAX_SUGGESTIONS = 50  # bots that the field for an opponent suggests
+TOKEN_FIELD_IDS = "token-%s"  # noqa: S105 - the page has another field for a name
+
+
+@method_decorator(never_cache, "dispatch")
+class SignedInView(LoginRequiredMixin, View):
+    """A view that redirects anonymous visitors to the sign-in page."""
+
+    def person(self) -> User:
+        if not isinstance(self.request.user, User):
+            raise Http404  # never reached: LoginRequiredMixin has redirected
+        return self.request.user
+
+    def own_bot(self, slug: str) -> Bot:
+        if not slug_re.match(slug):
+            raise Http404
+        return get_object_or_404(Bot, slug=slug, owner=self.person())
+
+    def show_error(self, refusal: LadderError) -> None:
+        messages.error(self.request, str(refusal))
+
+
+class AccountPage(SignedInView):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.page()
+
+    def page(self, status: int = 200, **parts: object) -> HttpResponse:
+        """Render the page.
+
+        `parts` are a form with errors (`new_token`, `new_webhook`), or what is shown
+        once: the token `shown`, the `webhook_secret`.
+        """
+        person = self.person()
+        context: dict[str, object] = {
+            "own_bots": dashboard.own_bots(person),
+            "tokens": [
+                (token, ", ".join(scopes.names(token.scopes)))
+                for token in person.tokens.order_by("-id")
+            ],
+            "new_bot": forms.NewBotForm(),
+            "new_token": forms.NewTokenForm(person, auto_id=TOKEN_FIELD_IDS),
+            "webhooks": webhook_pages.own_webhooks(person),
+            "new_webhook": webhook_pages.NewWebhookForm(),
+            "by_token": sessions.is_by_token(self.request),
+            "sends_mail": settings.TORRES_SENDS_MAIL,
+            "github": GitHubIdentity.objects.filter(user=person).first(),
+            "now": timezone.now(),
+        }
+        return render(self.request, "web/me.html", context | parts, status=status)
+
+
+class CreateBotAction(SignedInView):
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = forms.NewBotForm(request.POST)
+        if not form.is_valid():
+            messages.error(request, "The name of a bot has 1 to 64 characters.")
+            return redirect("me")
+        try:
+            bot = services.create_bot(self.person(), form.cleaned_data["name"])
+        except LadderError as refusal:
+            self.show_error(refusal)
+            return redirect("me")
+        return redirect("bot-page", bot.slug)
+
+
+class UploadAction(SignedInView):
+    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
+        bot = self.own_bot(slug)
+        client = f"user:{self.person().pk}"
+        if too_many := too_often(request, "upload", client, "uploads"):
+            return too_many
+        form = forms.UploadForm(request.POST, request.FILES)
+        if not form.is_valid():
+            messages.error(request, "Choose a file, then upload it.")
+            return redirect("bot-page", slug)
+        file = form.cleaned_data["archive"]
+        try:
+            submission = submissions.submit(bot, file.file, file.name)
+        except LadderError as refusal:
+            self.show_error(refusal)
+            return redirect("bot-page", slug)
+        transaction.on_commit(lambda: tasks.send(submission.pk), robust=True)
+        return redirect("submission-page", submission.pk)
+
+
+class WithdrawAction(SignedInView):
+    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
+        return self._change(slug, services.withdraw)
+
+    def _change(self, slug: str, change: Callable[[Bot], object]) -> HttpResponse:
+        try:
+            change(self.own_bot(slug))
+        except LadderError as refusal:
+            self.show_error(refusal)
+        return redirect("bot-page", slug)
+
+
+class BringBackAction(WithdrawAction):
+    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
+        return self._change(slug, services.bring_back)
+
+
+class LadderAction(SignedInView):
+    """Let an own bot join a ladder, or leave it."""
+
+    def post(
+        self, request: HttpRequest, slug: str, ladder: str, action: str
+    ) -> HttpResponse:
+        bot = self.own_bot(slug)
+        chosen = get_object_or_404(Ladder, slug=ladder)
+        act = memberships.join if action == "join" else memberships.leave
+        try:
+            act(bot, chosen)
+        except LadderError as refusal:
+            self.show_error(refusal)
+        return redirect("bot-page", slug)
+
+
+class ActivateAction(SignedInView):
+    """Let an older upload play again."""
+
+    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
+        own = Submission.objects.filter(bot__owner=self.person())
+        submission = get_object_or_404(own.select_related("bot"), pk=pk)
+        client = f"user:{self.person().pk}"
+        if too_many := too_often(request, "upload", client, "changes"):
+            return too_many
+        try:
+            submissions.activate(submission)
+        except LadderError as refusal:
+            self.show_error(refusal)
+        else:
+            messages.success(request, f"{submission} plays from now on.")
+        return redirect("bot-page", submission.bot.slug)
+
+
+class ChallengePage(SignedInView):
+    """The form for an unrated match against chosen bots."""
+
+    def get(self, request: HttpRequest, slug: str) -> HttpResponse:
+        ladder = self._ladder(slug)
+        initial = {name: request.GET.get(name, "") for name in ("bot", "one")}
+        sizes = ladder.table_sizes
+        form = forms.ChallengeForm(
+            self._own_bots(), sizes, initial=initial, search=self._search(ladder)
+        )
+        return self._page(ladder, form, 200)
+
+    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
+        ladder = self._ladder(slug)
+        form = forms.ChallengeForm(
+            self._own_bots(),
+            ladder.table_sizes,
+            request.POST,
+            search=self._search(ladder),
+        )
+        if form.is_valid():
+            try:
+                match = challenges.challenge(self.person(), ladder, form.seats())
+            except LadderError as refusal:
+                form.add_error(None, str(refusal))
+            else:
+                messages.success(request, "Your challenge is scheduled.")
+                return redirect("match-page", match.pk)
+        return self._page(ladder, form, 422)
+
+    def _ladder(self, slug: str) -> Ladder:
+        return get_object_or_404(ratings.ladders(), slug=slug)
+
+    def _search(self, ladder: Ladder) -> str:
+        """Return the address that suggests opponents."""
+        return f"{reverse('bot-search')}?{urlencode({'ladder': ladder.slug})}"
+
+    def _own_bots(self) -> list[Bot]:
+        """Return the user's bots that have a version to play with."""
+        own = bots.bots().filter(owner=self.person(), status=Bot.Status.ACTIVE)
+        return [bot for bot in own if getattr(bot, "playing", None)]
+
+    def _page(
+        self, ladder: Ladder, form: forms.ChallengeForm, status: int
+    ) -> HttpResponse:
+        season = ratings.current(ladder)
+        suggestions = (
+            ratings.leaderboard_page(season, 0, MAX_SUGGESTIONS).rows if season else []
+        )
+        context = {
+            "ladder": ladder,
+            "form": form,
+            "left": challenges.challenges_left(self.person()),
+            "most": challenges.MAX_CHALLENGES,
+            "suggestions": suggestions,
+        }
+        return render(self.request, "web/challenge.html", context, status=status)
+
+
+class TournamentEntryAction(SignedInView):
+    """Enter a bot, check it in, or take it out."""
+
+    def post(self, request: HttpRequest, slug: str, action: str) -> HttpResponse:
+        tournament = get_object_or_404(tournaments.tournaments(), slug=slug)
+        bot = self.own_bot(request.POST.get("bot", ""))
+        try:
+            if action == "enter":
+                entries.enter(tournament, bot)
+            elif action == "check-in":
+                entries.check_in(entries.entrant_of(tournament, bot))
+            else:
+                entries.withdraw(entries.entrant_of(tournament, bot))
+        except LadderError as refusal:
+            self.show_error(refusal)
+        return redirect("tournament-page", slug)
+
+
+class CreateTokenAction(AccountPage):
+    """Create a token and show it once. The database stores only its digest."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = forms.NewTokenForm(self.person(), request.POST, auto_id=TOKEN_FIELD_IDS)
+        if not form.is_valid():
+            return self.page(422, new_token=form)
+        # A token must not outlive the token that opened this session, or permit more.
+        expires_at = form.expires_at(sessions.expiry(request))
+        try:
+            token = tokens.new_token(
+                self.person(),
+                form.cleaned_data["name"],
+                expires_at,
+                form.permitted() & scopes.of_user(self.person()),
+            )
+        except LadderError as refusal:
+            self.show_error(refusal)
+            return redirect("me")
+        return self.page(shown=token)
+
+
+class RevokeTokenAction(SignedInView):
+    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
+        tokens.revoke_token(self.person(), pk)
+        return redirect("me")

@@ -1,0 +1,337 @@
+"""The contents of the pages, joined from several packages.
+
+These functions only combine what the packages know; they compute nothing about games,
+ratings or tournaments by themselves.
+"""
+
+import json
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import QuerySet
+
+from ladder.accounts.permissions import Person
+from ladder.bots import selectors as bots
+from ladder.bots.models import Bot, Submission
+from ladder.extras.comparisons.models import ComparisonBlock
+from ladder.games import visibility as games
+from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
+from ladder.games.visibility import SeatLogEntry
+from ladder.ratings import memberships
+from ladder.ratings.memberships import LadderPlace
+from ladder.ratings.models import Challenge, Pairing, Season
+from ladder.tournaments.models import Fixture
+from ladder.web.pages import analysis_pages, boards, bot_pages, comparison_pages
+from ladder.web.pages.analysis_pages import ShownAnalysis
+from ladder.web.pages.boards import LadderStanding
+from ladder.web.pages.bot_pages import SeasonChoice
+from ladder.web.pages.comparison_pages import ComparisonOffer
+from torres.common.errors import LadderError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+ROWS = 50  # rows on one page of a list
+MAX_SUBMISSIONS = 20
+MAX_GAMES_OF_BOT = 20
+# The relations by which a match refers to the reason for which it was created.
+ORIGINS = (
+    "pairing__season__ladder",
+    "challenge__ladder",
+    "challenge__by",
+    "fixture__tournament",
+    "comparison_block__comparison__bot",
+)
+# Names and units of a match's limits.
+LIMITS = {
+    "memory_mb": ("Memory", " MiB"),
+    "pids": ("Processes and threads", ""),
+    "tmp_mb": ("Temporary files", " MiB"),
+    "line_bytes": ("Length of a line", " bytes"),
+    "output_bytes": ("Output of a whole game", " bytes"),
+    "start_ms": ("Time to start", " ms"),
+    "move_ms": ("Time for each move", " ms"),
+    "bank_ms": ("Time bank", " ms"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GamesPageRows:
+    """A page of games. `next` is the `before` of the next page; None on the last."""
+
+    games: list[Game]
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BotDetails:
+    """The contents of the page of a bot.
+
+    `own` tells whether the visitor owns it. `places` are the ladders on which the bot
+    is or was; for the owner these are all ladders. `past_seasons` are given if the bot
+    has no rating in a present season. `comparisons` is for the owner only.
+    """
+
+    bot: Bot
+    own: bool
+    places: list[LadderPlace]
+    submissions: QuerySet[Submission]
+    standings: list[LadderStanding]
+    games: list[Game]
+    forfeits: QuerySet[Seat]
+    past_seasons: list[Season]
+    comparisons: ComparisonOffer | None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchOrigin:
+    """Why a match was created; at most one of these is set."""
+
+    pairing: Pairing | None
+    challenge: Challenge | None
+    fixture: Fixture | None
+    block: ComparisonBlock | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMove:
+    """A move of a game. `ms` is None for an automatic move."""
+
+    index: int
+    seat: int
+    name: str
+    actions: list[str]
+    auto: bool
+    ms: float | None
+    forfeits: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseScore:
+    """The points of one seat in one phase, for example "12 + 5", and its new score."""
+
+    parts: str
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseScores:
+    """The scores of all seats after one phase."""
+
+    phase: int
+    cells: list[PhaseScore]
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecordView:
+    """The part of a game that may be public, or the reason why it is not.
+
+    `replay` is only set for a finished game, `watch` only for a running one. `last`
+    holds the forfeits after the last move.
+    """
+
+    why_not: str = ""
+    watch: bool = False
+    replay: dict[str, Any] | None = None
+    moves: list[ShownMove] = field(default_factory=list)
+    scoring: list[PhaseScores] = field(default_factory=list)
+    last: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class GameDetails:
+    """The contents of the page of a game. `logs` belong to the visitor's own bots."""
+
+    game: Game
+    seats: QuerySet[Seat]
+    faults: bool
+    live: bool
+    logs: list[SeatLogEntry]
+    notes: list[dict[str, Any]]
+    origin: MatchOrigin
+    record: GameRecordView
+    analysis: ShownAnalysis | None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchLimit:
+    """A limit of a match, ready to be shown."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatchDetails:
+    """The contents of the page of a match.
+
+    `others` are the bots that the matchmaker considered, with the numbers that it
+    recorded about them.
+    """
+
+    match: Match
+    games: QuerySet[Game]
+    origin: MatchOrigin
+    others: list[dict[str, Any]]
+    limits: list[MatchLimit]
+
+
+def context(details: "DataclassInstance") -> dict[str, Any]:
+    """Return the fields of a dataclass as the context of a template."""
+    return {each.name: getattr(details, each.name) for each in fields(details)}
+
+
+def latest_games(keys: QuerySet[Game], before: int | None) -> GamesPageRows:
+    """Return a page of games, newest first, with ids below `before`.
+
+    `keys` are those of `visibility.game_keys`.
+    """
+    if before is not None:
+        keys = keys.filter(pk__lt=before)
+    listed = list(keys[: ROWS + 1])
+    following = listed[ROWS - 1].pk if len(listed) > ROWS else None
+    return GamesPageRows(games.with_seats(listed[:ROWS]), following)
+
+
+def bot_details(
+    bot: Bot, person: Person, chosen: SeasonChoice | None = None
+) -> BotDetails:
+    submissions = Submission.objects.filter(bot=bot).order_by("-number")
+    # Hundreds of games of a comparison would hide the games against other bots.
+    others = games.keys_of(bot).exclude(match__kind=Match.Kind.COMPARISON)
+    latest = games.with_seats(others[:MAX_GAMES_OF_BOT])
+    own = bots.owns(person, bot)
+    standings = boards.standings(bot, chosen)
+    past = [] if standings else bot_pages.seasons_of(bot).values()
+    return BotDetails(
+        bot=bot,
+        own=own,
+        places=memberships.places(bot, only_own=not own),
+        submissions=submissions[:MAX_SUBMISSIONS],
+        standings=standings,
+        games=latest,
+        forfeits=bot_pages.latest_forfeits(bot),
+        past_seasons=[season for seasons in past for season in seasons],
+        comparisons=comparison_pages.offer(bot) if own else None,
+    )
+
+
+def game_details(game: Game, person: Person) -> GameDetails:
+    logs = games.logs(game, person) if games.own_seats(game, person) else []
+    live = game.status in OPEN
+    return GameDetails(
+        game=game,
+        seats=game.seats.all(),
+        faults=any(seat.fault for seat in game.seats.all()),
+        live=live,
+        logs=logs,
+        notes=_notes(logs),
+        origin=origin(game.match),
+        record=record(game),
+        analysis=analysis_pages.shown(game),
+    )
+
+
+def _notes(logs: list[SeatLogEntry]) -> list[dict[str, Any]]:
+    """Return the notes of the attempt that counts, for the viewer."""
+    last = max((log.attempt for log in logs), default=0)
+    return [note for log in logs if log.attempt == last for note in log.notes]
+
+
+def record(game: Game) -> GameRecordView:
+    """Return the moves of a game, as far as they are public now."""
+    return _running_record(game) if game.status in OPEN else _finished_record(game)
+
+
+def _finished_record(game: Game) -> GameRecordView:
+    try:
+        replay = json.loads(games.replay(game))
+    except LadderError as refusal:
+        return GameRecordView(why_not=str(refusal))
+    forfeits = replay["forfeits"]
+    move_count = len(replay["moves"])
+    return GameRecordView(
+        replay=replay,
+        moves=_moves(game, replay["moves"], forfeits),
+        scoring=_scoring(replay),
+        last=[f for f in forfeits if f["before_move"] == move_count],
+    )
+
+
+def _running_record(game: Game) -> GameRecordView:
+    if game.status != GameStatus.RUNNING:
+        return GameRecordView(
+            why_not="The game is waiting for a worker. It will be shown when it runs."
+        )
+    try:
+        so_far = games.moves_so_far(game)
+    except LadderError as refusal:
+        return GameRecordView(why_not=str(refusal))
+    return GameRecordView(watch=True, moves=_moves(game, so_far.moves, []))
+
+
+def _moves(
+    game: Game, moves: list[dict[str, Any]], forfeits: list[dict[str, Any]]
+) -> list[ShownMove]:
+    names = [seat.submission.bot.name for seat in game.seats.all()]
+    return [
+        ShownMove(
+            index=index,
+            seat=move["seat"],
+            name=names[move["seat"]],
+            actions=move["actions"],
+            auto=move.get("auto", False),
+            ms=move.get("ms"),
+            forfeits=[f for f in forfeits if f["before_move"] == index],
+        )
+        for index, move in enumerate(moves)
+    ]
+
+
+def _scoring(replay: dict[str, Any]) -> list[PhaseScores]:
+    parts = ["castles", "king"]
+    if replay["setup"]["master"]:
+        parts.append("master")
+    return [
+        PhaseScores(
+            phase=row["phase"],
+            cells=[
+                PhaseScore(" + ".join(str(row[part][seat]) for part in parts), total)
+                for seat, total in enumerate(row["scores"])
+            ],
+        )
+        for row in replay["scoring"]
+    ]
+
+
+def origin(match: Match) -> MatchOrigin:
+    """Return the pairing, challenge, fixture or block for which a match was created."""
+    return MatchOrigin(
+        pairing=getattr(match, "pairing", None),
+        challenge=getattr(match, "challenge", None),
+        fixture=getattr(match, "fixture", None),
+        block=getattr(match, "comparison_block", None),
+    )
+
+
+def match_details(match: Match) -> MatchDetails:
+    made_for = origin(match)
+    return MatchDetails(
+        match=match,
+        games=match.games.all(),
+        origin=made_for,
+        others=_considered(match.why or {}),
+        limits=[_limit(name, value) for name, value in match.limits.items()],
+    )
+
+
+def _limit(name: str, value: int) -> MatchLimit:
+    label, unit = LIMITS.get(name, (name, ""))
+    return MatchLimit(label, f"{value:,}{unit}")
+
+
+def _considered(why: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the matchmaker's numbers about other bots, with the names of the bots."""
+    others = why.get("others", [])
+    bots_by_id = Bot.objects.in_bulk([other["bot"] for other in others])
+    return [other | {"name": bots_by_id.get(other["bot"], "?")} for other in others]

@@ -1,0 +1,73 @@
+"""Reading the replay files that are named on the command line."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engine.replay import verify as verify_replay
+from engine.replay_format import InvalidReplay, NotJson, load
+
+MAX_BYTES = 64 * 1024 * 1024  # of one replay file; a long game has about 20 KB
+VALID, INVALID, UNREADABLE = 0, 1, 2  # the exit codes
+
+
+class Invalid(click.ClickException):
+    """The replay is invalid (docs/contract.md, section 9): one line, exit code 1."""
+
+    exit_code = INVALID
+
+    def show(self, file: object = None) -> None:
+        click.echo(self.message, err=True)
+
+
+class Unreadable(Invalid):
+    """The file is not readable JSON: one line, exit code 2."""
+
+    exit_code = UNREADABLE
+
+
+def read(path: str) -> object:
+    """Return the JSON value of a file.
+
+    Raises NotJson, or InvalidReplay (at `setup`) for JSON that is no replay.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise NotJson(error.strerror or "it cannot be read") from None
+    except ValueError as error:  # a null byte in the path
+        raise NotJson(str(error)) from None
+    if len(data) > MAX_BYTES:
+        raise NotJson(f"the file has more than {MAX_BYTES} bytes")
+    return load(data)
+
+
+def printable(text: str) -> str:
+    """Return a text as one line with its control characters escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def read_valid(path: str) -> dict[str, Any]:
+    """Return the document of a valid replay. Raises Unreadable and Invalid."""
+    try:
+        document: Any = read(path)
+        verify_replay(document)
+    except NotJson as error:
+        line = line_of(UNREADABLE, printable(path), printable(str(error)))
+        raise Unreadable(line) from None
+    except InvalidReplay as error:
+        line = line_of(INVALID, printable(path), printable(str(error)))
+        raise Invalid(line) from None
+    valid: dict[str, Any] = document
+    return valid
+
+
+def line_of(code: int, name: str, fault: str) -> str:
+    """Return the line about one replay (docs/contract.md, section 9)."""
+    if code == UNREADABLE:
+        return f"{name}: {fault}"
+    return f"{name}: invalid: {fault}" if fault else f"{name}: valid"
