@@ -15,7 +15,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 TRANSPORT_ALIASES["memory"] = "ladder.common.memory_broker:MemoryTransport"
 app = Celery("ladder")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks()
+app.autodiscover_tasks(["ladder.dispatch"])
 # Named and not imported, because models can be imported only after Django's setup.
 REPORTER_STEP = "ladder.games.worker.lifecycle:ReporterStep"
 app.steps["worker"].add(REPORTER_STEP)

@@ -18,6 +18,7 @@ from ladder.ratings import urls as ratings
 from ladder.tournaments import urls as tournaments
 from ladder.web import urls as web
 from ladder.web.api import problems
+from ladder.web.api.match_views import MatchList
 from ladder.web.api.schema_view import SchemaPage, SchemaView
 from ladder.web.api.service_views import ServiceStatus, WorkerSums
 from ladder.web.server.event_views import EventList
@@ -31,6 +32,7 @@ api = [
     *comparisons.urlpatterns,
     *analysis.urlpatterns,
     *datasets.urlpatterns,
+    path("matches/", MatchList.as_view(), name="matches"),
     path("events/", EventList.as_view(), name="events"),
     path("workers/", WorkerSums.as_view(), name="workers"),
     path("status/", ServiceStatus.as_view(), name="status"),

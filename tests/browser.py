@@ -32,7 +32,7 @@ def launched() -> Iterator[Browser]:
     """Start Chromium; skip the test without it, or fail if all parts are required."""
     if CHROMIUM is None:
         why = "Chromium is missing: apt-get install chromium"
-        if os.environ.get("TORRES_REQUIRE_ALL") == "1":
+        if os.environ.get("TESTS_REQUIRE_ALL") == "1":
             pytest.fail(why)
         pytest.skip(why)
     expect.set_options(timeout=TIMEOUT_MS)

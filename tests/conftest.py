@@ -145,16 +145,16 @@ def scripted_players(monkeypatch: pytest.MonkeyPatch) -> None:
 def own_slots() -> None:
     """Give each pytest worker its own user ids, so that it finds its own survivors.
 
-    ``TORRES_TEST_FIRST_UID`` lets several checkouts run their tests at the same time.
+    ``TESTS_FIRST_UID`` lets several checkouts run their tests at the same time.
     """
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    first = int(os.environ.get("TORRES_TEST_FIRST_UID", "62000")) + 50 * number
+    first = int(os.environ.get("TESTS_FIRST_UID", "62000")) + 50 * number
     os.environ["TORRES_SLOT_UIDS"] = f"{first}-{first + 49}"
 
 
 def part_missing(why: str) -> None:
     """Skip the test. Fail instead if CI requires all parts of the machine."""
-    if os.environ.get("TORRES_REQUIRE_ALL") == "1":
+    if os.environ.get("TESTS_REQUIRE_ALL") == "1":
         pytest.fail(why)
     pytest.skip(why)
 

@@ -21,7 +21,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from ladder.accounts.permissions import person
-from ladder.bots import selectors, services, submissions, tasks
+from ladder.bots import hints, selectors, services, submissions
 from ladder.bots.filters import BotFilter, SubmissionFilter
 from ladder.bots.models import Bot, Submission
 from ladder.bots.permissions import IsOwner
@@ -110,7 +110,7 @@ class SubmissionList(ListAPIView[Submission]):
         upload.is_valid(raise_exception=True)
         file = upload.validated_data["archive"]
         submission = submissions.submit(bot, file.file, file.name)
-        transaction.on_commit(lambda: tasks.send(submission.pk), robust=True)
+        transaction.on_commit(lambda: hints.send(submission.pk), robust=True)
         headers = {"Location": reverse("api:submission", args=[submission.pk])}
         data = SubmissionSerializer(submission).data
         return Response(data, status.HTTP_202_ACCEPTED, None, headers)

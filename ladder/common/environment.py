@@ -29,28 +29,7 @@ WORKER_NAMES = ("TORRES_SLOT_UIDS", "TORRES_RUN_DIR", "TORRES_PROBE")  # the san
 ENGINE_NAMES = ("TORRES_PURE",)
 HOME_NAMES = ("TORRES_LADDER", "TORRES_TOKEN")  # the command `torres`
 BUILD_NAMES = ("TORRES_REQUIRE_SAFE_PYTHON",)  # deploy/Dockerfile
-TEST_NAMES = (
-    "TORRES_ACCEPT",
-    "TORRES_EXPORT_GAMES",
-    "TORRES_FUZZ_SEED",
-    "TORRES_GAMES",
-    "TORRES_HOSTILE_MINUTES",
-    "TORRES_ORACLE_GAMES",
-    "TORRES_RATED_GAMES",
-    "TORRES_REQUIRE_ALL",
-    "TORRES_SECRET",
-    "TORRES_SOAK_DECISIONS",
-    "TORRES_SOAK_GAMES",
-    "TORRES_SOAK_HOURS",
-    "TORRES_SOAK_SESSION_S",
-    "TORRES_SOAK_SPEED",
-    "TORRES_SPECTATOR_WINDOW_S",
-    "TORRES_STREAMS_WINDOW_S",
-    "TORRES_TEST_FIRST_UID",
-)
-OTHER_NAMES = frozenset(
-    (*WORKER_NAMES, *ENGINE_NAMES, *HOME_NAMES, *BUILD_NAMES, *TEST_NAMES)
-)
+OTHER_NAMES = frozenset((*WORKER_NAMES, *ENGINE_NAMES, *HOME_NAMES, *BUILD_NAMES))
 # Kubernetes and Docker give each container the addresses of the services beside it, for
 # example TORRES_WEB_PORT for a service with the name torres-web.
 SERVICE_LINK = re.compile(

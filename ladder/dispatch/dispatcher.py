@@ -34,6 +34,7 @@ from ladder.dispatch.hints import HintPlanner, handle_broker_error, send_hint
 from ladder.dispatch.leader import leading
 from ladder.dispatch.log_keeper import LogKeeper
 from ladder.dispatch.retention import RetentionSchedule
+from ladder.dispatch.tasks import build_submission, play_game
 from ladder.extras.analysis.background import AnalysisProcess
 from ladder.extras.anomalies.background import AnomalyProcess
 from ladder.extras.comparisons import advance as comparisons
@@ -48,14 +49,12 @@ from ladder.games import (
     worker_health,
 )
 from ladder.games.capabilities import WorkerPool
-from ladder.games.tasks import play_game
 from ladder.ratings import rater, selectors as ratings, summaries, voids
 from ladder.ratings.background import SecondOpinionProcess, VoidFolder
 from ladder.ratings.cancellation import cancel_unplayable
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Season
 from ladder.ratings.seasons import settle
-from ladder.ratings.tasks import build_submission
 from ladder.service import service_parts
 from ladder.service.containment import Containment, Unit, UnitKind
 from ladder.tournaments import advance as tournaments

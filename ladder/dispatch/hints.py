@@ -12,11 +12,10 @@ import structlog
 from kombu import Producer
 from kombu.exceptions import InconsistencyError
 
+from ladder.dispatch.tasks import fold, play_game
 from ladder.games import selectors as games
 from ladder.games.capabilities import WorkerPool
 from ladder.games.sql import DueGame
-from ladder.games.tasks import play_game
-from ladder.ratings.tasks import fold
 
 # A shallow queue lets urgent games overtake the others.
 HINTS_PER_SLOT = 2

@@ -125,7 +125,7 @@ def _replays() -> str:
 def _replayed_result(stored: bytes) -> tuple[list[int], list[int]] | None:
     """Play a stored replay again; return scores and ranks, or None if it is invalid.
 
-    Cached, because the games that `manage.py fill` writes share a few replays.
+    Cached, because the games that `tests.fill` writes share a few replays.
     """
     document = replay_format.load(replays.unpack(stored))
     try:

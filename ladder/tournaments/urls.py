@@ -2,13 +2,12 @@
 
 from django.urls import path
 
-from ladder.tournaments import match_views, organiser_views as organisers, views
+from ladder.tournaments import organiser_views as organisers, views
 from ladder.tournaments.organising import Step
 
 _TOURNAMENT = "tournaments/<slug:slug>/"
 
 urlpatterns = [
-    path("matches/", match_views.MatchList.as_view(), name="matches"),
     path("tournaments/", views.TournamentList.as_view(), name="tournaments"),
     path(
         "tournaments/preview/",

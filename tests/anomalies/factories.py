@@ -15,6 +15,7 @@ from ladder.bots import submissions
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, Match
 from ladder.ratings.models import Entry, Season
+from tests.fill.command import Command
 from tests.games import factories
 from torres.rating.ledger import EntryKind
 
@@ -24,7 +25,7 @@ GAMES = 1600
 
 def season_of_strangers(games: int = GAMES) -> Season:
     """Fill the database. Then every bot has an owner of its own."""
-    call_command("fill", bots=BOTS, games=games, busiest=games // 4, tournaments=0)
+    call_command(Command(), bots=BOTS, games=games, busiest=games // 4, tournaments=0)
     for bot in strangers():
         bot.owner = User.objects.create(username=f"owner-of-{bot.slug}")
         bot.save()

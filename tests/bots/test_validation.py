@@ -22,14 +22,14 @@ from ladder.bots import (
     submissions,
     validation,
 )
+from ladder.bots.hints import validation_paused
 from ladder.bots.models import Bot, Submission
 from ladder.bots.players import program_of
-from ladder.bots.tasks import validation_paused
+from ladder.dispatch.tasks import build_submission
 from ladder.ratings import memberships
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Ladder
 from ladder.ratings.selectors import validation_forms
-from ladder.ratings.tasks import build_submission
 from tests.factories import make_bot
 from torres.checking.forms import default_forms
 from torres.runner.protocol import Limits

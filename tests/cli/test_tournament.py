@@ -230,7 +230,7 @@ def test_a_double_elimination_of_64_bots_survives_ten_kills(tmp_path: Path) -> N
 
 def test_a_compiled_bot_is_compiled_and_plays(tmp_path: Path) -> None:
     if not shutil.which("gcc"):
-        assert os.environ.get("TORRES_REQUIRE_ALL") != "1", "gcc is not installed"
+        assert os.environ.get("TESTS_REQUIRE_ALL") != "1", "gcc is not installed"
         pytest.skip("gcc is not installed")
     file = write(tmp_path, "round_robin")
     kit = Path(__file__).parents[2] / "torres/kits/c"

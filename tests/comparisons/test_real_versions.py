@@ -35,7 +35,7 @@ def _needs_sandbox() -> None:
     try:
         open_sandbox("full").close()
     except SandboxUnavailable as error:
-        if os.environ.get("TORRES_REQUIRE_ALL") == "1":
+        if os.environ.get("TESTS_REQUIRE_ALL") == "1":
             raise
         pytest.skip(str(error))
 

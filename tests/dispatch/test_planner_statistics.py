@@ -13,6 +13,7 @@ from ladder.common import planner_statistics
 from ladder.dispatch.dispatcher import Dispatcher
 from ladder.ratings import rater
 from ladder.ratings.models import Season
+from tests.fill.command import Command
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -36,7 +37,7 @@ def plan_of_unrated() -> str:
 
 @pytest.mark.skipif(not IS_SQLITE, reason="PostgreSQL counts by itself")
 def test_a_tick_makes_the_rater_read_only_open_pairings() -> None:
-    call_command("fill", bots=60, games=600, busiest=100, tournaments=0, seed="test")
+    call_command(Command(), bots=60, games=600, busiest=100, tournaments=0, seed="test")
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM sqlite_stat1")
     connection.close()  # the planner of a connection keeps what it read when it opened

@@ -1,6 +1,6 @@
 """Whole games with a digest of every state, so that a changed rule fails a test.
 
-To accept an intended change, run this file with TORRES_ACCEPT=1 and commit the files.
+To accept an intended change, run this file with TESTS_ACCEPT=1 and commit the files.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ def digest(replay: Any) -> str:
 @pytest.mark.parametrize(("ruleset", "seats"), RULESETS_AND_SEATS)
 def test_a_golden_game_is_unchanged(ruleset: str, seats: int) -> None:
     path = FOLDER / f"{ruleset}-{seats}.json"
-    if os.environ.get("TORRES_ACCEPT") == "1":
+    if os.environ.get("TESTS_ACCEPT") == "1":
         forfeits = (30,) if seats == 3 else ()
         replay = record(ruleset, seats, "golden", forfeits=forfeits)
         golden = {"trace": digest(replay), "replay": replay}

@@ -13,7 +13,7 @@ from engine.rulesets import resolve
 from engine.setup import derive
 from tests.engine.oracle import Oracle
 
-GAMES = int(os.environ.get("TORRES_ORACLE_GAMES", "1"))
+GAMES = int(os.environ.get("TESTS_ORACLE_GAMES", "1"))
 
 CHANGES = {
     "start_blocks": ["marked", "placed"],

@@ -16,7 +16,7 @@ from engine.rulesets import CARDS, MASTERS, SWITCHES, resolve
 from engine.setup import derive
 from tests.engine.factories import RULESETS_AND_SEATS
 
-GAMES = int(os.environ.get("TORRES_GAMES", "200"))
+GAMES = int(os.environ.get("TESTS_GAMES", "200"))
 WORDS = [
     "add",
     "block",

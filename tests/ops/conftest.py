@@ -9,13 +9,13 @@ import pytest
 def _servers() -> None:
     """Skip a test if PostgreSQL and Redis cannot be started here.
 
-    With TORRES_REQUIRE_ALL the test fails instead.
+    With TESTS_REQUIRE_ALL the test fails instead.
     """
     installed = shutil.which("redis-server") and (
         shutil.which("initdb") or Path("/usr/lib/postgresql").is_dir()
     )
     if not installed:
         message = "needs PostgreSQL and Redis: apt-get install postgresql redis-server"
-        if os.environ.get("TORRES_REQUIRE_ALL"):
+        if os.environ.get("TESTS_REQUIRE_ALL"):
             pytest.fail(message)
         pytest.skip(message)

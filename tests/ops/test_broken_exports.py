@@ -33,7 +33,14 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     environment = os.environ | {"TORRES_DATA": str(data), "TMPDIR": str(data)}
     for name in ("DATABASE_URL", "BROKER_URL"):
         environment.pop(name, None)
-    fill = [*MANAGE, "fill", "--bots=8", f"--games={GAMES}", "--tournaments=0"]
+    fill = [
+        sys.executable,
+        "-m",
+        "tests.fill",
+        "--bots=8",
+        f"--games={GAMES}",
+        "--tournaments=0",
+    ]
     subprocess.run([*MANAGE, "migrate", "-v0"], env=environment, check=True)
     subprocess.run(fill, env=environment, check=True, capture_output=True)
     serve = [*MANAGE, "serve", f"--listen=127.0.0.1:{port}"]

@@ -11,9 +11,9 @@ from kombu.exceptions import OperationalError
 
 from ladder.common import publishing
 from ladder.dispatch import dispatcher
+from ladder.dispatch.tasks import build_submission
 from ladder.games import selectors
 from ladder.ops.chaos import servers
-from ladder.ratings.tasks import build_submission
 from tests.games import factories
 
 pytestmark = pytest.mark.usefixtures("_servers")

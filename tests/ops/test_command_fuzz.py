@@ -7,7 +7,6 @@ from random import Random
 import pytest
 from django.core.management import CommandError, call_command
 
-from ladder.bots.models import Bot
 from tests.factories import Show, everything
 
 WORDS = [
@@ -42,7 +41,6 @@ COMMANDS = {
         ["--why=x", "join", "?", "--ladder", "?"],
         ["--why=x", "leave", "?", "--ladder", "?"],
     ],
-    "fill": [["?"], ["--seed", "?"], ["--open", "--bots", "?"], ["--games", "?"]],
     "token": [["?"]],
     "invite": [["--uses", "?"], ["--days", "?"], ["--note", "?"], ["?"]],
     "simulate": [
@@ -71,7 +69,6 @@ NUMBERS = {
     "practice": ["--slots"],
     "chaos": ["--games", "--workers", "--seed", "--minutes", "--blows", "--lease"],
     "train_dictionary": ["--games"],
-    "fill": ["--bots", "--games", "--busiest", "--tournaments"],
     "simulate": ["--bots", "--games", "--seeds", "--every"],
     "operator": ["--prizes"],
     "invite": ["--uses", "--days"],
@@ -80,7 +77,6 @@ REQUIRED = {
     "train_dictionary": ["1"],
     "operator": ["finals", "main", "--why=x"],
     "simulate": ["--bots=4", "--games=1"],
-    "fill": ["--bots=4", "--games=0"],
 }
 
 
@@ -126,13 +122,6 @@ def test_an_option_refuses_what_is_no_sensible_number(
     for word in NO_NUMBERS:
         with pytest.raises(CommandError):
             call_command(name, *REQUIRED.get(name, ()), f"{option}={word}")
-
-
-@pytest.mark.parametrize("seed", ["\udcff", "x" * 3000, "é", "", "\u202e"])
-def test_any_text_is_a_seed(db: None, data_dir, seed: str) -> None:
-    call_command("fill", "--bots=4", "--games=0", "--tournaments=0", f"--seed={seed}")
-
-    assert Bot.objects.filter(house=False).count() == 4
 
 
 @pytest.mark.parametrize("host", ["bad..name", "999.1.1.1", "a\0b", "x" * 3000])

@@ -313,7 +313,7 @@ def test_ten_manipulations_are_found_among_two_thousand_games(
     ladder: AuditedLadder,
 ) -> None:
     """One after the other, so that each has to be found beside the others."""
-    total = int(os.environ.get("TORRES_GAMES", "2000"))
+    total = int(os.environ.get("TESTS_GAMES", "2000"))
     for _ in range(total - GAMES):
         ladder.play()
     began = time.monotonic()

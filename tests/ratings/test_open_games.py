@@ -11,6 +11,7 @@ from ladder.games.models import Game
 from ladder.ratings import rater, selectors
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Season
+from tests.fill.command import Command
 from tests.games import factories
 from tests.ratings.factories import finish, make_matches
 
@@ -43,7 +44,7 @@ def test_sqlite_reads_only_open_pairings() -> None:
 
 @only_sqlite
 def test_sqlite_finds_the_bots_of_open_games_by_the_open_pairings() -> None:
-    call_command("fill", bots=60, games=600, busiest=100, tournaments=0, seed="test")
+    call_command(Command(), bots=60, games=600, busiest=100, tournaments=0, seed="test")
     season = Season.objects.get()
 
     steps = plan(lambda: selectors.open_seats(season))

@@ -182,7 +182,7 @@ def random_seats(rng: Random) -> list[tuple[float, float]]:
 def test_games_without_ties_are_rated_as_by_the_package_to_the_last_bit():
     """The fast formulas must be the package's own, or old ledgers fold otherwise."""
     rng = Random(7)  # the figure for 100,000 games is in docs/decisions
-    games = int(os.environ.get("TORRES_RATED_GAMES", "4000"))
+    games = int(os.environ.get("TESTS_RATED_GAMES", "4000"))
     for _ in range(games):
         seats = random_seats(rng)
         beta, tau = rng.choice([(LADDER.beta, LADDER.tau), (rng.uniform(1, 8), 0.0)])

@@ -40,7 +40,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     secret.write_text("the queue's password")
     secret.chmod(0o644)
     name = f"torres-test-{os.getpid()}"
-    os.environ["TORRES_SECRET"] = "sesame-whole"
+    os.environ["TESTS_SECRET"] = "sesame-whole"
     with (
         socket.create_server(("127.0.0.1", 0)) as tcp,
         socket.socket(socket.AF_UNIX) as unix,
@@ -61,7 +61,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
             "HOST_USER_HOME": str(Path.home()),
             "HOST_OTHER_BOT": str(Path(__file__).parent / "programs"),
         }
-    del os.environ["TORRES_SECRET"]
+    del os.environ["TESTS_SECRET"]
 
 
 @pytest.fixture(scope="module")

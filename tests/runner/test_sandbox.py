@@ -37,11 +37,11 @@ def started(bot: BotProcess) -> list[int]:
 
 
 def test_no_process_of_the_sandbox_has_the_worker_s_environment(full, bot) -> None:
-    os.environ["TORRES_SECRET"] = "sesame"
+    os.environ["TESTS_SECRET"] = "sesame"
     try:
         pids = started(bot("first.py", full))
     finally:
-        del os.environ["TORRES_SECRET"]
+        del os.environ["TESTS_SECRET"]
 
     for pid in pids:
         assert b"sesame" not in Path(f"/proc/{pid}/environ").read_bytes()

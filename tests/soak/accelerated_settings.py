@@ -4,4 +4,4 @@ import os
 
 from ladder.settings import *  # noqa: F403
 
-SESSION_COOKIE_AGE = int(os.environ["TORRES_SOAK_SESSION_S"])
+SESSION_COOKIE_AGE = int(os.environ["TESTS_SOAK_SESSION_S"])

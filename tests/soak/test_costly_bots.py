@@ -1,6 +1,6 @@
 """The house bots that search for long: their clock on a busy machine, and whole games.
 
-TORRES_SOAK_DECISIONS and TORRES_SOAK_GAMES shorten the two tests.
+TESTS_SOAK_DECISIONS and TESTS_SOAK_GAMES shorten the two tests.
 """
 
 import json
@@ -21,8 +21,8 @@ from torres.runner.languages import locate
 from torres.runner.process import BotProcess
 from torres.runner.protocol import Limits
 
-DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
-GAMES = int(os.environ.get("TORRES_SOAK_GAMES", "20"))  # of each ruleset and table size
+DECISIONS = int(os.environ.get("TESTS_SOAK_DECISIONS", "1000"))
+GAMES = int(os.environ.get("TESTS_SOAK_GAMES", "20"))  # of each ruleset and table size
 SHORT = "move_ms=80,bank_ms=1000"  # it makes the games short, and a timeout likelier
 TORRES = Path(sys.executable).with_name("torres")
 LIMITS = Limits(bank_ms=0)  # so that a turn that takes too long is a timeout

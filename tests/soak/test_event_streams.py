@@ -22,7 +22,7 @@ from tests.soak.test_spectators import Connection
 
 STREAMS = 2000
 READERS = 300
-WINDOW_S = float(os.environ.get("TORRES_STREAMS_WINDOW_S", "60"))
+WINDOW_S = float(os.environ.get("TESTS_STREAMS_WINDOW_S", "60"))
 WARM_UP_S = 15.0
 READ_INTERVAL_S = 2.0
 CUT_INTERVAL_S = 1.0

@@ -14,7 +14,7 @@ from torres.runner.process import BotProcess
 from torres.runner.protocol import Limits
 from torres.runner.sandbox import Program, Sandbox, SandboxUnavailable, open_sandbox
 
-DECISIONS = int(os.environ.get("TORRES_SOAK_DECISIONS", "1000"))
+DECISIONS = int(os.environ.get("TESTS_SOAK_DECISIONS", "1000"))
 BUDGET_MS = 100.0  # each decision uses 50
 MAX_UNJUDGED_GAMES = 3
 LOOPS = 2  # a bot gets a third of its processor

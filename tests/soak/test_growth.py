@@ -4,7 +4,7 @@ Real processes play with real bots in the sandbox: ladder games with crashes and
 tournaments, uploads, logins and pages. What the service keeps for days is kept for the
 same share of the run, and `tidy` runs as a timer would start it.
 
-TORRES_SOAK_HOURS is the simulated time (6), and TORRES_SOAK_SPEED the number of
+TESTS_SOAK_HOURS is the simulated time (6), and TESTS_SOAK_SPEED the number of
 simulated seconds in a second (12).
 """
 
@@ -25,8 +25,8 @@ from tests.soak.growth import Series
 from tests.soak.traffic import CRASHING_BOT, GOOD_BOT, Author, Traffic
 
 pytestmark = [pytest.mark.usefixtures("_servers"), pytest.mark.sandbox]
-HOURS = float(os.environ.get("TORRES_SOAK_HOURS", "6"))
-SPEED = float(os.environ.get("TORRES_SOAK_SPEED", "12"))
+HOURS = float(os.environ.get("TESTS_SOAK_HOURS", "6"))
+SPEED = float(os.environ.get("TESTS_SOAK_SPEED", "12"))
 RUN_S = HOURS * 3600 / SPEED
 SAMPLES = 200
 KEPT_S = RUN_S / 40
@@ -55,7 +55,7 @@ def environment() -> dict[str, str]:
         "TORRES_RATE_SIGN_IN": "1000000",
         "TORRES_RATE_PAGES": "1000000",
         "TORRES_RATE_ANONYMOUS": "1000000",
-        "TORRES_SOAK_SESSION_S": str(max(1, round(KEPT_S))),
+        "TESTS_SOAK_SESSION_S": str(max(1, round(KEPT_S))),
         "DJANGO_SETTINGS_MODULE": "tests.soak.accelerated_settings",
         "PYTHONPATH": str(settings.BASE_DIR),
     }

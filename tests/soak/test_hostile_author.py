@@ -1,6 +1,6 @@
 """One author uploads five bots that attack the ladder; ten honest authors play on.
 
-`TORRES_HOSTILE_MINUTES` is the length of the run with the five bots (default 10). The
+`TESTS_HOSTILE_MINUTES` is the length of the run with the five bots (default 10). The
 run without them, to which it is compared, takes half as long.
 """
 
@@ -21,7 +21,7 @@ import httpx
 import pytest
 from django.conf import settings
 
-MINUTES = float(os.environ.get("TORRES_HOSTILE_MINUTES", "10"))
+MINUTES = float(os.environ.get("TESTS_HOSTILE_MINUTES", "10"))
 MIN_SHARE_KEPT = 0.95
 READY_TIMEOUT_S = 300
 STOP_TIMEOUT_S = 90

@@ -18,7 +18,7 @@ from torres.runner.sandbox import SandboxUnavailable, open_sandbox
 from torres.runner.sandbox.cgroup_mounts import find
 from torres.runner.sandbox.host import Host
 
-GAMES = int(os.environ.get("TORRES_SOAK_GAMES", "1000"))
+GAMES = int(os.environ.get("TESTS_SOAK_GAMES", "1000"))
 PLAYERS = ("first", "first", "first", "exit_at_answer", "spin_threads")
 ROOT = Path(__file__).parents[2]
 # A process may grow by this much, because its allocator does not return all memory.

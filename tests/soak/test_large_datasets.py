@@ -17,7 +17,7 @@ from django.conf import settings
 
 from tests.soak.web_services import ProcessMemory, WebService, filled_service
 
-GAMES = int(os.environ.get("TORRES_EXPORT_GAMES", "100000"))
+GAMES = int(os.environ.get("TESTS_EXPORT_GAMES", "100000"))
 KILLED_AT = (0.2, 0.5)
 """The shares of the games after which the command is killed."""
 MAX_GROWTH_MIB = 48

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from tests.soak.web_services import WebService, filled_service
 
-GAMES = int(os.environ.get("TORRES_EXPORT_GAMES", "100000"))
+GAMES = int(os.environ.get("TESTS_EXPORT_GAMES", "100000"))
 KILLED_AT = (0.15, 0.4, 0.8)
 """The shares of the games after which a reader is killed."""
 MAX_GROWTH_MIB = 48

@@ -31,7 +31,7 @@ from tests.practice.test_practice_up import begin, sign_in
 PEOPLE = 10
 WATCHERS = 300
 WINDOWS = 5  # of each kind
-WINDOW_S = float(os.environ.get("TORRES_SPECTATOR_WINDOW_S", "60"))
+WINDOW_S = float(os.environ.get("TESTS_SPECTATOR_WINDOW_S", "60"))
 WARM_UP_S = 20.0
 SETTLE_S = 3.0
 MAX_SLOWER = 1.10

@@ -48,8 +48,15 @@ class WebService:
 
     def manage(self, *words: str) -> str:
         """Run a command of manage.py, and return its output."""
+        return self._run(*MANAGE, *words)
+
+    def fill(self, *words: str) -> str:
+        """Fill the database with a made-up season, and return the output."""
+        return self._run(sys.executable, "-m", "tests.fill", *words)
+
+    def _run(self, *words: str) -> str:
         done = subprocess.run(
-            [*MANAGE, *words],
+            words,
             env=self.environment,
             capture_output=True,
             text=True,
@@ -141,7 +148,7 @@ def open_files(pid: int) -> Iterator[list[int]]:
 def web_service(*fill: str, **variables: str) -> Iterator[WebService]:
     """Serve a made-up season from a PostgreSQL of its own, with Redis as the cache.
 
-    `fill` are options of `manage.py fill`, `variables` more of the environment.
+    `fill` are options of `tests.fill`, `variables` more of the environment.
     """
     with ExitStack() as stack:
         # Not in pytest's own folder, which the user postgres cannot enter.
@@ -164,7 +171,7 @@ def web_service(*fill: str, **variables: str) -> Iterator[WebService]:
             | variables,
         )
         service.manage("migrate", "--verbosity", "0")
-        service.manage("fill", *fill)
+        service.fill(*fill)
         with psycopg.connect(postgres.url, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")
         stack.callback(service.close)

@@ -58,7 +58,7 @@ def _full(data_dir: Path) -> None:
     try:
         open_sandbox("full").close()
     except SandboxUnavailable as error:
-        if os.environ.get("TORRES_REQUIRE_ALL") == "1":
+        if os.environ.get("TESTS_REQUIRE_ALL") == "1":
             raise
         pytest.skip(str(error))
 

@@ -32,9 +32,10 @@ from ladder.extras.webhooks.models import Webhook, WebhookDelivery
 from ladder.games import visibility
 from ladder.games.models import Game, Match
 from ladder.moderation.models import AuditEntry, StoppedUnit
-from ladder.ops.fill import cups
 from ladder.ratings.models import Rating, Season
 from tests import factories
+from tests.fill import cups
+from tests.fill.command import Command
 
 SMALL = {"bots": 8, "games": 60, "busiest": 20, "tournaments": 3}
 LARGE = {"bots": 40, "games": 240, "busiest": 120, "tournaments": 9}
@@ -153,7 +154,7 @@ def fill(size: dict[str, int]) -> None:
     call_command("flush", verbosity=0, interactive=False)
     entrants, cups.ENTRANTS = cups.ENTRANTS, size["bots"] // 4
     try:
-        call_command("fill", **size)
+        call_command(Command(), **size)
     finally:
         cups.ENTRANTS = entrants
     own = Bot.objects.filter(house=False).order_by("pk")[: size["bots"] // 4]

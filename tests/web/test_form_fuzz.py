@@ -215,5 +215,5 @@ def test_hostile_values_in_every_field_of_every_form(show: Show, settings) -> No
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(3))
 def test_many_hostile_values_in_every_field(show: Show, settings, seed: int) -> None:
-    number = 100 * seed + int(os.environ.get("TORRES_FUZZ_SEED", "0"))
+    number = 100 * seed + int(os.environ.get("TESTS_FUZZ_SEED", "0"))
     fuzz(show, settings, number, SOAK_ROUNDS)

@@ -255,7 +255,7 @@ def test_twenty_thousand_hostile_requests(show: Show, settings, seed: int) -> No
     settings.TORRES_RATES = dict.fromkeys(settings.TORRES_RATES, 10**6)
     settings.TORRES_RATE_USER = settings.TORRES_RATE_ANONYMOUS = 10**6
     settings.TORRES_RATE_TOKEN = 10**6
-    run(show, seed + int(os.environ.get("TORRES_FUZZ_SEED", "0")), 1000)
+    run(show, seed + int(os.environ.get("TESTS_FUZZ_SEED", "0")), 1000)
 
 
 LISTS = [

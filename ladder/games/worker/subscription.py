@@ -7,7 +7,7 @@ hints of all workers. So it stops to consume the queues of games and of uploads.
 
 from celery.worker import WorkController
 
-from ladder.bots.tasks import validation_paused
+from ladder.bots.hints import validation_paused
 
 # The common queues of games.
 GAME_QUEUES = {"play", "again", "tournament"}

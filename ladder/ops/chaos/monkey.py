@@ -25,10 +25,10 @@ from engine.faults import EndReason, Fault
 from ladder.bots.models import Bot, Submission
 from ladder.celery import app
 from ladder.common.publishing import BROKER_ERRORS
+from ladder.dispatch.tasks import play_game
 from ladder.games import attempts
 from ladder.games.attempts import Claim, FinishedGame, SeatResult
 from ladder.games.models import Attempt, Game
-from ladder.games.tasks import play_game
 from ladder.ops.chaos import bad_rows
 from ladder.ops.chaos.organiser import Organiser
 from ladder.ops.chaos.servers import Postgres, Redis, die_with_parent

@@ -19,7 +19,7 @@ from django.views.decorators.cache import never_cache
 
 from ladder.accounts import scopes, sessions, tokens
 from ladder.accounts.models import GitHubIdentity
-from ladder.bots import selectors as bots, services, submissions, tasks
+from ladder.bots import hints, selectors as bots, services, submissions
 from ladder.bots.models import Bot, Submission
 from ladder.ratings import challenges, leaderboard as ratings, memberships
 from ladder.ratings.models import Ladder
@@ -109,7 +109,7 @@ class UploadAction(SignedInView):
         except LadderError as refusal:
             self.show_error(refusal)
             return redirect("bot-page", slug)
-        transaction.on_commit(lambda: tasks.send(submission.pk), robust=True)
+        transaction.on_commit(lambda: hints.send(submission.pk), robust=True)
         return redirect("submission-page", submission.pk)
 
 

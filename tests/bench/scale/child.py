@@ -17,6 +17,7 @@ from django.core.management import call_command
 from ladder.games.models import Game
 from tests.bench.scale import routes, rows
 from tests.bench.scale.report import ROWS_PREFIX
+from tests.fill.command import Command
 
 MIN_BOTS = 200
 GAMES_PER_BOT = 100
@@ -28,7 +29,7 @@ def main(games: int, table: str) -> None:
         call_command("migrate", verbosity=0)
         if not Game.objects.exists():
             bots = max(MIN_BOTS, games // GAMES_PER_BOT)
-            call_command("fill", bots=bots, games=games)
+            call_command(Command(), bots=bots, games=games)
         for report in ("second_opinion", "anomalies"):
             call_command(report)  # else a dispatcher starts it, beside what is measured
         filled = Game.objects.filter(match__kind="ladder").count()

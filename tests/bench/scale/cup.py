@@ -10,13 +10,13 @@ from django.test import Client, override_settings
 
 from ladder.bots.models import Bot
 from ladder.games.models import Attempt, Game, Match, Seat, Worker
-from ladder.ops.fill.cups import finish_game
-from ladder.ops.fill.rows import clean_up
-from ladder.ops.fill.specimens import play_specimens
 from ladder.tournaments import advance, services
 from ladder.tournaments.models import Entrant, Fixture, FixtureSeat, Tournament
 from tests.bench.scale.meter import cost_of
 from tests.bench.scale.report import MeasuredRow
+from tests.fill.cups import finish_game
+from tests.fill.rows import clean_up
+from tests.fill.specimens import play_specimens
 from torres.runner.protocol import Limits
 
 ENTRANTS = 200

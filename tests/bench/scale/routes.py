@@ -4,7 +4,7 @@ A client reaches the 1,000th page by following `next`. Here its cursor is made f
 row before it, because 1,000 requests for each filter would take hours. A list that has
 fewer rows is asked for its last page instead, if it has two.
 
-`manage.py fill` makes no forfeits, voids, events and no audit log. Some are added for
+`tests.fill` makes no forfeits, voids, events and no audit log. Some are added for
 the measurement and rolled back after it, so a database can be measured often.
 """
 
@@ -43,7 +43,7 @@ from ladder.games.views import GameList
 from ladder.moderation.models import AuditEntry
 from ladder.moderation.views import AuditLog
 from ladder.ratings.models import Rating, Season
-from ladder.tournaments.match_views import MatchList
+from ladder.web.api.match_views import MatchList
 from tests.bench.scale.meter import cost_of
 from tests.bench.scale.report import MeasuredRow
 
@@ -301,12 +301,12 @@ def _middle_game() -> Game:
 
 @contextmanager
 def _rare_rows() -> Iterator[None]:
-    """Add what `manage.py fill` leaves out, and roll it back."""
+    """Add what `tests.fill` leaves out, and roll it back."""
     with transaction.atomic():
         operator = User.objects.create_superuser(OPERATOR)
         _add_audit_entries(operator)
         _add_events()
-        # The season of `manage.py fill` begins when the command does, after its games.
+        # The season of `tests.fill` begins when the command does, after its games.
         first = Match.objects.earliest("created_at").created_at
         Season.objects.update(started_at=first)
         with connection.cursor() as cursor:

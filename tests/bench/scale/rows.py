@@ -26,8 +26,6 @@ from django.urls import reverse
 
 from ladder.dispatch.dispatcher import UPKEEP_INTERVAL_S, Dispatcher
 from ladder.games.models import Attempt, Game, Match, Seat, Worker
-from ladder.ops.fill.cups import finish_game
-from ladder.ops.fill.specimens import play_specimens
 from ladder.ratings import rater, seasons
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Pairing, Rating, Season
@@ -42,6 +40,8 @@ from tests.bench.scale.meter import (
     database_processes,
 )
 from tests.bench.scale.report import MeasuredRow
+from tests.fill.cups import finish_game
+from tests.fill.specimens import play_specimens
 
 MATCHES = 24
 RATED_GAMES = 50

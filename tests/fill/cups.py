@@ -6,10 +6,10 @@ from random import Random
 
 from ladder.bots.models import Bot
 from ladder.games.models import Attempt, Game, GameStatus, Seat, Worker
-from ladder.ops.fill.bots import FilledBot
-from ladder.ops.fill.specimens import Specimen, play_specimens
 from ladder.tournaments import advance, services
 from ladder.tournaments.models import Tournament, TournamentStatus
+from tests.fill.bots import FilledBot
+from tests.fill.specimens import Specimen, play_specimens
 from torres.runner.protocol import Limits
 
 FORMATS = ("swiss", "round_robin", "single_elimination")

@@ -13,11 +13,6 @@ from typing import Any
 from django.db.models.functions import Now
 
 from ladder.games.models import Attempt, Game, Match, Seat, Worker
-from ladder.ops.fill.bots import FilledBot, Upload
-from ladder.ops.fill.rows import RowWriter, first_free_id
-from ladder.ops.fill.specimens import Specimen, play_specimens
-from ladder.ops.fill.summaries import SummaryWriter
-from ladder.ops.fill.world import NEW_VERSION_SHARE, TABLE_SIZES, PlannedGame, World
 from ladder.ratings import checkpoints, summaries
 from ladder.ratings.ledger_reader import lines
 from ladder.ratings.ledger_writer import rating_columns
@@ -29,6 +24,11 @@ from ladder.ratings.models import (
     Rating,
     Season,
 )
+from tests.fill.bots import FilledBot, Upload
+from tests.fill.rows import RowWriter, first_free_id
+from tests.fill.specimens import Specimen, play_specimens
+from tests.fill.summaries import SummaryWriter
+from tests.fill.world import NEW_VERSION_SHARE, TABLE_SIZES, PlannedGame, World
 from torres.rating import ledger
 from torres.rating.ledger import EntryKind, LedgerLine, LedgerState
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from ladder.bots.models import Bot, Submission
-from ladder.ops.fill.rows import RowWriter, first_free_id
+from tests.fill.rows import RowWriter, first_free_id
 from torres.common.names import name_key
 
 BOTS_PER_OWNER = 2

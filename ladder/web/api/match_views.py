@@ -1,4 +1,4 @@
-"""The list of matches over REST. It is here because a tournament can be a filter."""
+"""The list of matches over REST, which knows matches and tournaments."""
 
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request

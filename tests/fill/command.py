@@ -1,4 +1,4 @@
-"""`manage.py fill`: fill an empty database with a made-up season, for measurements."""
+"""Fill an empty database with a made-up season, for measurements and tests."""
 
 import time
 from argparse import ArgumentParser
@@ -16,14 +16,14 @@ from ladder.bots.models import Bot, Submission
 from ladder.common.commands import ServiceCommand
 from ladder.games.models import Attempt, Game, Match, Seat
 from ladder.ops import console
-from ladder.ops.fill.bots import add_bots, house_bots as filled_house_bots
-from ladder.ops.fill.cups import add_tournaments
-from ladder.ops.fill.rows import clean_up, reset_sequences
-from ladder.ops.fill.season import Clock, SeasonWriter
-from ladder.ops.fill.world import World, WorldSize
 from ladder.ratings import seasons
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry, Membership, Pairing, Rating
+from tests.fill.bots import add_bots, house_bots as filled_house_bots
+from tests.fill.cups import add_tournaments
+from tests.fill.rows import clean_up, reset_sequences
+from tests.fill.season import Clock, SeasonWriter
+from tests.fill.world import World, WorldSize
 
 SEASON_DAYS = 90
 MIN_BOTS = 4
@@ -75,7 +75,7 @@ class Command(ServiceCommand):
 
     def _fill(self, size: WorldSize, options: dict[str, Any]) -> None:
         seed = options["seed"].encode("utf-8", "surrogateescape")
-        rng = Random(seed)  # noqa: S311 -- made-up games are no secret
+        rng = Random(seed)
         ended = timezone.now() - timedelta(hours=1)
         started = ended - timedelta(days=SEASON_DAYS)
         step = timedelta(days=SEASON_DAYS) / max(1, size.games)

@@ -24,7 +24,7 @@ class RowWriter:
         self._model = model
         self._columns = columns
         self._rows: list[tuple[Any, ...]] = []
-        fields = {field.attname: field for field in model._meta.concrete_fields}  # noqa: SLF001 -- documented by Django
+        fields = {field.attname: field for field in model._meta.concrete_fields}
         self._json = [isinstance(fields[name], models.JSONField) for name in columns]
         self._defaults = {
             name: field.get_default()
@@ -51,7 +51,7 @@ class RowWriter:
         defaults = self._defaults
         json_defaults = {
             field.attname
-            for field in self._model._meta.concrete_fields  # noqa: SLF001
+            for field in self._model._meta.concrete_fields
             if isinstance(field, models.JSONField)
         }
         tail = tuple(
@@ -59,7 +59,7 @@ class RowWriter:
             for name, value in defaults.items()
         )
         names = ", ".join(f'"{_column(self._model, n)}"' for n in self._all_names())
-        table = self._model._meta.db_table  # noqa: SLF001
+        table = self._model._meta.db_table
         with (
             connection.cursor() as cursor,
             cursor.copy(f'COPY "{table}" ({names}) FROM STDIN') as copy,
@@ -76,7 +76,7 @@ class RowWriter:
         )
 
     def _insert(self) -> None:
-        self._model._default_manager.bulk_create(  # noqa: SLF001
+        self._model._default_manager.bulk_create(
             (
                 self._model(**dict(zip(self._columns, row, strict=True)))
                 for row in self._rows
@@ -96,7 +96,7 @@ def _needs_default(field: models.Field[Any, Any]) -> bool:
 
 
 def _column(model: type[models.Model], attname: str) -> str:
-    fields = model._meta.concrete_fields  # noqa: SLF001
+    fields = model._meta.concrete_fields
     return next(str(field.column) for field in fields if field.attname == attname)
 
 
@@ -123,5 +123,5 @@ def clean_up() -> None:
 
 def first_free_id(model: type[models.Model]) -> int:
     """Return an id from which on all are free."""
-    highest = model._default_manager.aggregate(highest=models.Max("pk"))["highest"]  # noqa: SLF001
+    highest = model._default_manager.aggregate(highest=models.Max("pk"))["highest"]
     return (highest or 0) + 1

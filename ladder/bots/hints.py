@@ -8,7 +8,7 @@ from django.conf import settings
 from ladder.common import publishing
 
 BUILD_TASK = "bots.build"
-"""The task is in `ladder.ratings.tasks`: ladders decide how an upload is tried."""
+"""`ladder.dispatch.tasks` defines the task: ladders decide how an upload is tried."""
 
 # Set while the worker of this process is drained: its verdicts might be wrong.
 validation_paused = Event()

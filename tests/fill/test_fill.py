@@ -1,4 +1,4 @@
-"""`manage.py fill` makes a database for which all checks of a real one hold."""
+"""`python -m tests.fill` makes a database for which all checks of a real one hold."""
 
 import pytest
 from django.core.management import call_command
@@ -13,6 +13,7 @@ from ladder.ratings import checkpoints, rater, rebuild, summaries
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Checkpoint, Membership, Rating, Season
 from ladder.tournaments.models import Tournament
+from tests.fill.command import Command
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("files")]
 
@@ -24,7 +25,7 @@ def files(data_dir):
 
 def fill(**options: object) -> None:
     small = {"bots": 60, "games": 600, "busiest": 100, "seed": "test"}
-    call_command("fill", **(small | options))
+    call_command(Command(), **(small | options))
 
 
 def test_a_filled_database_is_consistent(monkeypatch):

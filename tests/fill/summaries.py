@@ -7,7 +7,6 @@ the next one would have to pass them all.
 
 from dataclasses import astuple
 
-from ladder.ops.fill.rows import RowWriter
 from ladder.ratings.models import (
     MeetingSummary,
     RatingPoint,
@@ -17,6 +16,7 @@ from ladder.ratings.models import (
 )
 from ladder.ratings.skill_snapshots import SNAPSHOT_ENTRIES, pack
 from ladder.ratings.summaries import EntryRow, Ratings, points_of
+from tests.fill.rows import RowWriter
 from torres.rating.ledger import EntryKind, LedgerState
 from torres.rating.tallies import Tallies
 

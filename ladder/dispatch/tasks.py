@@ -1,0 +1,44 @@
+"""The Celery tasks of workers: play a game, validate an upload, fold finished games.
+
+Their messages are hints. A hint may arrive late, twice or in any order, because the
+rows say what is to be done, and a claim decides who does it.
+"""
+
+from celery import shared_task
+from django.db import Error, connection
+
+from ladder.bots import validation
+from ladder.bots.hints import BUILD_TASK, validation_paused
+from ladder.games.worker import registry
+from ladder.games.worker.play import play
+from ladder.ratings import rater, selectors
+
+
+@shared_task(name="games.play")
+def play_game(game: int) -> str:
+    """Play a game if this worker can claim it; return how that ended."""
+    return play(game, registry.current_worker())
+
+
+@shared_task(name=BUILD_TASK)
+def build_submission(submission_id: int, live_hosts: int = 0) -> None:
+    """Validate the submission whose turn it is, which may be another one.
+
+    Its bot has to play each form of game of the ladders on which it is. ``live_hosts``
+    is the number of hosts that run workers; 0 if it is not known.
+    """
+    if not validation_paused.is_set():
+        validation.run_next(selectors.validation_forms, live_hosts)
+
+
+@shared_task(name="ratings.fold")
+def fold(season: int) -> int:
+    """Fold the finished games of a season; return the number of new entries.
+
+    Idempotent. If the database is away, the dispatcher's next tick folds the games.
+    """
+    try:
+        return rater.fold(season)
+    except Error:
+        connection.close()
+        return 0
