@@ -27,6 +27,14 @@ def torres() -> None:
     """Write, check and play bots for the board game Torres."""
 
 
+EXTRAS = {
+    "cryptography": "audit",
+    "gymnasium": "env",
+    "numpy": "env",
+    "pettingzoo": "env",
+    "PIL": "pictures",
+}
+"""The extra that brings a package which only some commands need."""
 EXPECTED_ERRORS = (
     click.ClickException,
     EngineError,
@@ -58,7 +66,19 @@ def main() -> None:
         code = 0
     except EXPECTED_ERRORS as error:
         code = _print_error(error)
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRAS:
+            raise
+        code = _print_error(_package_missing(error.name))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _package_missing(name: str) -> click.ClickException:
+    """Return the error of a command that needs a package of an extra."""
+    return click.ClickException(
+        f"this needs the package {name.lower()}. Install it:"
+        f" pip install 'torres-ladder[{EXTRAS[name]}]'"
+    )
 
 
 def _print_error(error: Exception) -> int:

@@ -2,14 +2,19 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from torres.cli.replay_files import printable, read_valid
+from torres.common.lazy_import import lazy_import
 from torres.drawing.board_svg import board_svg
 from torres.drawing.frames import viewer_document
-from torres.drawing.raster import Film, save_animation
+
+if TYPE_CHECKING:
+    from torres.drawing import raster
+else:
+    raster = lazy_import("torres.drawing.raster")  # it needs Pillow
 
 STILLS = (".svg", ".png")
 ANIMATION = ".gif"
@@ -66,10 +71,17 @@ def render(replay: str, output: Path, ply: int | None, width: int, ms: int) -> N
         )
     document = read_valid(replay)
     viewed = viewer_document(document)
-    film = Film(list(map(printable, viewed["players"])), viewed["frames"], width)
-    index = _index(film.frames, ply)
+    names = list(map(printable, viewed["players"]))
+    frames = viewed["frames"]
+    index = _index(frames, ply)
     try:
-        _write(kind, film, index, output, ms)
+        if kind == ".svg":
+            output.write_text(board_svg(frames[index], names), encoding="utf-8")
+        elif kind == ".png":
+            film = raster.Film(names, frames, width)
+            film.picture(index).save(output, format="PNG", optimize=True)
+        else:
+            _animate(raster.Film(names, frames, width), output, ms)
     except OSError as error:
         raise click.ClickException(
             f"{printable(str(output))} cannot be written: {error.strerror}"
@@ -88,17 +100,10 @@ def _index(frames: list[dict[str, Any]], ply: int | None) -> int:
     return ply
 
 
-def _write(kind: str, film: Film, index: int, output: Path, ms: int) -> None:
-    if kind == ".svg":
-        output.write_text(board_svg(film.frames[index], film.names), encoding="utf-8")
-    elif kind == ".png":
-        film.picture(index).save(output, format="PNG", optimize=True)
-    else:
-        _animate(film, output, ms)
-
-
-def _animate(film: Film, output: Path, ms: int) -> None:
+def _animate(film: "raster.Film", output: Path, ms: int) -> None:
     with click.progressbar(
         length=len(film.frames), label="drawing", file=sys.stderr
     ) as bar:
-        save_animation(film, output, ms=ms, pause_ms=END_PAUSE_MS, progress=bar.update)
+        raster.save_animation(
+            film, output, ms=ms, pause_ms=END_PAUSE_MS, progress=bar.update
+        )

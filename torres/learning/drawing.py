@@ -1,16 +1,21 @@
 """Drawings of a position, for the method `render` of environments."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine import Position, view
 from engine.moves import OVER
 from engine.rulesets import Rules
+from torres.common.lazy_import import lazy_import
 from torres.drawing.board_svg import board_svg
 from torres.drawing.board_text import draw_board
-from torres.drawing.raster import Film
+
+if TYPE_CHECKING:
+    from torres.drawing import raster
+else:
+    raster = lazy_import("torres.drawing.raster")  # it needs Pillow
 
 PICTURE_WIDTH = 524  # pixels
 RENDER_MODES = ("human", "ansi", "rgb_array", "svg")
@@ -39,7 +44,7 @@ def draw(
     if mode == "svg":
         return board_svg(frame, names)
     if mode == "rgb_array":
-        film = Film(names, [frame], PICTURE_WIDTH)
+        film = raster.Film(names, [frame], PICTURE_WIDTH)
         return np.asarray(film.picture(0), np.uint8)
     scores = [
         f"{name} {score}" for name, score in zip(names, state["scores"], strict=True)

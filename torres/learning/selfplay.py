@@ -95,7 +95,8 @@ def selfplay(
       torres selfplay bot.py house:climber bot.py --out data --format ndjson
       torres selfplay --from games --from game.json --out data
     """
-    data = _numpy_part()
+    # It needs numpy, which the command line itself does not.
+    data: Any = import_module("torres.learning.samples")
     if replays and bots:
         raise click.BadParameter("name bots or --from, and not both")
     if replays:
@@ -137,16 +138,6 @@ def selfplay(
         warn_of_changes(entrants, identity)
     _summarise(data, out, as_json=options.as_json)
     return exit_code(folder, jobs, interrupted=interrupted)
-
-
-def _numpy_part() -> Any:  # noqa: ANN401 - a module
-    """Import the part that needs numpy, which the command line itself does not."""
-    try:
-        return import_module("torres.learning.samples")
-    except ModuleNotFoundError as error:
-        raise click.ClickException(
-            f"torres selfplay needs {error.name}: pip install 'torres-ladder[env]'"
-        ) from None
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
