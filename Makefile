@@ -2,10 +2,10 @@
 PYTHON ?= python3
 PORT ?=
 GAMES ?= 30
+FAST ?=
 BIN := .venv/bin
-PIP := $(BIN)/pip install --quiet --use-pep517 --disable-pip-version-check -c constraints.txt
 
-.PHONY: help install dev demo test slow coverage bench soak
+.PHONY: help install dev demo test test-all deep coverage bench soak
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -16,34 +16,39 @@ install: .venv/.installed ## create .venv with pinned packages and .venv/bin/tor
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Python 3.11 or newer is needed. Name one, for example: make PYTHON=python3.12"; exit 1; }
 	@deploy/prepare.sh $(PYTHON)
-	$(PYTHON) -m venv .venv
-	$(PIP) --editable '.[server]'
+	@echo "Installing into .venv. This takes a minute, most of it to compile the engine …"
+	@$(PYTHON) -m venv .venv
+	@deploy/install.sh --editable '.[pictures,server]'
 	@touch $@
 
 dev: .venv/.dev
 .venv/.dev: .venv/.installed
-	$(PIP) 'torres-ladder[dev]'  # adds only the packages of the extra
+	@echo "Installing what the tests need …"
+	@deploy/install.sh 'torres-ladder[dev]'  # adds only the packages of the extra
 	@touch $@
 
 demo: install ## run a ladder with house bots (ONCE=1 GAMES=30 stops after 30 games; PORT=8000)
 	@TORRES_COMPARISON_SLOTS=$${TORRES_COMPARISON_SLOTS:-1} $(BIN)/python manage.py up --demo $(if $(PORT),--port $(PORT)) $(if $(ONCE),--once --games $(GAMES))
 
-test: dev ## run every check and every test that this machine can run
-	@tests/check.sh
+test: dev ## run the checks and tests of every commit (FAST=1: only what a change touches)
+	@FAST=$(FAST) tests/check.sh
 
-slow: dev ## run the tests that take minutes each: deep counts, whole tournaments
-	@$(BIN)/python -m pytest -n 2 -m "slow and not soak"
+test-all: dev ## run the slow tests, too: whole services, PostgreSQL, all pages in a browser
+	@tests/check.sh --all
+
+deep: dev ## run the tests that take minutes each: deep counts, whole tournaments
+	@$(BIN)/python -m pytest -n 2 -m "deep and not soak"
 
 # The source runs uncompiled, because compiled code cannot be traced. Tests that only
 # repeat others with more games are left out.
 coverage: dev ## measure the branch coverage of the engine; fails below 100 %
-	@TORRES_PURE=1 $(BIN)/python -m pytest tests/engine -q -n 2 -m "not slow" \
+	@TORRES_PURE=1 $(BIN)/python -m pytest tests/engine -q -n 2 -m "not deep" \
 	  --ignore=tests/engine/test_oracle.py \
 	  --deselect=tests/engine/test_perft.py::test_perft \
 	  --cov=engine --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 bench: dev ## run the benchmarks, each compared with another program in the same run
-	@$(PIP) 'torres-ladder[bench]'
+	@deploy/install.sh 'torres-ladder[bench]'
 	@$(BIN)/python -m tests.bench
 
 soak: dev ## run chaos tests for minutes to hours; not part of make test

@@ -43,7 +43,7 @@ def game_parameters() -> list[object]:
             bot,
             ruleset,
             seats,
-            marks=[pytest.mark.slow] if is_slow(bot, ruleset, seats) else [],
+            marks=[pytest.mark.deep] if is_slow(bot, ruleset, seats) else [],
         )
         for bot in BOTS
         for ruleset in RULESETS

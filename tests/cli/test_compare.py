@@ -85,7 +85,7 @@ def test_blocks_have_two_games_with_one_deal(torres, tmp_path, options) -> None:
         assert other["bots"] == exchanged
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_number_of_workers_does_not_change_the_verdict(torres) -> None:
     args = ("compare", "house:banker", "house:greedy", "--json", "--bounds", "0,200")
 
@@ -115,7 +115,7 @@ def test_an_interrupted_test_continues(torres, running, tmp_path: Path) -> None:
     assert continued["verdict"] == whole["verdict"] == "no_difference"
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_more_blocks_change_the_evidence_and_not_the_verdict(torres) -> None:
     args = ("compare", "house:random", "house:greedy", "--json")
     first = report(torres(*args))

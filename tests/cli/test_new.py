@@ -160,7 +160,7 @@ def test_a_kit_plays_every_ruleset(kit: tuple[str, Path], none: Sandbox) -> None
     games_of(*kit, none, sample)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.sandbox
 def test_a_kit_plays_every_ruleset_with_every_number_of_seats(
     kit: tuple[str, Path], full: Sandbox
@@ -168,7 +168,7 @@ def test_a_kit_plays_every_ruleset_with_every_number_of_seats(
     games_of(*kit, full, every_form(FAST))
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_search_kit_beats_greedy(torres, tmp_path: Path) -> None:
     shutil.copytree(KITS / "python-search", tmp_path / "search")
 

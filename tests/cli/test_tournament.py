@@ -204,7 +204,7 @@ def kill_when(file: Path, count: int) -> bool:
     return False
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_double_elimination_of_64_bots_survives_ten_kills(tmp_path: Path) -> None:
     """Killed with SIGKILL at ten random moments, the bracket is that of a quiet run."""
     bots = ", ".join(["'house:random'"] * 64)

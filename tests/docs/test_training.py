@@ -29,7 +29,7 @@ def games_won(command: str, folder: Path) -> float:
     return sum(won) / len(won)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_page_trains_a_bot_that_beats_greedy(tmp_path: Path) -> None:
     began = time.monotonic()
     won = []

@@ -16,7 +16,7 @@ MIN_WON = 8
 """The search bot must win this many of its ten games against house:greedy."""
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_tutorial_leads_to_a_bot_that_beats_greedy(tmp_path: Path) -> None:
     began = time.monotonic()
     followed = 0

@@ -22,7 +22,7 @@ print(engine.compiled, pathlib.Path(engine.__file__).parent)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_project_installs_without_a_compiler(tmp_path: Path) -> None:
     project = tmp_path / "project"
     home = tmp_path / "venv"

@@ -23,7 +23,7 @@ def rows() -> list[tuple[str, int, str, int, int, int]]:
 
 def slow(row: tuple[str, int, str, int, int, int]) -> object:
     return pytest.param(
-        *row, marks=pytest.mark.slow if row[-1] > MAX_FAST_COUNT else []
+        *row, marks=pytest.mark.deep if row[-1] > MAX_FAST_COUNT else []
     )
 
 

@@ -59,7 +59,7 @@ def play(ruleset: str, seats: int, number: int) -> None:
     verify(document(torres, seed="", players=players, moves=moves, forfeits=[]))
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize(("ruleset", "seats"), RULESETS_AND_SEATS)
 def test_random_games_end_and_verify(ruleset: str, seats: int) -> None:
     for number in range(GAMES):
@@ -80,7 +80,7 @@ def test_random_games_contain_everything() -> None:
     assert [name for name in wanted if not counts[name]] == []
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("ruleset", PRESETS)
 @pytest.mark.parametrize("switch", SWITCHES)
 def test_every_value_of_every_switch_plays(ruleset: str, switch: str) -> None:

@@ -27,7 +27,7 @@ TABLES = [
     pytest.param(
         ruleset,
         seats,
-        marks=[] if (ruleset, seats) in USUAL else [pytest.mark.slow],
+        marks=[] if (ruleset, seats) in USUAL else [pytest.mark.deep],
     )
     for ruleset in PRESETS
     for seats in (2, 3, 4)

@@ -17,7 +17,7 @@ from torres.learning.vector import GamesStep, TorresGames
 
 TABLES = [
     pytest.param(
-        ruleset, seats, marks=[] if ruleset == "yucata" else [pytest.mark.slow]
+        ruleset, seats, marks=[] if ruleset == "yucata" else [pytest.mark.deep]
     )
     for ruleset in PRESETS
     for seats in (2, 3, 4)

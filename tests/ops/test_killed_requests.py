@@ -85,7 +85,7 @@ def home(tmp_path: Path) -> dict[str, str]:
     return home | {"TOKEN": token.strip()}
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_request_of_a_killed_server_is_done_at_most_once(
     home: dict[str, str], tmp_path: Path
 ) -> None:

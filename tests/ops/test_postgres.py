@@ -50,7 +50,7 @@ SELECTED = "not ten_thousand and not challenge and not is_held_back"
     reason="they run on PostgreSQL already",
 )
 @pytest.mark.parametrize(
-    "tests", [HEART, pytest.param(TESTS, marks=pytest.mark.slow)], ids=["heart", "all"]
+    "tests", [HEART, pytest.param(TESTS, marks=pytest.mark.deep)], ids=["heart", "all"]
 )
 def test_games_ratings_and_backups_work_on_postgresql_too(tests):
     # Not in pytest's own folder, which the user postgres cannot enter.

@@ -143,7 +143,7 @@ def test_a_knight_is_moved_with_two_clicks(page: Page) -> None:
         assert factories.until(turn)[-1].startswith("end")
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_game_is_played_to_its_end_and_shown(page: Page) -> None:
     game = begin(page)
     with factories.hosting(open_player=factories.noting):

@@ -55,7 +55,7 @@ def test_a_person_plays_a_whole_game_that_only_leaves_a_valid_replay() -> None:
     assert document["moves"][notes[0]["move"]]["seat"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_person_plays_with_four_seats_against_the_bots_of_three_owners() -> None:
     bots = [factories.open_bot(f"bot {n}", f"owner-{n}") for n in range(3)]
     season = rows.make_ladder()

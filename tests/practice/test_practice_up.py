@@ -13,7 +13,7 @@ import pytest
 
 from tests.ops.running import MANAGE_PY, environment, running_service
 
-pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
+pytestmark = [pytest.mark.deep, pytest.mark.sandbox]
 WAIT_S = 120.0
 
 

@@ -114,7 +114,7 @@ def test_the_expected_number_of_games_follows_from_the_bounds() -> None:
         assert test.pass_probability(width / 2) == pytest.approx(0.5)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", ["two seats", "four seats"])
 def test_errors_and_power_are_those_of_the_bounds(kind: str) -> None:
     """200 runs; `tests/soak/test_sequential.py` has 10,000 of each kind."""
@@ -129,7 +129,7 @@ def test_errors_and_power_are_those_of_the_bounds(kind: str) -> None:
         assert games == pytest.approx(test.expected_games(nelo), rel=0.3)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_interval_contains_the_true_effect_in_95_of_100_tests() -> None:
     test = SequentialTest()
     for nelo in (0, 25, 50, 300):

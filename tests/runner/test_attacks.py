@@ -90,7 +90,7 @@ def test_the_attack_is_held(
     assert_held(name, full, folder, host)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("name", NAMES)
 def test_the_attack_is_held_in_bubblewrap(
     name: str, bubblewrap: Sandbox, folder: Path, host: dict[str, str]

@@ -73,7 +73,7 @@ def test_work_is_charged_as_cpu_time(full) -> None:
         assert 49 < answer.ms < 90
 
 
-@pytest.mark.slow  # its figures depend on the machine, so CI must not fail on them
+@pytest.mark.deep  # its figures depend on the machine, so CI must not fail on them
 def test_work_on_a_busy_machine_costs_the_same(full, busy_loops) -> None:
     starvation = busy_loops(6)
     charges = answers("work", full, starvation, rounds=7, WORK_MS="50")

@@ -39,7 +39,7 @@ other seats decide."""
         ("bubblewrap", USER, range(USER + 1, USER + 20)),
         ("landlock", USER + 20, range(USER + 21, USER + 40)),
         pytest.param(
-            "landlock", 0, range(USER + 40, USER + 60), marks=pytest.mark.slow
+            "landlock", 0, range(USER + 40, USER + 60), marks=pytest.mark.deep
         ),
     ],
 )

@@ -207,7 +207,7 @@ def fuzz(show: Show, settings: object, seed: int, rounds: int) -> None:
         assert fuzzer.fields >= fewest
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_hostile_values_in_every_field_of_every_form(show: Show, settings) -> None:
     fuzz(show, settings, 20_261_122, ROUNDS)
 
