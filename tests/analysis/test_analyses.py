@@ -172,6 +172,7 @@ def test_the_dispatcher_notices_a_request(game) -> None:
     assert (before, detector.finds_work()) == (False, True)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @needs_compiled
 def test_the_process_computes_what_waits_after_another_was_killed(

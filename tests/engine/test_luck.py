@@ -6,6 +6,8 @@ from random import Random
 from statistics import fmean, stdev
 from typing import Any, cast
 
+import pytest
+
 from engine.analysis import Policy, reshuffled
 from engine.game import TorresGame
 from engine.kernel import Position
@@ -71,6 +73,7 @@ def test_a_certain_draw_is_no_luck() -> None:
     assert luck["luck"] == 0
 
 
+@pytest.mark.slow
 @needs_compiled
 def test_luck_is_0_on_average() -> None:
     policy, position = before_purchase()

@@ -188,6 +188,7 @@ def test_the_pictures_show_the_game(capsys: pytest.CaptureFixture[str]) -> None:
     assert silent.render() is None
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page_run_in_their_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

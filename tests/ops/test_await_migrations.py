@@ -51,6 +51,7 @@ def prepare(home: dict[str, str]) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_program_starts_after_the_migrations(tmp_path: Path) -> None:
     home = environment(tmp_path)
     with waiting(home, *PROGRAM) as process:
@@ -66,6 +67,7 @@ def test_a_program_starts_after_the_migrations(tmp_path: Path) -> None:
     assert (output, process.returncode) == ("it runs --a\n", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.servers
 @pytest.mark.usefixtures("_servers")
 def test_a_program_waits_for_postgresql() -> None:
@@ -85,6 +87,7 @@ def test_a_program_waits_for_postgresql() -> None:
     assert (output, process.returncode) == ("it runs --a\n", 0)
 
 
+@pytest.mark.slow
 def test_the_exit_code_is_that_of_the_program(tmp_path: Path) -> None:
     home = environment(tmp_path)
     prepare(home)
@@ -94,6 +97,7 @@ def test_the_exit_code_is_that_of_the_program(tmp_path: Path) -> None:
         assert process.returncode == code
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_exist_is_named(tmp_path: Path) -> None:
     home = environment(tmp_path)
     prepare(home)

@@ -81,6 +81,7 @@ def read_on(address: str) -> list[str]:
     return answer.text.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["games", "replays"])
 def test_a_killed_reader_goes_on_where_it_was(api: str, kind: str) -> None:
     address = f"{api}/exports/{kind}/?status=finished"
@@ -105,6 +106,7 @@ def test_a_killed_reader_goes_on_where_it_was(api: str, kind: str) -> None:
     }
 
 
+@pytest.mark.slow
 def test_pages_are_served_beside_readers_that_do_not_read(
     api: str, tmp_path: Path
 ) -> None:

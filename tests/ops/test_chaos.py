@@ -21,6 +21,7 @@ def chaos(*words: str, minutes: int) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_four_workers_play_300_games_under_chaos_and_every_invariant_holds():
     out = chaos("--games", "300", "--blows", "25", minutes=15)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.ops.test_up import MANAGE, assert_sound, data
 
 __all__ = ["data"]
@@ -40,5 +42,6 @@ def assert_nobody_is_refused(home: dict[str, str], games: int, readers: int) -> 
     assert_sound(home)
 
 
+@pytest.mark.slow
 def test_players_and_readers_do_not_lock_each_other_out(data):
     assert_nobody_is_refused(data, games=15, readers=40)

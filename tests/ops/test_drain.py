@@ -28,6 +28,7 @@ def drain(service: Fleet, worker: int, *options: str) -> None:
     service.manage("drain", name, *options)
 
 
+@pytest.mark.slow
 def test_a_drained_worker_takes_no_hints_from_the_others():
     with fleet(lease_s=30) as service:
         service.open([(), ()])

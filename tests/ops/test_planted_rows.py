@@ -36,6 +36,7 @@ def manage(home: dict[str, str], *words: str, expect: int = 0) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_service_plays_on_beside_planted_rows(
     home: dict[str, str], tmp_path: Path
 ) -> None:

@@ -89,6 +89,7 @@ def let_a_bot_be_rated(home: dict[str, str], server: str) -> None:
         until(rated)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_one_trace_leads_from_the_upload_to_the_rating(tmp_path: Path) -> None:
     with running_collector() as collector:
@@ -140,6 +141,7 @@ def check_the_trace_of_the_upload(collector: Collector) -> None:
     assert BOT not in repr(collector.spans())
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.servers
 @pytest.mark.sandbox
@@ -205,6 +207,7 @@ def closed_port() -> Iterator[str]:
     yield address
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("collector", [closed_port, silent_server])
 def test_a_collector_that_is_away_disturbs_nothing(
@@ -232,6 +235,7 @@ def test_a_collector_that_is_away_disturbs_nothing(
     assert 1 <= errors.count(LATE_WARNING) <= 4
 
 
+@pytest.mark.slow
 def test_nothing_of_opentelemetry_is_imported_while_traces_are_off(
     tmp_path: Path,
 ) -> None:

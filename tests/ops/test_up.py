@@ -58,6 +58,7 @@ def assert_sound(data) -> None:
     assert "all ratings the same" in manage(data, "rebuild_ratings", "--check")
 
 
+@pytest.mark.slow
 def test_it_ends_after_the_number_of_games(data):
     out = manage(data, "up", "--demo", "--once", "--games", "10")
 
@@ -68,6 +69,7 @@ def test_it_ends_after_the_number_of_games(data):
     assert_sound(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "mode", "is_open"),
     [(["--demo"], None, True), (["--demo"], "closed", False), ([], None, False)],
@@ -86,6 +88,7 @@ def test_the_demo_lets_people_sign_up_unless_it_is_told_otherwise(
     assert ("Only the operator" in page) is not is_open
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it_with_the_leaderboard(data):
     service = start(data)
     for line in service.stdout:
@@ -99,6 +102,7 @@ def test_ctrl_c_ends_it_with_the_leaderboard(data):
     assert_sound(data)
 
 
+@pytest.mark.slow
 def test_a_second_one_on_the_same_data_is_refused(data):
     first = start(data)
     assert first.stdout.readline().startswith("LADDER=")
@@ -129,6 +133,7 @@ def test_a_database_of_another_version_is_an_error_without_a_traceback(data):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_closed_output_does_not_stop_it(data):
     service = start(data, "--once", "--games", "20")
     service.stdout.readline()
@@ -151,6 +156,7 @@ def web_of(service) -> int:
     raise AssertionError("there is no web server process")
 
 
+@pytest.mark.slow
 def test_a_web_server_that_dies_is_started_again(data):
     service = start(data)
     address = service.stdout.readline().removeprefix("LADDER=").strip()
@@ -215,6 +221,7 @@ def survivors(data) -> list[str]:
     return processes
 
 
+@pytest.mark.slow
 def test_repeated_kills_lose_no_game(data):
     kill_repeatedly(data, 3)
 

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("_servers")
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 
 
+@pytest.mark.slow
 def test_the_hint_for_an_upload_is_in_the_queue_of_the_service(tmp_path: Path) -> None:
     with servers.redis(tmp_path / "redis") as redis:
         home = environment(tmp_path) | {"BROKER_URL": redis.url}

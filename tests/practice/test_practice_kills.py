@@ -64,6 +64,7 @@ def nicenesses(parent: int) -> set[int]:
     return found
 
 
+@pytest.mark.slow
 def test_a_killed_host_loses_no_game() -> None:
     ensure_house_bots()
     house = Bot.objects.get(slug="house-random").submissions.get()

@@ -355,6 +355,7 @@ def other_games(_number: int, text: str) -> str:
     return json.dumps(leaf, sort_keys=True, separators=(",", ":"))
 
 
+@pytest.mark.slow
 def test_a_fork_of_a_log_that_was_copied_before_is_found(
     ladder: AuditedLadder,
 ) -> None:

@@ -139,6 +139,7 @@ def is_dark(page: Page) -> bool:
     return max(map(int, colour.removeprefix("rgb(")[:-1].split(","))) < 64
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_a_person_climbs_the_ladder_in_a_browser(
     chromium: Browser, tmp_path: Path
