@@ -47,7 +47,7 @@ def lowest(spaces: int) -> int:
 
 
 def near(spaces: int) -> int:
-    """Return the spaces orthogonally adjacent to at least one space of a set."""
+    """Return the orthogonal neighbours of a set of spaces (rules 1, 13)."""
     return (
         ((spaces << 8) & _ALL)
         | (spaces >> 8)
@@ -190,7 +190,7 @@ class Board:
     def place(self, space: int) -> None:
         """Put a block on a space, under the piece if there is one.
 
-        On bare board it extends the adjacent castle or founds one (rules 44, 52).
+        On bare board it extends the adjacent castle or founds one (rules 8, 44, 52).
         """
         level = self.height[space] + 1
         self.height[space] = level
@@ -252,7 +252,7 @@ class Board:
         return total  # pragma: no cover
 
     def _find_sites(self) -> None:
-        """Compute where castles may grow, ignoring pieces (rules 44, 45).
+        """Compute where castles may grow, ignoring pieces (rules 10, 11, 44-46).
 
         `sites` becomes the set of the towers that are lower than their castle's area
         and of the bare spaces next to exactly one castle; `seams` becomes the set of
@@ -276,7 +276,7 @@ class Board:
         return lowest(spaces)
 
     def block(self) -> int:
-        """Return the spaces on which a block may be placed (rules 44, 45)."""
+        """Return the spaces on which a block may be placed (rules 12, 44-46)."""
         if not self.sites_valid:
             self._find_sites()
         return self.sites & ~self.pieces
@@ -296,7 +296,7 @@ class Board:
         return _ALL & ~(crowded | self.pieces)
 
     def roofs(self) -> int:
-        """Return the spaces for a first knight or the king (rules 17, 60).
+        """Return the spaces for a first knight or the king (rules 12, 17, 18, 60).
 
         They have a block and no piece.
         """
@@ -307,7 +307,7 @@ class Board:
         return self.at_least[1] & ~self.at_least[2] & ~self.pieces
 
     def move_block_from(self, source: int) -> int:
-        """Return the targets for the block of a `loose` space (rule 52, D-19).
+        """Return the targets for the block of a `loose` space (rules 10, 11, 52, D-19).
 
         Each target is judged on the final board.
         """
@@ -352,7 +352,7 @@ class Board:
         self.pieces |= _BIT[space]
 
     def crown(self, space: int) -> None:
-        """Put the king on a space; take it off its old space."""
+        """Put the king on a space; take it off its old space (rule 4)."""
         if self.king >= 0:
             self.pieces &= ~_BIT[self.king]
         self.king = space
@@ -385,7 +385,7 @@ class Board:
         return _NEAR[space] & ~self.at_least[self.height[space] + 2]
 
     def doors(self, space: int) -> int:
-        """Return the spaces that doors lead to, ignoring pieces (rules 38-43).
+        """Return the spaces that doors lead to, ignoring pieces (rules 13, 38-43).
 
         1. Enter the rooms beside the space, on the layer above the knight's level.
         2. On each layer, from the top down, reach all connected rooms. Each room has
@@ -412,7 +412,7 @@ class Board:
         return castles
 
     def walk(self, space: int) -> int:
-        """Return the targets of a move for one action point (rules 35-43).
+        """Return the targets of a move for one action point (rules 12, 35-43).
 
         A move is a step, or leads through the doors of one castle.
         """

@@ -25,7 +25,7 @@ class Preset:
     by_seats: Mapping[int, Mapping[str, object]]
 
 
-# Rule 24. The same in every edition.
+# Rules 22 and 24. The same in every edition.
 PHASE_CARDS: Mapping[int, Stacks] = MappingProxyType(
     {
         2: ((3, 3, 3, 3), (3, 3, 3, 3), (3, 3, 3, 3)),

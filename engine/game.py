@@ -146,7 +146,7 @@ class TorresGame:
         self.result = {"scores": scores, "ranks": self._ranks(scores), "reason": reason}
 
     def _ranks(self, scores: list[int]) -> list[int]:
-        """Return the ranks by seat (docs/contract.md, sections 5 and 6).
+        """Return the ranks by seat (rule 64; docs/contract.md, sections 5 and 6).
 
         Equal scores share a rank. Forfeited seats rank behind all others, and a later
         forfeit ranks better.

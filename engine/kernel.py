@@ -279,6 +279,7 @@ class Position(LegalMoves):
         self._begin(setup.first, rules.start_blocks == "marked")
 
     def _lay_cards(self, rules: Rules, setup: Setup) -> None:
+        """Lay the decks or deal full hands, and the master card (rules 20, 68, 69)."""
         self.cards.decks = len(setup.decks)
         for pile, deck in enumerate(setup.decks):
             self.cards.lay(pile, [CARD_IDS[name] for name in deck])
@@ -294,6 +295,10 @@ class Position(LegalMoves):
             self.track.master = MASTERS.index(setup.master)
 
     def _begin(self, first: int, marked: bool) -> None:  # noqa: FBT001 - a switch
+        """Give out the knights, and place the start blocks if marked (rules 3, 14-16).
+
+        Otherwise the first seat is asked to place one (rule 65).
+        """
         self.first = first
         self._clockwise(first)
         for seat in range(self.seats):
@@ -314,6 +319,7 @@ class Position(LegalMoves):
             self.order[turn] = (first + turn) % self.seats
 
     def _found(self, space: int) -> None:
+        """Place a start block; the eighth is followed by the knights (rules 65, 67)."""
         self.stock.supply -= 1
         self.board.place(space)
         self.setup_step += 1
@@ -324,6 +330,10 @@ class Position(LegalMoves):
             self._ask(FOUNDING, (self.first + self.setup_step) % self.seats)
 
     def _enter(self, space: int) -> None:
+        """Put a seat's first knight on a castle (rules 17, 67).
+
+        The last seat is then asked for the king (rule 18).
+        """
         self.board.drop(self.seat, space)
         self.reserve[self.seat] -= 1
         self.setup_step += 1
@@ -344,12 +354,14 @@ class Position(LegalMoves):
             self._open_phase(self.seat)
 
     def _open_phase(self, first: int) -> None:
-        """Deal the next phase's stacks and the blocks carried over (rules 24, 28).
+        """Deal the next phase's stacks and the blocks carried over (rules 24, 28, 62).
 
         1. Set the order of the seats.
         2. Deal the same stacks to every seat.
         3. Distribute the carried blocks of each seat that has one way to do so.
         4. Ask the other seats one after the other; then begin the first turn.
+
+        Knights, cards and decks stay as they are (rule 63).
         """
         self.phase += 1
         if self.ordering == _FIXED:
@@ -423,6 +435,7 @@ class Position(LegalMoves):
             self.order[i] = seat
 
     def _begin_turn(self) -> None:
+        """Begin the turn of the next seat, with 5 action points (rules 23, 30)."""
         self._ask(TURN, self.order[self.turn])
         self.ap = ACTION_POINTS
         self.cards.begin(self.seat)
@@ -432,7 +445,8 @@ class Position(LegalMoves):
         """End a turn, then open the next turn, round or phase.
 
         The blocks left on the current stack are distributed, returned or carried over
-        (rules 27, 28); unused action points are lost (rule 30).
+        (rules 27, 28); unused action points are lost (rule 30). A phase ends with the
+        last turn of its last round (rule 29).
         """
         stock = self.stock
         rounds = self.rounds[self.phase - 1]
@@ -455,7 +469,10 @@ class Position(LegalMoves):
         self._begin_turn()
 
     def _end_phase(self) -> None:
-        """Score the phase; then ask the lowest seat for the king, or end the game."""
+        """Score the phase; then ask the lowest seat for the king, or end the game.
+
+        See rules 60, 64 and 71.
+        """
         self.track.score_phase(self.board, self.phase, self.first)
         if self.phase == PHASES:
             self._ask(OVER, -1)

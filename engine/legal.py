@@ -113,6 +113,7 @@ class LegalMoves(State):
         return (self.cards.ready >> (kind - PLAY)) & 1 == 1
 
     def _may_take(self, size: int) -> bool:
+        """True if a stack of that size may become the turn's only one (rule 25)."""
         if self.decision != TURN or self.stock.current >= 0:
             return False
         return self.stock.has(self.seat, size)
@@ -124,6 +125,7 @@ class LegalMoves(State):
         return size > 0 and self.stock.has(self.seat, size)
 
     def _may_stay(self) -> bool:
+        """True if the king may be left where he stands (rule 60)."""
         return self.decision == KING_DUE and self.phase > 0
 
     def outcomes(self, kind: int) -> int:
@@ -140,7 +142,7 @@ class LegalMoves(State):
         return self.stock.outcomes(self.seat, self.stock.current)
 
     def _spaces(self, kind: int) -> int:
-        """Return the spaces that a kind of move may name first."""
+        """Return the spaces that a kind of move may name first (rules 31-52)."""
         if self.decision != TURN:
             return self._piece_spaces(kind)
         board = self.board
@@ -169,6 +171,7 @@ class LegalMoves(State):
         return 0
 
     def _card_spaces(self, kind: int) -> int:
+        """Return the spaces that playing a card may name first (rules 52, 53)."""
         if kind < PLAY or kind >= PLAY + CARD_COUNT or not self._may_play(kind):
             return 0
         if kind == EXTRA_BLOCK:
@@ -180,7 +183,10 @@ class LegalMoves(State):
         return self.board.knights[self.seat]
 
     def _goals(self, kind: int, space: int) -> int:
-        """Return the spaces that a kind of move may name second, after `space`."""
+        """Return the spaces that a kind of move may name second, after `space`.
+
+        A card without such a space has no effect and is not played (rule 53).
+        """
         board = self.board
         if kind == MOVE:
             return board.walk(space)

@@ -49,7 +49,7 @@ MAX_STACKS = 64  # of a seat in one phase: two seats share at most 84 blocks
 CURRENT = 63  # in place of a size, which is at most 41: `under_knight … current`
 
 SPACES = tuple(f"{column}{row}" for column in "abcdefgh" for row in range(1, 9))
-"""The spaces in the order of their numbers, which is also their ASCII order."""
+"""The spaces of rule 1 in the order of their numbers, which is also ASCII order."""
 NUMBERS = {name: number for number, name in enumerate(SPACES)}
 _MARKED = ("a4", "c3", "c6", "d8", "e1", "f3", "f6", "h5")  # rule 14
 MARKED = tuple(NUMBERS[name] for name in _MARKED)

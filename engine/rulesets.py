@@ -22,7 +22,7 @@ PHASES = 3  # rule 22
 KNIGHTS = 6  # of each seat (rule 3)
 ACTION_POINTS = 5  # of a turn (rule 30)
 ADD_COST = 2  # action points for adding a knight (rule 30)
-CARDS = (  # rule 52, in its order
+CARDS = (  # rules 5 and 52, in the order of rule 52
     "up2",
     "ap6",
     "ap7",
@@ -34,7 +34,7 @@ CARDS = (  # rule 52, in its order
     "regroup",
     "door_up",
 )
-MASTERS = (  # rule 72, M1 to M8
+MASTERS = (  # rules 5 and 72, M1 to M8
     "border",
     "diagonals",
     "castles",
@@ -176,6 +176,8 @@ def resolve(
     ruleset: str, seats: int, overrides: Mapping[str, object] | None = None
 ) -> Rules:
     """Return the rules of a preset for 2 to 4 seats, with some switches overridden.
+
+    A game has no other number of seats (rule 6).
 
     Raises BadSwitch if the preset, the number of seats, a switch or a value is not
     allowed.

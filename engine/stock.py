@@ -199,7 +199,7 @@ class Stock:
         return fit
 
     def settle(self, seat: int, blocks: int, number: int) -> None:
-        """Distribute blocks by an outcome; the rest returns to the supply."""
+        """Distribute blocks by an outcome; the rest returns to the supply (rule 27)."""
         self.outcome(seat, blocks, number)
         before = 0
         after = 0

@@ -57,6 +57,8 @@ def state(
 ) -> dict[str, object]:
     """Return the state as a seat sees it, or with nothing hidden if `seat` is None.
 
+    Decks and the hands of other seats are hidden (rule 21).
+
     The keys have the order of docs/contract.md, section 8. `heights` is
     `[row][column]` from row 1 up.
     """

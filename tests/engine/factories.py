@@ -119,7 +119,10 @@ __all__ = [
     "NUMBERS",
     "RULESETS_AND_SEATS",
     "allows",
+    "begun",
     "blank",
+    "end_phase",
+    "end_turn",
     "game",
     "heights",
     "legal",
@@ -154,3 +157,26 @@ def random_replay(ruleset: str, seats: int, seed: str) -> dict[str, Any]:
             continue
     players = [{"name": "x"}] * seats
     return document(torres, seed=seed, players=players, moves=moves, forfeits=forfeits)
+
+
+def begun(
+    ruleset: str = "yucata", seats: int = 2, seed: str = "test", **switches: object
+) -> TorresGame:
+    """Return a game in its first turn. The set-up took the first legal actions."""
+    torres = game(ruleset, seats, seed, **switches)
+    while torres.decision != "turn":
+        torres.play(torres.legal()[0])
+    return torres
+
+
+def end_turn(torres: TorresGame) -> None:
+    """End the turn, or give the prescribed answer to another decision."""
+    for action in torres.automatic():
+        torres.play(action)
+
+
+def end_phase(torres: TorresGame) -> None:
+    """End turns until the phase is scored."""
+    scored = len(torres.scoring)
+    while len(torres.scoring) == scored:
+        end_turn(torres)

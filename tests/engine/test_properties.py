@@ -11,7 +11,6 @@ from engine.editions import PRESETS
 from engine.errors import IllegalAction
 from engine.game import TorresGame
 from engine.notation import move_of, text
-from engine.rulesets import BLOCKS
 from tests.engine.factories import RULESETS_AND_SEATS, game, play_on
 
 NEAR = [(0, 1), (1, 0), (0, -1), (-1, 0)]
@@ -47,6 +46,7 @@ def castles(heights: list[list[int]]) -> list[set[tuple[int, int]]]:
     return result
 
 
+@pytest.mark.rule(2, 3, 5)
 @given(games)
 @settings(max_examples=60, deadline=None)
 def test_blocks_knights_and_cards_are_conserved(
@@ -57,7 +57,7 @@ def test_blocks_knights_and_cards_are_conserved(
 
     on_board = sum(map(sum, state["heights"]))
     stacked = sum(map(sum, state["stacks"])) + (state["current"] or 0)
-    assert on_board + stacked + sum(state["carried"]) + state["supply"] == BLOCKS
+    assert on_board + stacked + sum(state["carried"]) + state["supply"] == 92
     for knights, reserve in zip(state["knights"], state["reserve"], strict=True):
         assert len(knights) + reserve == 6
     cards = sum(map(len, state["hands"] + state["decks"] + state["discards"]))
@@ -66,6 +66,7 @@ def test_blocks_knights_and_cards_are_conserved(
     assert cards == (40 if rules.card_access == "shared_deck" else 10 * rules.seats)
 
 
+@pytest.mark.rule(8, 10, 11)
 @given(games)
 @settings(max_examples=60, deadline=None)
 def test_castles_stay_apart_and_no_higher_than_their_area(
@@ -82,6 +83,7 @@ def test_castles_stay_apart_and_no_higher_than_their_area(
         assert max(state["heights"][r][c] for r, c in castle) <= len(castle)
 
 
+@pytest.mark.rule(64)
 @given(games)
 @settings(max_examples=60, deadline=None)
 def test_scores_differ_unless_they_are_0(
@@ -173,6 +175,7 @@ def test_any_string_is_played_or_refused_with_a_reason(
     assert torres.state() == before
 
 
+@pytest.mark.rule(21)
 @pytest.mark.parametrize("ruleset", PRESETS)
 def test_a_view_never_shows_what_is_hidden(ruleset: str) -> None:
     torres = game(ruleset, 3, "hidden")
@@ -190,3 +193,16 @@ def test_a_view_never_shows_what_is_hidden(ruleset: str) -> None:
             for key in ("hands", "decks", "drawn", "fresh"):
                 del shared[key]
             assert all(full[key] == value for key, value in shared.items())
+
+
+@pytest.mark.rule(12)
+@given(games)
+@settings(max_examples=60, deadline=None)
+def test_at_most_one_piece_stands_on_a_space(
+    sample: tuple[tuple[str, int], int, int],
+) -> None:
+    state: Any = at(*sample).state()
+    spaces = [space for knights in state["knights"] for space in knights]
+    spaces.append(state["king"])
+
+    assert len(set(spaces)) == len(spaces)

@@ -1,46 +1,198 @@
-"""Set-up, dealing, placed castles (docs/rules.md, A3, A4 and A9).
+"""The parts of the game, set-up, placed castles (docs/rules.md, 1-21 and 65-69)."""
 
-Examples C-01, C-02, C-34 and C-37.
-"""
-
+from collections import Counter
 from random import Random
+from typing import Any
 
 import pytest
 
-from engine.editions import PHASE_CARDS, PRESETS
+from engine.editions import PRESETS
 from engine.errors import BadSwitch
 from engine.rulesets import SWITCHES, resolve
 from engine.setup import Stream, derive, derive_seed
-from tests.engine.factories import allows, game, legal, play_on, position
-
-
-@pytest.mark.parametrize(
-    ("seats", "blocks", "turns"), [(2, 36, 12), (3, 26, 10), (4, 20, 10)]
+from tests.engine.factories import (
+    allows,
+    begun,
+    game,
+    heights,
+    legal,
+    play_on,
+    position,
 )
-def test_the_phase_card(seats: int, blocks: int, turns: int) -> None:
-    card = PHASE_CARDS[seats]
 
-    assert sum(map(sum, card)) == blocks
-    assert sum(map(len, card)) == turns
+TEN_CARDS = [
+    "ap6",
+    "ap7",
+    "diagonal",
+    "door_up",
+    "extra_block",
+    "jump",
+    "move_block",
+    "regroup",
+    "under_knight",
+    "up2",
+]
+MASTER_CARDS = {
+    "border",
+    "diagonals",
+    "castles",
+    "adjacent",
+    "all_levels",
+    "row",
+    "square",
+    "one_level",
+}
 
 
-def test_four_players_take_all_blocks_but_four() -> None:
-    torres = game("rio-grande-own-decks", 4)
-    for _ in range(5):
+@pytest.mark.rule(1)
+def test_the_board_has_columns_a_to_h_and_rows_1_to_8() -> None:
+    on = position("", ruleset="torres-3d", decision="found", phase=0)
+
+    assert legal(on, "found") == [c + r for c in "abcdefgh" for r in "12345678"]
+
+
+@pytest.mark.rule(1)
+@pytest.mark.parametrize(
+    ("corner", "neighbours"),
+    [
+        ("a1", ["a2", "b1"]),
+        ("a8", ["a7", "b8"]),
+        ("h1", ["g1", "h2"]),
+        ("h8", ["g8", "h7"]),
+    ],
+)
+def test_the_board_ends_at_its_edges(corner: str, neighbours: list[str]) -> None:
+    assert legal(position("", corner), "add") == neighbours
+
+
+@pytest.mark.rule(5)
+def test_the_forty_cards_are_ten_cards_four_times() -> None:
+    (deck,) = derive(resolve("rio-grande-1999", 4), "any").decks
+
+    assert Counter(deck) == dict.fromkeys(TEN_CARDS, 4)
+
+
+@pytest.mark.rule(5, 69)
+def test_one_of_eight_master_cards_is_drawn() -> None:
+    rules = resolve("torres-3d", 2)
+    drawn = {derive(rules, str(seed)).master for seed in range(200)}
+
+    assert drawn == MASTER_CARDS
+
+
+@pytest.mark.rule(69)
+def test_the_master_card_is_open_and_stays() -> None:
+    torres = game("rio-grande-1999-master", 3, "open")
+    card = torres.setup.master
+    plies = 0
+    for _ in play_on(torres, Random(1), favour="end"):
+        plies += 1
+        assert [torres.state(seat)["master"] for seat in range(3)] == [card] * 3
+
+    assert plies > 90
+
+
+@pytest.mark.rule(6)
+def test_two_three_or_four_players_take_part() -> None:
+    for seats in (2, 3, 4):
+        assert len(begun("yucata", seats).state()["knights"]) == seats  # type: ignore[arg-type]
+    for seats in (0, 1, 5):
+        with pytest.raises(BadSwitch, match="choose 2, 3 or 4"):
+            resolve("yucata", seats)
+
+
+@pytest.mark.rule(14, 15)
+def test_eight_blocks_start_on_the_marked_spaces() -> None:
+    state = game("yucata", 4).state()
+
+    assert state["heights"] == heights("a4 c3 c6 d8 e1 f3 f6 h5")
+    assert state["supply"] == 84
+
+
+@pytest.mark.rule(16)
+@pytest.mark.parametrize(
+    ("start_player", "starters"), [("seat0", {0}), ("random", {0, 1, 2, 3})]
+)
+def test_seat_0_starts_or_a_random_seat(start_player: str, starters: set[int]) -> None:
+    games = [
+        game("yucata", 4, str(seed), start_player=start_player) for seed in range(60)
+    ]
+
+    assert {torres.seat for torres in games} == starters
+
+
+@pytest.mark.rule(17, 18, 19)
+@pytest.mark.parametrize("seed", ["a", "b", "c"])
+def test_knights_and_king_enter_clockwise_from_the_starting_player(seed: str) -> None:
+    torres = game("yucata", 4, seed)
+    first = torres.setup.first
+    seats = []
+    while torres.decision == "enter":
+        seats.append(torres.seat)
+        torres.play(torres.legal()[-1])
+
+    assert seats == [(first + turn) % 4 for turn in range(4)]
+    assert torres.state()["reserve"] == [5] * 4
+    assert (torres.decision, torres.seat) == ("king", seats[-1])
+    torres.play("king a4")
+    assert torres.state()["king"] == "a4"
+    assert (torres.decision, torres.seat) == ("turn", first)
+    assert torres.state()["scores"] == [0] * 4
+
+
+@pytest.mark.rule(20)
+def test_each_player_has_a_deck_of_his_own_ten_cards() -> None:
+    state: Any = begun("yucata", 3).state()
+
+    assert [sorted(deck) for deck in state["decks"]] == [TEN_CARDS] * 3
+    assert len({tuple(deck) for deck in state["decks"]}) == 3
+    assert state["hands"] == [[], [], []]
+
+
+@pytest.mark.rule(20)
+def test_a_shared_deck_has_all_forty_cards() -> None:
+    state: Any = begun("devir-2017-shared-deck", 3).state()
+
+    assert [sorted(deck) for deck in state["decks"]] == [sorted(4 * TEN_CARDS)]
+    assert state["hands"] == [[], [], []]
+
+
+@pytest.mark.rule(20, 68)
+@pytest.mark.parametrize(
+    "ruleset",
+    [
+        "yucata-open-hand",
+        "rio-grande-1999-master",
+        "torres-3d",
+        "devir-2017-master",
+    ],
+)
+def test_a_full_hand_is_all_ten_cards_and_nothing_to_buy(ruleset: str) -> None:
+    torres = begun(ruleset, 3)
+
+    assert torres.state()["hands"] == [TEN_CARDS] * 3
+    assert torres.state()["decks"] == []
+    assert "buy" not in torres.legal()
+
+
+@pytest.mark.rule(67)
+def test_knights_and_king_enter_after_the_start_blocks() -> None:
+    torres = game("torres-3d", 3)
+    while torres.decision == "found":
+        torres.play(torres.legal()[0])
+    roofs = legal(torres.position, "enter")
+    seats = []
+    while torres.decision == "enter":
+        seats.append(torres.seat)
         torres.play(torres.legal()[0])
 
-    assert torres.state()["stacks"] == [[2] * 3, [2] * 4, [2] * 4, [2] * 4]
-    assert torres.state()["supply"] == 84 - 4 * 8
+    assert len(roofs) == 8
+    assert seats == [0, 1, 2]
+    assert (torres.decision, torres.seat) == ("king", 2)
+    assert len(torres.legal()) == 5
 
 
-@pytest.mark.parametrize("seats", [2, 3, 4])
-def test_turns_are_counted(seats: int) -> None:
-    torres = game("yucata", seats)
-    turns = sum(action.startswith("end") for action in play_on(torres, Random(1)))
-
-    assert turns == seats * (12 if seats == 2 else 10)
-
-
+@pytest.mark.rule(17, 18)
 def test_a_second_knight_and_the_king_need_free_castles() -> None:
     torres = game("yucata", 2)
     torres.play("enter a4")
@@ -52,6 +204,7 @@ def test_a_second_knight_and_the_king_need_free_castles() -> None:
     assert len(torres.legal()) == 6
 
 
+@pytest.mark.rule(66)
 def test_start_blocks_are_three_steps_apart() -> None:
     on = position("d4", ruleset="torres-3d", decision="found", phase=0)
     forbidden = [
@@ -74,6 +227,7 @@ def test_start_blocks_are_three_steps_apart() -> None:
     assert len(legal(on, "found")) == 64 - len(forbidden)
 
 
+@pytest.mark.rule(15, 65)
 def test_eight_start_blocks_can_always_be_placed() -> None:
     for seed in range(50):
         torres = game("torres-3d", 3, str(seed))
@@ -83,6 +237,7 @@ def test_eight_start_blocks_can_always_be_placed() -> None:
             seats.append(torres.seat)
             torres.play(rng.choice(torres.legal()))
         assert seats == [0, 1, 2, 0, 1, 2, 0, 1]
+        assert torres.state()["supply"] == 84
 
 
 def test_a_seed_gives_the_same_set_up_everywhere() -> None:

@@ -1,9 +1,9 @@
-"""Stacks, left-over blocks, order of play (docs/rules.md, A4, C-22 to C-25)."""
+"""Stacks and left-over blocks (docs/rules.md, 25 to 28)."""
 
 import pytest
 
 from engine.notation import move_of
-from tests.engine.factories import allows, game, legal, position
+from tests.engine.factories import allows, begun, game, legal, position
 
 FREE = "rio-grande-own-decks"
 
@@ -14,12 +14,14 @@ def end(on: object, action: str = "end") -> dict[str, object]:
     return {"stacks": stock.others(0), "supply": stock.supply}
 
 
+@pytest.mark.rule(27)
 def test_blocks_that_do_not_fit_return_to_the_supply() -> None:
     on = position("b2", ruleset=FREE, stacks=[[3, 2], [3]], current=2)
 
     assert end(on) == {"stacks": [3, 3], "supply": 41}
 
 
+@pytest.mark.rule(27)
 def test_yucata_puts_left_overs_on_the_next_stack() -> None:
     rules = {"ruleset": "yucata", "stacks": [[2, 2], [3]], "current": 3}
     on = position("b2", **rules)  # type: ignore[arg-type]
@@ -28,12 +30,14 @@ def test_yucata_puts_left_overs_on_the_next_stack() -> None:
     assert end(on) == {"stacks": [5, 2], "supply": 40}
 
 
+@pytest.mark.rule(27)
 def test_yucata_with_two_players_stops_at_three() -> None:
     on = position("b2", stacks=[[3, 3, 3], [3]], current=2)
 
     assert end(on) == {"stacks": [3, 3, 3], "supply": 42}
 
 
+@pytest.mark.rule(27)
 def test_a_choice_of_left_overs_names_the_sizes() -> None:
     on = position("b2", ruleset=FREE, stacks=[[2, 1], [3]], current=1)
 
@@ -49,6 +53,7 @@ def test_sizes_of_two_digits_are_in_ascii_order() -> None:
     assert legal(on, "end") == sorted(legal(on, "end"))
 
 
+@pytest.mark.rule(25)
 def test_a_stack_is_named_before_the_first_block_and_the_end() -> None:
     on = position("b2", "b2", ruleset=FREE, stacks=[[3, 2, 2], [3]], current=None)
 
@@ -59,6 +64,7 @@ def test_a_stack_is_named_before_the_first_block_and_the_end() -> None:
     on.apply(move_of(on, "stack 2") or 0)
     assert allows(on, "block b3")
     assert legal(on, "stack") == []
+    assert not allows(on, "stack 3")
 
 
 def test_equal_stacks_are_taken_automatically() -> None:
@@ -84,6 +90,7 @@ def test_an_emptied_stack_still_counts_as_a_turn() -> None:
     assert legal(on, "stack") == ["0", "3"]
 
 
+@pytest.mark.rule(28)
 @pytest.mark.parametrize(
     ("ruleset", "stacks"),
     [("rio-grande-own-decks", [2, 2, 2]), ("devir-2017", [3, 2, 2])],
@@ -109,6 +116,7 @@ def test_left_overs_of_a_phase(ruleset: str, stacks: list[int]) -> None:
     assert sorted(mine, reverse=True) == stacks
 
 
+@pytest.mark.rule(28)
 def test_carried_blocks_may_be_a_decision() -> None:
     switches = {"stacks": [[3], [2, 1], [1]], "stack_limit": 3}
     torres = game("devir-2017", 2, **switches)  # type: ignore[arg-type]
@@ -133,36 +141,10 @@ def test_carried_blocks_may_be_a_decision() -> None:
     assert (torres.decision, torres.seat) == ("turn", 1)
 
 
-def test_the_lowest_scorer_moves_the_king_and_starts() -> None:
-    torres = game("rio-grande-own-decks", 3)
-    while torres.decision != "king" or not torres.scoring:
-        choice = [a for a in torres.legal() if a == "score"] or torres.legal()
-        torres.play(choice[-1] if torres.decision == "turn" else choice[0])
+@pytest.mark.rule(25)
+def test_the_largest_stack_may_be_prescribed() -> None:
+    torres = begun("yucata", 3)
 
-    lowest = min(range(3), key=torres.position.track.scores.__getitem__)
-    assert torres.seat == lowest
-    torres.play("king stay")
-    assert torres.state()["first"] == lowest
-
-
-def test_descending_order_goes_by_score() -> None:
-    torres = game("torres-3d", 3)
-    while torres.state()["round"] != 2:
-        wanted = "score" if torres.seat == 2 else "end"
-        options = [a for a in torres.legal() if a.startswith(wanted)]
-        options = options or [a for a in torres.legal() if a.startswith("end")]
-        torres.play((options or torres.legal())[0])
-
-    assert torres.state()["order"] == [2, 0, 1]
-
-
-def test_the_leader_starts_the_round() -> None:
-    torres = game("devir-2017-master", 3)
-    while torres.state()["round"] != 2:
-        wanted = "score" if torres.seat == 1 else "end"
-        options = [a for a in torres.legal() if a.startswith(wanted)]
-        options = options or [a for a in torres.legal() if a.startswith("end")]
-        torres.play((options or torres.legal())[0])
-
-    assert torres.state()["order"] == [1, 2, 0]
-    assert torres.state()["first"] == 1
+    assert torres.state()["current"] == 3
+    assert torres.state()["stacks"][torres.seat or 0] == [3, 2, 2]  # type: ignore[index]
+    assert not [action for action in torres.legal() if action.startswith("stack")]

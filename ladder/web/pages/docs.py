@@ -62,7 +62,14 @@ SECTIONS = (
         "Run a service",
         (("operating", "Operate a service"), ("anomalies", "Anomalies")),
     ),
-    ("Read the code", (("glossary", "Glossary"), ("decisions", "Decisions"))),
+    (
+        "Read the code",
+        (
+            ("glossary", "Glossary"),
+            ("rules-coverage", "Rules, code and tests"),
+            ("decisions", "Decisions"),
+        ),
+    ),
 )
 OTHER_PAGES = "More pages"
 
