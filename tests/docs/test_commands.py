@@ -19,6 +19,7 @@ from torres.cli.commands import COMMANDS
 ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     # The steps of these pages need each other; tests of their own follow them.
     *sorted(set((ROOT / "docs").glob("*.md")) - set(PAGES_FOLLOWED.values())),
     *sorted((ROOT / "engine").glob("*.md")),

@@ -65,6 +65,7 @@ SECTIONS = (
     (
         "Read the code",
         (
+            ("reading-the-code", "Reading the code"),
             ("glossary", "Glossary"),
             ("rules-coverage", "Rules, code and tests"),
             ("decisions", "Decisions"),
