@@ -9,7 +9,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -26,6 +25,7 @@ from ladder.dispatch import leader
 from ladder.games.models import Worker
 from ladder.games.worker import registry
 from ladder.ops.programs import find_program
+from torres.common.pause import pause
 
 SQLITE_FILE = "database.sqlite3"
 POSTGRES_FILE = "database.pgdump"
@@ -149,7 +149,7 @@ def _other_sessions() -> list[str]:
             ).fetchall()
             if not rows or time.monotonic() > deadline:
                 return [f"{program} on {host}" for program, host in rows]
-            threading.Event().wait(0.1)
+            pause(0.1)
 
 
 def restore(folder: Path) -> RestoreReport:

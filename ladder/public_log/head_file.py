@@ -11,6 +11,7 @@ from pathlib import Path
 import structlog
 from django.conf import settings
 
+from torres.common.whole_file import write_whole
 from torres.tlog.checkpoints import TreeHead
 from torres.tlog.notes import decoded
 
@@ -40,10 +41,8 @@ class HeadFile:
 
     def write(self, head: TreeHead) -> None:
         """Replace the file. A failure is logged, and the log goes on."""
-        draft = self.path.with_name(f".{self.path.name}.new")
         text = f"{head.origin}\n{head.size}\n{b64encode(head.root).decode()}\n"
         try:
-            draft.write_text(text)
-            draft.replace(self.path)
+            write_whole(self.path, text)
         except OSError as error:
             log.warning("cannot write the last head", path=self.path, error=str(error))

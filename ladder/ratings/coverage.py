@@ -7,13 +7,13 @@ whole season with a few statements, however many games it has.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Event
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from ladder.games.models import Game, GameStatus
 from ladder.ratings.models import Entry, Season
+from torres.common.pause import pause
 from torres.rating.ledger import EntryKind
 
 SHOWN_GAMES = 5
@@ -132,7 +132,7 @@ def complaints(season: Season, patience_s: float) -> list[str]:
     for kind in PROBLEMS:
         games = kind.games(season)
         while games and kind.may_pass and time.monotonic() < deadline:
-            Event().wait(POLL_INTERVAL_S)
+            pause(POLL_INTERVAL_S)
             games = sorted(set(games) & set(kind.games(season)))
         if games:
             shown = ", ".join(str(game) for game in games[:SHOWN_GAMES])

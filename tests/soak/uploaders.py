@@ -62,7 +62,7 @@ def main() -> None:
                 "seconds": time.monotonic() - began,
             }
 
-    client_module._pause = pause  # type: ignore[assignment]
+    client_module.pause = pause  # type: ignore[assignment]
     with ThreadPoolExecutor(len(authors)) as pool:
         results = list(pool.map(upload, authors))
     print(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torres.auditing.mirror import CHECKPOINT, AuditFailed, Fetch, trusted_key
+from torres.common.whole_file import write_whole
 from torres.common.write_once import write_once
 from torres.tlog.checkpoints import TreeHead, open_checkpoint
 from torres.tlog.merkle import consistency_proof, is_consistent
@@ -60,9 +61,7 @@ class Witness:
         line = self._key.cosign(note.text, int(time.time())).line()
         own = [s for s in note.signatures if s.name == head.origin]
         signed = note.text + "\n" + "".join(s.line() for s in own) + line
-        draft = file.with_name(f"{CHECKPOINT}.new")
-        draft.write_text(signed)
-        draft.replace(file)
+        write_whole(file, signed)
         return SeenCheckpoint(head, signed)
 
     def _require_growth(self, old: TreeHead, new: TreeHead, text: str) -> None:

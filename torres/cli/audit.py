@@ -3,7 +3,6 @@
 import hashlib
 import json
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from torres.auditing.witness import Witness, witness_key
 from torres.cli.client import LadderClient, Login, RemoteError, clean_address
 from torres.cli.replay_files import printable
 from torres.cli.results_folder import state_home
+from torres.common.pause import pause
 from torres.tlog.notes import BadKey
 
 WITNESS_INTERVAL_S = 60.0
@@ -194,7 +194,7 @@ def witness(address: str, *, folder: Path | None, name: str, once: bool) -> None
         observer = Witness(place, key, client.log_file)
         _look(observer, client)
         while not once:
-            threading.Event().wait(WITNESS_INTERVAL_S)
+            pause(WITNESS_INTERVAL_S)
             try:
                 _look(observer, client)
             except RemoteError as error:

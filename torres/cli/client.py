@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -20,6 +19,7 @@ from uuid import uuid4
 import click
 
 from torres.common.lazy_import import lazy_import
+from torres.common.pause import pause
 
 if TYPE_CHECKING:
     import httpx
@@ -40,7 +40,6 @@ MAX_ANSWER_BYTES = 64 << 20
 16 MiB."""
 
 _CODING = ("content-encoding", "content-length", "transfer-encoding")
-_pause = threading.Event().wait
 
 
 class RemoteError(click.ClickException):
@@ -289,7 +288,7 @@ class LadderClient:
                 failures += 1
                 if failures >= RETRIES:
                     raise self._no_answer(error) from None
-                _pause(failures)
+                pause(failures)
 
     def _lines(self, path: str, params: dict[str, object]) -> Iterator[dict[str, Any]]:
         """Yield the lines of one part of an export.
@@ -308,7 +307,7 @@ class LadderClient:
                     _accepted(answer)  # raises the error that the answer tells
                     return
             waits += 1
-            _pause(wait_s)
+            pause(wait_s)
 
     def moves(self, number: int) -> dict[str, Any]:
         return self._get(f"games/{number}/moves/")
@@ -350,13 +349,13 @@ class LadderClient:
                 failures += 1
                 if failures >= RETRIES:
                     raise self._no_answer(error) from None
-                _pause(failures)
+                pause(failures)
                 continue
             wait_s = _wait_s(answer)
             if wait_s is None or waits >= MAX_WAITS:
                 return _accepted(answer)
             waits += 1
-            _pause(wait_s)
+            pause(wait_s)
 
     def _request(self, method: str, path: str, **body: object) -> httpx.Response:
         """Send a request once, and read a bounded answer.

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -26,6 +25,7 @@ from torres.cli.client import (
     saved_logins,
 )
 from torres.cli.replay_files import printable
+from torres.common.pause import pause
 from torres.drawing.board_text import frames
 
 DEFAULT_LADDER = "main"
@@ -39,7 +39,6 @@ RECENT_GAMES = 100
 """The latest forfeit is searched for in this many games."""
 WATCH_INTERVAL_S = 0.5
 
-_pause = threading.Event().wait
 
 ladder_option = click.option(
     "--ladder",
@@ -442,7 +441,7 @@ def watch(*, number: int, address: str | None) -> None:
             shown = len(moves["moves"])
             if moves["status"] not in ("scheduled", "running"):
                 break
-            _pause(WATCH_INTERVAL_S)
+            pause(WATCH_INTERVAL_S)
         if moves["status"] != "finished":
             click.echo(f"the game is {moves['status']}")
             return

@@ -2,7 +2,6 @@
 
 import io
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -16,6 +15,7 @@ from torres.cli.client import LadderClient, RemoteError, find_login
 from torres.cli.play import LocalBot, find_bot
 from torres.cli.remote import json_option, ladder_option, log_lines, report_lines
 from torres.cli.replay_files import printable
+from torres.common.pause import pause
 from torres.upload.archive import pack
 
 POLL_S = 0.3
@@ -24,7 +24,6 @@ REJECTED = 1  # the exit code
 LOG_LINES = 40  # of the log of a rejected upload
 
 T = TypeVar("T")
-_pause = threading.Event().wait
 
 
 class UploadRejected(click.ClickException):
@@ -169,7 +168,7 @@ def _polled(timeout_s: int, read: Callable[[], T]) -> Iterator[T]:
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         yield read()
-        _pause(POLL_S)
+        pause(POLL_S)
 
 
 def _first_game(

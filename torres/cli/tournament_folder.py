@@ -24,6 +24,7 @@ from torres.cli.play import GameFiles, GameRunner, LocalBot, find_bot
 from torres.common.documents import DocumentReader
 from torres.common.errors import LadderError
 from torres.common.quoting import quoted
+from torres.common.whole_file import write_whole
 from torres.formats.config import BadConfig, Config, max_entrants, read_config
 from torres.formats.plan import plan_fixtures
 from torres.formats.standings import Standings
@@ -350,10 +351,7 @@ def _game_result(
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
-    """Write a file completely or not at all."""
-    draft = path.with_suffix(".part")
-    draft.write_text(json.dumps(document) + "\n", encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, json.dumps(document) + "\n")
 
 
 def play(

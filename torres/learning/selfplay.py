@@ -28,6 +28,7 @@ from torres.cli.match import (
 from torres.cli.play import GameFiles, PathArgument
 from torres.cli.replay_files import read_valid
 from torres.cli.results_folder import ResultsFolder
+from torres.common.whole_file import write_whole
 
 FORMATS = ("npz", "ndjson")
 
@@ -170,9 +171,7 @@ def _write(data: Any, replay: Path, target: Path, form: str) -> None:  # noqa: A
         content = data.encode(data.sample(read_valid(str(replay))), form)
     except ValueError as error:
         raise click.ClickException(f"{replay}: {error}") from None
-    draft = target.with_name(f".{target.name}.part")
-    draft.write_bytes(content)
-    draft.replace(target.with_name(f"{target.name}{data.SUFFIXES[form]}"))
+    write_whole(target.with_name(f"{target.name}{data.SUFFIXES[form]}"), content)
 
 
 def _forget_lost(data: Any, folder: ResultsFolder, form: str, *, fresh: bool) -> None:  # noqa: ANN401 - a module

@@ -8,7 +8,6 @@
    `.partial` of its name. So a dataset without it is complete.
 """
 
-import os
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,6 +19,7 @@ from django.utils import timezone
 from ladder.extras.datasets.part_files import TableFiles
 from ladder.extras.datasets.published import MANIFEST, PARTIAL, complete
 from ladder.extras.datasets.tables import TABLES, Source, sources
+from torres.common.whole_file import write_whole
 
 FORMAT = "torres-dataset/1"
 CHUNKS_PER_PART = 20
@@ -136,13 +136,7 @@ def _manifest(day: str, receipts: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _save(path: Path, document: object) -> None:
-    """Write a document so that the file is either whole or not there."""
-    draft = path.with_name(path.name + ".tmp")
-    with draft.open("wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(document), indent=1))
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    write_whole(path, msgspec.json.format(msgspec.json.encode(document), indent=1))
 
 
 def _delete_old(root: Path) -> None:

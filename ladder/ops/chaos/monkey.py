@@ -9,7 +9,6 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -344,7 +343,3 @@ def upload(bot: Bot) -> None:
 def connect() -> None:
     """Let this process send tasks to the configured broker."""
     app.set_default()
-
-
-def pause(seconds: float) -> None:
-    threading.Event().wait(seconds)

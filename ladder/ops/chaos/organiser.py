@@ -6,7 +6,6 @@ that came before it, and then has to succeed later.
 """
 
 import random
-import threading
 
 from django.db.models import QuerySet
 
@@ -16,6 +15,7 @@ from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 from ladder.ratings import operations, seasons, selectors, voids
 from ladder.ratings.models import Ladder, Season
+from torres.common.pause import pause
 
 MAX_ARCHIVE_ATTEMPTS = 20
 ARCHIVE_PAUSE_S = 0.5
@@ -85,7 +85,7 @@ class Organiser:
             except NotNow:
                 if attempt == MAX_ARCHIVE_ATTEMPTS:
                     raise
-                threading.Event().wait(ARCHIVE_PAUSE_S)
+                pause(ARCHIVE_PAUSE_S)
         operations.start(self._operator, season.ladder)
 
     def _finished(self) -> QuerySet[Game]:

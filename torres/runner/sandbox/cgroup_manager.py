@@ -8,13 +8,13 @@ import contextlib
 import itertools
 import os
 import secrets
-import select
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from engine.referee import ServiceFault
 from torres.common.locks import lock
+from torres.common.pause import pause
 from torres.runner.sandbox.cgroup import (
     KILL_TIMEOUT_S,
     Cgroup,
@@ -124,7 +124,7 @@ def _make_locked_folder(hierarchy: Hierarchy, token: str) -> tuple[Path, int]:
         except (FileNotFoundError, FileExistsError, BlockingIOError):
             if time.monotonic() > deadline:
                 raise
-        select.select([], [], [], _RETRY_PAUSE_S)
+        pause(_RETRY_PAUSE_S)
 
 
 def _make_folder(hierarchy: Hierarchy, token: str) -> Path:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.referee import ServiceFault
+from torres.common.pause import pause
 from torres.runner.protocol import Limits
 from torres.runner.sandbox.api import Control, Program, Running, Sandbox
 from torres.runner.sandbox.proc import wait_for_exit
@@ -166,7 +167,7 @@ def _try_freezing(sandbox: Sandbox) -> list[Control]:
 def _cpu_used(bot: Running, seconds: float) -> int:
     """Wait, and return the CPU time that the bot used meanwhile, in ns."""
     before = bot.cpu_ns()
-    select.select([], [], [], seconds)
+    pause(seconds)
     return bot.cpu_ns() - before
 
 

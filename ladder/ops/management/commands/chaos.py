@@ -31,6 +31,7 @@ from ladder.ops.console import say
 from ladder.ratings import rater, selectors as ratings
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Season
+from torres.common.pause import pause
 
 BOTS = 12
 RECOVERY_TIMEOUT_S = 180.0
@@ -163,7 +164,7 @@ def _disrupt(
     end = min(end, time.monotonic() + RECOVERY_TIMEOUT_S)
     while _finished_games() < options["games"] and time.monotonic() < end:
         service.ensure_running()
-        chaos.pause(0.2)
+        pause(0.2)
 
 
 def _wait_for_games(
@@ -177,7 +178,7 @@ def _wait_for_games(
         monkey.repair(time.monotonic())
         if time.monotonic() > deadline:
             return
-        chaos.pause(monkey.rng.uniform(0.02, 0.2))
+        pause(monkey.rng.uniform(0.02, 0.2))
 
 
 def _finished_games() -> int:
@@ -196,7 +197,7 @@ def _recover(service: chaos.ChaosService) -> None:
     while games.tally().open and time.monotonic() < deadline:
         service.ensure_running()
         connection.close()
-        chaos.pause(0.5)
+        pause(0.5)
     for season in ratings.unarchived():
         while rater.fold(season.pk) or ratings.open_games(season):
             if time.monotonic() > deadline:
