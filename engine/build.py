@@ -38,9 +38,7 @@ _DIRECTIVES = {
     "wraparound": False,
     "initializedcheck": False,
     "cdivision": True,
-    # Less code to compile: nothing pickles the kernel or inspects its functions.
-    "auto_pickle": False,
-    "binding": False,
+    "binding": False,  # less code to compile: nothing inspects the functions
 }
 
 
