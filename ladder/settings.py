@@ -87,7 +87,6 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # The last ones, so that they get responses as the views have made them.
     "ladder.web.api.idempotency.IdempotencyKeys",
-    "ladder.web.api.field_selection.FieldSelection",
 ]
 ROOT_URLCONF = "ladder.urls"
 TEMPLATES = [

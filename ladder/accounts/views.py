@@ -32,7 +32,7 @@ class CurrentUser(APIView):
     @extend_schema(responses=UserSerializer)
     def get(self, request: Request) -> Response:
         if unknown := sorted(request.query_params):
-            detail = "Unknown parameter. This route has none but `fields`."
+            detail = "Unknown parameter. This route has none."
             raise ValidationError(dict.fromkeys(unknown, detail))
         user = person(request)
         permitted = scopes.names(scopes.of_user(user))

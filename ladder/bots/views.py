@@ -165,7 +165,6 @@ class SubmissionArchive(_OwnSubmission):
     """Your upload as a zip of the files that the service stored."""
 
     serializer_class = LogSerializer
-    selects_fields = False
 
     @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
     def get(self, _request: Request, **_: int) -> FileResponse:

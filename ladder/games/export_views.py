@@ -55,7 +55,6 @@ class _ExportView(GenericAPIView[Game]):
     serializer_class = GameSerializer
     filterset_class = ExportFilter
     pagination_class = None
-    selects_fields = False
     content_negotiation_class = AnyMedia
     kind: ClassVar[ExportKind]
     filename: ClassVar[str]

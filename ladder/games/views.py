@@ -77,7 +77,6 @@ class GameReplay(GenericAPIView[Game]):
 
     queryset = visibility.games()
     serializer_class = GameSerializer
-    selects_fields = False
 
     @extend_schema(responses={(200, "application/json"): OpenApiTypes.OBJECT})
     def get(self, request: Request, **_: int) -> HttpResponse:

@@ -108,7 +108,7 @@ class LeaderboardView(APIView):
     null.
     """
 
-    serializer_class = RowSerializer  # of a row; `fields` chooses from its fields
+    serializer_class = RowSerializer
 
     @extend_schema(parameters=PARAMETERS, responses=LeaderboardSerializer)
     def get(self, request: Request, slug: str) -> HttpResponse:

@@ -8,7 +8,6 @@ from drf_spectacular.utils import OpenApiParameter
 
 from ladder.accounts import scopes
 from ladder.accounts.idempotency import KEY
-from ladder.web.api.field_selection import NAMES, selects_fields
 
 PROBLEM = {
     "type": "object",
@@ -45,12 +44,6 @@ _IDEMPOTENCY_KEY = OpenApiParameter(
     description="A new text for each request, for example a UUID. The same request with"
     " the same key gets the same response for 24 hours, and is done once.",
 )
-_FIELDS = OpenApiParameter(
-    "fields",
-    {"type": "string", "pattern": f"^{NAMES}$"},
-    description="Names of fields, separated by commas. The answer, or each row of a"
-    " list, then has only these, also if the schema requires others.",
-)
 _RATE_LIMITS = {
     name: {"$ref": f"#/components/headers/{name}"}
     for name in ("RateLimit", "RateLimit-Policy")
@@ -64,7 +57,7 @@ class Schema(AutoSchema):
     2. An operation is marked as public, or as one that needs a token. Public ones take
        a token, too, but do not need it.
     3. The responses have the headers of rate limits.
-    4. Every POST takes an Idempotency-Key, and every GET of JSON `fields`.
+    4. Every POST takes an Idempotency-Key.
     5. `x-scope` and the description name the scope that a token needs.
     """
 
@@ -80,8 +73,6 @@ class Schema(AutoSchema):
         parameters = list(super().get_override_parameters())
         if self.method == "POST":
             parameters.append(_IDEMPOTENCY_KEY)
-        if self.method == "GET" and selects_fields(self.view):
-            parameters.append(_FIELDS)
         return parameters
 
     def get_extensions(self) -> dict[str, Any]:
