@@ -2,10 +2,9 @@
 
 import json
 import time
-from contextlib import ExitStack
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -18,6 +17,12 @@ from torres.cli.completion import BOT
 from torres.cli.game_pool import GamePool, PoolSettings
 from torres.cli.local_ladder import LocalLadder
 from torres.cli.play import PathArgument, find_bot
+from torres.common.lazy_import import lazy_import
+
+if TYPE_CHECKING:
+    from torres.cli import ladder_pages
+else:
+    ladder_pages = lazy_import("torres.cli.ladder_pages")
 
 SCAN_S = 1.0  # how often the folder is looked at
 INTERRUPTED = 130
@@ -42,12 +47,7 @@ INTERRUPTED = 130
 @click.option(
     "--web",
     is_flag=True,
-    help="Show the leaderboard, the bots and the games in a browser, too.",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(1, 65535),
-    help="The port of --web. By default 8800, or a free one if that is in use.",
+    help="Write the leaderboard, the bots and the games as pages for a browser, too.",
 )
 @arena_options
 def ladder(
@@ -56,7 +56,6 @@ def ladder(
     games: int,
     extra: tuple[str, ...],
     web: bool,
-    port: int | None,
     options: ArenaOptions,
 ) -> int:
     """Play a rated ladder between the bots in DIR, and show the leaderboard.
@@ -69,8 +68,8 @@ def ladder(
     --fresh begins a new one.
 
     With --web the leaderboard, the rating of each bot over time, and the latest games
-    in the viewer are pages in your browser. They are read-only, and this machine alone
-    can open them. With --games the pages end with the command.
+    in the viewer are pages for your browser. The command prints their address; they are
+    files in DIR/.torres-ladder/pages, and stay when the command ends.
 
     Exit codes: 0 the ladder has its games, or runs without --games and was ended by
     Ctrl-C; 2 a bad argument; 130 Ctrl-C before the ladder had its --games.
@@ -100,13 +99,12 @@ def ladder(
     )
     if options.level == "none" and not options.as_json:
         errors.print("no sandbox: play only bots that you trust")
-    with local.opened(fresh=options.fresh), ExitStack() as pages:
-        if web or port is not None:
-            # Imported only now, so that the command starts quickly without pages.
-            ladder_web = import_module("torres.cli.ladder_web")
-            address = pages.enter_context(ladder_web.serving(local, port))
-            errors.print(f"The pages are at {address}")
-        interrupted = _run(local, options, games, errors)
+    with local.opened(fresh=options.fresh):
+        pages = ladder_pages.LadderPages(local) if web else None
+        if pages is not None:
+            pages.write()
+            errors.print(f"The pages are at {pages.address}", soft_wrap=True)
+        interrupted = _run(local, options, games, errors, pages)
     if options.as_json:
         rows = [asdict(row) for row in local.leaderboard()]
         click.echo(json.dumps({"games": local.games, "leaderboard": rows}))
@@ -116,7 +114,11 @@ def ladder(
 
 
 def _run(
-    local: LocalLadder, options: ArenaOptions, games: int, errors: Console
+    local: LocalLadder,
+    options: ArenaOptions,
+    games: int,
+    errors: Console,
+    pages: "ladder_pages.LadderPages | None",
 ) -> bool:
     """Play until the ladder has its games. Return True if the user ended it before."""
     settings = PoolSettings(
@@ -143,13 +145,22 @@ def _run(
                 local.start_games(pool, games)
                 for result in pool.wait(SCAN_S):
                     local.finish(result)
-                if shown:
-                    live.update(_table(local), refresh=True)
+                _show(local, live if shown else None, pages)
     except KeyboardInterrupt:
         return True
     finally:
         live.stop()
     return False
+
+
+def _show(
+    local: LocalLadder, live: Live | None, pages: "ladder_pages.LadderPages | None"
+) -> None:
+    """Show the ladder as it is now, in the terminal and in the browser."""
+    if live is not None:
+        live.update(_table(local), refresh=True)
+    if pages is not None:
+        pages.write()
 
 
 def _table(local: LocalLadder) -> Table:

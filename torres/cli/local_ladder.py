@@ -17,7 +17,6 @@ from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
 from random import Random
-from threading import RLock
 from typing import Any, NamedTuple
 
 import click
@@ -115,7 +114,6 @@ class PlayedRow:
 class LocalLadder:
     """The state of a local ladder: bots, ledger, matchmaker and open games.
 
-    ``lock`` is held while an entry is folded, for threads that show the ladder.
     ``extra`` are bots that are not in the folder, such as house bots. ``say`` gets a
     line of text about each bot that joins, changes, leaves, or cannot play.
     """
@@ -138,7 +136,6 @@ class LocalLadder:
         self.state = LedgerState()
         self.bots: dict[str, LadderBot] = {}
         self.games = 0
-        self.lock = RLock()
         self.history: dict[int, list[SkillPoint]] = {}
         """The skill of each bot after each entry that changed it."""
         self.latest: deque[PlayedRow] = deque(maxlen=MAX_REPLAYS)
@@ -242,10 +239,7 @@ class LocalLadder:
 
     def _fold(self, document: dict[str, Any]) -> None:
         """Apply one entry to the ratings, the pages, and the matchmaker's memory."""
-        with self.lock:
-            self._fold_locked(EntryKind(document["kind"]), document)
-
-    def _fold_locked(self, kind: EntryKind, document: dict[str, Any]) -> None:
+        kind = EntryKind(document["kind"])
         inputs = document["inputs"]
         seq = next(self._seqs)
         for change in step(self.state, LedgerLine(seq, kind, inputs)):
