@@ -6,11 +6,14 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 SERVER_PACKAGES = {"django", "djangorestframework", "celery", "psycopg", "redis"}
+MAX_WHEEL_BYTES = 3 << 20
+MAX_INSTALLED_BYTES = 45 << 20
 TOURNAMENT = """
 name = "Two bots"
 bots = "bots"
@@ -38,19 +41,66 @@ def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty environment into which the built wheel was installed."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the built wheel, without the compiled engine."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     built = run(*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT)
     assert built.returncode == 0, built.stderr
     (wheel,) = folder.glob("*.whl")
-    home = folder / "venv"
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def home(wheel: Path) -> Path:
+    """Return an empty environment into which the built wheel was installed."""
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    home = wheel.parent / "venv"
     venv.create(home, symlinks=True)
     pip += ["--python", home / "bin" / "python"]
     done = run(*pip, "install", "-c", ROOT / "constraints.txt", wheel)
     assert done.returncode == 0, done.stderr
     return home
+
+
+def test_the_wheel_holds_the_engine_and_torres_only(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        folders = {name.split("/")[0] for name in archive.namelist()}
+
+    assert {name for name in folders if not name.endswith(".dist-info")} == {
+        "engine",
+        "torres",
+    }
+    assert wheel.stat().st_size <= MAX_WHEEL_BYTES
+
+
+def test_the_installation_is_small(home: Path) -> None:
+    files = [path for path in (home / "lib").rglob("*") if path.is_file()]
+
+    assert sum(path.stat().st_size for path in files) <= MAX_INSTALLED_BYTES
+
+
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [
+        (["render", "game.json", "--output", "game.png"], "pictures"),
+        (["audit", "http://127.0.0.1:9"], "audit"),
+        (["verify", "game.json", "--receipt", "r", "--key", "k"], "audit"),
+        (["selfplay", "house:random", "house:random", "--out", "data"], "env"),
+    ],
+)
+def test_a_command_names_the_extra_that_it_needs(
+    home: Path, tmp_path: Path, words: list[str], extra: str
+) -> None:
+    torres = home / "bin" / "torres"
+    played = ("play", "house:random", "house:random", "--replay", "game.json")
+    assert run(torres, *played, cwd=tmp_path).returncode == 0
+
+    done = run(torres, *words, cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert f"pip install 'torres-ladder[{extra}]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_no_server_package_is_installed(home: Path) -> None:
@@ -91,6 +141,9 @@ def test_every_command_of_a_bot_author_works(home: Path, tmp_path: Path) -> None
     assert works("verify", "game.json") == "game.json: valid\n"
     assert json.loads(works("trace", "game.json").splitlines()[-1])["over"] is True
     assert works("show", "game.json")
+    works("render", "game.json", "--output", "game.svg")
+    works("new", "python", "first")
+    assert " 0 faults" in works("check", "first", "--seats", 2)
     assert "yucata" in works("rulesets")
     assert "banker" in works("tournament", "cup.toml")
     doctor = run(torres, "doctor", cwd=tmp_path)
