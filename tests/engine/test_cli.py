@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from engine.editions import PRESETS
 from engine.rulesets import SWITCHES
 from tests.engine.test_replays import record
-from torres.cli import replays
+from torres.cli import replay_files, replays
 from torres.cli.replay_files import printable
 from torres.cli.replays import show, trace, verify
 from torres.cli.rulesets import rulesets
@@ -78,7 +78,7 @@ def test_json_that_is_no_replay_is_invalid(tmp_path: Path) -> None:
 
 
 def test_a_file_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replays, "MAX_BYTES", 1000)
+    monkeypatch.setattr(replay_files, "MAX_BYTES", 1000)
 
     assert run(verify, "/dev/zero").exit_code == 2
 
