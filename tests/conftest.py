@@ -152,6 +152,15 @@ def own_slots() -> None:
     os.environ["TORRES_SLOT_UIDS"] = f"{first}-{first + 49}"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _usual_priority() -> Iterator[None]:
+    """Let no command that tests call here lower the priority of all later tests."""
+    lower = os.nice
+    os.nice = lambda _: lower(0)
+    yield
+    os.nice = lower
+
+
 def part_missing(why: str) -> None:
     """Skip the test. Fail instead if CI requires all parts of the machine."""
     if os.environ.get("TESTS_REQUIRE_ALL") == "1":

@@ -51,6 +51,7 @@ def game_parameters() -> list[object]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bot", "ruleset", "seats"), game_parameters())
 def test_a_house_bot_plays_without_a_forfeit(
     bot: str, ruleset: str, seats: int, none

@@ -17,6 +17,7 @@ def report(done) -> dict[str, object]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_better_bot_is_found_to_be_better(torres, tmp_path: Path) -> None:
     shown = torres("compare", "house:random", "house:greedy")
     stored = torres("compare", "house:random", "house:greedy", "--json")
@@ -32,6 +33,7 @@ def test_a_better_bot_is_found_to_be_better(torres, tmp_path: Path) -> None:
     assert result["e_value"]["better"] > 20
 
 
+@pytest.mark.slow
 def test_a_worse_bot_is_found_to_be_worse(torres, tmp_path: Path) -> None:
     result = report(torres("compare", "house:greedy", "house:random", "--json"))
 
@@ -96,6 +98,7 @@ def test_the_number_of_workers_does_not_change_the_verdict(torres) -> None:
     assert one == two
 
 
+@pytest.mark.slow
 def test_an_interrupted_test_continues(torres, running, tmp_path: Path) -> None:
     args = ("compare", "house:random", "house:random", "--bounds", "0,150", "--json")
     whole = report(torres(*args, "--state", "whole"))

@@ -109,6 +109,7 @@ def test_two_workers_give_the_same_results_in_the_same_order_as_one(
         assert moves("one", number) == moves("two", number)
 
 
+@pytest.mark.slow
 def test_an_interrupted_match_continues_and_leaves_no_process(
     torres, running, tmp_path: Path
 ) -> None:

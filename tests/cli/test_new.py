@@ -129,6 +129,7 @@ def test_a_kit_has_no_findings(kit: tuple[str, Path], none: Sandbox) -> None:
     assert [game.form for game in result.games] == forms
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", house_bots())
 def test_a_house_bot_has_no_findings(name: str, torres) -> None:
     done = torres("check", f"house:{name}", "--seats", 3, "--json", "--jobs", 2)
@@ -152,6 +153,7 @@ def games_of(name: str, folder: Path, sandbox: Sandbox, forms: list[GameForm]) -
         assert game.seen.answers > 0
 
 
+@pytest.mark.slow
 def test_a_kit_plays_every_ruleset(kit: tuple[str, Path], none: Sandbox) -> None:
     every = every_form(FAST)
     shift = NAMES.index(kit[0])

@@ -111,6 +111,7 @@ def test_a_login_is_private_and_a_wrong_token_is_refused(
     assert "not logged in" in torres("status").stderr
 
 
+@pytest.mark.slow
 def test_a_submitted_bot_is_followed_to_its_first_rated_game(
     torres: Run, tmp_path: Path
 ) -> None:
@@ -133,6 +134,7 @@ def test_a_submitted_bot_is_followed_to_its_first_rated_game(
     assert json.loads(again.stdout)["submission"]["number"] == 1
 
 
+@pytest.mark.slow
 def test_an_owner_takes_a_bot_off_a_ladder_and_back(
     torres: Run, tmp_path: Path
 ) -> None:
@@ -209,6 +211,7 @@ def house_games(files: list[Path]) -> Iterator[tuple[Path, Any, int, str]]:
             yield file, replay, seat, name
 
 
+@pytest.mark.slow
 def test_server_games_are_reproduced_and_a_changed_bot_differs(
     torres: Run, service: dict[str, str], tmp_path: Path
 ) -> None:

@@ -142,6 +142,7 @@ def test_it_goes_on_after_any_part(games, root, monkeypatch, killed_after):
     assert write_dataset(root, DAY) == folder
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_it_goes_on_after_kill_9(games, root):
     command = [sys.executable, "manage.py", "dataset", str(root)]

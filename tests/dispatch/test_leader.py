@@ -51,6 +51,7 @@ def wait_for_holder(url: str, *, other_than: set[int]) -> set[int]:
     raise AssertionError("no dispatcher holds the lock")
 
 
+@pytest.mark.slow
 @pytest.mark.servers
 def test_a_dispatcher_whose_lock_is_lost_stops_leading(
     server: servers.Postgres, tmp_path: Path

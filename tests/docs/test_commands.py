@@ -99,6 +99,7 @@ def prepare_first_bot(folder: Path, line: str) -> None:
         subprocess.run(new, cwd=folder, check=True, capture_output=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "line"), TORRES)
 def test_a_torres_command_runs(page: str, line: str, author_folder: Path) -> None:
     words = line if line.startswith(".venv") else f".venv/bin/{line}"

@@ -109,6 +109,7 @@ def service(tmp_path: Path) -> Iterator[RunningService]:
         process.communicate(timeout=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/api.md"])
 def test_every_recipe_works(page: str, service: RunningService) -> None:
     lines = [line for line in commands(ROOT / page) if re.match(r"curl|zip ", line)]

@@ -44,6 +44,7 @@ WITHOUT_DATABASE = ["replays", "pairing", "trueskill", "sprt", "simulation", "fi
 SELECTED = "not ten_thousand and not challenge and not is_held_back"
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.skipif(
     os.environ.get("DATABASE_URL", "").startswith("postgres"),

@@ -245,6 +245,7 @@ def test_nothing_of_opentelemetry_is_imported_while_traces_are_off(
     assert manage(home, "shell", "-v0", "--no-imports", "-c", USE_EVERYTHING) == "[]\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "variables",
     [

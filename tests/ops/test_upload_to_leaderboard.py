@@ -124,6 +124,7 @@ def until(question, service: JourneyService):
     raise AssertionError(service.log())
 
 
+@pytest.mark.slow
 def test_a_bot_goes_from_upload_to_leaderboard_on_two_workers(tmp_path: Path) -> None:
     with ExitStack() as stack:
         # Not in pytest's own folder, which the user postgres cannot enter.

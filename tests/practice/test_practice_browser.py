@@ -11,7 +11,11 @@ from ladder.extras.practice.models import PracticeGame, PracticeStatus
 from tests import browser, factories as rows
 from tests.practice import factories
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+]
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ MAX_WRONG = 6
 """With a rate of 5 % for both searches, more than 6 of 60 happen in 3 % of cases."""
 
 
+@pytest.mark.slow
 def test_reports_on_honest_seasons_are_empty():
     """Bots differ in style, and new versions are sometimes worse."""
     wrong = 0

@@ -231,6 +231,7 @@ def test_waiting_counts_for_at_most_a_multiple_of_the_cpu_time(
     assert max(answer.ms for answer in charges) > 200
 
 
+@pytest.mark.slow
 def test_unseen_waits_of_ended_threads_are_never_the_bot_s_fault(
     full, busy_loops
 ) -> None:

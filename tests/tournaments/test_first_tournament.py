@@ -174,6 +174,7 @@ def slugs(file: str) -> list[str]:
     return [f"house-{name}" for name in names]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES.values(), ids=list(FILES))
 @pytest.mark.parametrize("entrance", ["form", "rest", "file"])
 def test_a_new_organiser_finishes_each_example(

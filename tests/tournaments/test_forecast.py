@@ -69,6 +69,7 @@ def counts(
     return max(f.key.round for f in matches), len(matches), games
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("document", CONFIGS, ids=str)
 def test_the_forecast_agrees_with_the_schedule(

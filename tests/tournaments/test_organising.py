@@ -48,6 +48,7 @@ def entrance(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     return request.param(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d["format"])
 def test_a_new_organiser_finishes_a_tournament_of_each_format(
     entrance: Any, document: dict[str, Any]

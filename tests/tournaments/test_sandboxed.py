@@ -103,6 +103,7 @@ def kill_a_worker_in_a_game() -> None:
     assert attempts.reap() == [game.pk]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", FORMATS, ids=lambda c: str(c["format"]))
 def test_every_format_ends_whatever_breaks(config: dict[str, Any]) -> None:
     row = tournament(config)

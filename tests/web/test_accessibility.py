@@ -9,7 +9,11 @@ from playwright.sync_api import Browser, Page
 from tests import factories
 from tests.web import sitemap
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+]
 WCAG_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 RULES = {"type": "tag", "values": WCAG_TAGS}
 # All that the colours of a page decide. Other rules find the same in both schemes.
@@ -72,6 +76,7 @@ def violations_of_pages(page: Page, addresses: list[str]) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", "ana"])
 def test_no_page_with_hostile_texts_violates_wcag(
     chromium: Browser, live_server, data_dir, name: str
@@ -87,6 +92,7 @@ def test_no_page_with_hostile_texts_violates_wcag(
     assert violations_of_pages(page, shown) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", "olga"])
 def test_no_page_violates_wcag(
     chromium: Browser, live_server, data_dir, settings, name: str

@@ -80,6 +80,7 @@ def test_every_page_of_every_model_opens(operator: Client, full, model) -> None:
     assert operator.get(reverse(f"{name}_add")).status_code == (200 if may else 403)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_every_filter_of_every_list_works(operator: Client, full, model) -> None:
     address = reverse(

@@ -19,7 +19,11 @@ from tests.engine.factories import random_replay
 from tests.web.test_watching import begin, end, go_on
 from torres.cli.view import page_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+]
 
 
 def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:

@@ -7,7 +7,11 @@ from tests import factories
 from tests.web.test_accessibility import violations_everywhere
 from tests.web.test_watching import begin, end, go_on
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+]
 
 
 def test_the_board_of_the_home_page_follows_a_game(served_page: Page) -> None:

@@ -13,7 +13,11 @@ from ladder.ratings.selectors import validation_forms
 from tests import factories
 from tests.browser import opened
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+]
 KIT = Path("torres/kits/python/bot.py")
 
 

@@ -20,7 +20,11 @@ from tests.tournaments.factories import (
 )
 from tests.web.test_accessibility import violations_everywhere
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+]
 LINE = """([selector, side]) => {
     const style = getComputedStyle(document.querySelector(selector), side);
     const edge = side === "::before" ? "Top" : "Right";

@@ -30,10 +30,16 @@ class LinksAndAnchors(HTMLParser):
             self.links.append(str(values["href"]))
 
 
+PARSED: dict[str, LinksAndAnchors] = {}
+"""Pages that were read before: every page of the documentation links to the others."""
+
+
 def parse(browser, address: str) -> LinksAndAnchors:
-    answer = browser.get(address)
-    assert answer.status_code == 200, address
-    return LinksAndAnchors(answer.content.decode())
+    if address not in PARSED:
+        answer = browser.get(address)
+        assert answer.status_code == 200, address
+        PARSED[address] = LinksAndAnchors(answer.content.decode())
+    return PARSED[address]
 
 
 @pytest.mark.parametrize("name", docs.names())

@@ -92,6 +92,7 @@ def test_tournaments_that_can_be_entered_are_listed(visit: Visit, show: Show) ->
     assert "Tournaments now" not in home(visit)
 
 
+@pytest.mark.slow
 def test_the_home_page_weighs_little_and_needs_no_script(
     visit: Visit, show: Show
 ) -> None:
