@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pymerkle
 import pytest
 
+from tests.tlog.trees import tree_root
 from torres.tlog import merkle
 from torres.tlog.merkle import Frontier, leaf_hash, node_hash
 from torres.tlog.tiles import (
@@ -15,7 +16,6 @@ from torres.tlog.tiles import (
     pack_bundle,
     subtree_root,
     tile_path,
-    tiles_of,
     unpack_bundle,
 )
 
@@ -23,14 +23,14 @@ from torres.tlog.tiles import (
 def subproof(old: int, hashes: list[bytes], *, is_known: bool) -> list[bytes]:
     """SUBPROOF of RFC 6962, section 2.1.2, written as it stands there."""
     if old == len(hashes):
-        return [] if is_known else [merkle.tree_root(hashes)]
+        return [] if is_known else [tree_root(hashes)]
     power = 1
     while power * 2 < len(hashes):
         power *= 2
     left, right = hashes[:power], hashes[power:]
     if old <= power:
-        return [*subproof(old, left, is_known=is_known), merkle.tree_root(right)]
-    return [*subproof(old - power, right, is_known=False), merkle.tree_root(left)]
+        return [*subproof(old, left, is_known=is_known), tree_root(right)]
+    return [*subproof(old - power, right, is_known=False), tree_root(left)]
 
 
 SIZES = (1, 2, 3, 4, 7, 8, 13, 64, 100)
@@ -78,7 +78,7 @@ def their_tree(count: int) -> pymerkle.InmemoryTree:
 def test_roots_and_inclusion_proofs_are_those_of_pymerkle(size: int) -> None:
     theirs = their_tree(size)
     hashes = [leaf_hash(leaf) for leaf in leaves(size)]
-    root = merkle.tree_root(hashes)
+    root = tree_root(hashes)
     assert root == theirs.get_root()
     assert root == merkle.root_at(size, reader(hashes))
     for index in range(size):
@@ -93,10 +93,10 @@ def test_roots_and_inclusion_proofs_are_those_of_pymerkle(size: int) -> None:
 def test_consistency_is_that_of_pymerkle(new: int) -> None:
     theirs = their_tree(new)
     hashes = [leaf_hash(leaf) for leaf in leaves(new)]
-    new_root = merkle.tree_root(hashes)
+    new_root = tree_root(hashes)
     for old in range(1, new + 1):
         proof = merkle.consistency_proof(old, new, reader(hashes))
-        old_root = merkle.tree_root(hashes[:old])
+        old_root = tree_root(hashes[:old])
         assert old_root == theirs.get_root(old)
         assert merkle.is_consistent(old, old_root, new, new_root, proof)
         assert proof == subproof(old, hashes, is_known=True)
@@ -107,7 +107,7 @@ def test_a_changed_proof_proves_nothing(seed: int) -> None:
     rng = random.Random(seed)
     size = rng.randrange(2, 200)
     hashes = [leaf_hash(leaf) for leaf in leaves(size)]
-    root = merkle.tree_root(hashes)
+    root = tree_root(hashes)
     index = rng.randrange(size)
     proof = merkle.inclusion_proof(index, size, reader(hashes))
     other = (index + 1) % size
@@ -129,14 +129,14 @@ def test_a_tree_that_does_not_begin_with_the_old_one_is_found(seed: int) -> None
     hashes = [leaf_hash(leaf) for leaf in leaves(new)]
     forked = list(hashes)
     forked[rng.randrange(old)] = rng.randbytes(32)
-    old_root = merkle.tree_root(hashes[:old])
-    forked_root = merkle.tree_root(forked)
+    old_root = tree_root(hashes[:old])
+    forked_root = tree_root(forked)
     proof = merkle.consistency_proof(old, new, reader(forked))
     assert not merkle.is_consistent(old, old_root, new, forked_root, proof)
     assert not merkle.is_consistent(new, forked_root, old, old_root, [])
     honest = merkle.consistency_proof(old, new, reader(hashes))
     assert not merkle.is_consistent(old, old_root, new, forked_root, honest)
-    root = merkle.tree_root(hashes)
+    root = tree_root(hashes)
     assert not merkle.is_consistent(old, old_root, new, root, [*honest, root])
     assert not merkle.is_consistent(old, old_root, new, root, [])
 
@@ -156,27 +156,15 @@ def test_a_frontier_is_stored_and_grows_on() -> None:
 def test_proofs_from_tiles_are_the_same(size: int) -> None:
     hashes = [leaf_hash(leaf) for leaf in leaves(size)]
     tree = tiles(hashes)
-    root = merkle.tree_root(hashes)
+    root = tree_root(hashes)
     assert merkle.root_at(size, tree.node) == root
     for index in (0, size // 2, size - 1):
         proof = merkle.inclusion_proof(index, size, tree.node)
         assert merkle.includes(root, size, index, hashes[index], proof)
     old = max(1, size // 3)
     proof = merkle.consistency_proof(old, size, tree.node)
-    old_root = merkle.tree_root(hashes[:old])
+    old_root = tree_root(hashes[:old])
     assert merkle.is_consistent(old, old_root, size, root, proof)
-
-
-def test_the_tiles_of_the_specification() -> None:
-    """C2SP tlog-tiles gives these examples."""
-    assert tile_path(0, 1234067) == "tile/0/x001/x234/067"
-    assert tile_path("entries", 0, 7) == "tile/entries/000.p/7"
-    assert tiles_of(70_000) == [
-        TileAddress(0, 273, 112),
-        TileAddress(1, 1, 17),
-        TileAddress(2, 0, 1),
-    ]
-    assert tiles_of(256) == [TileAddress(1, 0, 1)]
 
 
 def test_bundles() -> None:
@@ -190,3 +178,9 @@ def test_bundles() -> None:
 def test_hashes_of_leaves_and_nodes_differ() -> None:
     left, right = leaf_hash(b"a"), leaf_hash(b"b")
     assert leaf_hash(left + right) != node_hash(left, right)
+
+
+def test_the_paths_of_tiles_are_those_of_the_specification() -> None:
+    """C2SP tlog-tiles gives these examples."""
+    assert tile_path(0, 1234067) == "tile/0/x001/x234/067"
+    assert tile_path("entries", 0, 7) == "tile/entries/000.p/7"

@@ -7,6 +7,7 @@ from base64 import b64encode
 
 import pytest
 
+from tests.tlog.trees import tree_root
 from torres.tlog import merkle
 from torres.tlog.checkpoints import TreeHead, open_checkpoint, parse_head
 from torres.tlog.notes import (
@@ -26,7 +27,7 @@ KEY = SigningKey(ORIGIN, bytes(range(32)))
 WITNESS = SigningKey("witness.example.org", bytes(range(32, 64)), COSIGNATURE)
 LEAVES = [f"leaf {number}" for number in range(21)]
 HASHES = [merkle.leaf_hash(leaf.encode()) for leaf in LEAVES]
-HEAD = TreeHead(ORIGIN, len(LEAVES), merkle.tree_root(HASHES))
+HEAD = TreeHead(ORIGIN, len(LEAVES), tree_root(HASHES))
 CHECKPOINT = str(SignedNote(HEAD.text(), [KEY.sign(HEAD.text())]))
 
 PETER = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW\n"  # a vkey
@@ -132,7 +133,7 @@ def test_keys_survive_as_text() -> None:
 
 def receipt(index: int = 5) -> Receipt:
     def node(level: int, k: int) -> bytes:
-        return merkle.tree_root(HASHES[k << level : (k + 1) << level])
+        return tree_root(HASHES[k << level : (k + 1) << level])
 
     proof = merkle.inclusion_proof(index, len(HASHES), node)
     return Receipt(index, proof, CHECKPOINT, {"leaf": LEAVES[index]})

@@ -5,7 +5,7 @@ tree with a given root. A consistency proof shows that a tree begins with all le
 an older one, so nothing was changed or removed in between.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -64,14 +64,6 @@ class Frontier:
             raise ValueError(f"these are not the subtrees of a tree of {size} leaves")
         starts = range(0, len(data), HASH_BYTES)
         return cls(size, [data[start : start + HASH_BYTES] for start in starts])
-
-
-def tree_root(leaves: Iterable[bytes]) -> bytes:
-    """Return the root of a tree with these hashes of leaves."""
-    frontier = Frontier()
-    for leaf in leaves:
-        frontier.append(leaf)
-    return frontier.root()
 
 
 def root_at(size: int, node: ReadNode) -> bytes:

@@ -45,18 +45,6 @@ def tile_path(level: int | str, index: int, width: int = TILE_WIDTH) -> str:
     return f"tile/{level}/{name}{partial}"
 
 
-def tiles_of(size: int) -> list[TileAddress]:
-    """List the tiles at the right edge of a tree: one for each level, if not empty."""
-    tiles = []
-    level = 0
-    while count := size >> (TILE_HEIGHT * level):
-        index, width = divmod(count, TILE_WIDTH)
-        if width:
-            tiles.append(TileAddress(level, index, width))
-        level += 1
-    return tiles
-
-
 def subtree_root(hashes: bytes) -> bytes:
     """Return the root of a subtree whose leaves are these hashes, 2**n of them."""
     row = [hashes[i : i + HASH_BYTES] for i in range(0, len(hashes), HASH_BYTES)]

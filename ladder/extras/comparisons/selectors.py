@@ -64,10 +64,6 @@ def previous_version(bot: Bot) -> Submission | None:
     return retired.order_by("-ready_at", "-number").first()
 
 
-def planned_games(comparison: VersionComparison) -> int:
-    return GAMES * comparison.blocks.count()
-
-
 def open_games() -> int:
     """Count all games of the service that are scheduled or running."""
     return Game.objects.filter(status__in=OPEN).count()
