@@ -549,6 +549,8 @@ LOGGING = {
         "django.server": {"handlers": [], "level": "WARNING", "propagate": True},
         # It warns again and again that the in-memory broker has no host.
         "kombu.connection": {"level": "ERROR"},
+        # It warns of each request that is no HTTP.
+        "uvicorn.error": {"level": "ERROR"},
         # They warn of each try to reach a collector, `ladder.common.trace_export` once
         # a minute.
         "opentelemetry.exporter": {"level": "CRITICAL"},

@@ -1,6 +1,6 @@
 """Logs for operators: one JSON line for each event, on stderr.
 
-Records of other libraries (Django, Celery, waitress) become the same lines, and so do
+Records of other libraries (Django, Celery, uvicorn) become the same lines, and so do
 failures of threads and commands. Bodies, queries and tokens of requests are not logged.
 """
 

@@ -118,6 +118,13 @@ def cursor_class() -> type[psycopg.Cursor[Any]]:
     return psycopg.Cursor if writer is None else writer.cursor_class()
 
 
+def close() -> None:
+    """Send the last spans, which otherwise happens when the interpreter ends."""
+    for writer in _writers:
+        if writer is not None:
+            writer.close()
+
+
 def _writer() -> "TraceWriter | None":
     if not settings.TRACES:
         return None

@@ -32,12 +32,12 @@ from torres.common.errors import TooMany
 from torres.common.moments import parse_moment
 
 # The web server holds up to 16 MiB of a response for a slow reader. A longer one would
-# occupy a thread until the reader has read it.
+# occupy the slot of its export until the reader has read it.
 MAX_PART_BYTES = 12 << 20
 MAX_PART_S = 60.0
 BATCH_BYTES = 64 << 10
 MAX_EXPORTS = 3
-"""The exports that one process sends at a time; the web server has 8 threads."""
+"""The exports that one process computes at a time; the web server has 8 threads."""
 RETRY_S = 2
 MAX_ID_DIGITS = 18
 ZSTD_LEVEL = 6

@@ -1,4 +1,4 @@
-"""Streams of running games, from a real web server and its stream process."""
+"""Streams of running games, from a real web server."""
 
 from collections.abc import Iterator
 from http import HTTPStatus

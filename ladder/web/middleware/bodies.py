@@ -66,9 +66,8 @@ def check_body(
     """Return the reason to refuse a body of `length` bytes; None if it is permitted.
 
     Only the upload of a user who is signed in may be large. The credentials are checked
-    now, because everybody can invent a cookie and then send the body. This may run in
-    the event loop of the web server, but only for a declared upload of more than
-    MAX_BODY_BYTES, and it costs one or two queries.
+    now, because everybody can invent a cookie and then send the body. This costs one or
+    two queries, but only for a declared upload of more than MAX_BODY_BYTES.
     """
     if chunked:
         return Refusal(HTTPStatus.LENGTH_REQUIRED, "length-required", NO_LENGTH)
@@ -108,7 +107,7 @@ class BodyLimit:
         meta = request.META
         refusal = check_body(
             request.path_info,
-            _length(meta.get("CONTENT_LENGTH")),
+            length_of(meta.get("CONTENT_LENGTH")),
             chunked=bool(meta.get("HTTP_TRANSFER_ENCODING")),
             credentials=Credentials(
                 request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""),
@@ -120,7 +119,7 @@ class BodyLimit:
         return self._get_response(request)
 
 
-def _length(text: str | None) -> int:
+def length_of(text: str | None) -> int:
     """Return the declared length. A text that is not a number declares no body."""
     digits = text or ""
     return int(digits[:18]) if digits.isascii() and digits.isdigit() else 0

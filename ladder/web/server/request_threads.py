@@ -4,33 +4,47 @@ An upload is unpacked and stored for up to a second or more. Uploads that arrive
 together would occupy all threads, and every page would wait behind them.
 """
 
-from typing import Any
-
-from waitress.task import ThreadedTaskDispatcher
-
-from ladder.web.middleware import bodies
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, ParamSpec, TypeVar
 
 PAGE_THREADS = 8
 # Few, because an upload needs a processor. With more of them each would only take
 # longer, and the limits of the process that unpacks it include the waiting time.
 UPLOAD_THREADS = 3
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 class RequestThreads:
-    """Gives each request to a thread. waitress calls this its task dispatcher."""
+    """Runs functions in threads, in the order in which they arrive.
 
-    def __init__(self) -> None:
-        self._pages = ThreadedTaskDispatcher()
-        self._pages.set_thread_count(PAGE_THREADS)
-        self._uploads = ThreadedTaskDispatcher()
-        self._uploads.set_thread_count(UPLOAD_THREADS)
+    The process ends without waiting for them, unlike for those of ThreadPoolExecutor.
+    """
 
-    def add_task(self, channel: Any) -> None:
-        """Serve the first request of a connection when a thread is free."""
-        is_large = channel.requests[0].content_length > bodies.MAX_BODY_BYTES
-        (self._uploads if is_large else self._pages).add_task(channel)
+    def __init__(self, name: str, count: int) -> None:
+        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
+        for _ in range(count):
+            Thread(target=self._work, name=name, daemon=True).start()
 
-    def shutdown(self) -> None:
-        """End the threads after the requests that they serve now."""
-        for threads in (self._pages, self._uploads):
-            threads.shutdown()
+    async def run(
+        self, function: Callable[P, T], *args: P.args, **words: P.kwargs
+    ) -> T:
+        """Return what a function returns, or raise what it raises."""
+        future: Future[T] = Future()
+        self._calls.put((future, lambda: function(*args, **words)))
+        return await asyncio.wrap_future(future)
+
+    def _work(self) -> None:
+        while True:
+            future, call = self._calls.get()
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(call())
+                except BaseException as error:  # noqa: BLE001 -- the caller gets it
+                    future.set_exception(error)
+            del future, call  # a waiting thread keeps no response

@@ -11,7 +11,7 @@ from ladder.games import visibility as games
 from ladder.games.models import OPEN
 from ladder.web.api import problems
 from ladder.web.api.parameters import number
-from ladder.web.server.streams.request import HAND_OVER, StreamRequest, Topic
+from ladder.web.server.streams.request import OPEN_STREAM, StreamRequest, Topic
 from torres.common.errors import LadderError
 
 
@@ -52,15 +52,15 @@ class LiveStream(View):
 
 
 def stream(request: HttpRequest, wanted: StreamRequest) -> HttpResponse:
-    """Return the head of a stream. The stream process sends the rest."""
-    hand_over = request.META.get(HAND_OVER)
-    if hand_over is None:
+    """Return the head of a stream. The web server sends the rest."""
+    open_stream = request.META.get(OPEN_STREAM)
+    if open_stream is None:
         detail = (
             "This web server has no streams. Use 'manage.py serve', or ask for the"
             " present state with ordinary requests."
         )
         return problems.answer(request, 404, "no-streams", detail)
-    hand_over(wanted)
+    open_stream(wanted)
     return HttpResponse(
         content_type="text/event-stream; charset=utf-8",
         # The last one tells nginx to pass each message on at once.

@@ -8,8 +8,8 @@ from typing import Any
 
 from ladder.events import stream as outbox
 from ladder.web.server.streams import news
-from ladder.web.server.streams.connections import EventStream, message
 from ladder.web.server.streams.news import Reader
+from ladder.web.server.streams.open_streams import EventStream, message
 
 POLL_INTERVAL_S = 0.25
 # A stream with private events ends after this time. The client comes back with its

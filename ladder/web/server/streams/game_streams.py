@@ -8,7 +8,7 @@ from typing import Any
 
 from ladder.web.pages import ladder_pages
 from ladder.web.server.streams.boards import WatchedGame, update_all
-from ladder.web.server.streams.connections import EventStream, message
+from ladder.web.server.streams.open_streams import EventStream, message
 from ladder.web.server.streams.request import Topic
 
 POLL_INTERVAL_S = 0.5

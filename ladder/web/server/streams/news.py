@@ -6,7 +6,7 @@ from ladder.events import stream
 from ladder.events.documents import document
 from ladder.events.stream import EventRow
 from ladder.events.visibility import may_see
-from ladder.web.server.streams.connections import message
+from ladder.web.server.streams.open_streams import message
 from ladder.web.server.streams.request import StreamRequest, Viewer
 
 READ_AT_ONCE = 500
