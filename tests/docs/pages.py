@@ -1,17 +1,46 @@
-"""Pages whose steps build on each other, followed as a reader follows them."""
+"""The pages of this repository: their files, names and links, and steps to follow."""
 
 import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from urllib.parse import urldefrag
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[2]
 PAGES_FOLLOWED = {name: ROOT / f"docs/{name}.md" for name in ("tutorial", "training")}
 SAVE = "Save this as `"
+PARSER = MarkdownIt("commonmark").enable("table")
+
+
+def files(*suffixes: str) -> list[Path]:
+    """Return the files of the repository that end with one of these suffixes."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    paths = [ROOT / name for name in listed]
+    return [path for path in paths if path.suffix in suffixes and path.is_file()]
+
+
+def codes(tokens: Iterable[Token]) -> list[str]:
+    """Return the texts in backquotes, without blocks of code."""
+    children = [child for token in tokens for child in token.children or ()]
+    return [child.content for child in children if child.type == "code_inline"]
+
+
+def links(tokens: Iterable[Token]) -> list[str]:
+    """Return the addresses of all links, without fragments."""
+    children = [child for token in tokens for child in token.children or ()]
+    found = [str(child.attrs["href"]) for child in children if "href" in child.attrs]
+    return [urldefrag(address).url for address in found]
 
 
 def steps(page: Path) -> list[tuple[str, str]]:

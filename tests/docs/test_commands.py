@@ -13,21 +13,12 @@ from django.core.management import get_commands, load_command_class
 from markdown_it import MarkdownIt
 
 import engine
-from tests.docs.pages import PAGES_FOLLOWED
+from tests.docs.pages import PAGES_FOLLOWED, PARSER, codes, files
 from torres.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    # The steps of these pages need each other; tests of their own follow them.
-    *sorted(set((ROOT / "docs").glob("*.md")) - set(PAGES_FOLLOWED.values())),
-    *sorted((ROOT / "engine").glob("*.md")),
-    *sorted((ROOT / "ladder").rglob("*.md")),
-    *sorted((ROOT / "torres").rglob("*.md")),
-    *sorted((ROOT / "deploy").glob("*.md")),
-    *sorted((ROOT / "tests").rglob("*.md")),
-]
+# The steps of some pages need each other; tests of their own follow them.
+PAGES = sorted(set(files(".md")) - set(PAGES_FOLLOWED.values()))
 MANAGE = re.compile(r"(?:^|[\s/])python3? manage\.py (.*)")
 SMALLEST_BOT = re.search(
     r"```python\n(.*?)```", (ROOT / "docs/protocol.md").read_text(), re.DOTALL
@@ -68,6 +59,16 @@ TORRES = [
 FOR_A_LADDER = [(page, found[2]) for page, line in ALL if (found := REMOTE.match(line))]
 MANAGEMENT = [(page, found[1]) for page, line in ALL if (found := MANAGE.search(line))]
 TARGETS = [(page, found[1]) for page, line in ALL if (found := TARGET.match(line))]
+# Decisions and the changelog describe the past: their commands may be gone.
+IN_SENTENCES = [
+    (page.relative_to(ROOT).as_posix(), code)
+    for page in sorted(files(".md"))
+    if page.name != "CHANGELOG.md" and page.parent.name != "decisions"
+    for code in codes(PARSER.parse(page.read_text()))
+]
+NAMED = re.compile(
+    r"(?:\.venv/bin/)?(?:python )?(torres|manage\.py|make) ([a-z][\w-]+)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +147,20 @@ def test_a_make_target_exists(page: str, target: str) -> None:
     makefile = (ROOT / "Makefile").read_text()
 
     assert re.search(rf"^{target}:", makefile, re.MULTILINE), page
+
+
+def test_the_commands_that_sentences_name_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    known = {
+        "torres": set(COMMANDS),
+        "manage.py": set(get_commands()),
+        "make": set(re.findall(r"^([\w-]+):", makefile, re.MULTILINE)),
+    }
+    named = [
+        (page, code, found[2] in known[found[1]])
+        for page, code in IN_SENTENCES
+        if (found := NAMED.match(code))
+    ]
+
+    assert len(named) > 100
+    assert [(page, code) for page, code, exists in named if not exists] == []

@@ -2,11 +2,12 @@
 
 import ast
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.docs import pages
 
 ROOT = Path(__file__).parents[2]
 PROSE = {".py", ".pxd", ".md", ".html", ".js", ".css", ".toml", ".sh", ".yaml"}
@@ -36,19 +37,7 @@ FOREIGN = re.compile(r"\b(research|reviews)/\w+|\bDECISIONS(\.md| \d)|\bissue \d
 
 
 def files(*suffixes: str) -> list[Path]:
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
-    paths = [ROOT / name for name in listed]
-    return [
-        path
-        for path in paths
-        if path.suffix in suffixes and path.is_file() and path.resolve() != HERE
-    ]
+    return [path for path in pages.files(*suffixes) if path.resolve() != HERE]
 
 
 def docstrings(path: Path) -> Iterator[tuple[ast.AST, str]]:
