@@ -80,10 +80,10 @@ class SeasonFold:
         ratings again, since the season was read.
         """
         voids = Entry.objects.filter(season=self.season, kind=EntryKind.VOID)
-        rebuilds = Season.objects.filter(pk=self.season.pk).values_list("rebuilds")
-        if voids.filter(seq__gt=self.season.head).exists() or rebuilds.get() != (
-            self.season.rebuilds,
-        ):
+        if voids.filter(seq__gt=self.season.head).exists():
+            raise LedgerConflict
+        season = Season.objects.only("rebuilds").get(pk=self.season.pk)
+        if season.rebuilds != self.season.rebuilds:
             raise LedgerConflict
         self._fold(head, save=False)
 

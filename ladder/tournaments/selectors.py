@@ -95,7 +95,10 @@ def fixture_records(
     seats = FixtureSeat.objects.filter(entrant__tournament=tournament).order_by()
     rows = seats.values_list("fixture_id", "number", "entrant_id", "points", "score")
     # Columns and slices, because to make a list of each seat takes twice as long.
-    columns = list(zip(*sorted(_plain(rows)), strict=True)) or [()] * 5
+    seats_in_order = sorted(_plain(rows))
+    columns: list[tuple[Any, ...]] = [(), (), (), (), ()]
+    if seats_in_order:
+        columns = list(zip(*seats_in_order, strict=True))
     owners, _, entrants, points, scores = columns
     sizes = Counter(owners)
     records = {}
