@@ -1,11 +1,11 @@
 """Evaluate positions by games of a strong policy: the base of turning points and luck.
 
 A game from a position is played to its end. Before each such game, the cards of the
-decks whose place no seat knows are shuffled, so that the mean over many games is what a
-position is worth before the next cards are drawn. Hands are the real ones: an analyst
+decks whose place no seat knows are shuffled, so that the mean over many games is the
+worth of a position before the next cards are drawn. Hands are the real ones: an analyst
 sees more than a seat. All seats play alike: the best whole turn of a narrow beam
-(`TurnSearch`), with the evaluation of the house bot `master`. docs/analysis.md says
-what the figures mean, and how well they predict results.
+(`TurnSearch`), with the evaluation of the house bot `master`. docs/analysis.md
+explains the figures, and how well they predict results.
 """
 
 import math

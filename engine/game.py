@@ -1,6 +1,6 @@
 """A game that is played with the action strings of docs/contract.md.
 
-This thin layer over the kernel adds what concerns seats and strings: forfeits, the log
+This thin layer over the kernel adds strings and forfeits: the actions of seats, the log
 of events, the prescribed answers of forfeited seats, and the result (docs/contract.md,
 sections 3 to 6). It knows nothing of players, clocks or files.
 """

@@ -1,4 +1,4 @@
-"""The luck of purchases: what the cards that a seat drew were worth to it.
+"""The luck of purchases: the worth of the cards that a seat drew.
 
 The luck of a purchase is the lead of the seat after the real draw minus its lead after
 the same purchase from a shuffled deck, both as means of games of a strong policy. So

@@ -2,7 +2,7 @@
 
 The module is used only for actions that the kernel has already refused. It decides
 nothing: it returns the first condition that fails, and uses the board's own methods if
-the board has one for the condition. Rules and rulings (D-…) are those of docs/rules.md.
+the board has one for the condition. docs/rules.md has the rules and rulings (D-…).
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """The analysis of a finished game: its course, turning points, luck, and what if.
 
 The course is the outlook (`analysis.Outlook`) before each turn. Each turn is compared
-with the next one: what it changed is its swing, which is partly the decision of the
-seat, partly what it drew, and partly noise. The largest swings that exceed the noise
+with the next one: the change is its swing, which is partly the decision of the seat,
+partly the drawn cards, and partly noise. The largest swings that exceed the noise
 are the turning points. All figures are computed the same again for the same replay.
 """
 

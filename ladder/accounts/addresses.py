@@ -1,4 +1,4 @@
-"""The addresses of e-mail of users.
+"""The e-mail addresses of users.
 
 `User.email` is an address that its owner has confirmed, or that an operator has set. An
 address that waits for its confirmation is stored nowhere: it is in the signed link.

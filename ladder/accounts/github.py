@@ -2,9 +2,9 @@
 
 GitHub is a second way into an account of this service, and never the only one: a person
 who signs up with it also chooses a password. So names, invitations, deletion and the
-rules of passwords are the same for everybody (decision 109).
+rules of passwords are the same for all users (decision 109).
 
-The flow is that of RFC 6749, section 4.1, with PKCE (RFC 7636). It asks for no scope,
+The flow follows RFC 6749, section 4.1, with PKCE (RFC 7636). It asks for no scope,
 because the public profile is enough.
 """
 

@@ -1,8 +1,8 @@
 """Mail to users. A request never waits for the mail server, and never fails by it.
 
 Each message has a short-lived thread of its own. A message that cannot be sent is lost:
-the log says so, and its recipient asks again. So an answer tells nobody whether there
-was a message to send.
+the log says so, and its recipient asks again. So an answer does not
+reveal whether there was a message to send.
 """
 
 import hashlib

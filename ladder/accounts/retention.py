@@ -1,4 +1,4 @@
-"""Retention rules of accounts: what has expired is deleted in time."""
+"""Retention rules of accounts: expired rows are deleted in time."""
 
 from datetime import timedelta
 

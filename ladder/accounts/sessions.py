@@ -1,7 +1,7 @@
 """Sessions that were opened with a token. They end with that token.
 
 Such a session permits no more than its token: `TokenSessions` restricts its user, and
-`ladder.web.api.token_scopes` refuses what the token does not permit.
+`ladder.web.api.token_scopes` refuses requests that the token does not permit.
 """
 
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The names of bots. No two look the same, and none looks like that of a house bot."""
+"""The names of bots. No two look the same, and none imitates a house bot."""
 
 import unicodedata
 

@@ -1,9 +1,9 @@
 """The validation of a submission: the bot is built and plays a game of each form.
 
-The forms are those of the ladders that the bot joins; the caller passes them. The bot
+Each ladder that the bot joins has a form; the caller passes the forms. The bot
 plays in one seat, against players of this process (`torres.checking`).
 
-The results are a report for everybody and a log for the owner. If the service itself
+The results are a public report and a log for the owner. If the service itself
 fails, the submission is not to blame: it waits and is validated again. A validation may
 be delivered twice, and its process may be killed at any point.
 """

@@ -1,10 +1,10 @@
 """The environment variables of the service: read, checked, and refused all at once.
 
-`ladder.settings` reads each variable through an `Environment`, which collects what is
-wrong. `refuse_mistakes` then ends the start of every process with all mistakes, and it
-refuses names with TORRES_ that nobody reads, because a mistyped name would have no
-effect without a word. A setting is known because the settings read it: a new one needs
-no entry here, unless its values have closer bounds than DEFAULT_BOUNDS.
+`ladder.settings` reads each variable through an `Environment`, which collects all
+mistakes. `refuse_mistakes` then ends the start of every process with all mistakes, and
+it refuses names with TORRES_ that no setting reads, because a mistyped name would have
+no effect without a word. A setting is known because the settings read it: a new one
+needs no entry here, unless its values have closer bounds than DEFAULT_BOUNDS.
 """
 
 import builtins

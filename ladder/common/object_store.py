@@ -1,6 +1,6 @@
 """Uploads in an object store that speaks the protocol of S3, instead of in a folder.
 
-The keys to the store are those of every program of AWS: AWS_ACCESS_KEY_ID and
+The keys come from the same places as in every program of AWS: AWS_ACCESS_KEY_ID and
 AWS_SECRET_ACCESS_KEY, a profile, or the role of the machine.
 """
 

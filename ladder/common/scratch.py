@@ -39,7 +39,7 @@ def clear_scratch_folder() -> None:
 
 
 def retention_rule() -> RetentionRule:
-    """Return the rule for what killed processes left behind while others run.
+    """Return the rule that deletes leftovers of killed processes.
 
     The newest time in a leftover decides. No work takes nearly as long.
     """

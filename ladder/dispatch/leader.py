@@ -2,7 +2,7 @@
 
 The election uses a lock that disappears with its holder: an advisory lock of
 PostgreSQL, or a locked file beside an SQLite database. This module knows nothing of
-what the leader does.
+the leader's work.
 """
 
 from collections.abc import Iterator

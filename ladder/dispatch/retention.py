@@ -1,6 +1,6 @@
 """Applies all retention rules, in slices, beside the dispatcher's other work.
 
-Rows and files that nobody needs any more are deleted a few at a time, so that no lock
+Rows and files without further use are deleted a few at a time, so that no lock
 is held long and no tick is delayed much. `manage.py tidy` applies the same rules to
 the end.
 """

@@ -1,8 +1,8 @@
 """Write events, in the transaction of the change that they tell about.
 
-An event of a change that is rolled back is never told, and none of a committed change
-is lost. What an event may say is decided here and now: nothing is in a public event
-that the REST API would hide at this moment.
+If a change is rolled back, its event disappears; if it is committed, its event is kept.
+The content of an event is decided here and now: a public event holds nothing that the
+REST API would hide at this moment.
 """
 
 from collections.abc import Iterable, Mapping

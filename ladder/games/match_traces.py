@@ -1,4 +1,4 @@
-"""The traces of matches: where they begin, and what belongs to them.
+"""The traces of matches: where they begin, and which spans belong to them.
 
 The first match of an upload continues the upload's trace, so that one trace leads from
 the upload to its first rating. Every other match has a trace of its own, because the

@@ -112,8 +112,9 @@ class Match(models.Model):
         related_name="+",
         help_text="The match whose deal it plays, if several matches share one.",
     )
-    # What the seed follows from (`dealing`). Null if the seed is random. `plan_hash` is
-    # that of the match whose deal it is, and `own_plan` that of this one if they share.
+    # The inputs of the seed (`dealing`). Null if the seed is random. `plan_hash`
+    # identifies the plan of the match that the deal belongs to; `own_plan` identifies
+    # the plan of this match if it shares the deal of another one.
     batch = models.ForeignKey(
         DeckBatch, models.PROTECT, null=True, blank=True, db_index=False
     )

@@ -1,7 +1,7 @@
 """The leaves of matches and games in the public log.
 
-Games of a comparison concern the owner of the bots only, so they are not logged. What
-concerns a match under embargo is sealed until the embargo is lifted.
+Games of a comparison concern the owner of the bots only, so they are not logged. The
+leaves of a match under embargo are sealed until the embargo is lifted.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Search for games by the seats that took part in them.
 
 All conditions about one side are about the same seat: "the games that Ana's bots won"
-are those in which one of the seats that her bots had has won.
+are the games that a seat with one of her bots has won.
 """
 
 from enum import StrEnum

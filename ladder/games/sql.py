@@ -107,7 +107,8 @@ class LoggedPlan(NamedTuple):
 class DealtMatch(NamedTuple):
     """A match that gets its decks.
 
-    `hash` is that of the plan from which they follow, `own_plan` that of its plan.
+    `hash` identifies the plan that the decks follow from; `own_plan` identifies this
+    match's own plan.
     """
 
     match: int

@@ -1,8 +1,8 @@
-"""Show matches and games to people, and keep secret what must stay secret.
+"""Show matches and games to people, and keep secrets.
 
 The decks follow from a match's seed. Therefore neither the seed nor a replay is
 public before the last game with these decks has ended. A match under embargo is hidden
-from everybody, with all its games. Every view of games reads them through this module.
+with all its games. Every view of games reads them through this module.
 """
 
 import json

@@ -83,7 +83,7 @@ def _alarm(sign: Sign, *, raised: bool) -> Alarm:
 
 
 def send(alarm: Alarm) -> None:
-    """Log an alarm, mail it, and post it. A way that fails stops no other way."""
+    """Log an alarm, mail it, and post it. If one fails, the others still run."""
     if alarm.raised:
         log.error("alarm", part=alarm.part, problem=alarm.problem, advice=alarm.advice)
     else:

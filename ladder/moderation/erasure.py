@@ -1,4 +1,4 @@
-"""Erases what the games of a deleted account still hold, game by game.
+"""Erases the data of a deleted account from games, game by game.
 
 The account and the names of its bots are deleted at once (`bots.delete_account`). What
 lies in thousands of rows follows in slices, by the rule of this module:

@@ -1,4 +1,4 @@
-"""The audit log, unfinished erasures, and what operators have to know."""
+"""The audit log, unfinished erasures, and notices for operators."""
 
 from django.conf import settings
 from django.db import models

@@ -1,7 +1,7 @@
 """The file with the last head of the log that was signed here.
 
 It is not in the database, so that a restored database cannot make the service forget
-what it has signed.
+its last signature.
 """
 
 from base64 import b64encode

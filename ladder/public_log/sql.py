@@ -1,4 +1,4 @@
-"""Hand-written SQL for what the log costs in each game, for PostgreSQL and SQLite.
+"""Hand-written SQL for the log's writes in each game, for PostgreSQL and SQLite.
 
 Through the ORM, most of this time went into instances of models and into composing the
 same statements again (tests/bench). Names of tables come from the models. This module

@@ -1,8 +1,8 @@
 """Operators create and edit ladders from a document, as they do tournaments.
 
-The checks are those of the admin: `description.ladder_problems`, and the constraints of
+The admin makes the same checks: `description.ladder_problems`, and the constraints of
 the row. A change counts for the matches that are made after it. TrueSkill's parameters
-are those of the next season.
+count from the next season on.
 """
 
 from collections.abc import Mapping

@@ -4,8 +4,8 @@ A bot joins the default ladder with its first ready submission. It joins and lea
 other ladders if its owner says so, or if operators admit or remove it. A bot that is
 not on a ladder keeps its rating there, and returns to it.
 
-Only this module changes the status of a `Membership`. What concerns a bot on all
-ladders is `Bot.status`.
+Only this module changes the status of a `Membership`. `Bot.status` holds
+the status of a bot on all ladders.
 """
 
 from collections.abc import Mapping

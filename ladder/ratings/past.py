@@ -1,6 +1,6 @@
 """Leaderboards at past moments, from the skills after an entry. Reads only.
 
-What an entry of the ledger changed is stored with it and never changes later: a void
+The changes of an entry are stored with it and stay the same later: a void
 adds entries of its own. So the leaderboard at a moment follows from the changes up to
 it (`skill_snapshots`), and is what the page showed then.
 """

@@ -30,7 +30,7 @@ class BoardFilter:
 
     @property
     def is_search(self) -> bool:
-        """True if rows are left out of which the order of the others tells nothing."""
+        """True if rows are left out whose positions the other rows do not show."""
         return bool(self.text or self.language)
 
 

@@ -1,4 +1,4 @@
-"""Advancing tournaments: what the dispatcher's tick does for them.
+"""Advancing tournaments: the steps of the dispatcher's tick.
 
 A step reads the rows, folds them (`formats.plan`), and writes in one transaction the
 results that it read and the fixtures that follow from them. A process that is killed

@@ -50,9 +50,9 @@ def announce_new_rounds(tournament: Tournament, rounds: Collection[int]) -> None
 
 
 def announce_decided_rounds(tournament: Tournament, rounds: Collection[int]) -> None:
-    """Tell which of these rounds, in which fixtures were decided, are over now.
+    """Announce the end of each of these rounds that has no open fixture any more.
 
-    Those that are not revealed stay secret.
+    Rounds that are not revealed stay secret.
     """
     if tournament.held_back:
         rounds = [round_ for round_ in rounds if round_ <= tournament.revealed]

@@ -1,6 +1,6 @@
 """The REST views with which organisers run their tournaments.
 
-The reading views, and those of the owners of bots, are in `views`. An organiser changes
+The views for readers and for owners of bots are in `views`. An organiser changes
 his or her own tournaments, an operator all.
 """
 

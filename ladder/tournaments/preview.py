@@ -24,7 +24,7 @@ class TournamentPreview:
 
     - ``game_s`` is the mean duration of a game in seconds, and ``slots`` the number of
       games that the workers play at once; both are guesses without workers and games.
-    - ``notes`` say what was supposed, and what in the document has no effect.
+    - ``notes`` lists assumptions, and settings of the document that have no effect.
     """
 
     format: str

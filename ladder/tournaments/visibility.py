@@ -1,4 +1,4 @@
-"""The parts of a tournament that everybody may see.
+"""The public parts of a tournament.
 
 If results are held back, nothing that follows from the result of a round is visible
 before that round is revealed: neither points nor ranks, nor the pairings of the rounds

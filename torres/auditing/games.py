@@ -1,4 +1,4 @@
-"""Check the replay of a game against the log: what was played, and with which decks."""
+"""Check the replay of a game against the log: its actions, its result and its decks."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,7 @@
 """Copy a public log over HTTP, and prove that its tree is the signed one.
 
-The copy stays in a folder. The next audit reads only what is new, and notices if the
-log does not begin with what was copied before.
+The copy stays in a folder. The next audit reads only new leaves, and notices if the
+log no longer begins with the copied leaves.
 """
 
 from collections.abc import Callable, Iterable

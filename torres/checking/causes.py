@@ -2,7 +2,7 @@
 
 The rows are tried in their order, and the first that fits is the explanation. A row
 reads the verdict of the runner: what the bot was sent, what it wrote, how it ended, and
-what its clock says. Texts of errors are those of the common language runtimes.
+the state of its clock. Texts of errors come from the common language runtimes.
 """
 
 import re

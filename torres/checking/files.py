@@ -1,7 +1,7 @@
 """Mistakes that the files of a bot show before the bot runs.
 
-Sources of Python are parsed, and those of other languages are searched for words. So
-what is found in them is a warning: the code may never run.
+Sources of Python are parsed, and sources of other languages are searched for words. So
+a finding is a warning: the code may never run.
 """
 
 import ast

@@ -72,7 +72,7 @@ class ColonBashComplete(BashComplete):
         return words[:-1], words[-1]
 
     def format_completion(self, item: CompletionItem) -> str:
-        """Leave out what stands before the last colon: bash keeps that by itself."""
+        """Keep only the text after the last colon: bash has the rest already."""
         _, incomplete = self.get_completion_args()
         before = len(incomplete) - len(incomplete.rpartition(":")[2])
         return f"{item.type},{item.value[before:]}"

@@ -1,7 +1,7 @@
 """Play a recorded game again, with a local bot in place of one of its players.
 
-The other seats answer as they did. The bot sees what it saw in the game: the same
-questions, the same seed and the same clock. At its first answer that differs the
+The other seats answer as they did. The bot gets the same questions,
+the same seed and the same clock as in the game. At its first answer that differs the
 comparison ends, because from there on it would be another game.
 """
 
@@ -198,7 +198,7 @@ class ComparedPlayer:
         self.bot.kill()
 
     def forfeit(self, reason: Fault, detail: str) -> None:
-        """Tell the bot what it was told."""
+        """Send the recorded messages to the bot again."""
         if self.comparison.difference is None:
             self.bot.forfeit(reason, detail)
 

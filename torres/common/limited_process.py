@@ -1,7 +1,7 @@
 """Runs a function of ours in a short-lived process with limits.
 
 Files of strangers are parsed there and not in the web server or a worker: a parser that
-hangs, needs all memory or crashes takes nobody else with it. The process is a new
+hangs, needs all memory or crashes harms no other process. The process is a new
 interpreter, not a fork, because the callers have threads. It inherits no environment.
 """
 

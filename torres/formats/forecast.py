@@ -1,7 +1,7 @@
 """The size of a tournament before it is played: its rounds, matches and games.
 
 `forecast` is a pure function of the configuration and the number of entrants. It
-supposes that nobody leaves. In an elimination the numbers depend on the results,
+supposes that no entrant leaves. In an elimination the numbers depend on the results,
 because a contest ends when it is decided, so there is a least and a largest number.
 """
 

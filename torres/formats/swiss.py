@@ -7,7 +7,7 @@ Each criterion outweighs all later ones together:
 2. The bye goes to an entrant with the lowest possible score.
 3. The scores within the pairs are as close as possible: the sum of the squared
    differences is as small as possible.
-4. Seats alternate and stay balanced. The seat is that of the first game of a match.
+4. Seats alternate and stay balanced. The seat in the first game of a match counts.
 5. An entrant that leaves its score group, or has the bye, is the lowest of it, and
    meets the highest of the other group. Inside a group the upper half meets the lower
    half in order (1-5, 2-6, …).
@@ -16,9 +16,9 @@ What holds for one round: if the present entrants can be paired without any repe
 round has none. Otherwise it has as few as possible, and a rematch counts as much as a
 second bye. Criteria 2 and 3 are optimal under this condition. No round looks ahead, so
 the choice in one round may make a repeat in a later one unavoidable. In the first n/2
-rounds (n is the number of entrants, plus one for the bye if it is odd) nobody meets
-twice and nobody has two byes, as long as nobody leaves: each entrant then has at least
-n/2 opponents left, and by Dirac's theorem there is a pairing without repeats.
+rounds (n is the number of entrants, plus one for the bye if it is odd) no pair meets
+twice and no entrant has two byes, as long as none leaves: each entrant then has at
+least n/2 opponents left, and by Dirac's theorem there is a pairing without repeats.
 
 Criteria 3 to 5 follow the aims of the FIDE (Dutch) system (Handbook C.04.3). FIDE
 describes a procedure for humans. This module gives each pair one cost and takes the

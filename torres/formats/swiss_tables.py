@@ -4,7 +4,7 @@ Cutting a field into tables is a partition problem, for which no exact method is
 enough, unlike the matching for tables of two. So this is a local search:
 
 1. Cut the ranking into consecutive tables. If the number of entrants is not a multiple
-   of the seats, the sizes differ by one, and nobody has a bye.
+   of the seats, the sizes differ by one, and no entrant has a bye.
 2. Exchange two entrants of tables that are near each other if that gives fewer repeated
    meetings, or as many and closer scores.
 3. Repeat until no exchange helps, at most MAX_PASSES times.

@@ -120,9 +120,9 @@ class Table:
         self.deal = deal
         self.dealt: list[int] = []
         self.position: Position | None = None
-        self.start = ""  # what everybody sees of the deal
+        self.start = ""  # the part of the deal that all seats see
         self.texts: list[str] = []  # of all actions, with nothing hidden
-        # What each seat learnt, and at last what everybody learnt.
+        # The facts that each seat learnt, and at last the facts that all seats learnt.
         self.notes: list[list[Note]] = [[] for _ in range(deal.rules.seats + 1)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Table":

@@ -1,4 +1,4 @@
-"""Training data: what a seat saw at each decision of a game, what it did, how it ended.
+"""Training data: the view and the action at each decision of a game, and its result.
 
 `torres selfplay` writes one file for each game, and `load` reads such files. `sample`
 makes the same of any replay. docs/environments.md explains the arrays.

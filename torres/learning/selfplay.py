@@ -1,6 +1,6 @@
 """`torres selfplay`: games of bots, as data for programs that learn.
 
-The games are those of `torres match`: the referee of the server, deals with rotated
+The games are played as in `torres match`: the referee of the server, deals with rotated
 seats, all processors. The command can also read replays that exist.
 """
 

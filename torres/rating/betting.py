@@ -8,7 +8,7 @@ author who looks at it after each game, stops or goes on as he likes, and adds g
 later. It is the mean capital of gamblers with fixed stakes, so it depends on the scores
 alone and not on their order.
 
-The confidence interval contains all means against which nobody got rich. It holds at
+The confidence interval contains all means that no bettor got rich against. It holds at
 all times at once (Waudby-Smith and Ramdas, 2024), and never has the width 0.
 """
 

@@ -1,6 +1,6 @@
 """Blocks: the same deal played with complementary seatings, to compare two versions.
 
-What is luck of the deal or an advantage of a seat helps both versions equally. So the
+Luck of the deal and the advantage of a seat help both versions equally. So the
 score of a block has the mean 1/2 if the versions are equally good, whatever the seats
 and the opponents are.
 """

@@ -1,10 +1,10 @@
 """TrueSkill as pure functions: skills and ranks in, skills and probabilities out.
 
-Games without ties are rated by `message_passing`, which does what the `trueskill`
-package does, bit for bit, but faster. Games with ties are rated by the package itself.
-This module hides its global environment, and ratings of tied seats that depend on the
-order of the arguments, and rates the ties that the package gets wrong. It knows no
-bots, games or ladders beyond their ids.
+Games without ties are rated by `message_passing`, which computes the same as the
+package `trueskill`, bit for bit, but faster. Games with ties are rated by the package
+itself. This module hides its global environment, and ratings of tied seats that depend
+on the order of the arguments, and rates the ties that the package gets wrong. It knows
+no bots, games or ladders beyond their ids.
 """
 
 import math

@@ -7,7 +7,7 @@ fold, a track, starts at the first of the games and ends at the group, so that t
 entries are read only once. Tracks cost time. If there are too many, only the last group
 has one, from the first voided game on. It proves the state at the end, which leaves out
 all voided games. The changes of earlier groups are then not computed again: the check
-compares only what they say was there before.
+compares only the state before them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -180,7 +180,7 @@ class Verification:
 
 
 def _accept(state: LedgerState, stored: list[RatingChange]) -> bool:
-    """Apply stored changes; return whether their `before` is what the state has."""
+    """Apply stored changes; return True if each `before` equals the state."""
     right = True
     for change in stored:
         old = state.bots[change["bot"]]

@@ -90,7 +90,8 @@ def resumed(
 ) -> VersionTest:
     """Return a test with the blocks that it has taken in before.
 
-    ``stopped_at`` is the number of blocks at which it decided; None if it goes on.
+    ``stopped_at`` is the number of blocks after which the test decided; None if it is
+    still undecided.
     Blocks after that are evidence, and do not change the verdict.
     """
     tested = Counter(scores[:stopped_at])

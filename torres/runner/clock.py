@@ -1,15 +1,15 @@
-"""The fair clock: it computes what a bot is charged for a decision.
+"""The fair clock: it computes the charge of a bot for a decision.
 
-A bot is charged ``max(CPU time, wall time - waiting time)``. The CPU time is that of
-all processes and threads of the bot, so a bot gains nothing by starting more of them.
-The wall time is the time that we spent in waiting for the bot, as the kernel measures
-it (``polling``). So it costs the bot nothing if our own process is stopped, waits for
-the interpreter's lock, or is busy. The waiting time is the time for which the bot
-wanted a processor and got none, so a busy machine costs the bot nothing. A decision is
-charged in these steps:
+A bot is charged ``max(CPU time, wall time - waiting time)``. The CPU time of all
+processes and threads of the bot counts, so a bot gains nothing by starting more of
+them. The wall time is the time that we spent in waiting for the bot, as the kernel
+measures it (``polling``). So it costs the bot nothing if our own process is stopped,
+waits for the interpreter's lock, or is busy. The waiting time is the time for which the
+bot wanted a processor and got none, so a busy machine costs the bot nothing. A decision
+is charged in these steps:
 
 1. ``start`` begins to count wall time. CPU time is counted from the end of the previous
-   decision: a bot pays for what it computes between its answer and the freeze.
+   decision: a bot pays for its work between its answer and the freeze.
 2. ``thawed`` begins to count the delays of our own thread. ``resume`` does so again
    after each look at a bot that has not answered, and counts the look as wall time.
 3. ``read`` compares the two times. As long as the wall time exceeds the CPU time by no

@@ -1,4 +1,4 @@
-"""The connection to a bot: by the pipes of Linux, or by those of any system.
+"""The connection to a bot: by the pipes of Linux, or by portable pipes.
 
 Linux can say whether a bot has read a question, and how many bytes wait in a pipe.
 Other systems cannot, so a thread reads each pipe there.

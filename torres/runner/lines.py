@@ -1,4 +1,4 @@
-"""The output of a bot as lines: what the pipes of every system have in common."""
+"""The output of a bot as lines: the code that the pipes of all systems share."""
 
 from engine.faults import Fault
 from engine.referee import PlayerFault

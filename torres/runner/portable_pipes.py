@@ -1,7 +1,7 @@
 """The pipes of a bot on systems other than Linux: a thread serves each of them.
 
-It offers what `BotPipes` does, as far as every system can: nobody knows how much of a
-question the bot has read.
+It offers the same as `BotPipes`, as far as every system can: it is unknown how much of
+a question the bot has read.
 """
 
 import os

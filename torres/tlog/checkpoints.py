@@ -1,4 +1,4 @@
-"""Checkpoints (C2SP tlog-checkpoint): what a log signs about its tree."""
+"""Checkpoints (C2SP tlog-checkpoint): the signed state of a log's tree."""
 
 from base64 import b64encode
 from dataclasses import dataclass

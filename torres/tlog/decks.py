@@ -1,11 +1,11 @@
-"""Committed decks: seeds of games that nobody can choose.
+"""Committed decks: seeds of games that no person can choose.
 
 1. The service commits to a secret: its SHA-256 is a leaf of the log.
-2. A match is planned, and its plan is a leaf after that. Nobody knows the root of this
-   tree before the plan is in it.
+2. A match is planned, and its plan is a leaf after that. No person knows the root of
+   this tree before the plan is in it.
 3. The seed follows from the secret, the plan and this root.
-4. When all matches of a batch have ended, the secret is a leaf, and everybody can
-   compute the seeds.
+4. When all matches of a batch have ended, the secret is a leaf, and every reader
+   can compute the seeds.
 """
 
 import hmac

@@ -1,7 +1,7 @@
-"""The leaves of the public log: what happened, as JSON that never changes.
+"""The leaves of the public log: facts, as JSON that never changes.
 
 A leaf of something that is not public yet is sealed: it contains only a hash. A later
-leaf contains what was sealed, so that everybody can check that it did not change.
+leaf contains the sealed content, so that every reader can check it.
 """
 
 import json

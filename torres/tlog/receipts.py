@@ -1,7 +1,7 @@
 """Receipts: proofs in one file that a leaf is in the log (C2SP tlog-proof).
 
 A receipt contains the path from the leaf to the root, and a signed checkpoint. Its
-"extra" line has what is needed to understand the leaf: the leaf itself, the plan of the
+"extra" line holds the data that explain the leaf: the leaf itself, the plan of the
 match, and the secret of the decks once it is public.
 """
 

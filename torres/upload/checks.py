@@ -1,6 +1,6 @@
 """The limits of an upload, and the errors if an upload breaks one of the rules.
 
-Each message tells the person what was wrong and what to do next.
+Each message names the problem and the next step.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""The REST views of analyses. Everybody may read them; users request them."""
+"""The REST views of analyses. All visitors may read them; users request them."""
 
 from django.db.models import QuerySet
 from django.urls import reverse

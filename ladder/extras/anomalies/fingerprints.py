@@ -1,7 +1,7 @@
 """Compute and store the fingerprint of each upload, once.
 
-The packages are those that this service packed itself from checked uploads, so their
-paths and sizes are known. What the files hold is hostile.
+This service packed the packages itself from checked uploads, so their paths and sizes
+are known. The content of the files is hostile.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Advancing comparisons: what the dispatcher's tick does for them.
+"""Advancing comparisons: the steps of the dispatcher's tick.
 
 A step reads the blocks and their games, so a process that is killed at any point leaves
 rows from which the next step goes on. Steps are idempotent, and it is harmless if two

@@ -1,7 +1,7 @@
 """Comparisons of two versions of a bot, and the blocks of games that they play.
 
 A comparison has no running state in memory: the dispatcher reads its blocks and their
-games in each step. The score of a block is a copy of what its finished games say.
+games in each step. The score of a block is a copy of the result of its finished games.
 """
 
 from django.conf import settings

@@ -1,7 +1,8 @@
 """Practice games: one person plays against bots, and nothing of it is rated.
 
 The rows hold everything from which a game can go on after its host was killed: the
-seed, and the moves so far. What a seat sees and may do follows from them (`position`).
+seed, and the moves so far. The view and the choices of a seat follow from them
+(`position`).
 """
 
 from django.conf import settings

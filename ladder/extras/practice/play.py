@@ -1,6 +1,6 @@
 """Play one claimed practice game from its start, or from where another host left it.
 
-The referee is that of all other games. `play` never raises: a fault of the service ends
+All other games use the same referee. `play` never raises: a fault of the service ends
 the game as failed, and if even that cannot be written, the lease ends.
 """
 

@@ -1,7 +1,7 @@
 """The position of a practice game, computed from its rows by a copy of the engine.
 
 The web server needs it to show a seat what it sees and may do, and to try a turn that
-the person has not sent yet. Nothing here may reveal what the seat does not know.
+the person has not sent yet. Nothing here may reveal facts that the seat does not know.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Refuse addresses that are not public, so that nobody reaches our network through us.
+"""Refuse addresses that are not public, so that no request reaches our own network.
 
 A name is resolved once for each connection, and the connection goes to the address that
 was checked. So a name that changes its address meanwhile gains nothing.
@@ -43,7 +43,7 @@ SocketOptions = Iterable[
 
 
 class BadWebhook(LadderError):
-    """The webhook cannot be as the request wants it; the message says why."""
+    """The requested webhook is not allowed. The message gives the reason."""
 
     code = "bad-webhook"
     http_status = 422

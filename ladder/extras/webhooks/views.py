@@ -1,4 +1,4 @@
-"""The REST views of webhooks. Everybody sees only the own ones."""
+"""The REST views of webhooks. Each user sees only the own ones."""
 
 from typing import Any
 

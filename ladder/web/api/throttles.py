@@ -63,7 +63,7 @@ def quotas_of_token(request: HttpRequest | Request, token: ApiToken) -> Iterator
 
 
 class RateLimitHeaders:
-    """Tells clients of the REST API their limits, and what is left of them.
+    """Tells clients of the REST API their limits, and the rest of each limit.
 
     The headers are the structured fields of draft-ietf-httpapi-ratelimit-headers. The
     older `RateLimit-Limit`, `-Remaining` and `-Reset` can only tell one limit, and the

@@ -97,7 +97,7 @@ class RequestAnalysisAction(SignedInView):
 
 
 def position_asked(values: Any) -> tuple[int, list[str]]:
-    """Return the ply and the line of a request; parts that cannot be right are cut."""
+    """Return the ply and the line of a request; invalid parts are cut off."""
     text = values.get("ply", "")
     is_number = text.isascii() and text.isdigit() and len(text) < 7
     line = [action for action in values.getlist("line") if "\0" not in action]

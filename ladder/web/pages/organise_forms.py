@@ -1,7 +1,7 @@
 """The form of a tournament: its fields become the document that every entrance reads.
 
-The form checks nothing itself. It hands each value over as it was written, so that the
-refusals are those of `ladder.tournaments.document`, and shows them at their fields.
+The form checks nothing itself. It hands each value over as it was written, so that
+`ladder.tournaments.document` checks it, and shows each error at its field.
 """
 
 import json

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ROWS = 50  # rows on one page of a list
 MAX_SUBMISSIONS = 20
 MAX_GAMES_OF_BOT = 20
-# The relations by which a match refers to the reason for which it was created.
+# The relations from a match to the reason for its creation.
 ORIGINS = (
     "pairing__season__ladder",
     "challenge__ladder",

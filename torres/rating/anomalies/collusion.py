@@ -1,16 +1,16 @@
 """Pairs of bots that gain together, at tables of 3 and 4, more than chance allows.
 
-Only results against third parties count. What two bots do to each other adds up to
-nothing, and one of them may simply suit the other. For each pair of bots there are
-three tests, of two numbers:
+Only results against third parties count. In the games of two bots against each other,
+one gains exactly as much as the other one loses, and one style may simply suit the
+other. For each pair of bots there are three tests, of two numbers:
 
 - *together*: both beat more of the third parties than the model predicts, compared with
   the tables at which the other one does not sit.
 - *one helps*: one beats more of them and the other fewer. There is one test for each
   direction.
 
-The comparison with other tables removes what a bot does everywhere. The spread of all
-pairs removes what the model does not know about real bots (`discovery.common_spread`).
+The comparison with other tables removes effects that a bot has at all tables. The
+spread of all pairs removes errors of the model (`discovery.common_spread`).
 
 Arrays and numbers only: no bots, no database.
 """

@@ -1,7 +1,7 @@
 """Pairs of owners whose uploads share code or files.
 
 A search among n uploads compares no n² pairs: hashes that two owners share lead to
-them. A hash that many owners share is common knowledge and leads to nobody.
+them. A hash that many owners share is common knowledge and leads to no pair.
 
 Arrays and numbers only: no bots, no database. An upload is an index from 0.
 """

@@ -1,4 +1,4 @@
-"""Owners who try many variants, and what the best of many tries is really worth.
+"""Owners who try many variants, and the true strength of the best of many tries.
 
 The best of many estimates is too high, because luck helped to choose it (winner's
 curse). An estimate that is drawn towards the mean of all tries has no such error:

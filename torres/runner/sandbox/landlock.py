@@ -1,8 +1,8 @@
 """A sandbox without namespaces: Landlock, seccomp, rlimits and, for root, a user id.
 
 It is for containers that forbid user namespaces. A bot can see that files of the host
-exist, but can open only those of /usr, a few in /etc, its own and the engine's. It can
-make no sockets but pairs, write to no folder, and neither signal nor inspect other
+exist, but can open only the files of /usr, a few in /etc, its own and the engine's. It
+can make no sockets but pairs, write to no folder, and neither signal nor inspect other
 processes. Nothing limits the memory of the bot as a whole, and the kernel counts
 processes for each user id.
 """

@@ -1,8 +1,8 @@
-"""Try what a sandbox prevents: real bots make real attempts to get out.
+"""Test the limits of a sandbox: real bots make real attempts to get out.
 
 Nothing is concluded from versions or settings of the machine, because those have been
-wrong too often. Each control says what stopped the attempt, or what succeeded. The
-programs of these bots are in ``probes``.
+wrong too often. Each control names the barrier that stopped the attempt, or the
+success. The programs of these bots are in ``probes``.
 """
 
 import contextlib

@@ -2,7 +2,7 @@
 
 Nothing restricts them; this module only cleans up after them. Each bot starts in a
 session of its own and, if setpriv is installed, dies with the thread that started it.
-Its environment contains a mark, by which the daemons that it leaves behind are found.
+A mark in its environment identifies the daemons that it leaves behind.
 """
 
 import contextlib

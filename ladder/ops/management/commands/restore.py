@@ -1,4 +1,4 @@
-"""`manage.py restore FOLDER`: replace the database by that of a backup."""
+"""`manage.py restore FOLDER`: replace the database by a backup."""
 
 from argparse import ArgumentParser
 from pathlib import Path

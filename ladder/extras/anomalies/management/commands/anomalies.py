@@ -1,4 +1,4 @@
-"""`manage.py anomalies`: what operators should look at in a season, with evidence."""
+"""`manage.py anomalies`: findings about a season for operators, with evidence."""
 
 import json
 import os
