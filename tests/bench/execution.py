@@ -88,8 +88,12 @@ def _set_up() -> None:
     import django
 
     django.setup()
+    from django.conf import settings
     from django.core.management import call_command
 
+    # No dispatcher runs here, which would give decks to matches: without decks no game
+    # can be claimed. Services that a benchmark starts read their own settings.
+    settings.TORRES_COMMITTED_DECKS = False
     call_command("migrate", verbosity=0)
 
 
