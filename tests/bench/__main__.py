@@ -1,32 +1,17 @@
-"""Run all benchmarks and print one table: `python -m tests.bench [AREA …]`.
+"""Run all benchmarks and print one table: `python -m tests.bench [--short] [AREA …]`.
 
-Each area is measured in a process of its own, because some of them set up Django in
-their own way. An area that cannot be measured on this machine says why, and a row that
-misses its target is marked. Neither is a failure: on a busy machine the numbers are a
-hint, not a verdict.
+The command fails if an area cannot be measured, if a target is missed, or if a row has
+no peer to compare with. All areas are measured before it fails. With `--short` each
+area measures little, to prove that it runs, and no target is checked.
 """
 
-import json
-import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
-AREAS = {
-    "engine": "tests.bench.bench_engine",
-    "environments": "tests.bench.environments",
-    "sandbox": "tests.bench.sandbox",
-    "execution": "tests.bench.execution",
-    "matchmaking": "tests.bench.matchmaking",
-    "leaderboard": "tests.bench.leaderboard",
-    "second opinion": "tests.bench.second_opinion",
-    "anomalies": "tests.bench.anomalies",
-    "public log": "tests.bench.public_log",
-    "cli": "tests.bench.startup",
-    "match": "tests.bench.match",
-    "pages": "tests.bench.pages",
-    "scale": "tests.bench.scale",
-}
+from tests.bench.areas import AREAS, AreaFailed, Row, print_rows, rows_of, shown
+
 REPORTS = {
     "scale": AREAS["scale"],
     "analysis": "tests.bench.analysis",
@@ -37,55 +22,75 @@ REPORTS = {
 }
 """Programs of their own that take arguments. Most take minutes to hours, so they are no
 areas."""
-AREA_TIMEOUT_S = 900
-ROWS_PREFIX = "rows: "  # marks the one line of a child's output that the parent reads
-
-Row = tuple[str, float | None, str, bool]
+USAGE_ERROR = 2
 
 
-def rows_of(area: str) -> list[Row] | str:
-    """Return the rows of an area, or a text that says why there are none."""
-    command = [sys.executable, "-m", "tests.bench", "--rows", area]
-    try:
-        process = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=AREA_TIMEOUT_S
-        )
-    except subprocess.TimeoutExpired:
-        return f"not measured: it took more than {AREA_TIMEOUT_S} s"
-    for line in process.stdout.splitlines():
-        if line.startswith(ROWS_PREFIX):
-            return [tuple(row) for row in json.loads(line.removeprefix(ROWS_PREFIX))]
-    last = (process.stderr.strip() or "it printed no error").splitlines()[-1]
-    return f"not measured: {last}"
-
-
-def line(area: str, row: Row) -> str:
-    what, value, target, holds = row
-    if value is None:
-        return f"{area:<12}{'no peer':>14}  {target:<9}{'':<6} {what}"
-    shown = f"{value:,.0f}" if value >= 1_000 else f"{value:,.2f}"
-    mark = "" if holds else "MISS"
-    return f"{area:<12}{shown:>14}  {target:<9}{mark:<6} {what}"
-
-
-def main(arguments: list[str]) -> None:
+def main(arguments: Sequence[str]) -> int:
+    """Return the exit code: 0 if everything ran and all targets are met."""
     if arguments[:1] == ["--rows"]:
-        module: Any = import_module(AREAS[arguments[1]])
-        print(ROWS_PREFIX + json.dumps(module.measure()), flush=True)
-        return
+        print_rows(arguments[1])
+        return 0
     name = arguments[0] if arguments else ""
     if name in REPORTS and (name not in AREAS or arguments[1:]):
         import_module(REPORTS[name]).report(arguments[1:])
-        return
-    print(f"{'area':<12}{'measured':>14}  {'target':<9}{'':<6} what", flush=True)
-    for area in arguments or AREAS:
-        rows = rows_of(area)
-        if isinstance(rows, str):
-            print(f"{area:<12}{'-':>14}  {'-':<9}{'':<6} {rows}", flush=True)
+        return 0
+    short = "--short" in arguments
+    areas = [argument for argument in arguments if argument != "--short"]
+    if unknown := [area for area in areas if area not in AREAS]:
+        print(f"No area: {', '.join(unknown)}. Areas: {', '.join(AREAS)}.")
+        return USAGE_ERROR
+    measure = _short_form if short else _table
+    return _summary(measure(areas or list(AREAS)))
+
+
+def _table(areas: Sequence[str]) -> list[str]:
+    """Measure the areas and print their rows; return what is wrong."""
+    faults = []
+    print(f"{'area':<14}{'measured':>14}  {'target':<9}{'':<6} what", flush=True)
+    for area in areas:
+        try:
+            rows = rows_of(area)
+        except AreaFailed as error:
+            print(f"{area:<14}{'-':>14}  {'-':<9}{'FAILED':<6} {error}", flush=True)
+            faults.append(f"{area} was not measured: {error}")
             continue
         for row in rows:
-            print(line(area, row), flush=True)
+            print(_line(area, row), flush=True)
+            if row.fault:
+                faults.append(f"{area}, {row.what}: {row.fault}")
+    return faults
+
+
+def _line(area: str, row: Row) -> str:
+    value = "no peer" if row.value is None else shown(row.value)
+    mark = "MISS" if row.fault else ""
+    return f"{area:<14}{value:>14}  {row.target:<9}{mark:<6} {row.what}"
+
+
+def _short_form(areas: Sequence[str]) -> list[str]:
+    """Run the short form of the areas; return what is wrong."""
+    faults = []
+    for area in areas:
+        began = time.monotonic()
+        try:
+            outcome = f"{len(rows_of(area, short=True))} rows"
+        except AreaFailed as error:
+            outcome = f"FAILED {error}"
+            faults.append(f"{area} does not run: {error}")
+        print(f"{area:<14}{time.monotonic() - began:6.1f} s  {outcome}", flush=True)
+    return faults
+
+
+def _summary(faults: Sequence[str]) -> int:
+    print()
+    if not faults:
+        print("No failure.")
+        return 0
+    print(f"Failures: {len(faults)}")
+    for fault in faults:
+        print(f"- {fault}")
+    return 1
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from tests.bench.sizes import size
 from tests.ratings.anomaly_runs import (
     RATE,
     SeasonPlan,
@@ -28,11 +29,16 @@ from torres.rating.strengths import fit_strengths
 Row = tuple[str, float, str, bool]
 
 TERMS = PairingTerms({"2": 0.4, "3": 0.2, "4": 0.4})
-HONEST_SEASONS = 200
-LADDERS = 40
+HONEST_SEASONS = size(200, short=1)
+LADDERS = size(40, short=1)
 LADDER_BOTS = 30
-LADDER_GAMES = 150
-PLANTED = 12
+LADDER_GAMES = size(150, short=20)
+STYLES = size((0.0, 0.6, 1.5), short=(0.6,))
+PLANTED = size(12, short=1)
+PAIR_GAMES = size((400, 800, 1600), short=(100,))
+PAIR_POINTS = size((2.0, 4.0, 8.0), short=(8.0,))
+LOSER_GAMES = size((40, 80, 160, 320), short=(40,))
+LOSER_POINTS = size((4.0, 8.0, 16.0), short=(16.0,))
 MAX_WRONG = 0.05
 
 
@@ -48,7 +54,7 @@ def measure() -> list[Row]:
 
 def _honest() -> Iterator[Row]:
     """Yield the share of honest seasons with a finding, by the strength of styles."""
-    for style in (0.0, 0.6, 1.5):
+    for style in STYLES:
         wrong = 0
         for seed in range(HONEST_SEASONS):
             plan = SeasonPlan(bots=30, games_each=150, seed=seed, style_sd=style)
@@ -96,8 +102,8 @@ def _real_matchmaker() -> Row:
 
 def _collusion() -> Iterator[Row]:
     """Yield how often a planted pair and a planted helper are found."""
-    for games_each in (400, 800, 1600):
-        for points in (2.0, 4.0, 8.0):
+    for games_each in PAIR_GAMES:
+        for points in PAIR_POINTS:
             yield from _planted_pairs(games_each, points)
 
 
@@ -131,8 +137,8 @@ def _planted_pairs(games_each: int, points: float) -> Iterator[Row]:
 
 def _sandbagging() -> Iterator[Row]:
     """Yield how often a planted loser is found, by its games with one version."""
-    for games in (40, 80, 160, 320):
-        for points in (4.0, 8.0, 16.0):
+    for games in LOSER_GAMES:
+        for points in LOSER_POINTS:
             yield from _planted_losers(games, points)
 
 

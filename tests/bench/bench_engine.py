@@ -27,9 +27,10 @@ from engine.moves import TURN  # noqa: E402
 from engine.playouts import play_out  # noqa: E402
 from engine.replay import document, verify  # noqa: E402
 from engine.replay_format import load  # noqa: E402
+from tests.bench.sizes import size  # noqa: E402
 
-ROUNDS = 5
-MEASUREMENT_S = 0.4
+ROUNDS = size(5, short=1)
+MEASUREMENT_S = size(0.4, short=0.01)
 Step = Callable[[Random], int]
 
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from tests.bench.sizes import size
 from torres.learning import torres_v0
 from torres.learning.vector import GamesStep, TorresGames
 
-ROUNDS = 3
-MEASUREMENT_S = 1.0
+ROUNDS = size(3, short=1)
+MEASUREMENT_S = size(1.0, short=0.01)
 GAMES = 64
 SPIEL_GAMES = (
     "python_torres",

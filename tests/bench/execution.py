@@ -18,11 +18,13 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-TURNS = 7
-GAMES = 100  # in each turn
-REPLAYS = 300
-WORKERS = (1, 2, 4)
-WATCHED_S = 15.0
+from tests.bench.sizes import size
+
+TURNS = size(7, short=1)
+GAMES = size(100, short=10)  # in each turn
+REPLAYS = size(300, short=3)
+WORKERS = size((1, 2, 4), short=(1,))
+WATCHED_S = size(15.0, short=1.0)
 
 
 def measure() -> list[tuple[str, float, str, bool]]:

@@ -19,9 +19,11 @@ from contextlib import contextmanager
 from statistics import median
 from typing import Any, NamedTuple
 
-ROWS = 5_000
+from tests.bench.sizes import size
+
+ROWS = size(5_000, short=60)
 PAGE = 50
-ROUNDS = 200
+ROUNDS = size(200, short=2)
 BOARD = f"/api/v1/ladders/main/leaderboard/?limit={PAGE}"
 TRIVIAL = "/bench/trivial/"
 SERIALIZER = f"/bench/serializer/?limit={PAGE}"

@@ -13,10 +13,12 @@ import time
 from pathlib import Path
 from statistics import median
 
+from tests.bench.sizes import size
+
 TORRES = Path(sys.executable).with_name("torres")
 BOTS = ("house:greedy", "house:greedy")
-GAMES = 12
-TURNS = 3
+GAMES = size(12, short=2)
+TURNS = size(3, short=1)
 MIN_GAIN = 1.7
 MAX_CPU_RATIO = 1.15
 

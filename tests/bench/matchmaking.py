@@ -9,11 +9,12 @@ import time
 from dataclasses import replace
 from random import Random
 
+from tests.bench.sizes import size
 from torres.rating.pairing import Matchmaker, PairingTerms
 from torres.rating.pool import BotProfile
 
-BOTS = 10_000
-MATCHES = 1_000
+BOTS = size(10_000, short=100)
+MATCHES = size(1_000, short=10)
 LIMIT_MS = 5.0
 
 

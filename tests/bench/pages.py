@@ -9,13 +9,14 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from tests.bench.sizes import size
 from tests.browser import ARGUMENTS, CHROMIUM
 from tests.engine.factories import random_replay
 from torres.cli.view import page_of
 
 MIN_FRAMES_PER_S = 50
 MAX_STEP_MS = 16
-SAMPLE_S = 5
+SAMPLE_S = size(5.0, short=0.2)
 COUNT_FRAMES = """(seconds) => new Promise((done) => {
   let frames = 0;
   const start = performance.now();

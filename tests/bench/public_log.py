@@ -12,15 +12,16 @@ from random import Random
 from statistics import fmean, median
 
 from tests.bench.execution import _cpu, _servers
+from tests.bench.sizes import size
 
 Row = tuple[str, float, str, bool]
 
-GAMES = 4096
+GAMES = size(4096, short=32)
 PASS_GAMES = 16  # that the dispatcher logs at once
-LEAVES = 1_000_000
+LEAVES = size(1_000_000, short=1_000)
 STEP = 25_600
-PROOFS = 200
-VERIFIED = 3000
+PROOFS = size(200, short=2)
+VERIFIED = size(3000, short=10)
 SEATS = 4
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.referee import Ask, Hello
+from tests.bench.sizes import size
 from torres.runner.languages import locate
 from torres.runner.process import BotProcess
 from torres.runner.protocol import Limits
@@ -23,9 +24,10 @@ from torres.runner.sandbox import Program, Running, Sandbox, open_sandbox
 
 PROGRAMS = Path(__file__).parents[1] / "runner" / "programs"
 HELLO = Hello("yucata", {}, seats=2, seat=0, seed="seed", limits={})
-STARTS = 100
-BATCHES = 60
-CALLS_PER_BATCH = 40
+STARTS = size(100, short=2)
+BATCHES = size(60, short=2)
+CALLS_PER_BATCH = size(40, short=5)
+FREEZES = size(500, short=5)
 BARE = {"LANG": "C.UTF-8"}  # as in the sandbox: without it, printf does less
 PYTHON = ("/usr/bin/python3", "-I", "-u", "-c", "print()")
 
@@ -151,7 +153,7 @@ def controls(sandbox: Sandbox) -> list[BenchRow]:
     player.start(HELLO)
     bot = player._bot
     freeze, thaw = [], []
-    for _ in range(500):
+    for _ in range(FREEZES):
         thaw.append(timed(bot.thaw))
         freeze.append(timed(bot.freeze))
     player.kill()

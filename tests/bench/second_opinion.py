@@ -6,6 +6,7 @@ known: `python -m tests.bench.second_opinion` prints the whole table.
 
 import time
 
+from tests.bench.sizes import size
 from tests.ratings.second_opinion_runs import (
     OpinionQuality,
     RecordedLadder,
@@ -18,12 +19,12 @@ from torres.rating.simulation import SimulationPlan
 from torres.rating.strengths import fit_strengths
 
 TERMS = PairingTerms({"2": 0.4, "3": 0.2, "4": 0.4})
-BOTS = 1_000
-GAMES = 100_000
+BOTS = size(1_000, short=20)
+GAMES = size(100_000, short=500)
 LIMIT_S = 10.0
-LADDERS = 40
-LADDER_BOTS = 100
-GAMES_PER_BOT = (10, 20, 40)
+LADDERS = size(40, short=2)
+LADDER_BOTS = size(100, short=10)
+GAMES_PER_BOT = size((10, 20, 40), short=(5, 10))
 
 
 def measure() -> list[tuple[str, float, str, bool]]:

@@ -13,12 +13,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.bench.sizes import size
 from torres.cli.commands import COMMANDS
 
 MAX_START_MS = 300
 MAX_START_PER_PIP = 1.5
 """A command may need this multiple of the CPU time of `pip --help`."""
-TRIES = 5
+TRIES = size(5, short=1)
+MEASURED = size(("", *COMMANDS), short=("", "play"))
+"""The commands that are measured; "" is `torres` itself."""
 PIP = [sys.executable, "-m", "pip"]
 TORRES = Path(sys.executable).with_name("torres")
 
@@ -55,7 +58,7 @@ def measure() -> list[tuple[str, float | None, str, bool]]:
     """Measure every command; return rows for the table of all benchmarks."""
     target = f"<= {MAX_START_MS}"
     rows: list[tuple[str, float | None, str, bool]] = []
-    for command in ("", *COMMANDS):
+    for command in MEASURED:
         ms = start_cpu_ms(command, TRIES)
         wall = min(_wall_ms(command) for _ in range(TRIES))
         name = f"torres {command}".strip()

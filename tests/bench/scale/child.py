@@ -17,9 +17,10 @@ from django.core.management import call_command
 from ladder.games.models import Game
 from tests.bench.scale import routes, rows
 from tests.bench.scale.report import ROWS_PREFIX
+from tests.bench.sizes import size
 from tests.fill.command import Command
 
-MIN_BOTS = 200
+MIN_BOTS = size(200, short=20)
 GAMES_PER_BOT = 100
 TABLES = {"costs": rows.all_rows, "routes": routes.route_rows}
 

@@ -14,15 +14,16 @@ from ladder.tournaments import advance, services
 from ladder.tournaments.models import Entrant, Fixture, FixtureSeat, Tournament
 from tests.bench.scale.meter import cost_of
 from tests.bench.scale.report import MeasuredRow
+from tests.bench.sizes import size
 from tests.fill.cups import finish_game
 from tests.fill.rows import clean_up
 from tests.fill.specimens import play_specimens
 from torres.runner.protocol import Limits
 
-ENTRANTS = 200
+ENTRANTS = size(200, short=6)
 SLUG = "scale-bench"
 RULESET = "yucata"
-OPEN_FIXTURES = 100  # of the last rounds
+OPEN_FIXTURES = size(100, short=10)  # of the last rounds
 GAMES = 12
 
 

@@ -9,7 +9,9 @@ from typing import NamedTuple
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-ROUNDS = 7
+from tests.bench.sizes import size
+
+ROUNDS = size(7, short=1)
 TICKS_PER_S = 100  # the unit of the times in /proc/PID/stat
 
 
@@ -36,7 +38,7 @@ def cost_of(
         call()
         statements = len(queries)  # later requests clear the log
     costs = []
-    for _ in range(rounds):
+    for _ in range(min(rounds, ROUNDS)):
         prepare()
         costs.append(cost_of_one(call))
     cpu = median(cost.cpu for cost in costs)

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from ladder.ops.chaos import servers
 from ladder.ops.programs import ProgramMissing, find_program
+from tests.bench.sizes import size
 
-DEFAULT_GAMES = 1000
+DEFAULT_GAMES = size(1000, short=60)
 ROWS_PREFIX = "rows: "  # marks the line of the child's output that the parent reads
 
 

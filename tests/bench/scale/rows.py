@@ -40,14 +40,15 @@ from tests.bench.scale.meter import (
     database_processes,
 )
 from tests.bench.scale.report import MeasuredRow
+from tests.bench.sizes import size
 from tests.fill.cups import finish_game
 from tests.fill.specimens import play_specimens
 
-MATCHES = 24
-RATED_GAMES = 50
+MATCHES = size(24, short=4)
+RATED_GAMES = size(50, short=4)
 SLOTS = 2
-UP_STARTS_S = 12
-UP_MEASURED_S = 20
+UP_STARTS_S = size(12, short=3)
+UP_MEASURED_S = size(20, short=1)
 MS = "ms"
 
 _pause = Event()  # never set: to wait for it is to sleep
