@@ -5,6 +5,7 @@
 """
 
 import json
+import subprocess
 import sys
 from contextlib import redirect_stdout
 
@@ -12,6 +13,7 @@ import django
 
 django.setup()
 
+from django.conf import settings
 from django.core.management import call_command
 
 from ladder.games.models import Game
@@ -32,7 +34,10 @@ def main(games: int, table: str) -> None:
             bots = max(MIN_BOTS, games // GAMES_PER_BOT)
             call_command(Command(), bots=bots, games=games)
         for report in ("second_opinion", "anomalies"):
-            call_command(report)  # else a dispatcher starts it, beside what is measured
+            # Else a dispatcher starts it, beside what is measured. The commands lower
+            # the priority of their process, so it must not be this one.
+            command = [sys.executable, settings.BASE_DIR / "manage.py", report]
+            subprocess.run(command, check=True, stdout=sys.stderr)
         filled = Game.objects.filter(match__kind="ladder").count()
         measured = []
         for row in TABLES[table]():
