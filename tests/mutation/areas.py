@@ -98,11 +98,7 @@ AREAS = {
     "attempts": Area(
         45,
         _each("ladder/games", "attempts blame sql", ATTEMPTS)
-        | _each(
-            "ladder/extras/practice",
-            "claims",
-            _tests("practice/test_practice_", "games"),
-        ),
+        | _each("ladder/extras/practice", "claims", PRACTICE),
     ),
     "protocol": Area(
         30, _each("torres/runner", "protocol", _plain_tests("runner/test_", "protocol"))
