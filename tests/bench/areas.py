@@ -82,6 +82,5 @@ def rows_of(area: str, *, short: bool = False) -> list[Row]:
     for line in process.stdout.splitlines():
         if process.returncode == 0 and line.startswith(ROWS_PREFIX):
             return [Row(*row) for row in json.loads(line.removeprefix(ROWS_PREFIX))]
-    raise AreaFailed(
-        (process.stderr.strip() or "It printed no error.").splitlines()[-1]
-    )
+    silent = f"It ended with code {process.returncode}."
+    raise AreaFailed((process.stderr.strip() or silent).splitlines()[-1])
