@@ -31,7 +31,7 @@ def client(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> Iterator[LadderCl
         assert request.url.params["bot"] == "my-bot"
         return answer(request.url.params.get("cursor"))
 
-    monkeypatch.setattr(client_module, "_pause", lambda _: None)
+    monkeypatch.setattr(client_module, "pause", lambda _: None)
     with LadderClient(Login("http://ladder.test", "")) as ladder:
         transport = httpx.MockTransport(handle)
         ladder._http = httpx.Client(

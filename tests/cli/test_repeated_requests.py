@@ -44,7 +44,7 @@ class Flaky(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
-    monkeypatch.setattr(clients, "_pause", lambda _: None)
+    monkeypatch.setattr(clients, "pause", lambda _: None)
     with ThreadingHTTPServer(("127.0.0.1", 0), Flaky) as server:
         server.keys = []
         threading.Thread(target=server.serve_forever, daemon=True).start()

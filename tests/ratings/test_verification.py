@@ -80,12 +80,11 @@ def test_what_the_rater_does_during_the_check_is_no_complaint(season, monkeypatc
     finish_in_order(open_games()[0])
     waits = []
 
-    class RaterWorks:
-        def wait(self, seconds):
-            waits.append(seconds)
-            rater.fold(season.pk)
+    def rate_meanwhile(seconds: float) -> None:
+        waits.append(seconds)
+        rater.fold(season.pk)
 
-    monkeypatch.setattr(coverage, "Event", RaterWorks)
+    monkeypatch.setattr(coverage, "pause", rate_meanwhile)
     assert complaints(season) == ""
     assert waits
 
