@@ -41,5 +41,8 @@ if [ "$all" ] && [ "$status" -eq 1 ]; then
     "${pytest[@]}" -n 0 --last-failed --last-failed-no-failures none -rA || status=$?
   fi
 fi
-[ "$status" -eq 0 ] && "$bin/python" -m tests.changed --passed
+# With arguments, such as -k, only some of the tests have passed.
+if [ "$status" -eq 0 ] && [ "$#" -eq 0 ]; then
+  "$bin/python" -m tests.changed --passed
+fi
 exit "$status"
