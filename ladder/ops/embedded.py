@@ -1,7 +1,8 @@
 """The parts of the embedded service: web server, worker, dispatcher and others.
 
 `manage.py up` starts and stops them from its main thread, which also receives all
-signals. The web server is a process; the others are threads.
+signals. The web server is a process; the others are threads. `stop` of a part returns
+at once, and `close` waits for its end. So all parts end at the same time.
 """
 
 import socket
@@ -16,6 +17,7 @@ import structlog
 from celery import Celery
 from celery.worker import WorkController
 from django.conf import settings
+from django.db import connection
 
 from ladder.dispatch.dispatcher import Dispatcher
 from ladder.extras.practice.host import PracticeHost
@@ -27,7 +29,7 @@ LISTEN_BACKLOG = 1024  # connections that wait while the web server starts
 PART_STOP_TIMEOUT_S = 10
 REGISTRATION_TIMEOUT_S = 10
 REGISTRATION_POLL_S = 0.02
-GAMES_STOP_TIMEOUT_S = min(2.0, settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
+GAMES_STOP_TIMEOUT_S = min(1.0, settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
 
 log = structlog.get_logger()
 
@@ -78,9 +80,13 @@ class EmbeddedWeb:
             process_group=0,  # so that Ctrl-C reaches only this process
         )
 
-    def close(self) -> None:
+    def stop(self) -> None:
         if self._child is not None:
             self._child.terminate()
+
+    def close(self) -> None:
+        self.stop()
+        if self._child is not None:
             self._child.communicate()
         self._socket.close()
 
@@ -90,6 +96,7 @@ class EmbeddedWorker(threading.Thread):
 
     def __init__(self, app: Celery, slots: int) -> None:
         super().__init__(name="worker", daemon=True)
+        self._releasing = threading.Thread(target=self._release, name="release")
         self._worker: Any = WorkController(
             app=app,
             pool_cls="threads",
@@ -108,14 +115,27 @@ class EmbeddedWorker(threading.Thread):
         while not registry.is_registered() and time.monotonic() < deadline:
             self.join(REGISTRATION_POLL_S)
 
-    def close(self) -> None:
-        """Release the running games after a short pause, and end the worker.
+    def stop(self) -> None:
+        """Begin to release the running games after a short pause. Idempotent.
 
         A person may be waiting. Released games are played again at the next start.
         """
-        RUNNING_GAMES.stop_all("the service stops", grace_s=GAMES_STOP_TIMEOUT_S)
+        if not self._releasing.ident:
+            self._releasing.start()
+
+    def close(self) -> None:
+        """Wait until the running games are released, and end the worker.
+
+        The thread of the worker does nothing any more, but it may wait for a message
+        for two seconds. It ends with the process.
+        """
+        self.stop()
+        self._releasing.join()
         self._worker.stop()
-        self.join(settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
+
+    def _release(self) -> None:
+        RUNNING_GAMES.stop_all("the service stops", grace_s=GAMES_STOP_TIMEOUT_S)
+        connection.close()
 
 
 class EmbeddedPart:
@@ -147,8 +167,11 @@ class EmbeddedPart:
         except BaseException as error:
             log.exception(self._ended, error=str(error))
 
-    def close(self) -> None:
+    def stop(self) -> None:
         self._stop_event.set()
+
+    def close(self) -> None:
+        self.stop()
         if self._thread is not None:
             self._thread.join(PART_STOP_TIMEOUT_S)
 

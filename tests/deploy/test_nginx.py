@@ -149,7 +149,9 @@ def sign_in(client: httpx.Client, **headers: str) -> int:
 
 
 def test_plain_http_is_redirected(proxy: Proxy) -> None:
-    answer = httpx.get(f"http://127.0.0.1:{proxy.http}/games/", headers={"Host": HOST})
+    answer = httpx.get(
+        f"http://127.0.0.1:{proxy.http}/games/", headers={"Host": HOST}, timeout=60
+    )
 
     assert answer.status_code == 301
     assert answer.headers["Location"] == f"https://{HOST}/games/"

@@ -58,7 +58,7 @@ class RunningService:
         """Wait until a list of the API has a row, and return its id."""
         ends = time.monotonic() + timeout_s
         while time.monotonic() < ends:
-            rows = httpx.get(f"{self.api}/{path}").json()["results"]
+            rows = httpx.get(f"{self.api}/{path}", timeout=60).json()["results"]
             if rows:
                 return int(rows[0]["id"])
         raise AssertionError(f"{path} stayed empty for {timeout_s} s")
@@ -68,12 +68,12 @@ class RunningService:
         headers = {"Authorization": f"Bearer {self.variables['TOKEN']}"}
         address = f"{self.api}/bots/my-bot/submissions/"
         changed = {"archive": ("bot.py", f"{SMALLEST_BOT[1]}\n# changed\n")}
-        answer = httpx.post(address, files=changed, headers=headers)
+        answer = httpx.post(address, files=changed, headers=headers, timeout=60)
         assert answer.status_code == 202, answer.text
         version = f"{self.api}/submissions/{answer.json()['id']}/"
         deadline = time.monotonic() + timeout_s
-        while httpx.get(version).json()["status"] != "ready":
-            assert time.monotonic() < deadline, httpx.get(version).text
+        while httpx.get(version, timeout=60).json()["status"] != "ready":
+            assert time.monotonic() < deadline, httpx.get(version, timeout=60).text
             Event().wait(0.2)
 
 
@@ -128,5 +128,6 @@ def test_every_recipe_works(page: str, service: RunningService) -> None:
         if "archive=" in line:
             uploaded = True
             headers = {"Authorization": f"Bearer {service.variables['TOKEN']}"}
-            rows = httpx.get(f"{service.api}/bots/my-bot/submissions/", headers=headers)
+            address = f"{service.api}/bots/my-bot/submissions/"
+            rows = httpx.get(address, headers=headers, timeout=60)
             service.variables["SUBMISSION"] = str(rows.json()["results"][0]["id"])

@@ -20,7 +20,7 @@ GAMES = 400
 START_TIMEOUT_S = 60
 READER = """
 import sys, httpx
-with httpx.stream("GET", sys.argv[1]) as answer:
+with httpx.stream("GET", sys.argv[1], timeout=60) as answer:
     for line in answer.iter_lines():
         print(line, flush=True)
 """
@@ -112,10 +112,10 @@ def test_pages_are_served_beside_readers_that_do_not_read(
 ) -> None:
     """A slow reader has its part in a file of the server, and holds no thread."""
     address = f"{api}/exports/replays/"
-    with httpx.Client() as one, one.stream("GET", address) as idle:
+    with httpx.Client(timeout=60) as one, one.stream("GET", address) as idle:
         first = next(idle.iter_lines())
         for _ in range(3):
-            assert httpx.get(f"{api}/games/?limit=1").status_code == 200
+            assert httpx.get(f"{api}/games/?limit=1", timeout=60).status_code == 200
         again = read_on(address)
 
     assert json.loads(first)["id"] == json.loads(again[0])["id"]

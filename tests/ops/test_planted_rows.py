@@ -55,7 +55,7 @@ def test_the_service_plays_on_beside_planted_rows(
         state, standings = documented.lines("Then")
         ends = time.monotonic() + TIMEOUT_S
         address = f"{server}/api/v1/tournaments/{slug}/"
-        while httpx.get(address).json()["status"] != "finished":
+        while httpx.get(address, timeout=60).json()["status"] != "finished":
             assert time.monotonic() < ends, manage(home, "status", expect=1)
             Event().wait(0.5)
         for line, expected in ((state, "finished"), (standings, "house-greedy")):

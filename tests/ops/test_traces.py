@@ -76,7 +76,7 @@ def let_a_bot_be_rated(home: dict[str, str], server: str) -> None:
     """Upload a bot over REST, and wait until a game of it is rated."""
     token = manage(home, "token", "ana").split()[-1]
     headers = {"Authorization": f"Bearer {token}"}
-    with httpx.Client(base_url=f"{server}/api/v1/", headers=headers) as api:
+    with httpx.Client(base_url=f"{server}/api/v1/", headers=headers, timeout=60) as api:
         until(lambda: answers(api))
         api.post("bots/", json={"name": "Traced"}).raise_for_status()
         files = {"archive": ("bot.py", BOT.encode())}

@@ -137,6 +137,7 @@ def test_a_bot_goes_from_upload_to_leaderboard_on_two_workers(tmp_path: Path) ->
             httpx.Client(
                 base_url=f"{service.address}/api/v1/",
                 headers={"Authorization": f"Bearer {token}"},
+                timeout=60,
             )
         )
         until(lambda: api.get("ladders/").status_code == 200, service)

@@ -28,7 +28,7 @@ def test_a_stream_of_a_game_has_each_frame_and_ends_with_it(served: str) -> None
     assert (second["first"], len(second["frames"])) == (6, 3)
     assert first["players"] == [seat.submission.bot.name for seat in game.seats.all()]
     assert rest[-1].data["over"]
-    whole = httpx.get(f"{served}/games/{game.pk}/frames.json").json()
+    whole = httpx.get(f"{served}/games/{game.pk}/frames.json", timeout=60).json()
     frames = [None] * 4
     for data in (first, second, *(message.data for message in rest)):
         frames[data["first"] :] = data["frames"]
@@ -75,13 +75,13 @@ def test_a_game_that_becomes_hidden_is_shown_no_longer(served: str) -> None:
         rest = list(messages)
 
     assert [message.event for message in rest] == ["gone"]
-    assert httpx.get(address).status_code == HTTPStatus.NOT_FOUND
+    assert httpx.get(address, timeout=60).status_code == HTTPStatus.NOT_FOUND
 
 
 def test_a_game_that_is_over_has_no_stream(served: str) -> None:
     show = factories.everything()
 
-    answer = httpx.get(f"{served}/games/{show.game.pk}/stream/")
+    answer = httpx.get(f"{served}/games/{show.game.pk}/stream/", timeout=60)
 
     assert answer.status_code == HTTPStatus.NO_CONTENT
 

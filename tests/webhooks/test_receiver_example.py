@@ -85,6 +85,7 @@ def test_the_example_receives_genuine_events_only(tmp_path: Path) -> None:
                 url_of(port),
                 content=b"{}",
                 headers=signing.headers(signing.new_salt(), "evt_1", 0, b"{}"),
+                timeout=60,
             )
             happen("genuine")
             sender = Sender(rng=Random(1), timeout_s=RECEIVER_TIMEOUT_S)

@@ -113,6 +113,8 @@ class Command(ServiceCommand):
             console.say("Stopping. Games that run are played again at the next start.")
         finally:
             for part in reversed(parts):
+                part.stop()
+            for part in reversed(parts):
                 part.close()
             connection.close()
         self._summarize(ladder)
