@@ -4,9 +4,10 @@ The functions write directly into the tables, so that these tests need no dispat
 worker and no rater.
 """
 
-import io
+import tempfile
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from random import Random
 
 from django.contrib.auth.models import User
@@ -48,6 +49,7 @@ from ladder.ratings.models import (
 )
 from torres.runner.protocol import Limits
 from torres.tlog.leaves import LeafKind
+from torres.upload.archive import UnpackedUpload, digest
 
 LIMITS = Limits().as_dict()
 NEWCOMER = [25.0, 8.0]
@@ -78,9 +80,18 @@ def make_bot(name: str, owner: str = "ana") -> Submission:
     return upload(services.create_bot(user, name), name.encode())
 
 
+def store(bot: Bot, content: bytes) -> Submission:
+    """Store a program as a submission without the process that opens an upload."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "bot.py").write_bytes(content)
+        source = UnpackedUpload(("bot.py",), *digest(folder, ["bot.py"]))
+        return submissions.add(bot, folder, source)
+
+
 def upload(bot: Bot, content: bytes) -> Submission:
-    """Upload to a bot and mark the submission as ready."""
-    submission = submissions.submit(bot, io.BytesIO(content), "bot.py")
+    """Store a program as a submission, and mark it as ready."""
+    submission = store(bot, content)
     claimed = submissions.claim(submission.pk)
     assert claimed is not None
     submissions.accept(claimed, {"summary": "Ready.", "steps": []}, "the build log")
@@ -251,7 +262,7 @@ def everything() -> Show:
     pair(season, match)
     fold(season, match.games.get(), {anas.bot: (30.5, 1.0), bens.bot: (28.0, 2.0)})
     waiting = make_match(bens, anas, finished=0)
-    rejected = submissions.submit(anas.bot, io.BytesIO(b"1/0"), "bot.py")
+    rejected = store(anas.bot, b"1/0")
     claimed = submissions.claim(rejected.pk)
     assert claimed is not None
     step = {
