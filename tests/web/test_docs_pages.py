@@ -1,6 +1,5 @@
 """The documentation pages: every page opens, and every link on it leads somewhere."""
 
-import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -121,16 +120,6 @@ def test_links_between_files_become_links_between_pages(
 
     assert document is not None
     assert f"<p>See {html}.</p>" in document.page.html
-
-
-def test_a_changed_file_is_rendered_again(folder: Path) -> None:
-    path = folder / "rules.md"
-    assert "Set-up" in docs.find("rules").page.html
-
-    path.write_text("# Rules\n\n## Scoring\n")
-    os.utime(path, ns=(1, 1))
-
-    assert "Scoring" in docs.find("rules").page.html
 
 
 def test_a_long_page_has_a_table_of_contents(folder: Path, visit) -> None:

@@ -7,7 +7,7 @@ page that SECTIONS does not name appears in the last section with its own title.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
@@ -22,7 +22,6 @@ INDEX_FILE = "README.md"
 SCHEMAS = "schemas"
 """The folder of the JSON Schemas, which are served as they are."""
 MIN_CONTENTS = 4  # a page with fewer headings needs no table of contents
-MAX_CACHED_PAGES = 256
 SECTIONS = (
     (
         "Write a bot",
@@ -130,7 +129,7 @@ def find(name: str) -> Document | None:
     path = _files().get(name)
     if path is None or not name:
         return None
-    page = _render(path, path.stat().st_mtime_ns)
+    page = _render(path)
     contents = [heading for heading in page.headings if heading.level in (2, 3)]
     if len(contents) < MIN_CONTENTS:
         contents = []
@@ -158,7 +157,13 @@ def url(name: str) -> str:
 
 def _files() -> dict[str, Path]:
     """Return the files of docs/ by the names of their pages; "" is docs/README.md."""
-    return {_name(path): path for path in sorted(FOLDER.rglob("*.md"))}
+    return _files_in(FOLDER)
+
+
+@cache
+def _files_in(folder: Path) -> dict[str, Path]:
+    """List a folder once, because it changes with the program only."""
+    return {_name(path): path for path in sorted(folder.rglob("*.md"))}
 
 
 def _name(path: Path) -> str:
@@ -171,18 +176,18 @@ def title(name: str) -> str:
     """Return the title of a page in lists."""
     path = _files()[name]
     known = {page: title for _, entries in SECTIONS for page, title in entries}
-    return known.get(name) or _first_heading(path, path.stat().st_mtime_ns) or name
+    return known.get(name) or _first_heading(path) or name
 
 
-@lru_cache(maxsize=MAX_CACHED_PAGES)
-def _first_heading(path: Path, _modified_ns: int) -> str:
-    """Return the first heading of a file. The modification time is a cache key."""
+@cache
+def _first_heading(path: Path) -> str:
+    """Return the first heading of a file."""
     return markdown.title(path.read_text(encoding="utf-8"))
 
 
-@lru_cache(maxsize=MAX_CACHED_PAGES)
-def _render(path: Path, _modified_ns: int) -> RenderedPage:
-    """Render a file. The modification time is a cache key."""
+@cache
+def _render(path: Path) -> RenderedPage:
+    """Render a file."""
 
     def translate_link(target: str) -> str | None:
         return _translate_link(path, target)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from ladder.web.pages import docs, markdown
@@ -41,9 +41,8 @@ def search(query: str) -> list[SearchResult]:
 
 
 def _in_page(name: str, words: Sequence[str]) -> Iterator[SearchResult]:
-    path = docs.path_of(name)
     title = docs.title(name)
-    for passage in _passages(path, path.stat().st_mtime_ns):
+    for passage in _passages(docs.path_of(name)):
         score = _score(title, passage, words)
         if not score:
             continue
@@ -56,9 +55,9 @@ def _in_page(name: str, words: Sequence[str]) -> Iterator[SearchResult]:
         )
 
 
-@lru_cache(maxsize=docs.MAX_CACHED_PAGES)
-def _passages(path: Path, _modified_ns: int) -> list[Passage]:
-    """Return the passages of a file. The modification time is a cache key."""
+@cache
+def _passages(path: Path) -> list[Passage]:
+    """Return the passages of a file."""
     return list(markdown.passages(path.read_text(encoding="utf-8")))
 
 
