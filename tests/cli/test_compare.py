@@ -108,11 +108,11 @@ def test_an_interrupted_test_continues(torres, running, tmp_path: Path) -> None:
     tree = process_tree(process.pid)
 
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
 
     assert process.returncode == 130
     assert "the same command continues" in errors
-    wait_until(lambda: not alive(tree), timeout_s=5)
+    wait_until(lambda: not alive(tree), timeout_s=60)
     continued = report(torres(*args, "--state", "state"))
     assert continued["scores"] == whole["scores"]
     assert continued["verdict"] == whole["verdict"] == "no_difference"

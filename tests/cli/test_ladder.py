@@ -100,7 +100,7 @@ def test_bots_join_change_and_leave_while_the_ladder_runs(running, bots: Path) -
     wait_until(lambda: not plays(bob, entries(bots, "game")[-SURE_GAMES:]), 120)
     tree = process_tree(process.pid)
     os.killpg(process.pid, signal.SIGINT)
-    out, errors = process.communicate(timeout=30)
+    out, errors = process.communicate(timeout=120)
 
     assert process.returncode == 0, errors
     rows = {row["name"]: row for row in json.loads(out)["leaderboard"]}

@@ -66,7 +66,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
     yield variables
     process.send_signal(signal.SIGTERM)
     process.wait(60)
-    reader.wait(10)
+    reader.wait(60)
     process.stdout.close()
 
 

@@ -53,7 +53,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         assert client.get(f"{address}/games/?limit=1").status_code == 200
     yield address
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
+    process.communicate(timeout=120)
     assert process.returncode == 0
 
 

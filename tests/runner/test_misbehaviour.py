@@ -321,7 +321,7 @@ def test_a_decision_cannot_occupy_a_worker_without_end(
     with pytest.raises(PlayerFault if strict else ServiceFault) as fault:
         bot.decide(ask(move_ms=100))
 
-    assert 5.3 <= time.monotonic() - began < 12
+    assert 5.3 <= time.monotonic() - began < 60
     assert strict or fault.value.seat == 0
     bot.kill()
 

@@ -81,14 +81,14 @@ def test_simultaneous_requests_share_one_response(rf, monkeypatch) -> None:
         calls.append(1)
         if len(calls) == 1:
             begun.set()
-            all_asked.wait(10)
+            all_asked.wait(60)
         return HttpResponse(str(len(calls)), content_type="application/json")
 
     def ask(k: int) -> bytes:
         clock.first = k == 0
         if k:
-            begun.wait(10)
-            all_asked.wait(10)
+            begun.wait(60)
+            all_asked.wait(60)
         return share(rf.get("/api/v1/games/")).content
 
     monkeypatch.setattr("ladder.web.middleware.responses.time.monotonic", now)
