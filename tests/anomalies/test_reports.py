@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from collections.abc import Iterator
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,12 +11,12 @@ from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 
 from ladder.bots.house_bots import HOUSE_FOLDER
 from ladder.bots.models import Bot, SourceFingerprint
 from ladder.bots.retention import forget_package
 from ladder.extras.anomalies import fingerprints, season_report, selectors
-from ladder.extras.anomalies.background import AnomalyProcess
 from ladder.extras.anomalies.explained import as_json
 from ladder.extras.anomalies.models import AnomalyReport
 from ladder.extras.anomalies.season_reader import read_season
@@ -23,7 +24,6 @@ from ladder.extras.anomalies.season_report import KEPT_REPORTS, make_report
 from ladder.moderation.audit import Operator
 from ladder.moderation.bots import delete_account
 from ladder.moderation.models import AuditEntry
-from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Season
 from tests.anomalies.disguise import ORIGINAL, disguised
 from tests.anomalies.factories import (
@@ -36,14 +36,25 @@ from tests.anomalies.factories import (
     upload,
 )
 from tests.games import factories
-from tests.games.test_kills import environment
+from tests.web.module_rows import module_rows
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows")]
+
+
+@pytest.fixture(scope="module")
+def rows(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[None]:
+    with module_rows(django_db_blocker, tmp_path_factory.mktemp("data")):
+        season_of_strangers()
+        yield
 
 
 @pytest.fixture
-def season() -> Season:
-    return season_of_strangers()
+def season(rows: None) -> Season:
+    return Season.objects.get()
 
 
 def operator() -> Client:
@@ -270,17 +281,6 @@ def test_old_reports_are_deleted(season):
     assert kept[0] == 4
 
 
-def test_an_empty_season_has_an_empty_report():
-    season = ensure_default_ladder().seasons.get()
-
-    report = make_report(season)
-
-    assert report.report["findings"] == []
-    assert selectors.due_seasons() == []
-    page = operator().get("/anomalies/").content.decode()
-    assert "no rated games yet" in page
-
-
 def test_a_large_season_is_bounded(season, monkeypatch):
     monkeypatch.setattr("ladder.extras.anomalies.season_reader.MAX_GAMES", 300)
     monkeypatch.setattr("ladder.extras.anomalies.season_reader.MAX_SUBMISSIONS", 8)
@@ -312,7 +312,7 @@ def test_fingerprints_are_computed_once_and_die_with_the_files(season):
 
 
 def test_a_package_that_cannot_be_read_stops_nothing(season):
-    broken = upload(strangers()[0], ORIGINAL)
+    broken = upload(strangers()[0], f"{ORIGINAL}# broken\n")
     good = upload(strangers()[1], disguised(ORIGINAL))
     storages["bots"].delete(broken.package)
     storages["bots"].save(broken.package, io.BytesIO(b"no zip"))
@@ -339,19 +339,3 @@ def test_files_that_are_no_text_are_compared_as_they_are(season):
 
     assert finding["form"] == "equal files"
     assert finding["paths"] == ["broken.py", "model.bin"]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_dispatcher_starts_a_process_for_it(monkeypatch):
-    season_of_strangers(120)
-    for name, value in environment().items():
-        monkeypatch.setenv(name, value)
-    process = AnomalyProcess()
-
-    process.ensure()
-    assert process._child is not None
-    assert process._child.wait(240) == 0
-
-    assert AnomalyReport.objects.count() == 1
-    assert not AnomalyProcess().has_work()
-    process.close()
