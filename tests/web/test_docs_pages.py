@@ -41,7 +41,14 @@ def parsed() -> dict[str, LinksAndAnchors]:
     return {}
 
 
-@pytest.mark.parametrize("name", docs.names())
+# The records of decisions are four fifths of the pages, and nobody adds links to them.
+NAMES = [
+    pytest.param(name, marks=[pytest.mark.slow] if "decisions/" in name else [])
+    for name in docs.names()
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_link_of_a_page_leads_somewhere(
     visit, parsed: dict[str, LinksAndAnchors], name: str
 ) -> None:
