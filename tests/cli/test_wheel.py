@@ -10,6 +10,8 @@ from zipfile import ZipFile
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 SERVER_PACKAGES = {"django", "djangorestframework", "celery", "psycopg", "redis"}
 MAX_WHEEL_BYTES = 3 << 20

@@ -20,7 +20,16 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     bots(8)
 
 
-@pytest.mark.parametrize("block", range(SEQUENCES // BLOCK))
+@pytest.mark.parametrize(
+    "block",
+    [
+        0,
+        *(
+            pytest.param(n, marks=pytest.mark.slow)
+            for n in range(1, SEQUENCES // BLOCK)
+        ),
+    ],
+)
 def test_no_sequence_of_actions_fails(block: int) -> None:
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
         run_sequence(seed)
