@@ -287,7 +287,7 @@ def test_players_are_closed_if_a_later_seat_cannot_be_opened(monkeypatch):
 
 
 def test_a_lost_lease_kills_the_players_and_the_result_is_not_written(monkeypatch):
-    monkeypatch.setattr("ladder.games.worker.heartbeat.RENEW_INTERVAL_S", 0.1)
+    monkeypatch.setattr("ladder.games.worker.lease_keeper.RENEW_INTERVAL_S", 0.1)
     game = one("ana", "thinker")
     thread, ends = in_thread(game, RunningGames(open_nasty))
     wait_until(Attempt.objects.exists)

@@ -17,9 +17,9 @@ from django.db import Error, connection
 from ladder.bots import players
 from ladder.extras.practice import claims
 from ladder.extras.practice.claims import PracticeClaim
-from ladder.extras.practice.lease_keeper import HOST_STOPS, LeaseKeeper
 from ladder.extras.practice.models import PracticeGame
-from ladder.extras.practice.play import game_deadline_s, play
+from ladder.extras.practice.play import HOST_STOPS, game_deadline_s, play
+from ladder.games.worker.lease_keeper import LeaseKeeper
 from ladder.games.worker.play import OpenPlayer
 from ladder.service import service_parts
 
@@ -83,7 +83,11 @@ class PracticeHost:
 
     def _begin(self, claim: PracticeClaim) -> None:
         game = PracticeGame.objects.defer("replay").get(pk=claim.game)
-        keeper = LeaseKeeper(claim, game_deadline_s(game))
+        keeper = LeaseKeeper(
+            f"practice game {claim.game}",
+            partial(claims.renew, claim),
+            deadline_s=game_deadline_s(game),
+        )
         thread = threading.Thread(
             target=play,
             args=(claim, keeper, self._open_player),

@@ -16,7 +16,6 @@ from engine.referee import Move
 from ladder.extras.practice import claims, position, seats, selectors
 from ladder.extras.practice.claims import ClaimLost, PracticeClaim
 from ladder.extras.practice.endings import close, is_own
-from ladder.extras.practice.lease_keeper import HOST_STOPS, LeaseKeeper
 from ladder.extras.practice.models import (
     PracticeGame,
     PracticeMove,
@@ -29,9 +28,10 @@ from ladder.extras.practice.seats import (
     PersonPlayer,
     PracticeBot,
 )
-from ladder.games.worker.heartbeat import SeatPlayer
+from ladder.games.worker.lease_keeper import LeaseKeeper, SeatPlayer
 from ladder.games.worker.play import MAX_DECISIONS_OF_A_SEAT, OpenPlayer
 
+HOST_STOPS = "the host stops"
 TOO_SLOW = "You did not answer in time, so the game has ended."
 BOT_DIFFERS = (
     "The service was interrupted, and a bot did not repeat its moves when the game was"
@@ -180,10 +180,10 @@ def _end_early(
     cause = _cause(failure)
     connection.close()
     try:
-        if keeper.reason == HOST_STOPS:
+        if keeper.stop_reason == HOST_STOPS:
             claims.release(claim)
         elif keeper.stopped.is_set() or isinstance(cause, ClaimLost | IntegrityError):
-            log.info("practice game left", game=claim.game, reason=keeper.reason)
+            log.info("practice game left", game=claim.game, reason=keeper.stop_reason)
         elif isinstance(cause, Error):
             # The lease ends, and a host goes on with the game.
             log.warning("practice game interrupted", game=claim.game, error=str(cause))

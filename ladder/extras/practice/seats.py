@@ -20,7 +20,7 @@ from engine.referee import Answer, Ask, Hello, PlayerFault
 from ladder.extras.practice import claims
 from ladder.extras.practice.claims import ClaimLost, PracticeClaim
 from ladder.extras.practice.models import PracticeMove
-from ladder.games.worker.heartbeat import SeatPlayer
+from ladder.games.worker.lease_keeper import SeatPlayer
 from torres.runner.verdict import SeatOutput
 
 POLL_INTERVAL_S = 0.25
@@ -107,7 +107,7 @@ class PersonPlayer:
             try:
                 actions = claims.answer_to(self._claim, ply)
             except Error as error:
-                # The heartbeat stops the game if the database stays away.
+                # The lease keeper stops the game if the database stays away.
                 log.warning("cannot look for an answer", error=str(error))
                 connection.close()
                 actions = None
@@ -125,7 +125,7 @@ class PersonPlayer:
         """The page shows the result."""
 
     def kill(self) -> None:
-        """Nothing runs that could be killed: the heartbeat sets the stop event."""
+        """Nothing runs that could be killed: the lease keeper sets the stop event."""
 
     def output(self) -> SeatOutput:
         return SeatOutput()

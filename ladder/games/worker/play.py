@@ -41,7 +41,8 @@ from ladder.games.attempts import Claim, FinishedGame
 from ladder.games.capabilities import Capabilities, fit
 from ladder.games.models import Game, Match, Seat
 from ladder.games.worker import engine_adapter, game_trace
-from ladder.games.worker.heartbeat import DEADLINE, Heartbeat, SeatPlayer, Stopped
+from ladder.games.worker.heartbeat import Heartbeat, Stopped
+from ladder.games.worker.lease_keeper import DEADLINE, SeatPlayer
 from ladder.games.worker.timings import TIMINGS, Timing
 from torres.runner.verdict import SeatOutput
 
