@@ -1,12 +1,10 @@
 """Queries about tournaments, and the conversion of rows into values of `formats`."""
 
-from collections import Counter
+from collections import defaultdict
 from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
-from django.db import connection
 from django.db.models import (
     Exists,
     F,
@@ -86,50 +84,26 @@ def fixture_records(
     """Return the fixtures as `formats` knows them, by primary key.
 
     With ``known_rounds`` the results of later rounds are left out. A round robin of 200
-    has 19,900 fixtures, so this reads plain values, and finds and sorts the seats in
-    the way that costs least: by their entrants, and in Python.
+    has 19,900 fixtures, so this reads plain values.
     """
-    fixtures = tournament.fixtures.order_by().values_list(
+    seats: dict[int, list[tuple[int, str, int]]] = defaultdict(list)
+    rows = FixtureSeat.objects.filter(entrant__tournament=tournament).values_list(
+        "fixture_id", "entrant_id", "points", "score"
+    )
+    for fixture, entrant, point, score in rows.order_by("fixture", "number"):
+        seats[fixture].append((entrant, point, score))
+    records = {}
+    fixtures = tournament.fixtures.order_by("pk").values_list(
         "pk", "round", "pool", "table", "leg", "how"
     )
-    seats = FixtureSeat.objects.filter(entrant__tournament=tournament).order_by()
-    rows = seats.values_list("fixture_id", "number", "entrant_id", "points", "score")
-    # Columns and slices, because to make a list of each seat takes twice as long.
-    seats_in_order = sorted(_plain(rows))
-    columns: list[tuple[Any, ...]] = [(), (), (), (), ()]
-    if seats_in_order:
-        columns = list(zip(*seats_in_order, strict=True))
-    owners, _, entrants, points, scores = columns
-    sizes = Counter(owners)
-    records = {}
-    first = 0
-    for pk, round_, pool, table, leg, how in sorted(_plain(fixtures)):
-        last = first + sizes[pk]
+    for pk, round_, pool, table, leg, how in fixtures:
+        entrants, points, scores = zip(*seats[pk], strict=True)
         result = None
         if how and (known_rounds is None or round_ <= known_rounds):
-            values = (_KINDS[how], _fractions(points[first:last]), scores[first:last])
-            result = _new(FixtureResult, values)
-        key = _new(FixtureKey, (round_, pool, table, leg))
-        records[pk] = _new(FixtureRecord, (key, entrants[first:last], result))
-        first = last
+            result = FixtureResult(ResultKind(how), _fractions(points), scores)
+        key = FixtureKey(round_, pool, table, leg)
+        records[pk] = FixtureRecord(key, entrants, result)
     return records
-
-
-def _plain(rows: QuerySet[Any, tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return all rows as the database has them.
-
-    Django reads a hundred rows at a time, and looks for columns to convert. With 60,000
-    rows of numbers and short texts this takes longer than to read them.
-    """
-    sql, parameters = rows.query.sql_with_params()
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        values: list[tuple[Any, ...]] = cursor.fetchall()
-        return values
-
-
-_KINDS = {kind.value: kind for kind in ResultKind}
-_new = tuple.__new__  # to call the class of a named tuple takes twice as long
 
 
 @lru_cache(maxsize=1024)
