@@ -20,9 +20,11 @@ from engine.referee import Answer, Ask, Hello
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots import services, submissions
-from ladder.bots.announcements import record_submission
 from ladder.bots.models import Bot, Submission
-from ladder.games import public_leaves, replays
+from ladder.events import outbox
+from ladder.events.models import Fact
+from ladder.events.outbox import NewLeaf
+from ladder.games import facts, replays
 from ladder.games.models import (
     Attempt,
     Game,
@@ -33,10 +35,8 @@ from ladder.games.models import (
     Worker,
     tied_ranks,
 )
-from ladder.public_log import outbox
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import load_key
-from ladder.public_log.models import PendingLeaf
 from ladder.public_log.sequencer import sequence
 from ladder.ratings import summaries
 from ladder.ratings.models import (
@@ -281,20 +281,18 @@ def everything() -> Show:
 
 def log_all() -> None:
     """Put all uploads and public results into the public log, as a service would."""
-    PendingLeaf.objects.all().delete()
+    Fact.objects.update(leaf_kind="")
     with transaction.atomic():
         # A proof reads one more tile for each 256 times as many leaves. Therefore even
         # a small service of tests has more than 256.
         for attempt in range(300):
-            outbox.record(LeafKind.ATTEMPT_ENDED, attempt, {}, seal=None)
+            outbox.record(leaf=NewLeaf(LeafKind.ATTEMPT_ENDED, attempt, {}))
         for submission in Submission.objects.all():
-            record_submission(submission)
+            data = {"submission": submission.pk, "digest": submission.digest}
+            kind = LeafKind.SUBMISSION_ACCEPTED
+            outbox.record(leaf=NewLeaf(kind, submission.pk, data))
         for game in Game.objects.filter(status="finished").select_related("match"):
             data = {"game": game.pk, "match": game.match_id}
-            outbox.record(
-                LeafKind.GAME_FINISHED,
-                game.pk,
-                data,
-                seal=public_leaves.seal_of(game.match),
-            )
+            seal = facts.seal_of(game.match)
+            outbox.record(leaf=NewLeaf(LeafKind.GAME_FINISHED, game.pk, data, seal))
     sequence(load_key(), HeadFile.of_service())

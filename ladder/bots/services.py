@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils.text import slugify
 
-from ladder.bots.announcements import announce_status
+from ladder.bots.facts import record_status
 from ladder.bots.models import Bot
 from ladder.bots.names import NameTaken, clean_name
 from torres.common.errors import LadderError, TooMany
@@ -81,7 +81,7 @@ def _change_status(bot: Bot, before: Bot.Status, after: Bot.Status) -> Bot:
     """
     with transaction.atomic():
         if Bot.objects.filter(pk=bot.pk, status=before).update(status=after):
-            announce_status(bot, after)
+            record_status(bot, after)
     bot.refresh_from_db(fields=["status"])
     if bot.status != after:
         raise NotActive(

@@ -23,8 +23,7 @@ from django.db.models import F, Max
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from ladder.bots import selectors
-from ladder.bots.announcements import announce_submission, record_submission
+from ladder.bots import facts, selectors
 from ladder.bots.models import OPEN, Bot, Submission
 from ladder.bots.services import NotActive
 from ladder.common import tracing
@@ -134,10 +133,7 @@ def add(bot: Bot, folder: Path, source: archive.UnpackedUpload) -> Submission:
         last = bot.submissions.aggregate(last=Max("number"))["last"] or 0
         submission.number = last + 1
         submission.save(force_insert=True)
-        announce_submission(
-            EventKind.SUBMISSION_CREATED, submission, Submission.Status.UPLOADED
-        )
-        record_submission(submission)
+        facts.record_upload(submission)
     return submission
 
 
@@ -169,7 +165,7 @@ def activate(submission: Submission) -> Submission:
         status=Submission.Status.READY, ready_at=Now()
     )
     submission.refresh_from_db(fields=["status", "ready_at"])
-    announce_submission(
+    facts.record_submission(
         EventKind.SUBMISSION_ACTIVATED, submission, Submission.Status.READY
     )
     return submission
@@ -257,7 +253,7 @@ def accept(submission: Submission, report: dict[str, Any], log: str) -> None:
         )
         if not overtaken:
             ready.exclude(pk=submission.pk).update(status=Submission.Status.RETIRED)
-        announce_submission(EventKind.SUBMISSION_READY, submission, status)
+        facts.record_submission(EventKind.SUBMISSION_READY, submission, status)
 
 
 def reject(submission: Submission, report: dict[str, Any], log: str) -> None:
@@ -354,7 +350,7 @@ def _give_up(submission: Submission) -> None:
 def _write_rejection(submission: Submission, **values: object) -> None:
     rejected = Submission.Status.REJECTED
     _write(submission, status=rejected, **values)
-    announce_submission(EventKind.SUBMISSION_REJECTED, submission, rejected)
+    facts.record_submission(EventKind.SUBMISSION_REJECTED, submission, rejected)
 
 
 def _retry_if_service_failed(submission: Submission) -> None:

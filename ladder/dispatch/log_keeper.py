@@ -3,24 +3,31 @@
 from django.conf import settings
 
 from ladder.common.fixed_query import FixedQuery, any_of, row_of
+from ladder.events.models import Fact
 from ladder.games import dealing
 from ladder.games.models import Match
 from ladder.public_log import batches
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import LogKey, load_key
-from ladder.public_log.models import PendingLeaf
+from ladder.public_log.models import DeckBatch, LogHead
 from ladder.public_log.sequencer import sequence
 
 PREPARE_INTERVAL_S = 1.0
 REVEAL_INTERVAL_S = 30.0
 
 _NEVER = float("-inf")
+_LAST_LEAF = Fact.objects.exclude(leaf_kind="").exclude(number=None).order_by("-number")
 _WORK = FixedQuery(
     lambda: row_of(
-        any_of(PendingLeaf.objects.all()), any_of(Match.objects.filter(seed=""))
+        any_of(
+            Fact.objects.filter(number=None),
+            LogHead.objects.filter(last_fact__lt=_LAST_LEAF.values("number")[:1]),
+            DeckBatch.objects.filter(leaf=None),
+        ),
+        any_of(Match.objects.filter(seed="")),
     )
 )
-"""True for leaves that wait for a number, and for matches that wait for decks."""
+"""True for leaves that may wait, and for matches that wait for decks."""
 
 
 class LogKeeper:
@@ -39,11 +46,13 @@ class LogKeeper:
         2. Number the leaves that wait, and sign the tree.
         3. Give the matches their decks whose plans are in the signed tree.
         """
+        # The first call begins the log if there is none.
+        is_first = self._key is None
         if self._key is None:
             self._key = load_key()
         if settings.TORRES_COMMITTED_DECKS:
             self._keep_batches(self._key, now_s)
-        if not any(_WORK.rows()[0]):
+        if not (is_first or any(_WORK.rows()[0])):
             return 0
         numbered = sequence(self._key, HeadFile.of_service())
         dealing.deal(self._key)

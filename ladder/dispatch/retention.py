@@ -20,6 +20,7 @@ from ladder.extras.practice import retention as practice
 from ladder.extras.webhooks import fan_out, retention as webhooks
 from ladder.games import retention as games
 from ladder.moderation import erasure
+from ladder.public_log import sequencer
 
 SLICE_INTERVAL_S = 1.0
 SLICE_ROWS = 200
@@ -38,7 +39,7 @@ def rules() -> list[RetentionRule]:
         *practice.rules(),
         *analysis.rules(),
         *webhooks.rules(),
-        *events.rules(fan_out.oldest_needed),
+        *events.rules(fan_out.oldest_needed, sequencer.oldest_needed),
         *erasure.rules(),
         scratch.retention_rule(),
     ]

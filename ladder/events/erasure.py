@@ -7,7 +7,7 @@ become empty, and its bots get their new names in all others.
 from collections.abc import Mapping
 from typing import Any
 
-from ladder.events.models import Event, EventErasure
+from ladder.events.models import EventErasure, Fact
 from ladder.events.outbox import API
 
 EVENTS_PER_SLICE = 2000
@@ -30,10 +30,10 @@ def erase_slice(limit: int) -> int:
     erasure = EventErasure.objects.order_by("pk").first()
     if erasure is None:
         return 0
-    later = Event.objects.filter(pk__gt=erasure.last_event).order_by("pk")
+    later = Fact.objects.filter(pk__gt=erasure.last_event).order_by("pk")
     events = list(later[:EVENTS_PER_SLICE])
     changed = [event for event in events if _erase(event, erasure)]
-    Event.objects.bulk_update(changed, ["data", "owners"], batch_size=200)
+    Fact.objects.bulk_update(changed, ["data", "owners"], batch_size=200)
     if not events:
         erasure.delete()
         return 1
@@ -41,7 +41,7 @@ def erase_slice(limit: int) -> int:
     return len(events)
 
 
-def _erase(event: Event, erasure: EventErasure) -> bool:
+def _erase(event: Fact, erasure: EventErasure) -> bool:
     """Change the event in memory; return False if it does not concern the account."""
     before = event.data, event.owners
     owners = [owner for owner in event.owners if owner != erasure.user]

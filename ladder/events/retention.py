@@ -1,4 +1,4 @@
-"""Retention rules: events are deleted some days after they happened.
+"""Retention rules: facts are deleted some days after they happened.
 
 The names of deleted accounts are erased before that.
 """
@@ -12,25 +12,26 @@ from django.db.models.functions import Now
 
 from ladder.common.retention import RetentionRule, rule_for_rows
 from ladder.events import erasure, stream
-from ladder.events.models import Event, EventErasure
+from ladder.events.models import EventErasure, Fact
 
 
-def rules(oldest_needed: Callable[[], int | None]) -> list[RetentionRule]:
-    """Return the rules. Events from `oldest_needed` on are kept; None needs none."""
+def rules(*oldest_needed: Callable[[], int | None]) -> list[RetentionRule]:
+    """Return the rules.
 
-    def due() -> QuerySet[Event]:
+    Each reader says from which number on it needs facts; None if it needs none.
+    """
+
+    def due() -> QuerySet[Fact]:
         keep = timedelta(days=settings.TORRES_KEEP_EVENTS_DAYS)
-        # Events without a number are not deleted, and perhaps nobody reads events.
-        stream.number_new()
-        # The newest one stays, because the next number follows from it.
-        last = stream.newest()
-        needed = oldest_needed()
-        last = last if needed is None else min(last, needed)
-        return Event.objects.filter(number__lt=last, created_at__lt=Now() - keep)
+        # The newest event stays, and with it all later facts, because the next number
+        # follows from the last one.
+        needed = (ask() for ask in oldest_needed)
+        last = min([stream.newest(), *(n for n in needed if n is not None)])
+        return Fact.objects.filter(number__lt=last, created_at__lt=Now() - keep)
 
     setting = "TORRES_KEEP_EVENTS_DAYS"
     return [
-        rule_for_rows("events", setting, Event.objects.all, due, in_order=True),
+        rule_for_rows("events", setting, Fact.objects.all, due, in_order=True),
         RetentionRule(
             "events of deleted accounts",
             "",

@@ -1,14 +1,16 @@
-"""Read events in one order that is the same for every reader.
+"""Number the facts, and read the events among them in one order for every reader.
 
-A reader that asks for ids above the last one that it has seen loses events: of two
-concurrent transactions, the one with the higher id may commit first. So events get
+A reader that asks for ids above the last one that it has seen loses facts: of two
+concurrent transactions, the one with the higher id may commit first. So facts get
 their numbers after they are committed, by one process at a time. Numbers are dense, and
-no event gets a number below one that a reader may have seen.
+no fact gets a number below one that a reader may have seen.
+
+The functions that read leave out facts without an event. So readers see gaps.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -19,13 +21,12 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from ladder.common.fixed_query import FixedQuery, any_of, row_of
-from ladder.events.models import Event
+from ladder.events.models import Fact
 
 # The same number in every process of one database. The value has no meaning.
 ADVISORY_LOCK_ID = 0x65_76_65_6E_74_73
-NUMBERED_AT_ONCE = 1000
-_TABLE = Event._meta.db_table  # noqa: SLF001 -- the documented way to a table's name
-_HAS_NEW = FixedQuery(lambda: row_of(any_of(Event.objects.filter(number=None))))
+_TABLE = Fact._meta.db_table  # noqa: SLF001 -- the documented way to a table's name
+_HAS_NEW = FixedQuery(lambda: row_of(any_of(Fact.objects.filter(number=None))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,50 +40,66 @@ class EventRow:
     public: bool
     owners: frozenset[int]
 
+    def is_shown_to(self, user_id: int | None, *, is_operator: bool) -> bool:
+        """True if a person may see the event; `user_id` is None for a visitor.
+
+        Operators see all events, because they see the same things in the admin.
+        """
+        is_owner = user_id is not None and user_id in self.owners
+        return self.public or is_operator or is_owner
+
+    def has_one_of(self, values: Collection[str], key: str) -> bool:
+        """True if one of these is at a key of the data; the key "type" is the kind."""
+        value = self.kind if key == "type" else self.data.get(key)
+        if isinstance(value, list):
+            return any(each in values for each in value)
+        return str(value) in values
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON document that docs/events.md describes."""
+        moment = self.created_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        return {
+            "number": self.number,
+            "type": self.kind,
+            "timestamp": moment,
+            "data": self.data,
+        }
+
 
 def number_new() -> int:
-    """Give the committed events without a number the next numbers; return how many.
+    """Give the committed facts without a number the next numbers; return how many.
 
-    Call it before `read`, outside of a transaction, as often as you like: it is one
-    cheap query if there is nothing new. It returns 0 at once if another process does
-    the same at this moment.
+    Call it outside of a transaction, as often as you like: it is one cheap query if
+    there is nothing new. It returns 0 at once if another process does the same at this
+    moment.
+
+    A lock is held until the numbers are committed; on SQLite it is the write lock. A
+    statement after the lock sees everything that an earlier holder has committed.
     """
-    numbered = 0
-    while _HAS_NEW.rows()[0][0]:
-        step = _number_some()
-        numbered += step
-        if step < NUMBERED_AT_ONCE:
-            break
-    return numbered
-
-
-def _number_some() -> int:
-    """Number the oldest new events, under a lock until their numbers are committed.
-
-    On SQLite the transaction holds the write lock. A statement after the lock sees
-    everything that an earlier holder has committed.
-    """
+    if not _HAS_NEW.rows()[0][0]:
+        return 0
     with transaction.atomic(), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [ADVISORY_LOCK_ID])
             if not cursor.fetchone()[0]:
                 return 0
         cursor.execute(
-            f"UPDATE {_TABLE} SET number = %s + fresh.place"  # noqa: S608
-            " FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS place"
-            f" FROM {_TABLE} WHERE number IS NULL ORDER BY id LIMIT %s) AS fresh"
-            f" WHERE {_TABLE}.id = fresh.id",
-            [newest(), NUMBERED_AT_ONCE],
+            f"UPDATE {_TABLE} SET number = last.number + fresh.place"  # noqa: S608
+            f" FROM (SELECT COALESCE(MAX(number), 0) AS number FROM {_TABLE}) AS last,"
+            " (SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS place"
+            f" FROM {_TABLE} WHERE number IS NULL) AS fresh"
+            f" WHERE {_TABLE}.id = fresh.id"
         )
         return int(cursor.rowcount)
 
 
 def read(after: int, limit: int) -> list[EventRow]:
-    """Return at most `limit` events with a number above `after`, in their order.
+    """Number the new events, and return the first `limit` after a number, in order.
 
-    The caller shows a person only those that `visibility.may_see` permits.
+    The caller shows a person only those that `EventRow.is_shown_to` permits.
     """
-    return _rows(Event.objects.filter(number__gt=after), limit)
+    number_new()
+    return _rows(_events().filter(number__gt=after), limit)
 
 
 def read_matching(
@@ -95,7 +112,7 @@ def read_matching(
     others, because to decode an event costs many times as much as to skip it. The
     caller checks each row once more.
     """
-    rows = Event.objects.filter(number__gt=after, number__lte=last)
+    rows = _events().filter(number__gt=after, number__lte=last)
     for key, values in filters.items():
         if key == "type":
             rows = rows.filter(kind__in=values)
@@ -108,18 +125,16 @@ def read_matching(
     return _rows(rows, limit)
 
 
-def _rows(events: QuerySet[Event], limit: int) -> list[EventRow]:
-    rows = events.order_by("number")
-    columns = ("number", "kind", "created_at", "data", "public", "owners")
-    return [
-        EventRow(number or 0, kind, created_at, data, public, frozenset(owners))
-        for number, kind, created_at, data, public, owners in rows.values_list(
-            *columns
-        )[:limit]
-    ]
+def _events() -> QuerySet[Fact]:
+    return Fact.objects.exclude(kind="")
 
 
-def as_row(event: Event) -> EventRow:
+def _rows(events: QuerySet[Fact], limit: int) -> list[EventRow]:
+    rows = events.order_by("number").defer("leaf_data")[:limit]
+    return [as_row(event) for event in rows]
+
+
+def as_row(event: Fact) -> EventRow:
     """Return a numbered event as readers get it."""
     return EventRow(
         event.number or 0,
@@ -132,16 +147,14 @@ def as_row(event: Event) -> EventRow:
 
 
 def newest() -> int:
-    """Return the number of the newest numbered event; 0 if there is none.
-
-    Retention keeps this event, so that a number is never given twice.
-    """
-    return Event.objects.aggregate(number=Max("number"))["number"] or 0
+    """Number the new events, and return the last number; 0 if there is no event."""
+    number_new()
+    return _events().aggregate(number=Max("number"))["number"] or 0
 
 
 def oldest() -> int:
-    """Return the number of the oldest stored event; 0 if there is none.
+    """Return the number of the oldest stored fact; 0 if there is none.
 
-    A reader that asks for less has missed events.
+    A reader that asks for less may have missed events.
     """
-    return Event.objects.aggregate(number=Min("number"))["number"] or 0
+    return Fact.objects.aggregate(number=Min("number"))["number"] or 0

@@ -19,14 +19,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from ladder.common.storable import storable
-from ladder.games import (
-    announcements,
-    blame,
-    public_leaves,
-    seat_logs,
-    selectors,
-    sql,
-)
+from ladder.games import blame, facts, seat_logs, selectors, sql
 from ladder.games.models import (
     MAX_REASON_CHARS,
     Attempt,
@@ -172,7 +165,7 @@ def finish(
     2. Write score and rank of each seat, whether it shares the rank, and its fault.
     3. Close the attempt as finished.
     4. Delete the stored answers, because the replay contains them.
-    5. Add the logs of the seats, the event, and the leaf of the public log.
+    5. Add the logs of the seats, and the fact for programs and the public log.
     6. If step 1 wrote nothing, an earlier call may have: then return True.
     """
     seats = sorted(result.seats, key=lambda seat: seat.number)
@@ -193,8 +186,7 @@ def finish(
         sql.close_attempt(claim.game, claim.fence, Attempt.Outcome.FINISHED, reason=""),
         sql.delete_answers(claim.attempt),
         *sql.insert_logs(logs),
-        announcements.finished(claim.game, result.reason, columns),
-        sql.insert_finished_leaf(claim.game, result.leaf),
+        facts.finished(claim.game, result.reason, columns, result.leaf),
     )
     return written or _has_finished(claim.attempt)
 
@@ -244,7 +236,7 @@ def release(game: int, fence: int, reason: str) -> bool:
             status=GameStatus.SCHEDULED, owner=None, lease_until=None, sent_at=None
         )
         if released:
-            public_leaves.record_attempt(game, fence, Attempt.Outcome.RELEASED)
+            facts.record_attempt(game, fence, Attempt.Outcome.RELEASED)
             _close_attempt(game, fence, Attempt.Outcome.RELEASED, reason)
     return bool(released)
 
@@ -343,11 +335,9 @@ def _end_failed_attempt(
     if not ended:
         return False
     _close_attempt(game, fence, Attempt.Outcome.FAILED, reason, seat)
-    public_leaves.record_attempt(game, fence, Attempt.Outcome.FAILED)
+    facts.record_attempt(game, fence, Attempt.Outcome.FAILED)
     if dead:
-        rows = Game.objects.filter(pk=game)
-        public_leaves.record_ends(rows, GameStatus.DEAD)
-        announcements.announce_dead(game)
+        facts.record_dead(game)
         log.critical("game is dead", game=game, reason=reason)
     elif is_last and seat is not None:
         Seat.objects.filter(game=game, number=seat).update(blamed=True)

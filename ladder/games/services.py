@@ -16,10 +16,11 @@ from django.db.models import F, QuerySet
 
 from engine.rulesets import resolve
 from ladder.bots.models import Submission
-from ladder.games import announcements, capabilities, match_traces, public_leaves, sql
+from ladder.events import outbox
+from ladder.games import capabilities, facts, match_traces, sql
 from ladder.games.match_traces import TracedTable
 from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Match, Seat
-from ladder.public_log import outbox
+from ladder.public_log.sealing import unseal
 from torres.common.errors import LadderError
 
 SEED_BYTES = 16
@@ -125,10 +126,10 @@ def schedule_matches(
             )
             games.append(game)
             submissions.append(seating)
-        if public_leaves.is_logged(kind):
-            leaves.append(public_leaves.plan(match, plan.terms.switches, seatings))
+        if facts.is_logged(kind):
+            leaves.append(facts.plan(match, plan.terms.switches, seatings))
     Game.objects.bulk_create(games)
-    outbox.record_all(leaves)
+    outbox.record_all(outbox.fact(leaf=leaf) for leaf in leaves)
     _add_seats(games, submissions)
     return matches
 
@@ -174,7 +175,7 @@ def _share_deals(matches: Sequence[Match]) -> None:
 
 def _is_dealt(kind: Match.Kind) -> bool:
     """True if the seed of such a match follows from the public log (`dealing`)."""
-    return settings.TORRES_COMMITTED_DECKS and public_leaves.is_logged(kind)
+    return settings.TORRES_COMMITTED_DECKS and facts.is_logged(kind)
 
 
 def _language_tags(planned: Sequence[PlannedMatch]) -> dict[int, tuple[str, bool]]:
@@ -218,7 +219,7 @@ def cancel_all(games: Collection[int], note: str) -> int:
 def _end(games: QuerySet[Game], note: str) -> int:
     """Cancel these games, which the caller has locked; return how many."""
     note = note[:MAX_REASON_CHARS]
-    public_leaves.record_ends(games, GameStatus.CANCELLED)
+    facts.record_cancelled(games)
     return games.update(status=GameStatus.CANCELLED, note=note)
 
 
@@ -249,7 +250,7 @@ def cancel_ladder_games(ladder: str, bot: int, note: str) -> int:
 def lift_embargo(matches: Sequence[int]) -> None:
     """Show these matches and their games to everybody from now on."""
     Match.objects.filter(pk__in=matches).update(embargo=False)
-    outbox.unseal(matches)
+    unseal(matches)
 
 
 @transaction.atomic
@@ -267,9 +268,7 @@ def void(game: int, note: str, *, replay_again: bool = True) -> Game | None:
     if not voided:
         raise NotNow(f"Game {game} is not finished, so it cannot be voided.")
     new = _replacement(game) if replay_again else None
-    replacement = new.pk if new else None
-    public_leaves.record_void(game, replacement)
-    announcements.announce_voided(game, note, replacement)
+    facts.record_voided(game, note, new.pk if new else None)
     return new
 
 

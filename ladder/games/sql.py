@@ -14,7 +14,8 @@ from django.db import connection, transaction
 
 from ladder.bots.models import Bot, Submission
 from ladder.common.fixed_query import fetch_all, preparing_cursor
-from ladder.events.models import Event
+from ladder.events.kinds import EventKind
+from ladder.events.models import Fact
 from ladder.games.models import (
     Attempt,
     Game,
@@ -25,16 +26,16 @@ from ladder.games.models import (
     StoredAnswer,
     Worker,
 )
-from ladder.public_log.models import DeckBatch, LogHead, LogLeaf, PendingLeaf
+from ladder.public_log.models import DeckBatch, LogHead, LogLeaf
 from torres.tlog.leaves import LeafKind
 
 _GAME, _SEAT, _ATTEMPT, _ANSWER, _LOG, _LOG_USE, _WORKER, _MATCH = (
     model._meta.db_table  # noqa: SLF001 -- the documented way to a table's name
     for model in (Game, Seat, Attempt, StoredAnswer, SeatLog, LogUse, Worker, Match)
 )
-_SUBMISSION, _BOT, _EVENT, _PENDING_LEAF = (
+_SUBMISSION, _BOT, _FACT = (
     model._meta.db_table  # noqa: SLF001
-    for model in (Submission, Bot, Event, PendingLeaf)
+    for model in (Submission, Bot, Fact)
 )
 _LEAF, _LOG_HEAD, _BATCH = (
     model._meta.db_table  # noqa: SLF001
@@ -336,34 +337,25 @@ def seated_bots(game: int) -> list[SeatedBot]:
     return [SeatedBot(*row) for row in rows]
 
 
-def insert_event(
-    match: int, kind: str, data: str, owners: str, *, public: bool
-) -> Statement:
-    """Add an event, unless its match is under embargo now.
+def insert_finished_fact(game: int, data: str, owners: str, leaf: str) -> Statement:
+    """Record that a game is finished, as its match is now.
 
-    `data` and `owners` are JSON texts.
+    Under embargo there is no event, and the leaf is sealed. A comparison is private,
+    and not logged. `data` and `owners` of the event and `leaf` are JSON texts.
     """
     as_json = "%s" if connection.vendor == "sqlite" else "%s::jsonb"
     sql = (
-        f"INSERT INTO {_EVENT} (kind, data, owners, public)"  # noqa: S608
-        f" SELECT %s, {as_json}, {as_json}, %s"
-        f" WHERE NOT (SELECT embargo FROM {_MATCH} WHERE id = %s)"
+        f"INSERT INTO {_FACT} (kind, data, owners, public,"  # noqa: S608
+        " leaf_kind, leaf_subject, leaf_seal, leaf_data)"
+        f" SELECT CASE WHEN m.embargo THEN '' ELSE %s END, {as_json}, {as_json},"
+        " m.kind <> 'comparison',"
+        " CASE WHEN m.kind = 'comparison' THEN '' ELSE %s END, g.id,"
+        " CASE WHEN m.embargo THEN m.id END, %s"
+        f" FROM {_GAME} g JOIN {_MATCH} m ON m.id = g.match_id WHERE g.id = %s"
     )
-    return Statement(sql, [kind, data, owners, public, match])
-
-
-def insert_finished_leaf(game: int, data: str) -> Statement:
-    """Add the leaf of a finished game, sealed if its match is under embargo now.
-
-    `data` is a JSON text. Comparisons are not logged.
-    """
-    sql = (
-        f"INSERT INTO {_PENDING_LEAF} (kind, subject, seal, data)"  # noqa: S608
-        " SELECT %s, g.id, CASE WHEN m.embargo THEN m.id END, %s"
-        f" FROM {_GAME} g JOIN {_MATCH} m ON m.id = g.match_id"
-        " WHERE g.id = %s AND m.kind <> 'comparison'"
-    )
-    return Statement(sql, [LeafKind.GAME_FINISHED.value, data, game])
+    event_kind = EventKind.GAME_FINISHED.value
+    leaf_kind = LeafKind.GAME_FINISHED.value
+    return Statement(sql, [event_kind, data, owners, leaf_kind, leaf, game])
 
 
 def logged_plans(deals: int) -> list[LoggedPlan]:

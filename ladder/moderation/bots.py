@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from ladder.accounts import roles
-from ladder.bots.announcements import announce_status
+from ladder.bots.facts import record_status
 from ladder.bots.models import Bot, Submission
 from ladder.events import erasure as events
 from ladder.games import services as games
@@ -90,7 +90,7 @@ def delete_account(operator: Operator, user: User) -> AuditEntry:
 
 def _change_status(bot: Bot, status: Bot.Status) -> None:
     if Bot.objects.filter(pk=bot.pk).exclude(status=status).update(status=status):
-        announce_status(bot, status)
+        record_status(bot, status)
 
 
 @transaction.atomic

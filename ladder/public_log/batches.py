@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from ladder.events.outbox import NewLeaf, record
 from ladder.public_log.keys import LogKey
 from ladder.public_log.models import DeckBatch
-from ladder.public_log.outbox import record
 from torres.tlog.decks import commitment
 from torres.tlog.leaves import LeafKind
 
@@ -23,22 +23,18 @@ MAX_AGE = timedelta(days=1)
 """A batch gets no more matches after this time, so that secrets become public."""
 
 
-def prepare(key: LogKey) -> bool:
+def prepare(key: LogKey) -> None:
     """Commit to the secret of a new batch if no batch can take more matches.
 
-    Return whether there is a new one. Idempotent.
+    The sequencer logs it before everything that waits. Idempotent.
     """
     young = DeckBatch.objects.filter(created_at__gt=Now() - MAX_AGE)
     if young.filter(matches__lt=MATCHES, revealed_at=None).exists():
-        return False
-    with transaction.atomic():
-        newest = DeckBatch.objects.order_by("-number").first()
-        number = newest.number + 1 if newest else 1
-        hash_ = commitment(key.batch_secret(number))
-        DeckBatch.objects.create(number=number, commitment=hash_)
-        data = {"batch": number, "commitment": hash_}
-        record(LeafKind.BATCH_COMMITTED, number, data, seal=None)
-    return True
+        return
+    newest = DeckBatch.objects.order_by("-number").first()
+    number = newest.number + 1 if newest else 1
+    hash_ = commitment(key.batch_secret(number))
+    DeckBatch.objects.create(number=number, commitment=hash_)
 
 
 def closed() -> QuerySet[DeckBatch]:
@@ -54,4 +50,4 @@ def reveal(batch: DeckBatch, key: LogKey) -> None:
     secret = key.batch_secret(batch.number).hex()
     DeckBatch.objects.filter(pk=batch.pk).update(revealed_at=Now())
     data = {"batch": batch.number, "secret": secret}
-    record(LeafKind.BATCH_REVEALED, batch.number, data, seal=None)
+    record(leaf=NewLeaf(LeafKind.BATCH_REVEALED, batch.number, data))

@@ -1,14 +1,12 @@
-"""The tables of the public log: leaves that wait, the tree, and batches of decks.
+"""The tables of the public log: the tree, and batches of decks.
 
-Leaves wait in `PendingLeaf` until `sequencer` numbers them. Numbers never change. The
+Leaves wait in the outbox until `sequencer` numbers them. Numbers never change. The
 texts of the newest leaves stay in `LogLeaf`. As soon as there are 256 of them they move
 into a `LogBundle`, which is small because similar texts compress well.
 """
 
 from django.db import models
 from django.db.models.functions import Now
-
-from torres.tlog.leaves import LeafKind
 
 MAX_KIND_LENGTH = 20
 MAX_ORIGIN_LENGTH = 200
@@ -19,6 +17,9 @@ class LogHead(models.Model):
 
     origin = models.CharField(max_length=MAX_ORIGIN_LENGTH)
     size = models.PositiveBigIntegerField(default=0)
+    last_fact = models.PositiveBigIntegerField(
+        default=0, help_text="The number of the last fact whose leaf is in the tree."
+    )
     root = models.BinaryField()
     frontier = models.BinaryField(default=bytes)
     key = models.CharField(max_length=2 * MAX_ORIGIN_LENGTH, help_text="Public.")
@@ -36,38 +37,6 @@ class LogHead(models.Model):
 
     def __str__(self) -> str:
         return f"{self.origin} {self.size}"
-
-
-class PendingLeaf(models.Model):
-    """A leaf without a number, written in the transaction of its change.
-
-    `subject` is the id of what the leaf is about. `seal` is the id of a match that is
-    not public; the leaf is sealed then. `data` is JSON.
-    """
-
-    kind = models.CharField(max_length=MAX_KIND_LENGTH)
-    subject = models.PositiveBigIntegerField(null=True)
-    seal = models.PositiveBigIntegerField(null=True)
-    data = models.TextField()
-    created_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=models.Q(kind__in=[kind.value for kind in LeafKind]),
-                name="leaf_kind_is_known",
-            )
-        ]
-        indexes = [
-            models.Index(
-                fields=["seal"],
-                condition=models.Q(seal__isnull=False),
-                name="pending_sealed_leaf",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.subject}"
 
 
 class LogLeaf(models.Model):
@@ -133,7 +102,8 @@ class SealedLeaf(models.Model):
 class DeckBatch(models.Model):
     """Matches whose seeds follow from one secret. Nothing here is secret.
 
-    `leaf` is the number of the leaf that commits to the secret.
+    `leaf` is the number of the leaf that commits to the secret; null until the
+    sequencer has written it.
     """
 
     number = models.PositiveBigIntegerField(primary_key=True)

@@ -7,17 +7,27 @@ restored from a backup, and the log continues under another name and says so.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from ladder.public_log import sql, tree
+from ladder.common.fixed_query import insert_rows
+from ladder.events import stream
+from ladder.events.models import Fact
+from ladder.public_log import tree
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import LogKey
-from ladder.public_log.models import DeckBatch, LogHead
-from ladder.public_log.sql import LeafRow, SealedRow, TakenRow
+from ladder.public_log.models import (
+    DeckBatch,
+    LogBundle,
+    LogHead,
+    LogLeaf,
+    LogTile,
+    SealedLeaf,
+)
 from torres.tlog.checkpoints import TreeHead
 from torres.tlog.leaves import LeafKind, canonical, leaf_text, new_salt, seal
 from torres.tlog.merkle import EMPTY_ROOT, Frontier, leaf_hash
@@ -25,6 +35,8 @@ from torres.tlog.notes import SignedNote
 from torres.tlog.tiles import TILE_WIDTH, subtree_root
 
 LEAVES_AT_ONCE = 2000
+_LEAVES = LogLeaf._meta.db_table  # noqa: SLF001 -- the documented way to its name
+_LEAF_COLUMNS = ("number", "kind", "subject", "hash", "text")
 LOOKED_UP = (
     LeafKind.SUBMISSION_ACCEPTED,
     LeafKind.MATCH_PLANNED,
@@ -37,31 +49,29 @@ LOOKED_UP = (
 """The kinds whose rows stay, so that receipts and overdue matches can be found."""
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedLeaf:
-    """A leaf that gets its number now."""
-
-    number: int
-    kind: str
-    subject: int | None
-    text: bytes
-
-
 def sequence(key: LogKey, head_file: HeadFile) -> int:
     """Number the leaves that wait; return how many. Idempotent.
 
     1. Lock the head. If the database was restored, continue under another name.
-    2. Give the waiting leaves the next numbers, in the order in which they were
-       written. Commitments come first, so that they precede every plan.
+    2. Give the waiting leaves the next numbers, in the order of their facts.
+       Commitments come first, so that they precede every plan.
     3. Store the leaves, complete tiles and bundles, and the signed head.
     4. After the commit, write the signed head into the file.
     """
+    stream.number_new()
     numbered = 0
     while True:
         step = _sequence_some(key, head_file)
         numbered += step
         if step < LEAVES_AT_ONCE:
             return numbered
+
+
+def oldest_needed() -> int | None:
+    """Return the number of the first fact whose leaf waits; None if none does."""
+    head = tree.head()
+    waiting = _waiting(head.last_fact if head else 0)
+    return waiting.values_list("number", flat=True).first()
 
 
 def mark_restored() -> None:
@@ -73,13 +83,23 @@ def mark_restored() -> None:
     LogHead.objects.update(restored=True)
 
 
+def _waiting(last_fact: int) -> QuerySet[Fact]:
+    facts = Fact.objects.filter(number__gt=last_fact).exclude(leaf_kind="")
+    return facts.order_by("number")
+
+
 def _sequence_some(key: LogKey, head_file: HeadFile) -> int:
     with transaction.atomic():
-        head, first = _locked_head(key)
-        first += _continue_if_restored(head, head_file)
-        waiting = [*first, *sql.take_pending(LEAVES_AT_ONCE)]
+        head, own = _locked_head(key)
+        own += _continue_if_restored(head, head_file)
+        # The lock makes `sealing.unseal` wait, or waits for it.
+        rows = _waiting(head.last_fact).select_for_update().defer("data", "owners")
+        facts = list(rows[:LEAVES_AT_ONCE])
+        waiting = [*own, *_commitments(), *facts]
         if not waiting:
             return 0
+        if facts:
+            head.last_fact = facts[-1].number or 0
         frontier = Frontier.load(head.size, bytes(head.frontier))
         _store(_numbered(head.size, waiting), frontier)
         signed = TreeHead(head.origin, frontier.size, frontier.root())
@@ -88,22 +108,45 @@ def _sequence_some(key: LogKey, head_file: HeadFile) -> int:
     return len(waiting)
 
 
-def _locked_head(key: LogKey) -> tuple[LogHead, list[TakenRow]]:
+def _locked_head(key: LogKey) -> tuple[LogHead, list[Fact]]:
     """Return the head of the log under a lock. The first call begins the log."""
-    head = sql.lock_head()
+    head = LogHead.objects.select_for_update().first()
     if head is not None:
         return head, []
     origin = key.signing.name
     head = LogHead.objects.create(pk=1, origin=origin, root=EMPTY_ROOT)
-    return head, [_own_leaf(LeafKind.LOG_STARTED, {"name": origin})]
+    return head, [_own_leaf(LeafKind.LOG_STARTED, None, {"name": origin})]
 
 
-def _own_leaf(kind: LeafKind, data: dict[str, Any]) -> TakenRow:
+def _own_leaf(
+    kind: LeafKind,
+    subject: int | None,
+    data: dict[str, Any],
+    created_at: datetime | None = None,
+) -> Fact:
     """Return a leaf about the log itself, which gets its number at once."""
-    return TakenRow(0, kind.value, None, None, canonical(data), timezone.now())
+    return Fact(
+        leaf_kind=kind.value,
+        leaf_subject=subject,
+        leaf_data=canonical(data),
+        created_at=created_at or timezone.now(),
+    )
 
 
-def _continue_if_restored(head: LogHead, head_file: HeadFile) -> list[TakenRow]:
+def _commitments() -> list[Fact]:
+    """Return the leaves of the batches of decks that have none yet."""
+    return [
+        _own_leaf(
+            LeafKind.BATCH_COMMITTED,
+            batch.number,
+            {"batch": batch.number, "commitment": batch.commitment},
+            batch.created_at,
+        )
+        for batch in DeckBatch.objects.filter(leaf=None).order_by("number")
+    ]
+
+
+def _continue_if_restored(head: LogHead, head_file: HeadFile) -> list[Fact]:
     """Give the log another name if a tree was signed that the database lacks.
 
     Return the leaf that says so.
@@ -115,7 +158,8 @@ def _continue_if_restored(head: LogHead, head_file: HeadFile) -> list[TakenRow]:
     lost = {"signed": seen.size} if seen is not None and is_behind else {}
     data = {"from": head.origin, "size": head.size, **lost}
     head.origin = _next_name(head.origin)
-    return [_own_leaf(LeafKind.LOG_RESTORED, {**data, "name": head.origin})]
+    data["name"] = head.origin
+    return [_own_leaf(LeafKind.LOG_RESTORED, None, data)]
 
 
 def _is_behind(head: LogHead, seen: TreeHead) -> bool:
@@ -126,64 +170,58 @@ def _is_behind(head: LogHead, seen: TreeHead) -> bool:
     return seen.size > head.size
 
 
-def _numbered(first: int, rows: Sequence[TakenRow]) -> list[NumberedLeaf]:
-    """Give rows the numbers from `first` on, and seal what is not public."""
+def _numbered(first: int, facts: Sequence[Fact]) -> list[LogLeaf]:
+    """Give leaves the numbers from `first` on, and seal what is not public."""
     leaves = []
     sealed = []
-    for number, row in enumerate(rows, first):
-        text = leaf_text(row.kind, row.created_at, row.data)
-        if row.seal is not None:
+    for number, fact in enumerate(facts, first):
+        kind = fact.leaf_kind
+        text = leaf_text(kind, fact.created_at, fact.leaf_data)
+        if fact.leaf_seal is not None:
             salt = new_salt()
-            sealed.append(SealedRow(number, row.seal, salt, text))
+            sealed.append(
+                SealedLeaf(number=number, match=fact.leaf_seal, salt=salt, text=text)
+            )
             data = canonical({"hash": seal(salt, text)})
-            text = leaf_text(LeafKind.SEALED, row.created_at, data)
-        if row.kind == LeafKind.BATCH_COMMITTED:
-            DeckBatch.objects.filter(number=row.subject or 0).update(leaf=number)
-        leaves.append(NumberedLeaf(number, row.kind, row.subject, text.encode()))
-    if sealed:
-        sql.insert_sealed(sealed)
+            text = leaf_text(LeafKind.SEALED, fact.created_at, data)
+        if kind == LeafKind.BATCH_COMMITTED:
+            DeckBatch.objects.filter(number=fact.leaf_subject or 0).update(leaf=number)
+        leaves.append(
+            LogLeaf(number=number, kind=kind, subject=fact.leaf_subject, text=text)
+        )
+    SealedLeaf.objects.bulk_create(sealed)
     return leaves
 
 
-def _store(leaves: Sequence[NumberedLeaf], frontier: Frontier) -> None:
+def _store(leaves: Sequence[LogLeaf], frontier: Frontier) -> None:
     """Store leaves, and the tiles and bundles that they complete."""
-    rows = []
+    first = frontier.size // TILE_WIDTH
     for leaf in leaves:
-        hash_ = leaf_hash(leaf.text)
-        frontier.append(hash_)
-        text = leaf.text.decode()
-        rows.append(LeafRow(leaf.number, leaf.kind, leaf.subject, hash_, text))
-    start = rows[0].number // TILE_WIDTH * TILE_WIDTH
-    if frontier.size >= start + TILE_WIDTH:
-        rows = _complete_bundles([*sql.take_leaves(start), *rows])
-    sql.insert_leaves(rows)
+        leaf.hash = leaf_hash(leaf.text.encode())
+        frontier.append(leaf.hash)
+    rows = [[getattr(leaf, column) for column in _LEAF_COLUMNS] for leaf in leaves]
+    insert_rows(_LEAVES, _LEAF_COLUMNS, rows)
+    for index in range(first, frontier.size // TILE_WIDTH):
+        _complete_bundle(index)
 
 
-def _complete_bundles(rows: Sequence[LeafRow]) -> list[LeafRow]:
-    """Store complete bundles of these leaves, the first of which begins a bundle.
+def _complete_bundle(index: int) -> None:
+    """Store 256 leaves as a bundle and a tile, and add the tiles above.
 
-    Return the rows that LogLeaf needs: leaves that are looked up, without their texts,
-    and those of the bundle that is not complete.
+    Only the rows of leaves that are looked up stay, without their texts.
     """
-    end = len(rows) // TILE_WIDTH * TILE_WIDTH
-    for start in range(0, end, TILE_WIDTH):
-        _complete_bundle(rows[start : start + TILE_WIDTH])
-    looked_up = [
-        row._replace(hash=b"", text="") for row in rows[:end] if row.kind in LOOKED_UP
-    ]
-    return [*looked_up, *rows[end:]]
-
-
-def _complete_bundle(rows: Sequence[LeafRow]) -> None:
-    """Store 256 leaves as a bundle and a tile, and add the tiles above."""
-    index = rows[0].number // TILE_WIDTH
-    texts = [row.text.encode() for row in rows]
-    sql.insert_bundle(index, tree.packed(texts))
-    hashes = b"".join(row.hash for row in rows)
+    start = index * TILE_WIDTH
+    rows = LogLeaf.objects.filter(number__gte=start, number__lt=start + TILE_WIDTH)
+    leaves = list(rows.order_by("number"))
+    texts = [leaf.text.encode() for leaf in leaves]
+    LogBundle.objects.create(index=index, data=tree.packed(texts))
+    rows.exclude(kind__in=LOOKED_UP).delete()
+    rows.update(hash=b"", text="")
+    hashes = b"".join(bytes(leaf.hash) for leaf in leaves)
     level = 0
     while hashes:
         root = subtree_root(hashes)
-        sql.insert_tile(level, index, hashes, root)
+        LogTile.objects.create(level=level, index=index, hashes=hashes, root=root)
         level += 1
         index, last = divmod(index, TILE_WIDTH)
         is_complete = last == TILE_WIDTH - 1
@@ -199,7 +237,9 @@ def _sign(head: LogHead, signed: TreeHead, frontier: Frontier, key: LogKey) -> N
     head.frontier = frontier.dump()
     head.checkpoint = str(SignedNote(text, [signer.sign(text)]))
     head.key = str(signer.verifier)
-    sql.update_head(head)
+    head.signed_at = timezone.now()
+    head.restored = False
+    head.save()
 
 
 def _next_name(origin: str) -> str:

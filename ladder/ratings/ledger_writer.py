@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import transaction
 
-from ladder.ratings import announcements, checkpoints, public_leaves
+from ladder.ratings import checkpoints, facts
 from ladder.ratings.ledger_reader import STATE_COLUMNS, stored_state
 from ladder.ratings.models import Entry, Rating, Season
 from torres.common.errors import LadderError
@@ -102,8 +102,7 @@ def append(season: Season, fill: FillBatch, bots: Iterable[int] | None = None) -
     3. Move the season's head from the value in `season` to the last entry. If the head
        in the database differs, or the ratings were built again, raise LedgerConflict:
        another writer was faster.
-    4. Insert the entries, write the ratings that changed, and add the events and the
-       leaves of the public log.
+    4. Insert the entries, write the ratings that changed, and add the facts.
     5. After that, save a checkpoint from time to time.
 
     The caller has to read `season` before everything that `fill` relies on. Otherwise
@@ -123,8 +122,7 @@ def append(season: Season, fill: FillBatch, bots: Iterable[int] | None = None) -
             raise LedgerConflict
         Entry.objects.bulk_create(batch.entries)
         store_ratings(season, before, batch.state)
-        announcements.announce_ratings(season, batch.entries, batch.slugs)
-        public_leaves.record_entries(season, batch.entries)
+        facts.record_entries(season, batch.entries, batch.slugs)
     if checkpoints.passes(season.head, head):
         checkpoints.save_present(season.pk)
     return len(batch.entries)

@@ -20,7 +20,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.games import services as games
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
-from ladder.ratings.announcements import announce_bench
+from ladder.ratings.facts import record_bench
 from ladder.ratings.models import Ladder, Membership, Rating, Season
 from torres.common.errors import LadderError
 
@@ -169,7 +169,7 @@ def bench(season: Season, rating: Rating, why: str) -> bool:
     if not changed:
         return False
     slug = season.ladder.slug
-    announce_bench(bot, slug)
+    record_bench(bot, slug)
     cancelled = games.cancel_ladder_games(slug, bot.pk, f"{bot.slug} is benched")
     Operator(None, why).record(
         Kind.BENCH,

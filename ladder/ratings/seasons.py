@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from ladder.games import services as games
 from ladder.games.models import Game, GameStatus
 from ladder.games.services import NotNow
-from ladder.ratings import announcements, corrections, ledger_writer, rater, selectors
+from ladder.ratings import corrections, facts, ledger_writer, rater, selectors
 from ladder.ratings.models import Ladder, Season
 from torres.rating import stopping_rule
 from torres.rating.description import check_ladder, read_tables
@@ -40,7 +40,7 @@ def start_season(ladder: Ladder) -> Season:
         ledger_writer.append(
             season, lambda batch: batch.add(EntryKind.SEASON_START, inputs)
         )
-        announcements.announce_new_season(season)
+        facts.record_status(season, Season.Status.OPEN, is_new=True)
     season.refresh_from_db()
     return season
 
@@ -234,5 +234,5 @@ def _move(season: Season, before: tuple[str, ...], after: str) -> None:
             expected = " or ".join(before)
             raise NotNow(f"{season} is not {expected}, so it cannot become {after}.")
         Season.objects.filter(pk=season.pk).update(status=after)
-        announcements.announce_status(season, after)
+        facts.record_status(season, after)
     season.refresh_from_db()

@@ -18,7 +18,7 @@ from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms, PlannedMatch
 from ladder.service.containment import Containment, Unit, UnitKind
-from ladder.tournaments import announcements, corrections, selectors, services
+from ladder.tournaments import corrections, facts, selectors, services
 from ladder.tournaments.description import check
 from ladder.tournaments.models import (
     Entrant,
@@ -117,7 +117,7 @@ def advance(tournament: Tournament) -> bool:
         for row in completed:
             services.decide(row, results[row.pk])
         rounds = {row.round for row in completed}
-        announcements.announce_decided_rounds(tournament, rounds)
+        facts.record_decided_rounds(tournament, rounds)
     return True
 
 
@@ -164,8 +164,8 @@ def _write_plan(
             if fixture.result is not None and fixture.key in rows:
                 services.decide(rows[fixture.key], fixture.result)
                 decided.add(fixture.key.round)
-        announcements.announce_new_rounds(tournament, began)
-        announcements.announce_decided_rounds(tournament, decided)
+        facts.record_new_rounds(tournament, began)
+        facts.record_decided_rounds(tournament, decided)
         _store_finalists(fold.finalists)
         if fold.over:
             services.finish(tournament)

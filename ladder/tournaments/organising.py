@@ -15,9 +15,10 @@ from django.db.models.functions import Now
 from ladder.accounts.permissions import Person
 from ladder.accounts.roles import is_operator, is_organiser
 from ladder.bots.models import Bot
+from ladder.events.kinds import EventKind
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
-from ladder.tournaments import announcements, corrections, services
+from ladder.tournaments import corrections, facts, services
 from ladder.tournaments.description import BadTournament
 from ladder.tournaments.document import TournamentDocument, bot_slug
 from ladder.tournaments.models import (
@@ -236,7 +237,7 @@ def pause(tournament: Tournament) -> None:
         waiting = tournament.fixtures.filter(how="", match__isnull=False)
         for fixture in waiting.select_related("match"):
             corrections.detach(fixture, "the tournament is paused")
-        announcements.announce_pause(tournament)
+        facts.tell(tournament, EventKind.TOURNAMENT_PAUSED)
 
 
 def resume(tournament: Tournament) -> None:
@@ -250,7 +251,7 @@ def resume(tournament: Tournament) -> None:
                 f"The tournament is {_words(tournament)}; only one that is paused can"
                 " be resumed."
             )
-        announcements.announce_resumption(tournament)
+        facts.tell(tournament, EventKind.TOURNAMENT_RESUMED)
 
 
 def reveal_next(tournament: Tournament) -> None:
@@ -280,7 +281,7 @@ def archive(tournament: Tournament) -> None:
                 f"The tournament is {_words(tournament)}; only one that is finished or"
                 " cancelled can be archived, and only once."
             )
-        announcements.announce_archive(tournament)
+        facts.tell(tournament, EventKind.TOURNAMENT_ARCHIVED)
 
 
 def _words(tournament: Tournament) -> str:

@@ -14,10 +14,11 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from ladder.bots.models import Bot, Submission
+from ladder.events.kinds import EventKind
 from ladder.games import services as games
 from ladder.games.models import Game
 from ladder.ratings.models import Rating, Season
-from ladder.tournaments import announcements
+from ladder.tournaments import facts
 from ladder.tournaments.description import BadTournament, check, past_dates
 from ladder.tournaments.models import (
     BEFORE_THE_START,
@@ -264,7 +265,7 @@ def _change_status(
         rows = Tournament.objects.filter(pk=tournament.pk, status__in=before)
         changed = rows.update(status=after, **more)
         if changed:
-            announcements.announce_status(tournament, after)
+            facts.record_status(tournament, after)
     tournament.refresh_from_db()
     if not changed:
         raise WrongTournamentStatus(
@@ -404,7 +405,7 @@ def reveal(tournament: Tournament, round_: int) -> None:
     with transaction.atomic():
         hidden = Tournament.objects.filter(pk=tournament.pk, revealed__lt=round_)
         if hidden.update(revealed=round_) and tournament.held_back:
-            announcements.announce_reveal(tournament, round_)
+            facts.tell(tournament, EventKind.TOURNAMENT_REVEALED, round=round_)
         shown = tournament.fixtures.filter(round__lte=round_, match__isnull=False)
         games.lift_embargo(list(shown.values_list("match_id", flat=True)))
     tournament.refresh_from_db()

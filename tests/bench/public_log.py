@@ -70,7 +70,8 @@ def _games() -> tuple[list[float], float]:
         began = _cpu()
         _record(matches, seats, first)
         for match, game in games.items():
-            sql.execute(sql.insert_finished_leaf(game, finished[match]))
+            leaf = finished[match]
+            sql.execute(sql.insert_finished_fact(game, "{}", "[]", leaf))
         sequence(key, head_file)
         dealing.deal(key)
         costs.append((_cpu() - began) * 1e3 / PASS_GAMES)
@@ -83,31 +84,30 @@ WHY = {"reason": "these games should tell most", "gain": 0.123456789, "turn": 17
 def _record(matches: list, seats: list, first: int) -> None:
     from django.db import transaction
 
-    from ladder.games import public_leaves
-    from ladder.public_log.outbox import NewLeaf, record_all
+    from ladder.events.outbox import NewLeaf, fact, record_all
+    from ladder.games import facts
     from torres.tlog.leaves import LeafKind
 
     with transaction.atomic():
-        record_all(public_leaves.plan(match, {}, [seats]) for match in matches)
+        plans = [facts.plan(match, {}, [seats]) for match in matches]
+        record_all(fact(leaf=plan) for plan in plans)
     with transaction.atomic():
         rng = Random(first)
         record_all(
-            NewLeaf(
-                LeafKind.RATING_CHANGED,
-                None,
-                {
-                    "ladder": "main",
-                    "season": 1,
-                    "seq": first + k,
-                    "kind": "game",
-                    "game": first + k,
-                    "after": [
-                        [seat, rng.random(), rng.random()] for seat in range(SEATS)
-                    ],
-                },
-            )
+            fact(leaf=NewLeaf(LeafKind.RATING_CHANGED, None, _rating(first + k, rng)))
             for k in range(len(matches))
         )
+
+
+def _rating(game: int, rng: Random) -> dict[str, object]:
+    return {
+        "ladder": "main",
+        "season": 1,
+        "seq": game,
+        "kind": "game",
+        "game": game,
+        "after": [[seat, rng.random(), rng.random()] for seat in range(SEATS)],
+    }
 
 
 def _finished(match: int, game: int) -> str:
@@ -155,11 +155,11 @@ def _bytes() -> float:
 
 def _large_log() -> tuple[float, float, float]:  # noqa: PLR0915 - one story
     """Return ms of a proof, bytes of a receipt, and receipts verified a second."""
-    from ladder.games import public_leaves
+    from ladder.games import facts
     from ladder.games.models import Match
     from ladder.public_log import sequencer, tree
     from ladder.public_log.keys import load_key
-    from ladder.public_log.models import LogHead
+    from ladder.public_log.models import LogHead, LogLeaf
     from torres.tlog.checkpoints import TreeHead
     from torres.tlog.leaves import LeafKind, canonical, leaf_text
     from torres.tlog.merkle import Frontier, inclusion_proof
@@ -170,7 +170,7 @@ def _large_log() -> tuple[float, float, float]:  # noqa: PLR0915 - one story
     frontier = Frontier.load(head.size, bytes(head.frontier))
     while frontier.size < LEAVES:
         leaves = [
-            sequencer.NumberedLeaf(number, LeafKind.ATTEMPT_ENDED, None, b"%d" % number)
+            LogLeaf(number=number, kind=LeafKind.ATTEMPT_ENDED, text=str(number))
             for number in range(frontier.size, frontier.size + STEP)
         ]
         sequencer._store(leaves, frontier)
@@ -187,9 +187,7 @@ def _large_log() -> tuple[float, float, float]:  # noqa: PLR0915 - one story
         times.append((time.perf_counter() - began) * 1e3)
     match = Match.objects.latest("pk")
     game = match.games.get()
-    plan = public_leaves.plan(
-        match, {}, [[seat.submission for seat in game.seats.all()]]
-    )
+    plan = facts.plan(match, {}, [[seat.submission for seat in game.seats.all()]])
     extra = {
         "leaf": tree.text(index).decode(),
         "plan": leaf_text(plan.kind, match.created_at, canonical(plan.data)),

@@ -12,7 +12,7 @@ from django.test import Client
 
 from ladder.bots.models import Bot
 from ladder.events.kinds import EventKind
-from ladder.events.models import Event
+from ladder.events.models import Fact
 from ladder.web.server import event_views
 from ladder.web.server.streams import news
 
@@ -29,8 +29,8 @@ def pages(monkeypatch: pytest.MonkeyPatch) -> Pages:
     for slug in ("ana", "ana-2", "ben"):
         Bot.objects.create(slug=slug, name=slug)
     bots = (["ana"], ["ana-2", "ben"], ["ben"])
-    Event.objects.bulk_create(
-        Event(
+    Fact.objects.bulk_create(
+        Fact(
             number=k,
             kind=EventKind.GAME_DEAD if k % 7 == 0 else EventKind.GAME_FINISHED,
             data={"game": k, "bots": bots[k % 3], "ladder": "main"},

@@ -20,9 +20,9 @@ from django.test.utils import CaptureQueriesContext
 from ladder.dispatch.retention import apply_slice
 from ladder.events import outbox, retention, stream
 from ladder.events.kinds import EventKind
-from ladder.events.models import Event
+from ladder.events.models import Fact
+from ladder.events.outbox import NewEvent
 from ladder.events.stream import EventRow
-from ladder.events.visibility import may_see
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TIMEOUT_S = 120.0
@@ -31,7 +31,7 @@ PER_WRITER = 15
 
 
 def publish(text: str) -> None:
-    outbox.publish(EventKind.BOT_STATUS, {"text": text})
+    outbox.record(NewEvent(EventKind.BOT_STATUS, {"text": text}))
 
 
 def commit(text: str) -> None:
@@ -40,7 +40,6 @@ def commit(text: str) -> None:
 
 
 def everything(after: int = 0) -> list[str]:
-    stream.number_new()
     return [row.data["text"] for row in stream.read(after, 1000)]
 
 
@@ -72,27 +71,16 @@ def test_an_event_needs_the_transaction_of_its_change() -> None:
 
 def test_numbers_are_dense_and_follow_the_ids() -> None:
     with transaction.atomic():
-        outbox.publish_all(
-            outbox.event(EventKind.BOT_STATUS, {"text": str(k)}) for k in range(5)
+        outbox.record_all(
+            outbox.fact(NewEvent(EventKind.BOT_STATUS, {"text": str(k)}))
+            for k in range(5)
         )
 
-    assert stream.read(0, 10) == []
-    assert (stream.newest(), stream.oldest()) == (0, 0)
+    assert stream.oldest() == 0
     assert stream.number_new() == 5
     assert [row.number for row in stream.read(0, 10)] == [1, 2, 3, 4, 5]
     assert [row.data["text"] for row in stream.read(2, 2)] == ["2", "3"]
     assert (stream.newest(), stream.oldest()) == (5, 1)
-
-
-def test_more_events_than_one_statement_numbers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(stream, "NUMBERED_AT_ONCE", 3)
-    for k in range(10):
-        commit(str(k))
-
-    assert stream.number_new() == 10
-    assert everything() == [str(k) for k in range(10)]
 
 
 def test_an_idle_reader_costs_one_query() -> None:
@@ -125,7 +113,7 @@ def test_transactions_that_commit_out_of_order_are_told_once_each() -> None:
         first = everything()
         go_on.set()
         waiting.result(TIMEOUT_S)
-    ids = list(Event.objects.order_by("id").values_list("data__text", flat=True))
+    ids = list(Fact.objects.order_by("id").values_list("data__text", flat=True))
 
     assert ids == ["first id", "second id"]
     assert first == ["second id"]
@@ -153,7 +141,6 @@ def read_all(over: Flag) -> list[EventRow]:
     rows: list[EventRow] = []
     while True:
         is_last = over.is_set()
-        stream.number_new()
         rows += stream.read(rows[-1].number if rows else 0, 7)
         if is_last and (not rows or rows[-1].number == stream.newest()):
             connection.close()
@@ -170,7 +157,6 @@ def test_readers_see_each_event_of_many_writers_once_and_in_order() -> None:
         over.set()
         seen = [reader.result(TIMEOUT_S) for reader in readers]
 
-    stream.number_new()
     expected = [row.data["text"] for row in stream.read(0, 1000)]
     assert sorted(expected) == sorted(committed)
     for rows in seen:
@@ -184,17 +170,16 @@ def test_readers_see_each_event_of_many_writers_once_and_in_order() -> None:
 
 def test_owners_and_operators_see_private_events() -> None:
     with transaction.atomic():
-        outbox.publish(EventKind.BOT_STATUS, {}, public=False, owners=[7, None, 7])
-        outbox.publish(EventKind.BOT_STATUS, {})
-    stream.number_new()
+        outbox.record(NewEvent(EventKind.BOT_STATUS, {}, False, [7, None, 7]))
+        outbox.record(NewEvent(EventKind.BOT_STATUS, {}))
     private, public = stream.read(0, 10)
 
     assert private.owners == {7}
-    assert may_see(private, 7, is_operator=False)
-    assert may_see(private, 8, is_operator=True)
-    assert not may_see(private, 8, is_operator=False)
-    assert not may_see(private, None, is_operator=False)
-    assert may_see(public, None, is_operator=False)
+    assert private.is_shown_to(7, is_operator=False)
+    assert private.is_shown_to(8, is_operator=True)
+    assert not private.is_shown_to(8, is_operator=False)
+    assert not private.is_shown_to(None, is_operator=False)
+    assert public.is_shown_to(None, is_operator=False)
 
 
 def test_old_events_are_deleted_but_no_number_is_given_twice() -> None:
@@ -202,7 +187,7 @@ def test_old_events_are_deleted_but_no_number_is_given_twice() -> None:
         commit(str(k))
     stream.number_new()
     old = timedelta(days=settings.TORRES_KEEP_EVENTS_DAYS + 1)
-    Event.objects.update(created_at=Now() - old)
+    Fact.objects.update(created_at=Now() - old)
 
     rule = retention.rules(lambda: 2)[0]
     assert apply_slice(rule) == 1

@@ -28,7 +28,7 @@ from ladder.common import scratch
 from ladder.common.scratch import scratch_folder
 from ladder.dispatch import retention
 from ladder.dispatch.retention import RetentionSchedule
-from ladder.events.models import Event
+from ladder.events.models import Fact
 from ladder.games import attempts, replays
 from ladder.games.models import (
     Attempt,
@@ -45,6 +45,9 @@ from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry, Erasure
 from ladder.ops import invariants
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
+from ladder.public_log.head_file import HeadFile
+from ladder.public_log.keys import load_key
+from ladder.public_log.sequencer import sequence
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Rating, Season
@@ -108,7 +111,7 @@ def make_old() -> None:
         (Session, "expire_date"),
         (ApiToken, "expires_at"),
         (LogUse, "day"),
-        (Event, "created_at"),
+        (Fact, "created_at"),
     ]:
         model.objects.update(**{field: F(field) - YEAR for field in fields})
     for path in scratch_folder().iterdir():
@@ -147,6 +150,7 @@ def fill(season: Season) -> list[Submission]:
     Worker.objects.update(gone_at=timezone.now())
     bot = factories.bot("ana", ready=False)
     uploads = [rejected(bot, f"print({number})") for number in range(2)]
+    sequence(load_key(), HeadFile.of_service())
     User.objects.create(username="eve")
     token = tokens.token_for("eve")
     ApiToken.objects.update(expires_at=timezone.now())

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 from django.db import transaction
+from django.db.models import QuerySet
 from pytest_django.live_server_helper import LiveServer
 
-from ladder.bots.announcements import record_submission
+from ladder.bots.facts import record_upload
 from ladder.dispatch.log_keeper import LogKeeper
+from ladder.events.models import Fact
 from ladder.games import services
 from ladder.games.models import Game, Match, Seat
 from ladder.games.worker.play import play
@@ -24,7 +26,6 @@ from ladder.public_log.models import (
     LogHead,
     LogLeaf,
     LogTile,
-    PendingLeaf,
 )
 from ladder.ratings import rater, voids
 from ladder.ratings.ladders import ensure_default_ladder
@@ -51,6 +52,11 @@ pytestmark = [
 GAMES = 6
 
 
+def waiting(kind: LeafKind) -> QuerySet[Fact]:
+    """Return the facts whose leaf of this kind has no number yet."""
+    return Fact.objects.filter(leaf_kind=kind, number=None).order_by("pk")
+
+
 class AuditedLadder:
     """A service with a season, and a way to audit it over HTTP."""
 
@@ -63,7 +69,7 @@ class AuditedLadder:
         self.trust = Trust()
         for bot in games.bots(5):
             with transaction.atomic():
-                record_submission(games.newest(bot))
+                record_upload(games.newest(bot))
         rater.welcome(self.season.pk)
         self.advance()
 
@@ -153,18 +159,18 @@ def reorder_ratings(ladder: AuditedLadder) -> None:
     ladder.play(fold=False)
     while rater.fold(ladder.season.pk):
         pass
-    first, second = PendingLeaf.objects.filter(kind=LeafKind.RATING_CHANGED)
-    PendingLeaf.objects.filter(pk=first.pk).update(data=second.data)
-    PendingLeaf.objects.filter(pk=second.pk).update(data=first.data)
+    first, second = waiting(LeafKind.RATING_CHANGED)
+    Fact.objects.filter(pk=first.pk).update(leaf_data=second.leaf_data)
+    Fact.objects.filter(pk=second.pk).update(leaf_data=first.leaf_data)
     ladder.advance()
 
 
 def replace_files(ladder: AuditedLadder) -> None:
     match = ladder.plan()
     seat = match.games.get().seats.earliest("number")
-    leaf = PendingLeaf.objects.get(kind=LeafKind.MATCH_PLANNED)
-    forged = leaf.data.replace(seat.submission.digest, "f" * 64)
-    PendingLeaf.objects.filter(pk=leaf.pk).update(data=forged)
+    leaf = waiting(LeafKind.MATCH_PLANNED).get()
+    forged = leaf.leaf_data.replace(seat.submission.digest, "f" * 64)
+    Fact.objects.filter(pk=leaf.pk).update(leaf_data=forged)
     ladder.advance()
     services.cancel(match.games.get().pk, "")
 
@@ -183,14 +189,16 @@ def choose_decks(ladder: AuditedLadder) -> None:
 
 def swap_a_secret(ladder: AuditedLadder) -> None:
     data = json.dumps({"batch": 1, "secret": "00" * 32})
-    PendingLeaf.objects.create(kind=LeafKind.BATCH_REVEALED, subject=1, data=data)
+    Fact.objects.create(
+        leaf_kind=LeafKind.BATCH_REVEALED, leaf_subject=1, leaf_data=data
+    )
     ladder.advance()
 
 
 def backdate_a_void(ladder: AuditedLadder) -> None:
     game = Game.objects.filter(match__embargo=False, status="finished").latest("pk")
     voids.void(game.pk, "it was broken, yesterday")
-    leaf = PendingLeaf.objects.get(kind=LeafKind.GAME_VOIDED)
+    leaf = waiting(LeafKind.GAME_VOIDED).get()
     leaf.created_at = leaf.created_at.replace(year=2020)
     leaf.save()
     ladder.fold()
@@ -198,8 +206,8 @@ def backdate_a_void(ladder: AuditedLadder) -> None:
 
 def plan_a_match_for_ever(ladder: AuditedLadder) -> None:
     ladder.plan()
-    leaf = PendingLeaf.objects.get(kind=LeafKind.MATCH_PLANNED)
-    leaf.data = re.sub(r'"hours":"[^"]*"', '"hours":"0.0"', leaf.data)
+    leaf = waiting(LeafKind.MATCH_PLANNED).get()
+    leaf.leaf_data = re.sub(r'"hours":"[^"]*"', '"hours":"0.0"', leaf.leaf_data)
     leaf.save()
     ladder.advance()
 
@@ -292,9 +300,9 @@ def test_a_match_that_names_a_deal_and_plays_another_one_is_found(
 def test_a_match_that_joins_a_known_deal_is_found(ladder: AuditedLadder) -> None:
     first, _ = share(ladder)
     late = ladder.plan()
-    leaf = PendingLeaf.objects.get(kind=LeafKind.MATCH_PLANNED)
-    text = leaf.data.replace('{"games"', f'{{"deal_of":{first.pk},"games"')
-    PendingLeaf.objects.filter(pk=leaf.pk).update(data=text)
+    leaf = waiting(LeafKind.MATCH_PLANNED).get()
+    text = leaf.leaf_data.replace('{"games"', f'{{"deal_of":{first.pk},"games"')
+    Fact.objects.filter(pk=leaf.pk).update(leaf_data=text)
     ladder.advance()
     late.refresh_from_db()
     Match.objects.filter(pk=late.pk).update(
@@ -340,8 +348,8 @@ def forge(change: Callable[[int, str], str]) -> None:
     for number, text in enumerate(texts):
         kind = json.loads(text)["type"]
         subject = rows[number].subject if number in rows else None
-        new = change(number, text).encode()
-        leaves.append(sequencer.NumberedLeaf(number, kind, subject, new))
+        new = change(number, text)
+        leaves.append(LogLeaf(number=number, kind=kind, subject=subject, text=new))
     sequencer._store(leaves, frontier)
     signed = TreeHead(head.origin, frontier.size, frontier.root())
     sequencer._sign(head, signed, frontier, load_key())

@@ -2,22 +2,30 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.db import connection, transaction
+from django.db.models.functions import Now
 from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.dispatch.log_keeper import LogKeeper
+from ladder.dispatch.retention import apply_slice
+from ladder.events import outbox, retention, stream
+from ladder.events.kinds import EventKind
+from ladder.events.models import Fact
+from ladder.events.outbox import NewEvent, NewLeaf
 from ladder.games import attempts, dealing, replays, services
 from ladder.games.models import Game, Match
-from ladder.public_log import batches, outbox, sequencer, tree
+from ladder.public_log import batches, sequencer, tree
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import load_key
-from ladder.public_log.models import DeckBatch, LogHead, LogLeaf, LogTile, PendingLeaf
+from ladder.public_log.models import DeckBatch, LogHead, LogLeaf, LogTile
 from ladder.public_log.sequencer import sequence
 from tests.games import factories as games
 from tests.public_log.factories import (
@@ -99,7 +107,7 @@ def test_a_shared_deal_follows_from_the_plan_of_its_first_match() -> None:
 
 def test_a_shared_deal_waits_until_all_its_plans_are_logged() -> None:
     _, second = planned_together()
-    late = PendingLeaf.objects.get(kind=LeafKind.MATCH_PLANNED, subject=second.pk)
+    late = Fact.objects.get(leaf_kind=LeafKind.MATCH_PLANNED, leaf_subject=second.pk)
     late.delete()
     advance()
     assert set(Match.objects.values_list("seed", flat=True)) == {""}
@@ -171,7 +179,9 @@ def fill(count: int) -> None:
     """Log many small leaves."""
     with transaction.atomic():
         outbox.record_all(
-            outbox.NewLeaf(LeafKind.SUBMISSION_ACCEPTED, k, {"submission": k})
+            outbox.fact(
+                leaf=NewLeaf(LeafKind.SUBMISSION_ACCEPTED, k, {"submission": k})
+            )
             for k in range(count)
         )
     sequence(load_key(), HeadFile.of_service())
@@ -185,7 +195,7 @@ def test_tiles_and_bundles_stay_readable_as_the_log_grows(steps: list[int]) -> N
         total += step
     head = LogHead.objects.get()
     assert head.size == total + 1
-    assert not PendingLeaf.objects.exists()
+    assert sequencer.oldest_needed() is None
     texts = tree.texts(range(head.size))
     assert flat(texts[head.size - 1])["submission"] == steps[-1] - 1
     root = tree_root(merkle.leaf_hash(texts[n]) for n in range(head.size))
@@ -212,6 +222,31 @@ def test_the_statements_do_not_grow_with_the_leaves() -> None:
         counts.add(len(captured))
 
     assert len(counts) == 1
+
+
+def test_a_fact_stays_until_its_leaf_is_in_the_tree() -> None:
+    with transaction.atomic():
+        outbox.record(leaf=NewLeaf(LeafKind.SUBMISSION_ACCEPTED, 1, {}))
+        outbox.record(NewEvent(EventKind.BOT_STATUS, {}))
+    old = timedelta(days=settings.TORRES_KEEP_EVENTS_DAYS + 1)
+    Fact.objects.update(created_at=Now() - old)
+    rule = retention.rules(sequencer.oldest_needed)[0]
+    assert stream.newest() == 2
+    assert apply_slice(rule) == 0
+    sequence(load_key(), HeadFile.of_service())
+    assert apply_slice(rule) == 1
+    assert stream.newest() == 2
+
+
+def test_events_without_a_leaf_leave_the_log_as_it_is() -> None:
+    keeper = LogKeeper()
+    advance(keeper)
+    size = LogHead.objects.get().size
+    with transaction.atomic():
+        outbox.record(NewEvent(EventKind.BOT_STATUS, {}))
+    advance(keeper)
+    assert LogHead.objects.get().size == size
+    assert sequencer.oldest_needed() is None
 
 
 def test_an_older_tree_can_still_be_read() -> None:
@@ -327,14 +362,14 @@ def test_a_restore_elsewhere_is_said_too(data_dir: Path) -> None:
 
 def test_leaves_need_a_transaction() -> None:
     with pytest.raises(TransactionManagementError):
-        outbox.record(LeafKind.LOG_STARTED, None, {}, seal=None)
+        outbox.record(leaf=NewLeaf(LeafKind.LOG_STARTED, None, {}))
 
 
 def test_a_leaf_of_a_change_that_is_rolled_back_is_not_logged() -> None:
     fill(1)
     size = LogHead.objects.get().size
     with transaction.atomic():
-        outbox.record(LeafKind.LOG_STARTED, None, {}, seal=None)
+        outbox.record(leaf=NewLeaf(LeafKind.LOG_STARTED, None, {}))
         transaction.set_rollback(True)
     assert advance(LogKeeper()) == 1  # the commitment of the first batch
     assert LogHead.objects.get().size == size + 1

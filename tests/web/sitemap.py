@@ -23,7 +23,8 @@ from ladder.accounts import invitations, tokens
 from ladder.bots.models import Bot, Submission
 from ladder.events import outbox, stream
 from ladder.events.kinds import EventKind
-from ladder.events.models import Event
+from ladder.events.models import Fact
+from ladder.events.outbox import NewEvent
 from ladder.extras.analysis.models import Analysis
 from ladder.extras.anomalies.findings import AnomalyFinding, FindingKind
 from ladder.extras.anomalies.models import AnomalyReport
@@ -218,13 +219,13 @@ def deliver(owner: User, count: int) -> None:
     """Let a user have webhooks, and the first one deliveries."""
     with transaction.atomic():
         for number in range(count):
-            outbox.publish(EventKind.BOT_STATUS, {"text": f"event {number}"})
+            outbox.record(NewEvent(EventKind.BOT_STATUS, {"text": f"event {number}"}))
     stream.number_new()
     hooks = [
         Webhook(user=owner, url=f"http://1.1.1.1/{number}") for number in range(count)
     ]
     first = Webhook.objects.bulk_create(hooks)[0]
-    numbers = Event.objects.values_list("number", flat=True)
+    numbers = Fact.objects.values_list("number", flat=True)
     WebhookDelivery.objects.bulk_create(
         WebhookDelivery(
             webhook=first,

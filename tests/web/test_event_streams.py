@@ -2,6 +2,7 @@
 
 import threading
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,7 +11,8 @@ from django.db import transaction
 from ladder.accounts import tokens
 from ladder.events import outbox, stream as numbered
 from ladder.events.kinds import EventKind
-from ladder.events.models import Event
+from ladder.events.models import Fact
+from ladder.events.outbox import NewEvent
 from tests import factories
 from tests.web.streaming import Message, stream
 
@@ -19,9 +21,9 @@ ADDRESS = "/api/v1/events/"
 SSE = {"Accept": "text/event-stream"}
 
 
-def tell(*bots: str, kind: EventKind = EventKind.GAME_DEAD, **options: object) -> None:
+def tell(*bots: str, kind: EventKind = EventKind.GAME_DEAD, **options: Any) -> None:
     with transaction.atomic():
-        outbox.publish(kind, {"bots": list(bots)}, **options)
+        outbox.record(NewEvent(kind, {"bots": list(bots)}, **options))
 
 
 def bots(messages: list[Message]) -> list[list[str]]:
@@ -122,7 +124,7 @@ def test_a_stream_says_that_events_are_missing(served: str, after: int) -> None:
     for number in range(10):
         tell(str(number))
     numbered.number_new()
-    Event.objects.filter(number__lte=6).delete()
+    Fact.objects.filter(number__lte=6).delete()
     with stream(f"{served}{ADDRESS}?after={after}", **SSE) as messages:
         gap = next(messages)
         if after > 10:

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from ladder.events import outbox
 from ladder.events.kinds import EventKind
+from ladder.events.outbox import NewEvent
 from ladder.extras.webhooks import services, signing
 from ladder.extras.webhooks.models import Webhook
 from ladder.extras.webhooks.sender import Sender
@@ -148,7 +149,7 @@ def happen(*texts: str, **data: Any) -> None:
     """Let a public event happen for each text."""
     for text in texts:
         with transaction.atomic():
-            outbox.publish(EventKind.BOT_STATUS, {"text": text, **data})
+            outbox.record(NewEvent(EventKind.BOT_STATUS, {"text": text, **data}))
 
 
 def assert_signed(delivered: Delivered, hook: Webhook) -> None:

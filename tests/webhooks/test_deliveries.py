@@ -17,7 +17,7 @@ from pytest_django import Settings
 from ladder.dispatch import retention as all_retention
 from ladder.dispatch.retention import apply_slice
 from ladder.events import stream
-from ladder.events.models import Event
+from ladder.events.models import Fact
 from ladder.extras.webhooks import deliveries, services
 from ladder.extras.webhooks.background import SenderProcess
 from ladder.extras.webhooks.fan_out import MAX_WAITING, fan_out
@@ -235,7 +235,7 @@ def test_events_of_a_backlog_are_not_deleted(
         happen("one", "two")
         sending.drain()
         apply_retention()
-        texts = Event.objects.order_by("number").values_list("data__text", flat=True)
+        texts = Fact.objects.order_by("number").values_list("data__text", flat=True)
         assert list(texts) == ["one", "two"]
         with receiver(port) as there:
             clock.move(minutes=10)
@@ -244,11 +244,11 @@ def test_events_of_a_backlog_are_not_deleted(
 
     assert sorted(there.texts) == ["one", "two"]
     # The newest event stays, because the next number follows from it.
-    assert Event.objects.count() == 1
+    assert Fact.objects.count() == 1
 
 
 def apply_retention() -> None:
-    Event.objects.update(created_at=Now() - timedelta(days=1))
+    Fact.objects.update(created_at=Now() - timedelta(days=1))
     for rule in all_retention.rules():
         if rule.setting == "TORRES_KEEP_EVENTS_DAYS":
             while apply_slice(rule):

@@ -15,6 +15,7 @@ from ladder.accounts import tokens
 from ladder.accounts.scopes import Scope
 from ladder.events import outbox, stream
 from ladder.events.kinds import EventKind
+from ladder.events.outbox import NewEvent
 from ladder.extras.webhooks import signing
 from ladder.extras.webhooks.models import Webhook, WebhookDelivery
 from tests.factories import make_bot
@@ -126,7 +127,7 @@ def test_a_token_that_only_reads_changes_nothing(visitor: Client) -> None:
 
 
 def deliver(webhook: Webhook, **values: object) -> None:
-    outbox.publish(EventKind.BOT_STATUS, {"text": "x"})
+    outbox.record(NewEvent(EventKind.BOT_STATUS, {"text": "x"}))
     stream.number_new()
     now = timezone.now()
     moments = {"created_at": now, "next_at": now}

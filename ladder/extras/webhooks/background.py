@@ -7,7 +7,6 @@ time of the dispatcher.
 from django.utils import timezone
 
 from ladder.common.background import BackgroundCommand
-from ladder.events import stream
 from ladder.extras.webhooks import deliveries
 from ladder.extras.webhooks.fan_out import active, behind
 
@@ -21,5 +20,4 @@ class SenderProcess(BackgroundCommand):
         """True if a webhook has to examine events, or a delivery waits for a try."""
         if not active().exists():
             return False
-        stream.number_new()
         return behind().exists() or bool(deliveries.due(timezone.now(), 1, {}))

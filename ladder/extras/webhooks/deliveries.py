@@ -16,7 +16,6 @@ from django.db.models import F, Q, Window
 from django.db.models.functions import Coalesce, RowNumber
 
 from ladder.events import stream
-from ladder.events.documents import document
 from ladder.extras.webhooks import signing
 from ladder.extras.webhooks.fan_out import active
 from ladder.extras.webhooks.models import (
@@ -86,7 +85,7 @@ def take(delivery: WebhookDelivery, now: datetime) -> bool:
 def message(delivery: WebhookDelivery, now: datetime) -> OutgoingMessage:
     """Return what is sent. The id is the same in all tries and replays of an event."""
     event = stream.as_row(delivery.event)
-    body = json.dumps(document(event), separators=(",", ":")).encode()
+    body = json.dumps(event.document(), separators=(",", ":")).encode()
     webhook = delivery.webhook
     seconds = int(now.timestamp())
     headers = signing.headers(webhook.salt, f"evt_{event.number}", seconds, body)

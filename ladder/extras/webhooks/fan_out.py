@@ -5,7 +5,7 @@ adds the deliveries, so that a process that is killed loses no event. While MAX_
 deliveries of a webhook wait, its cursor stays: its backlog lies in the outbox.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -17,7 +17,6 @@ from django.db.models import Count, Q, QuerySet
 from ladder.events import stream
 from ladder.events.kinds import EventKind
 from ladder.events.stream import EventRow
-from ladder.events.visibility import may_see
 from ladder.extras.webhooks.models import DeliveryStatus, Webhook, WebhookDelivery
 
 MAX_WAITING = 200
@@ -85,18 +84,16 @@ def wants(webhook: Webhook, event: EventRow) -> bool:
     """
     if event.kind == EventKind.WEBHOOK_TEST:
         return bool(event.data.get("webhook") == webhook.pk)
-    data = event.data
-    return (
-        may_see(event, webhook.user_id, is_operator=webhook.user.is_staff)
-        and (not webhook.types or event.kind in webhook.types)
-        and _fits(webhook.bots, data.get("bots", ()))
-        and _fits(webhook.ladders, [data.get("ladder")])
-        and _fits(webhook.tournaments, [data.get("tournament")])
+    filters = {
+        "type": webhook.types,
+        "bots": webhook.bots,
+        "ladder": webhook.ladders,
+        "tournament": webhook.tournaments,
+    }
+    is_shown = event.is_shown_to(webhook.user_id, is_operator=webhook.user.is_staff)
+    return is_shown and all(
+        event.has_one_of(values, key) for key, values in filters.items() if values
     )
-
-
-def _fits(wanted: Sequence[str], given: Iterable[str | None]) -> bool:
-    return not wanted or any(name in wanted for name in given)
 
 
 def _add(webhook: Webhook, wanted: Sequence[EventRow], last: int, now: datetime) -> int:

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from ladder.events.models import Event
+from ladder.events.models import Fact
 
 MAX_URL_LENGTH = 500
 MAX_TEXT_LENGTH = 200
@@ -65,9 +65,7 @@ class WebhookDelivery(models.Model):
     """
 
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
-    event = models.ForeignKey(
-        Event, models.CASCADE, to_field="number", related_name="+"
-    )
+    event = models.ForeignKey(Fact, models.CASCADE, to_field="number", related_name="+")
     status = models.CharField(
         max_length=10, choices=DeliveryStatus.choices, default=DeliveryStatus.WAITING
     )

@@ -19,7 +19,6 @@ import structlog
 from django.db import Error, connection
 from django.utils import timezone
 
-from ladder.events import stream
 from ladder.extras.webhooks import deliveries
 from ladder.extras.webhooks.fan_out import fan_out
 from ladder.extras.webhooks.models import WebhookDelivery
@@ -78,12 +77,11 @@ class Sender:
     def step(self) -> bool:
         """Do what there is to do now; return False if there was nothing.
 
-        1. Number new events, and turn them into deliveries.
+        1. Turn new events into deliveries.
         2. Begin as many tries as may run at once.
         3. Wait a moment for a try to end, and write down the results.
         """
         now = self._clock()
-        stream.number_new()
         added = fan_out(now)
         began = self._begin(now)
         done = wait(self._running, STEP_S, FIRST_COMPLETED).done

@@ -15,6 +15,7 @@ from ladder.bots.models import Bot
 from ladder.common.rate_limits import wait_s
 from ladder.events import outbox, stream
 from ladder.events.kinds import EventKind
+from ladder.events.outbox import NewEvent
 from ladder.extras.webhooks import signing
 from ladder.extras.webhooks.addresses import BadWebhook, check_url
 from ladder.extras.webhooks.models import DeliveryStatus, Webhook, WebhookDelivery
@@ -35,7 +36,7 @@ def create(user: User, values: Mapping[str, Any]) -> Webhook:
     user is used up.
     """
     checked = _checked(values)
-    stream.number_new()
+    cursor = stream.newest()
     with transaction.atomic():
         # The lock makes the quota exact if one user creates two webhooks at once.
         User.objects.select_for_update().get(pk=user.pk)
@@ -46,7 +47,7 @@ def create(user: User, values: Mapping[str, Any]) -> Webhook:
                 " one of them first."
             )
         return Webhook.objects.create(
-            user=user, salt=signing.new_salt(), cursor=stream.newest(), **checked
+            user=user, salt=signing.new_salt(), cursor=cursor, **checked
         )
 
 
@@ -59,7 +60,6 @@ def edit(webhook: Webhook, values: Mapping[str, Any]) -> None:
     changes = _checked(values)
     if changes.get("active") and not webhook.active:
         check_url(changes.get("url", webhook.url))
-        stream.number_new()
         changes |= {
             "cursor": stream.newest(),
             "failures": 0,
@@ -95,16 +95,13 @@ def send_test(webhook: Webhook) -> None:
     _check_rate(webhook)
     _check_active(webhook)
     with transaction.atomic():
-        outbox.publish(
-            EventKind.WEBHOOK_TEST,
-            {
-                "webhook": webhook.pk,
-                "text": "This is a test.",
-                "url": f"{outbox.API}webhooks/{webhook.pk}/",
-            },
-            public=False,
-            owners=[webhook.user_id],
-        )
+        data = {
+            "webhook": webhook.pk,
+            "text": "This is a test.",
+            "url": f"{outbox.API}webhooks/{webhook.pk}/",
+        }
+        owners = [webhook.user_id]
+        outbox.record(NewEvent(EventKind.WEBHOOK_TEST, data, False, owners))
 
 
 def replay(webhook: Webhook, after: int) -> int:

@@ -8,7 +8,7 @@ from engine.game import TorresGame
 from engine.referee import GameRecord
 from engine.rulesets import resolve
 from engine.setup import derive
-from ladder.games import public_leaves, replays
+from ladder.games import facts, replays
 from ladder.games.attempts import FinishedGame, SeatResult
 from ladder.games.models import Game, Match, Seat
 
@@ -51,7 +51,7 @@ def result(game: Game, record: GameRecord) -> FinishedGame:
         engine=str(document.get("engine", "")),
         replay=replays.pack(document),
         seats=seats,
-        leaf=public_leaves.finished(game, document),
+        leaf=facts.finished_leaf(game, document),
     )
 
 

@@ -14,9 +14,8 @@ from ladder.accounts.roles import is_operator
 from ladder.bots.models import Bot
 from ladder.common import rate_limits
 from ladder.events import stream as outbox
-from ladder.events.documents import document
 from ladder.events.kinds import EventKind
-from ladder.events.models import Event
+from ladder.events.models import Fact
 from ladder.games.export_views import AnyMedia
 from ladder.ratings.models import Ladder
 from ladder.tournaments import visibility as tournaments
@@ -84,7 +83,7 @@ class EventPageSerializer(serializers.Serializer[Any]):
     newest = serializers.IntegerField(help_text="The number of the newest event.")
 
 
-class EventList(GenericAPIView[Event]):
+class EventList(GenericAPIView[Fact]):
     """Events, oldest first: as a stream, or page by page.
 
     With `Accept: text/event-stream` the response never ends: it is a stream of
@@ -93,7 +92,7 @@ class EventList(GenericAPIView[Event]):
     page of at most `limit` events after the number `after`.
     """
 
-    queryset = Event.objects.none()
+    queryset = Fact.objects.none()
     serializer_class = EventPageSerializer
     pagination_class = None
     filter_backends = ()
@@ -116,7 +115,7 @@ class EventList(GenericAPIView[Event]):
 
     def _page(self, reader: Reader, request: Request) -> Response:
         limit = page_size(request)
-        newest = news.newest()
+        newest = outbox.newest()
         after = _after(request)
         if after is None:
             after = max(0, newest - limit)
@@ -129,7 +128,7 @@ class EventList(GenericAPIView[Event]):
             for row in rows:
                 after = row.number
                 if reader.wants(row):
-                    results.append(document(row))
+                    results.append(row.document())
                 if len(results) == limit:
                     break
             else:

@@ -29,7 +29,7 @@ from ladder.accounts.scopes import Scope
 from ladder.bots.models import Bot
 from ladder.bots.views import BotList
 from ladder.events.kinds import EventKind
-from ladder.events.models import Event
+from ladder.events.models import Fact
 from ladder.games.filters import (
     MATCH_STATES,
     ORDERINGS,
@@ -312,7 +312,7 @@ def _rare_rows() -> Iterator[None]:
         with connection.cursor() as cursor:
             for statement in RARE_ROWS.split(";"):
                 cursor.execute(statement)
-            for model in (Seat, Game, Match, AuditEntry, Event):
+            for model in (Seat, Game, Match, AuditEntry, Fact):
                 cursor.execute(f"ANALYZE {model._meta.db_table}")
         yield
         transaction.set_rollback(True)
@@ -332,10 +332,10 @@ def _add_audit_entries(operator: User) -> None:
 
 
 def _add_events() -> None:
-    newest = Event.objects.aggregate(number=Max("number"))["number"] or 0
+    newest = Fact.objects.aggregate(number=Max("number"))["number"] or 0
     slugs = list(Bot.objects.order_by("pk").values_list("slug", flat=True)[:1000])
-    Event.objects.bulk_create(
-        Event(
+    Fact.objects.bulk_create(
+        Fact(
             number=newest + 1 + k,
             kind=EventKind.GAME_FINISHED,
             data={"game": k, "bots": [slugs[k % len(slugs)], slugs[-k % len(slugs)]]},

@@ -9,6 +9,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     initial = True
 
+    # There the model to which deliveries point gets another name.
+    run_before = [("events", "0002_facts")]
     dependencies = [
         ("events", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),

@@ -54,7 +54,7 @@ class EventStreams:
 
     async def _send_new(self) -> None:
         assert self._last is not None
-        rows = await self._ask(news.read_new, self._last)
+        rows = await self._ask(outbox.read, self._last, news.READ_AT_ONCE)
         if not rows:
             return
         self._last = rows[-1].number
@@ -111,7 +111,7 @@ class EventStreams:
     async def _newest(self) -> int:
         """Return the number after which new events are sent to all."""
         if self._last is None:
-            newest = await self._until_answered(news.newest)
+            newest = await self._until_answered(outbox.newest)
             if self._last is None:  # another stream may have asked meanwhile
                 self._last = newest
         return self._last

@@ -2,10 +2,7 @@
 
 from typing import NamedTuple
 
-from ladder.events import stream
-from ladder.events.documents import document
 from ladder.events.stream import EventRow
-from ladder.events.visibility import may_see
 from ladder.web.server.streams.open_streams import message
 from ladder.web.server.streams.request import StreamRequest, Viewer
 
@@ -25,34 +22,15 @@ class Reader(NamedTuple):
 
     def wants(self, row: EventRow) -> bool:
         viewer = self.viewer
-        return may_see(row, viewer.user, is_operator=viewer.is_operator) and all(
-            matches(row, key, values) for key, values in self.filters
+        is_shown = row.is_shown_to(viewer.user, is_operator=viewer.is_operator)
+        return is_shown and all(
+            row.has_one_of(values, key) for key, values in self.filters
         )
 
     def text(self, rows: list[EventRow]) -> bytes:
         """Return the messages of those rows that this reader gets."""
         return b"".join(
-            message(row.kind, document(row), row.number)
+            message(row.kind, row.document(), row.number)
             for row in rows
             if self.wants(row)
         )
-
-
-def matches(row: EventRow, key: str, values: tuple[str, ...]) -> bool:
-    """True if the event has one of these values at a key of its data, or this type."""
-    value = row.kind if key == "type" else row.data.get(key)
-    if isinstance(value, list):
-        return any(each in values for each in value)
-    return str(value) in values
-
-
-def read_new(after: int) -> list[EventRow]:
-    """Number the new events, and return the first ones after a number."""
-    stream.number_new()
-    return stream.read(after, READ_AT_ONCE)
-
-
-def newest() -> int:
-    """Return the number of the newest committed event."""
-    stream.number_new()
-    return stream.newest()

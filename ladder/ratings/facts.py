@@ -1,15 +1,15 @@
-"""The events of ratings and seasons."""
+"""The facts about ratings and seasons: what is told, and what is logged."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ladder.bots.models import Bot
 from ladder.events.kinds import EventKind
-from ladder.events.models import Event
-from ladder.events.outbox import API, event, publish, publish_all
+from ladder.events.outbox import API, NewEvent, NewLeaf, fact, record, record_all
 from ladder.ratings.models import Entry, Season
 from torres.rating.ledger import EntryKind
 from torres.rating.trueskill import Skill
+from torres.tlog.leaves import LeafKind
 
 MAX_LISTED = 100
 """A correction may change thousands of bots. Then the event only counts them."""
@@ -21,31 +21,41 @@ _KIND_OF = {
 }
 
 
-def announce_ratings(
+def record_entries(
     season: Season, entries: Sequence[Entry], known: Mapping[int, str]
 ) -> None:
-    """Tell the ratings after each rated game, and that games were taken out.
+    """Log what these entries change, and tell it of games and of games taken out.
 
     `known` has slugs of bots by their ids. The others are read, so that the cost is one
     or two statements for all entries.
     """
-    games = [entry for entry in entries if entry.kind == EntryKind.GAME]
     voids = [entry for entry in entries if entry.kind == EntryKind.VOID]
-    if not games and not voids:
-        return
-    listed = [*games, *(entry for entry in voids if len(entry.changes) <= MAX_LISTED)]
+    listed = [
+        entry
+        for entry in entries
+        if entry.kind == EntryKind.GAME
+        or (entry.kind == EntryKind.VOID and len(entry.changes) <= MAX_LISTED)
+    ]
     bots = {change["bot"] for entry in listed for change in entry.changes}
     slugs = dict(known)
     if unknown := bots - slugs.keys():
         slugs |= Bot.objects.filter(pk__in=unknown).values_list("pk", "slug")
     about = {"ladder": season.ladder.slug, "season": season.number}
-    events = [_rated(about, entry, slugs) for entry in games]
+    facts = [
+        fact(
+            _rated(about, entry, slugs) if entry.kind == EntryKind.GAME else None,
+            _leaf(about, entry),
+        )
+        for entry in entries
+    ]
     if voids:
-        events.append(_corrected(about, voids, slugs))
-    publish_all(events)
+        facts.append(fact(_corrected(about, voids, slugs)))
+    record_all(facts)
 
 
-def _rated(about: dict[str, Any], entry: Entry, slugs: dict[int, str]) -> Event:
+def _rated(
+    about: Mapping[str, Any], entry: Entry, slugs: Mapping[int, str]
+) -> NewEvent:
     ratings = []
     for change in entry.changes:
         if change["after"] is not None:
@@ -65,12 +75,32 @@ def _rated(about: dict[str, Any], entry: Entry, slugs: dict[int, str]) -> Event:
         "ratings": ratings,
         "url": f"{API}games/{entry.game_id}/",
     }
-    return event(EventKind.RATING_CHANGED, data)
+    return NewEvent(EventKind.RATING_CHANGED, data)
+
+
+def _leaf(about: Mapping[str, Any], entry: Entry) -> NewLeaf:
+    """Return the ratings after an entry, and what it needs that no other leaf has.
+
+    The ranks of a game are in the leaf of the game, and its seats in that of the match.
+    """
+    data = {
+        **about,
+        "seq": entry.seq,
+        "kind": entry.kind,
+        "after": [
+            [change["bot"], *(change["after"] or ())] for change in entry.changes
+        ],
+    }
+    if entry.game_id is not None:
+        data["game"] = entry.game_id
+    if entry.kind != EntryKind.GAME:
+        data["inputs"] = entry.inputs
+    return NewLeaf(LeafKind.RATING_CHANGED, None, data)
 
 
 def _corrected(
-    about: dict[str, Any], voids: Sequence[Entry], slugs: dict[int, str]
-) -> Event:
+    about: Mapping[str, Any], voids: Sequence[Entry], slugs: Mapping[int, str]
+) -> NewEvent:
     changed = [change["bot"] for entry in voids for change in entry.changes]
     data = {
         **about,
@@ -79,10 +109,10 @@ def _corrected(
         "bots": [slugs[bot] for bot in changed if bot in slugs],
         "url": f"{API}ladders/{about['ladder']}/leaderboard/",
     }
-    return event(EventKind.RATING_CORRECTED, data)
+    return NewEvent(EventKind.RATING_CORRECTED, data)
 
 
-def announce_bench(bot: Bot, ladder: str) -> None:
+def record_bench(bot: Bot, ladder: str) -> None:
     """Tell the owner of a bot that forfeits have benched it on a ladder."""
     data = {
         "status": Bot.Status.BENCHED,
@@ -90,20 +120,12 @@ def announce_bench(bot: Bot, ladder: str) -> None:
         "bots": [bot.slug],
         "url": f"{API}bots/{bot.slug}/",
     }
-    publish(EventKind.BOT_STATUS, data, public=False, owners=[bot.owner_id])
+    record(NewEvent(EventKind.BOT_STATUS, data, False, [bot.owner_id]))
 
 
-def announce_new_season(season: Season) -> None:
-    _announce_season(EventKind.SEASON_STARTED, season, Season.Status.OPEN)
-
-
-def announce_status(season: Season, status: str) -> None:
-    """Tell that a season is frozen, open again, in its finals, or archived."""
-    after = Season.Status(status)
-    _announce_season(_KIND_OF[after], season, after)
-
-
-def _announce_season(kind: EventKind, season: Season, status: Season.Status) -> None:
+def record_status(season: Season, status: str, *, is_new: bool = False) -> None:
+    """Tell that a season is new, frozen, open again, in its finals, or archived."""
+    kind = EventKind.SEASON_STARTED if is_new else _KIND_OF[Season.Status(status)]
     slug = season.ladder.slug
     data = {
         "ladder": slug,
@@ -111,4 +133,4 @@ def _announce_season(kind: EventKind, season: Season, status: Season.Status) -> 
         "status": status,
         "url": f"{API}ladders/{slug}/leaderboard/",
     }
-    publish(kind, data)
+    record(NewEvent(kind, data))
