@@ -1,6 +1,6 @@
 """Owners' actions on their webhooks: create, edit, test and replay.
 
-The REST API and the admin site call these functions, so that both check the same.
+The REST API and the pages call these functions, so that both check the same.
 """
 
 from collections.abc import Collection, Mapping, Sequence
