@@ -74,6 +74,11 @@ def edit(webhook: Webhook, values: Mapping[str, Any]) -> None:
     webhook.refresh_from_db()
 
 
+def delete(webhook: Webhook) -> None:
+    """Delete a webhook with its deliveries."""
+    webhook.delete()
+
+
 def switch_off(webhook: Webhook, note: str) -> None:
     """Send nothing more to a webhook. Its owner may switch it on again."""
     Webhook.objects.filter(pk=webhook.pk).update(active=False, note=note)

@@ -91,8 +91,12 @@ def _field(argument: Argument) -> forms.Field:
     }
     match argument.kind:
         case ArgumentKind.NUMBER:
+            digits = forms.TextInput(attrs={"inputmode": "numeric"})
             return forms.IntegerField(
-                min_value=argument.least, max_value=argument.most, **said
+                min_value=argument.least,
+                max_value=argument.most,
+                widget=digits,
+                **said,
             )
         case ArgumentKind.DOCUMENT:
             area = forms.Textarea(
