@@ -17,7 +17,7 @@ from ladder.public_log import urls as public_log
 from ladder.ratings import urls as ratings
 from ladder.tournaments import urls as tournaments
 from ladder.web import urls as web
-from ladder.web.api import problems
+from ladder.web.api import act_views, problems
 from ladder.web.api.match_views import MatchList
 from ladder.web.api.schema_view import SchemaPage, SchemaView
 from ladder.web.api.service_views import ServiceStatus, WorkerSums
@@ -37,6 +37,7 @@ api = [
     path("workers/", WorkerSums.as_view(), name="workers"),
     path("status/", ServiceStatus.as_view(), name="status"),
     *moderation.urlpatterns,
+    *act_views.routes(),
     *webhooks.urlpatterns,
     *public_log.api,
 ]

@@ -71,9 +71,9 @@ def confirm(text: str) -> NewAddress:
     return new
 
 
-def remove_address(user: User) -> None:
-    """Forget the address of a user."""
-    _replace(user, "")
+def set_address(user: User, address: str) -> None:
+    """Store an address without a confirmation; "" forgets the address."""
+    _replace(user, address)
 
 
 def _replace(user: User, address: str) -> bool:

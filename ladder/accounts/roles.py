@@ -1,8 +1,8 @@
 """The roles of users: organisers, who run tournaments, and operators, who run all.
 
-An operator is a superuser of the admin site, as `createsuperuser` creates them. A user
-who may only read a part of the admin site is no operator. An organiser is a member of
-the group ORGANISERS. Operators may do all that organisers may.
+An operator is a superuser of the admin site; `createsuperuser` makes the first one. A
+user who may only read a part of the admin site is no operator. An organiser is a member
+of the group ORGANISERS. Operators may do all that organisers may.
 """
 
 from django.contrib.auth.models import Group, User

@@ -1,16 +1,10 @@
-"""Admin pages for rows that only services may write."""
+"""The admin only reads. Operators change rows by acts (`ladder.moderation.acts`)."""
 
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.contrib.admin.widgets import AutocompleteSelect
-from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.db import models
-from django.db.models import ForeignKey, ManyToManyField, Q, QuerySet
-from django.forms import JSONField, ModelChoiceField, ModelMultipleChoiceField
-from django.forms.fields import InvalidJSONInput
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.functional import cached_property
@@ -38,28 +32,38 @@ class BoundedPaginator(Paginator[Any]):
         return len(rows)
 
 
-class DocumentField(JSONField):
-    """A JSON document. Django's own field fails with a number of 5,000 digits."""
+class ReadOnlyInline(admin.TabularInline[Any, Any]):
+    """Related rows that cannot be changed."""
 
-    def to_python(self, value: Any) -> Any:
-        try:
-            return super().to_python(value)
-        except ValueError as error:  # Python reads at most 4,300 digits
-            raise ValidationError(
-                "This document has a number with too many digits.", code="invalid"
-            ) from error
+    can_delete = False
+    extra = 0
 
-    def bound_data(self, data: Any, initial: Any) -> Any:
-        try:
-            return super().bound_data(data, initial)
-        except ValueError:
-            return InvalidJSONInput(data)
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
 
 
-class ChecksInput(admin.ModelAdmin[Any]):
-    """Refuses values with which Django's own pages fail. All other classes use it."""
+def inline(model: type, *fields: str, link: bool = False) -> type[ReadOnlyInline]:
+    """Return the class that shows the related rows of a model below a row."""
+    shown: dict[str, Any] = {"fields": fields, "readonly_fields": fields}
+    shown |= {"model": model, "show_change_link": link}
+    return type(f"{model.__name__}Inline", (ReadOnlyInline,), shown)
 
-    formfield_overrides = {models.JSONField: {"form_class": DocumentField}}
+
+class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+    """Shows rows, and changes none.
+
+    `key_fields` are columns of numbers. If the search is for a number, only they are
+    compared, because an index leads to the row; otherwise `search_fields` are. Columns
+    in `unlisted` are large, so a list does not read them. Columns in `hidden` are not
+    shown at all.
+    """
+
+    actions = None
+    paginator = BoundedPaginator
+    show_full_result_count = False
+    key_fields: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -70,30 +74,6 @@ class ChecksInput(admin.ModelAdmin[Any]):
             self.message_user(request, text, messages.ERROR)
             return redirect(request.path)
         return super().changelist_view(request, extra_context)
-
-    def response_action(
-        self, request: HttpRequest, *args: Any, **kwargs: Any
-    ) -> HttpResponse | None:
-        keys = request.POST.getlist(ACTION_CHECKBOX_NAME)
-        if all(is_key(key) for key in keys):
-            return super().response_action(request, *args, **kwargs)
-        text = "A selected row has no valid key. Select rows of the list."
-        self.message_user(request, text, messages.ERROR)
-        return redirect(request.get_full_path())
-
-
-class ReadOnly(ChecksInput):
-    """Shows rows. Operators change them by actions only, which call services.
-
-    `key_fields` are columns of numbers. If the search is for a number, only they are
-    compared, because an index leads to the row; otherwise `search_fields` are. Columns
-    in `unlisted` are large, so a list does not read them.
-    """
-
-    paginator = BoundedPaginator
-    show_full_result_count = False
-    key_fields: tuple[str, ...] = ()
-    unlisted: tuple[str, ...] = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).defer(*self.unlisted)
@@ -132,54 +112,16 @@ class ReadOnly(ChecksInput):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [field.name for field in self.model._meta.fields]  # noqa: SLF001 - documented by Django
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        names = [field.name for field in self.model._meta.fields]  # noqa: SLF001 - documented by Django
+        return [name for name in names if name not in self.hidden]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.get_fields(request, obj)
 
 
-class KeySelect(AutocompleteSelect):
-    """A search box for a row. Django's own fails with a value that is no number."""
-
-    def optgroups(
-        self, name: str, value: Any, attrs: dict[str, Any] | None = None
-    ) -> list[Any]:
-        keys = [key for key in value if is_key(str(key))]
-        return super().optgroups(name, keys, attrs)
-
-
-class SearchesRows(ChecksInput):
-    """Shows a search box for the foreign keys in `autocomplete_fields`."""
-
-    def formfield_for_foreignkey(
-        self, db_field: ForeignKey[Any], request: HttpRequest, **kwargs: Any
-    ) -> ModelChoiceField[Any] | None:
-        if db_field.name in self.get_autocomplete_fields(request):
-            kwargs["widget"] = KeySelect(db_field, self.admin_site)
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)
-
-
-class KeysField(ModelMultipleChoiceField[Any]):
-    """Rows of another table. Django's own field fails with a key above MAX_KEY."""
-
-    def clean(self, value: Any) -> Any:
-        keys = [str(key) for key in value or ()]
-        for key in keys:
-            if not is_key(key):
-                raise ValidationError(
-                    self.error_messages["invalid_choice"],
-                    code="invalid_choice",
-                    params={"value": key[:40]},
-                )
-        return super().clean(value)
-
-
-class ChecksKeys(ChecksInput):
-    """Checks the keys of rows that a form adds, before the database compares them."""
-
-    def formfield_for_manytomany(
-        self,
-        db_field: ManyToManyField[Any, Any],
-        request: HttpRequest,
-        **kwargs: Any,
-    ) -> ModelMultipleChoiceField[Any] | None:
-        kwargs["form_class"] = KeysField
-        return super().formfield_for_manytomany(db_field, request, **kwargs)
+def show(
+    model: type, base: type[ReadOnlyAdmin] = ReadOnlyAdmin, **options: object
+) -> None:
+    """Let the admin show the rows of a model; ``options`` are those of `base`."""
+    admin.site.register(model, base, **options)

@@ -1,14 +1,13 @@
-"""Matches, games, attempts and workers in the admin site."""
+"""Matches, games, attempts and workers in the admin."""
 
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ladder.bots.models import Bot
-from ladder.common.admin import ReadOnly
-from ladder.games import attempts, services
+from ladder.common.admin import ReadOnlyAdmin, ReadOnlyInline, inline, show
 from ladder.games.models import (
     MAX_SEATS,
     Attempt,
@@ -20,56 +19,17 @@ from ladder.games.models import (
 )
 
 MAX_BOTS_OF_A_SEARCH = 20
-
-
-class ReadOnlyInline(admin.TabularInline[Any, Any]):
-    """Related rows that cannot be changed."""
-
-    can_delete = False
-    extra = 0
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+EMPTY = admin.EmptyFieldListFilter
 
 
 class SeatInline(ReadOnlyInline):
     model = Seat
+    fields = readonly_fields = (
+        *("number", "submission", "score", "rank", "fault", "fault_detail"),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Seat]:
         return super().get_queryset(request).select_related("submission__bot")
-
-    fields = readonly_fields = (
-        "number",
-        "submission",
-        "score",
-        "rank",
-        "fault",
-        "fault_detail",
-    )
-
-
-class AttemptInline(ReadOnlyInline):
-    model = Attempt
-    fields = readonly_fields = (
-        "fence",
-        "worker",
-        "started_at",
-        "ended_at",
-        "outcome",
-        "reason",
-    )
-    show_change_link = True
-
-
-class GameInline(ReadOnlyInline):
-    model = Game
-    fields = readonly_fields = ("index", "status", "failures", "finished_at")
-    show_change_link = True
-
-
-class SeatLogInline(ReadOnlyInline):
-    model = SeatLog
-    fields = readonly_fields = ("number", "stderr", "notes", "verdict")
 
 
 class SeatsFilter(admin.SimpleListFilter):
@@ -106,46 +66,7 @@ class FailedAttemptsFilter(admin.SimpleListFilter):
         return queryset.filter(pk__in=failed.values("game"))
 
 
-@admin.register(Match)
-class MatchAdmin(ReadOnly):
-    """Hides the seed, because an operator may own a bot in the match."""
-
-    list_display = ("id", "kind", "ruleset", "seats", "planned", "created_at")
-    list_filter = ("kind", SeatsFilter, "embargo")
-    key_fields = search_fields = ("id",)
-    search_help_text = "The number of a match"
-    sortable_by = ("id",)
-    unlisted = ("switches", "limits", "why")
-    exclude = ("seed",)
-    inlines = (GameInline,)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [f for f in super().get_readonly_fields(request, obj) if f != "seed"]
-
-
-class GameAdmin(ReadOnly):
-    """The pages of games. `ladder.ratings.admin` registers them with more actions."""
-
-    list_display = (
-        "id",
-        "match",
-        "status",
-        "failures",
-        "owner",
-        "lease_until",
-        "finished_at",
-    )
-    list_filter = ("status", "match__kind", FailedAttemptsFilter)
-    key_fields = ("id", "match_id")
-    search_fields = ("seats__bot__slug",)
-    search_help_text = "The number of a game or match, or the slug of a bot"
-    sortable_by = ("id", "finished_at")
-    list_select_related = ("match", "owner")
-    unlisted = ("replay", "match__switches", "match__limits", "match__why")
-    exclude = ("replay",)
-    inlines = (SeatInline, AttemptInline)
-    actions: tuple[str, ...] = ("cancel", "revive", "release")
-
+class GameAdmin(ReadOnlyAdmin):
     def search_texts(
         self, request: HttpRequest, queryset: QuerySet[Game], word: str
     ) -> tuple[QuerySet[Game], bool]:
@@ -155,52 +76,8 @@ class GameAdmin(ReadOnly):
         seats = Seat.objects.filter(bot__in=found).order_by()
         return queryset.filter(pk__in=seats.values("game")), False
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [f for f in super().get_readonly_fields(request, obj) if f != "replay"]
 
-    @admin.action(description="Cancel (scheduled games)")
-    def cancel(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
-        for game in rows:
-            done = services.cancel(game.pk, f"cancelled by {request.user}")
-            self._report(request, game, "cancelled", done=done)
-
-    @admin.action(description="Play again (dead games)")
-    def revive(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
-        for game in rows:
-            done = services.revive(game.pk)
-            self._report(request, game, "revived", done=done)
-
-    @admin.action(description="Take from the worker (running games)")
-    def release(self, request: HttpRequest, rows: QuerySet[Game]) -> None:
-        for game in rows:
-            reason = f"taken back by {request.user}"
-            done = attempts.release(game.pk, game.fence, reason)
-            self._report(request, game, "taken back", done=done)
-
-    def _report(
-        self, request: HttpRequest, game: Game, action: str, *, done: bool
-    ) -> None:
-        """Show the operator whether an action succeeded, and log it if it did."""
-        if done:
-            self.log_change(request, game, action)
-            self.message_user(request, f"{game}: {action}", messages.SUCCESS)
-        else:
-            text = f"{game}: cannot be {action}, because it is {game.status}"
-            self.message_user(request, text, messages.ERROR)
-
-
-@admin.register(Attempt)
-class AttemptAdmin(ReadOnly):
-    list_display = ("game", "fence", "worker", "outcome", "reason", "started_at")
-    list_filter = ("outcome", "worker__host")
-    key_fields = ("game_id",)
-    search_fields = ("reason",)
-    search_help_text = "The number of a game, or the reason of a failed attempt"
-    sortable_by = ()
-    list_select_related = ("game", "worker")
-    unlisted = ("game__replay",)
-    inlines = (SeatLogInline,)
-
+class AttemptAdmin(ReadOnlyAdmin):
     def search_texts(
         self, request: HttpRequest, queryset: QuerySet[Attempt], word: str
     ) -> tuple[QuerySet[Attempt], bool]:
@@ -209,26 +86,60 @@ class AttemptAdmin(ReadOnly):
         return failed.filter(reason__icontains=word), False
 
 
-@admin.register(Worker)
-class WorkerAdmin(ReadOnly):
-    """Shows workers. The actions on them are in `moderation`, because it audits."""
-
-    list_display = (
-        "name",
-        "host",
-        "sandbox",
-        "slots",
-        "load",
-        "calibration_ms",
-        "seen_at",
-        "claimed_at",
-        "gone_at",
-        "drained",
-    )
-    list_filter = (
-        ("gone_at", admin.EmptyFieldListFilter),
-        "drained",
-        "sandbox",
-        "host",
-    )
-    search_fields = ("name", "host")
+show(
+    Match,
+    list_display=("id", "kind", "ruleset", "seats", "planned", "created_at"),
+    list_filter=("kind", SeatsFilter, "embargo"),
+    key_fields=("id",),
+    search_fields=("id",),
+    search_help_text="The number of a match",
+    sortable_by=("id",),
+    unlisted=("switches", "limits", "why"),
+    hidden=("seed",),  # an operator may own a bot in the match
+    inlines=(inline(Game, "index", "status", "failures", "finished_at", link=True),),
+)
+show(
+    Game,
+    GameAdmin,
+    list_display=(
+        *("id", "match", "status", "failures", "owner", "lease_until", "finished_at"),
+    ),
+    list_filter=("status", "match__kind", FailedAttemptsFilter),
+    key_fields=("id", "match_id"),
+    search_fields=("seats__bot__slug",),
+    search_help_text="The number of a game or match, or the slug of a bot",
+    sortable_by=("id", "finished_at"),
+    list_select_related=("match", "owner"),
+    unlisted=("replay", "match__switches", "match__limits", "match__why"),
+    hidden=("replay",),
+    inlines=(
+        SeatInline,
+        inline(
+            Attempt,
+            *("fence", "worker", "started_at", "ended_at", "outcome", "reason"),
+            link=True,
+        ),
+    ),
+)
+show(
+    Attempt,
+    AttemptAdmin,
+    list_display=("game", "fence", "worker", "outcome", "reason", "started_at"),
+    list_filter=("outcome", "worker__host"),
+    key_fields=("game_id",),
+    search_fields=("reason",),
+    search_help_text="The number of a game, or the reason of a failed attempt",
+    sortable_by=(),
+    list_select_related=("game", "worker"),
+    unlisted=("game__replay",),
+    inlines=(inline(SeatLog, "number", "stderr", "notes", "verdict"),),
+)
+show(
+    Worker,
+    list_display=(
+        *("name", "host", "sandbox", "slots", "load", "calibration_ms"),
+        *("seen_at", "claimed_at", "gone_at", "drained"),
+    ),
+    list_filter=(("gone_at", EMPTY), "drained", "sandbox", "host"),
+    search_fields=("name", "host"),
+)

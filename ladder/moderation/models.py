@@ -14,7 +14,7 @@ class AuditEntry(models.Model):
     """One action of an operator, or of the service itself.
 
     Entries never change, except that a deleted account takes the names of its bots out
-    of them.
+    of them. Where several acts have one kind, `step` in the details names the act.
     """
 
     class Kind(models.TextChoices):
@@ -39,6 +39,10 @@ class AuditEntry(models.Model):
         ORGANISER = "organiser"
         NO_ORGANISER = "no_organiser"
         TOURNAMENT = "tournament"
+        ACCOUNT = "account"
+        UPLOAD = "upload"
+        GAME = "game"
+        EXTRA = "extra"
 
     kind = models.CharField(max_length=16, choices=Kind.choices)
     by = models.ForeignKey(

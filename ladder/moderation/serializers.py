@@ -1,9 +1,10 @@
-"""The JSON of the audit log."""
+"""The JSON of the audit log and of workers."""
 
 from typing import Any
 
 from rest_framework import serializers
 
+from ladder.games.models import Worker
 from ladder.moderation.models import AuditEntry
 
 
@@ -18,4 +19,20 @@ class AuditEntrySerializer(serializers.ModelSerializer[AuditEntry]):
     class Meta:
         model = AuditEntry
         fields = ["id", "kind", "target", "why", "by", "at", "details"]
+        read_only_fields = fields
+
+
+class WorkerSerializer(serializers.ModelSerializer[Worker]):
+    class Meta:
+        model = Worker
+        fields = [
+            "name",
+            "host",
+            "sandbox",
+            "slots",
+            "load",
+            "seen_at",
+            "drained",
+            "drained_why",
+        ]
         read_only_fields = fields

@@ -1,12 +1,11 @@
 """Operators create and edit ladders from a document, as they do tournaments.
 
-The admin makes the same checks: `description.ladder_problems`, and the constraints of
-the row. A change counts for the matches that are made after it. TrueSkill's parameters
-count from the next season on.
+A change counts for the matches that are made after it. TrueSkill's parameters count
+from the next season on.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -31,21 +30,26 @@ KEYS = (
 )
 
 
-def create(operator: Operator, document: object) -> Ladder:
+class StoredLadder(NamedTuple):
+    ladder: Ladder
+    entry: AuditEntry
+
+
+def create(operator: Operator, document: object) -> StoredLadder:
     """Create a ladder, without a season. Raises BadLadder."""
     ladder = Ladder(**DEFAULTS)
     fields = _read(document, ladder, is_new=True)
     return _store(operator, ladder, fields, "create")
 
 
-def edit(operator: Operator, ladder: Ladder, document: object) -> Ladder:
+def edit(operator: Operator, ladder: Ladder, document: object) -> StoredLadder:
     """Change the fields that a document holds. Raises BadLadder."""
     return _store(operator, ladder, _read(document, ladder, is_new=False), "edit")
 
 
 def _store(
     operator: Operator, ladder: Ladder, fields: Mapping[str, Any], step: str
-) -> Ladder:
+) -> StoredLadder:
     """Store the row and an entry of the audit log, or nothing."""
     for name, value in fields.items():
         setattr(ladder, name, value)
@@ -53,7 +57,7 @@ def _store(
         with transaction.atomic():
             ladder.full_clean()
             ladder.save()
-            operator.record(
+            entry = operator.record(
                 AuditEntry.Kind.PARAMETERS,
                 f"ladder {ladder.slug}",
                 step=step,
@@ -65,7 +69,7 @@ def _store(
         raise BadLadder(
             ["body: another operator changed the ladders at the same moment; try again"]
         ) from error
-    return ladder
+    return StoredLadder(ladder, entry)
 
 
 def _texts(error: ValidationError) -> list[str]:

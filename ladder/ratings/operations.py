@@ -90,8 +90,8 @@ def rerun(operator: Operator, game: int) -> AuditEntry:
     return operator.record(Kind.RERUN, f"game {game}", replacement=replacement)
 
 
-def merge(operator: Operator, gone: Bot, kept: Bot) -> AuditEntry:
-    """Merge the bot `gone` into the bot `kept`, if one person has entered both.
+def merge(operator: Operator, gone: Bot, into: Bot) -> AuditEntry:
+    """Merge the bot `gone` into the bot `into`, if one person has entered both.
 
     1. Withdraw `gone`, which cancels its scheduled games. This stays if step 2 refuses,
        so that a second call succeeds when the last games have ended.
@@ -102,10 +102,10 @@ def merge(operator: Operator, gone: Bot, kept: Bot) -> AuditEntry:
 
     The games of `gone` keep its name.
     """
-    if gone.pk == kept.pk:
+    if gone.pk == into.pk:
         raise NotNow("A bot cannot be merged into itself. Name two different bots.")
     with transaction.atomic():
-        cancelled = retire(gone, f"merged into {kept.slug}")
+        cancelled = retire(gone, f"merged into {into.slug}")
         gone.refresh_from_db()
         operator.record(Kind.WITHDRAW, f"bot {gone.slug}", cancelled=cancelled)
     unarchived = Season.objects.exclude(status=Season.Status.ARCHIVED).filter(
@@ -113,18 +113,18 @@ def merge(operator: Operator, gone: Bot, kept: Bot) -> AuditEntry:
     )
     for season in unarchived:
         rater.fold(season.pk)
-    inputs = {"gone": gone.pk, "kept": kept.pk}
+    inputs = {"gone": gone.pk, "kept": into.pk}
     merged_seasons = []
     with transaction.atomic():
         for season in unarchived.select_for_update(of=("self",)):
             _refuse_unrated_games(season, gone)
-            if kept.ratings.filter(season=season).exists():
+            if into.ratings.filter(season=season).exists():
                 ledger_writer.append(
                     season, lambda batch: batch.add(EntryKind.MERGE, inputs)
                 )
                 merged_seasons.append(season.pk)
         return operator.record(
-            Kind.MERGE, f"bot {gone.slug}", into=kept.slug, seasons=merged_seasons
+            Kind.MERGE, f"bot {gone.slug}", into=into.slug, seasons=merged_seasons
         )
 
 

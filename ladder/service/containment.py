@@ -52,12 +52,13 @@ ADVICE = {
     UnitKind.RATINGS: "The ratings of this ladder are not brought up to date. Read the"
     " traceback in the admin (Stopped units), run manage.py rebuild_ratings --check,"
     " and correct the row that it names.",
-    UnitKind.MATCHMAKING: "This ladder makes no matches. Correct the ladder in the"
-    " admin, or freeze its season with manage.py operator freeze.",
-    UnitKind.TOURNAMENT: "This tournament is stopped. Correct its description in the"
-    " admin, or cancel it there.",
-    UnitKind.COMPARISON: "This comparison of two versions is stopped. Cancel it in the"
-    " admin.",
+    UnitKind.MATCHMAKING: "This ladder makes no matches. Correct it with manage.py"
+    " operator edit_ladder, or freeze its season with manage.py operator freeze.",
+    UnitKind.TOURNAMENT: "This tournament is stopped. Correct it with manage.py"
+    " operator edit_tournament, or cancel it with manage.py operator"
+    " tournament_cancel.",
+    UnitKind.COMPARISON: "This comparison of two versions is stopped. Cancel it with"
+    " manage.py operator cancel_comparison.",
     UnitKind.PART: "This part of the dispatcher fails. Read the traceback in the admin"
     " (Stopped units) and correct its cause.",
 }

@@ -1,9 +1,9 @@
 """The description of a tournament, checked before it is used.
 
-The admin, the services and the dispatcher use `problems`; the file of
-`torres tournament` is checked by the same readers (`read_config`, `read_limits`). The
-database can still hold a wrong row, because a person may write it with SQL; then the
-dispatcher stops this tournament only.
+The services and the dispatcher use `problems`; the file of `torres tournament` is
+checked by the same readers (`read_config`, `read_limits`). The database can still hold
+a wrong row, because a person may write it with SQL; then the dispatcher stops this
+tournament only.
 """
 
 from dataclasses import dataclass, replace

@@ -6,21 +6,16 @@ not know tournaments.
 """
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Match
 from ladder.ratings.models import Ladder
 from ladder.tournaments.description import (
     TournamentDescription,
-    past_dates,
-    problems,
 )
-from torres.common.documents import naming_problems
 from torres.formats.values import ResultKind
 from torres.runner.protocol import Limits
 
@@ -150,26 +145,6 @@ class Tournament(models.Model):
             self.closes_at,
             self.starts_at,
         )
-
-    def clean(self) -> None:
-        """Raise ValidationError if it cannot be played. Forms call this.
-
-        From the start on only the name can change.
-        """
-        is_new = self._state.adding
-        found = naming_problems(
-            self.name, self.slug, is_new=is_new, reserved=RESERVED_SLUGS
-        )
-        if self.status in BEFORE_THE_START:
-            found += self._description_problems()
-        if found:
-            raise ValidationError(found)
-
-    def _description_problems(self) -> list[str]:
-        description = self.description()
-        stored = Tournament.objects.filter(pk=self.pk).first()
-        before = stored.description() if stored else None
-        return problems(description) + past_dates(description, timezone.now(), before)
 
 
 class Entrant(models.Model):

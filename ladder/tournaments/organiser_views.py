@@ -205,7 +205,8 @@ class EntrantReplace(_ManagedPart):
         body = ReplacementSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         bot = organising.bot_named(body.validated_data["by"])
-        new = organising.replace(self.acting(), entrant, bot)
+        organising.replace(self.acting(), entrant, bot)
+        new = services.entrant_of(entrant.tournament, bot)
         return Response(EntrantSerializer(new).data)
 
 
@@ -231,4 +232,5 @@ def enter_as_organiser(
     """Enter any bot. The caller has checked that the user manages the tournament."""
     bot: Bot = organising.bot_named(slug)
     acting = Operator(person(request), "")
-    return organising.enter(acting, tournament, bot, seed)
+    organising.enter(acting, tournament, bot, seed)
+    return services.entrant_of(tournament, bot)

@@ -1,7 +1,8 @@
 """Organisers' actions on tournaments: create, edit, take steps, change entrants.
 
-The REST API, the forms of the pages, `manage.py tournament` and the admin call these
-functions, so the same checks and the same audit entries apply at each entrance.
+The REST API, the forms of the pages, `manage.py tournament` and the acts of `acts` call
+these functions, so the same checks and the same audit entries apply at each entrance.
+All of them but `create` return the entry of the audit log.
 """
 
 from collections.abc import Callable, Mapping
@@ -135,7 +136,7 @@ def _enter_all(tournament: Tournament, document: TournamentDocument) -> None:
 
 def edit(
     operator: Operator, tournament: Tournament, document: TournamentDocument
-) -> None:
+) -> AuditEntry:
     """Change what a document holds. Raises WrongTournamentStatus and BadTournament."""
     changes = {
         name: value
@@ -146,8 +147,7 @@ def edit(
         services.edit(tournament, changes)
         if "config" in changes:
             _refuse_too_many(tournament)
-        if changes:
-            _record(operator, tournament, "edit", fields=sorted(changes))
+        return _record(operator, tournament, "edit", fields=sorted(changes))
 
 
 def _refuse_too_many(tournament: Tournament) -> None:
@@ -161,8 +161,8 @@ def _refuse_too_many(tournament: Tournament) -> None:
 
 def _record(
     operator: Operator, tournament: Tournament, step: str, **details: object
-) -> None:
-    operator.record(
+) -> AuditEntry:
+    return operator.record(
         AuditEntry.Kind.TOURNAMENT,
         f"tournament {tournament.slug}",
         step=step,
@@ -173,7 +173,7 @@ def _record(
 # Steps.
 
 
-def take(operator: Operator, tournament: Tournament, step: Step) -> None:
+def take(operator: Operator, tournament: Tournament, step: Step) -> AuditEntry:
     """Take a step. The row is read again; the audit log gets an entry.
 
     Raises WrongTournamentStatus if the status does not permit the step, and
@@ -185,7 +185,7 @@ def take(operator: Operator, tournament: Tournament, step: Step) -> None:
         else:
             ACTIONS[step](tournament)
         tournament.refresh_from_db()
-        _record(operator, tournament, step)
+        return _record(operator, tournament, step)
 
 
 def _cancel(operator: Operator, tournament: Tournament) -> None:
@@ -305,14 +305,28 @@ ACTIONS: Mapping[Step, Callable[[Tournament], object]] = {
 # Entrants.
 
 
-def withdraw(operator: Operator, entrant: Entrant) -> None:
+def withdraw(operator: Operator, entrant: Entrant) -> AuditEntry:
     """Withdraw an entrant; its note is the reason. Raises WrongTournamentStatus."""
     with transaction.atomic():
         services.withdraw(entrant, operator.why or "withdrawn by the organiser")
-        _record(operator, entrant.tournament, "withdraw", bot=entrant.bot.slug)
+        return _record(operator, entrant.tournament, "withdraw", bot=entrant.bot.slug)
 
 
-def replace(operator: Operator, entrant: Entrant, bot: Bot) -> Entrant:
+def check_in(operator: Operator, entrant: Entrant) -> AuditEntry:
+    """Confirm in the name of its owner that a bot will play."""
+    with transaction.atomic():
+        services.check_in(entrant)
+        return _record(operator, entrant.tournament, "check-in", bot=entrant.bot.slug)
+
+
+def assign(operator: Operator, tournament: Tournament, organiser: User) -> AuditEntry:
+    """Make a user the organiser of a tournament."""
+    with transaction.atomic():
+        services.edit(tournament, {"organiser": organiser})
+        return _record(operator, tournament, "organiser", account=organiser.pk)
+
+
+def replace(operator: Operator, entrant: Entrant, bot: Bot) -> AuditEntry:
     """Let another bot take the place and the seed of an entrant, before the start.
 
     Raises WrongTournamentStatus and CannotEnter; then nothing has changed.
@@ -336,14 +350,14 @@ def replace(operator: Operator, entrant: Entrant, bot: Bot) -> Entrant:
         )
         new = services.enter(tournament, bot, by_organiser=True)
         Entrant.objects.filter(pk=new.pk).update(seed=seed)
-        _record(operator, tournament, "replace", bot=entrant.bot.slug, by=bot.slug)
-    new.refresh_from_db()
-    return new
+        return _record(
+            operator, tournament, "replace", bot=entrant.bot.slug, by=bot.slug
+        )
 
 
 def set_seeds(
     operator: Operator, tournament: Tournament, seeds: Mapping[str, int | None]
-) -> None:
+) -> AuditEntry:
     """Set the seeds of entrants by the slugs of their bots; None removes a seed.
 
     Entrants that are not named keep their seeds. Raises WrongTournamentStatus, and
@@ -367,7 +381,7 @@ def set_seeds(
         row.entrants.update(seed=None)
         for slug, seed in after.items():
             Entrant.objects.filter(pk=known[slug].pk).update(seed=seed)
-        _record(operator, row, "seeds", bots=len(seeds))
+        return _record(operator, row, "seeds", bots=len(seeds))
 
 
 def _seed_mistakes(
@@ -409,7 +423,7 @@ def bot_named(slug: str) -> Bot:
 
 def enter(
     operator: Operator, tournament: Tournament, bot: Bot, seed: int | None = None
-) -> Entrant:
+) -> AuditEntry:
     """Enter any bot before the start. Raises WrongTournamentStatus and CannotEnter."""
     if seed is not None and not 1 <= seed <= MAX_SEED:
         raise BadTournament(
@@ -419,6 +433,4 @@ def enter(
         entrant = services.enter(tournament, bot, seed=seed, by_organiser=True)
         if seed is not None and entrant.seed != seed:
             services.set_seed(entrant, seed)
-        _record(operator, tournament, "enter", bot=bot.slug)
-    entrant.refresh_from_db()
-    return entrant
+        return _record(operator, tournament, "enter", bot=bot.slug)

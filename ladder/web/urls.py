@@ -11,6 +11,7 @@ from ladder.web.pages import (
     credential_views,
     github_views,
     log_views,
+    operate_views,
     organise_views,
     practice_views,
     replay_views,
@@ -169,6 +170,8 @@ urlpatterns = [
         )
         for step in Step
     ),
+    path("operate/", operate_views.OperatePage.as_view(), name="operate"),
+    path("operate/<slug:act>/", operate_views.ActPage.as_view(), name="operate-act"),
     path("anomalies/", anomaly_views.AnomaliesPage.as_view(), name="anomalies"),
     path("play/", practice_views.PlayPage.as_view(), name="play"),
     path("play/<int:pk>/", practice_views.PracticePage.as_view(), name="practice"),

@@ -131,8 +131,8 @@ def test_the_name_is_free_again_and_leads_to_nothing_old(ana: Client) -> None:
 
 def test_operators_delete_themselves(ana: Client) -> None:
     User.objects.filter(username="ana").update(is_staff=True, is_superuser=True)
-    number = User.objects.get(username="ana").pk
-    answer = ana.post(f"/admin/auth/user/{number}/delete/", {"post": "yes"})
+    form = {"target": "ana", "why": "I leave."}
+    answer = ana.post("/operate/delete_account/", form)
 
     assert answer.status_code == 302
     assert not User.objects.exists()

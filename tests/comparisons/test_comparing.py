@@ -371,7 +371,7 @@ def test_a_bad_row_stops_one_comparison_only(monkeypatch) -> None:
     assert not bad.blocks.exists()
     (unit,) = StoppedUnit.objects.all()
     assert (unit.kind, unit.name) == ("comparison", str(bad.pk))
-    assert "Cancel it in the admin" in unit.advice
+    assert "manage.py operator cancel_comparison" in unit.advice
     services.cancel(bad)
     dispatcher.tick()
     assert good.status == ComparisonStatus.RUNNING

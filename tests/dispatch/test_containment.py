@@ -123,7 +123,7 @@ def test_a_bad_tournament_stops_alone(
     assert not bad.fixtures.exclude(match=None).exists()
     (unit,) = StoppedUnit.objects.all()
     assert why in unit.error
-    assert "Correct its description in the admin, or cancel it" in unit.advice
+    assert "manage.py operator edit_tournament" in unit.advice
     if status == TournamentStatus.RUNNING:
         page = Client().get("/tournaments/cup/").content.decode()
         assert "The service cannot continue this tournament" in page

@@ -414,15 +414,15 @@ def test_a_deleted_account_leaves_no_name(season: Season) -> None:
     assert SeatLog.objects.count() == 2  # those of the other bot
 
 
-def test_a_user_who_is_deleted_in_the_admin_leaves_no_active_bot(
+def test_a_user_whom_an_operator_deletes_leaves_no_active_bot(
     season: Season, client, user
 ) -> None:
     """The bots stayed active, and each counted as the bot of another owner."""
     boss = User.objects.create_superuser("boss", password="x")
     factories.bot("left", "leaver")
     client.force_login(boss)
-    leaver = User.objects.get(username="leaver")
-    client.post(f"/admin/auth/user/{leaver.pk}/delete/", {"post": "yes"})
+    form = {"target": "leaver", "why": "on request"}
+    client.post("/operate/delete_account/", form)
 
     bot = Bot.objects.get()
     assert (bot.slug, bot.status) == (f"deleted-{bot.pk}", "withdrawn")

@@ -41,7 +41,7 @@ def withdraw(bot: Bot) -> None:
     owner.withdraw(bot)
 
 
-def ban_in_the_admin(bot: Bot) -> None:
+def ban(bot: Bot) -> None:
     Bot.objects.filter(pk=bot.pk).update(status="banned")
 
 
@@ -60,7 +60,7 @@ def replace_upload(bot: Bot) -> None:
 
 LEAVINGS = [
     withdraw,
-    ban_in_the_admin,
+    ban,
     deactivate_owner,
     delete_owner,
     replace_upload,

@@ -1,7 +1,5 @@
 """Wrong ladders are refused at each entrance, and as rows they stop only themselves."""
 
-import html
-import json
 import re
 from io import StringIO
 from typing import Any
@@ -28,13 +26,6 @@ NEW: dict[str, Any] = {"name": "Four seats", "slug": "four"}
 GOOD: dict[str, Any] = {"ruleset": "yucata", "tables": {"2": 1}, "limits": LIMITS}
 PLAYED = ("ruleset", "switches", "tables", "limits")
 """The fields that decide whether a ladder can be played."""
-FORM = (*PLAYED, "name", "slug", "closes_at")
-"""The fields of the admin in which such a value can be written."""
-# Django itself refuses these, with other words.
-WORDS_OF_DJANGO = {
-    "name": "This field is required|at most 80 characters|printable characters",
-    "slug": "Enter a valid|at most 40 characters|already exists|small letters",
-}
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"name": ""}, "name: ''; it must be a text of 1 to 80"),
     ({"name": 7}, "name: 7; it must be a text"),
@@ -115,48 +106,6 @@ def test_a_wrong_ladder_is_refused(
 
 def test_at_least_forty_ladders_are_wrong() -> None:
     assert len(WRONG) >= 40
-
-
-def form(fields: dict[str, Any]) -> dict[str, str]:
-    """Return the fields of the admin's form that a document means."""
-    values = {"duplicate": "on", "admission": "open", "switches": {}} | NEW | GOOD
-    for name, value in fields.items():
-        is_limits = name == "limits" and isinstance(value, dict)
-        values[name] = {**LIMITS, **value} if is_limits else value
-    for name in ("opens_at", "closes_at"):
-        day = values.pop(name, "")
-        values |= {f"{name}_0": day, f"{name}_1": "00:00" if day else ""}
-    return {
-        name: value if isinstance(value, str) else json.dumps(value)
-        for name, value in values.items()
-    }
-
-
-IN_THE_ADMIN = [
-    (fields, why)
-    for fields, why in WRONG
-    if set(fields) <= {*FORM, "opens_at"} and fields.get("opens_at") != "soon"
-    # A text field has no other values than texts.
-    if all(isinstance(fields.get(name, ""), str) for name in ("name", "slug"))
-    and fields.get("ruleset") != 7
-]
-
-
-@pytest.mark.parametrize(("fields", "why"), IN_THE_ADMIN, ids=str)
-def test_the_admin_refuses_a_wrong_ladder(
-    olga: APIClient, fields: dict[str, Any], why: str
-) -> None:
-    client = Client()
-    client.force_login(User.objects.get(username="olga"))
-    answer = client.post("/admin/ratings/ladder/add/", form(fields))
-    assert answer.status_code == 200
-    name = next(iter(fields))
-    text = html.unescape(answer.content.decode())
-    expected = f"{why}|{WORDS_OF_DJANGO.get(name, 'This field is required')}"
-    assert re.search(expected, text), answer.context["adminform"].form.errors
-    assert Ladder.objects.count() == 1
-    client.post("/admin/ratings/ladder/add/", form({}))
-    assert Ladder.objects.count() == 2
 
 
 def planted() -> dict[str, str]:

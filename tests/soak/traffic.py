@@ -128,18 +128,13 @@ class Traffic:
                 _ok(client.post(f"{place}/join/"))
 
     def void(self) -> None:
-        """Void the latest finished game in the admin, and play it again."""
+        """Void the latest finished game on a page, and play it again."""
         with self.signed_in(self.operator) as client:
             games = _ok(client.get("/api/v1/games/?status=finished&limit=20")).json()
             for game in games["results"][-1:]:
-                page = "/admin/games/game/"
+                page = "/operate/void/"
                 _ok(client.get(page))
-                answer = self.post(
-                    client,
-                    page,
-                    action="void_and_play_again",
-                    _selected_action=game["id"],
-                )
+                answer = self.post(client, page, target=game["id"], why="a test")
                 if answer.status_code != httpx.codes.FOUND:
                     raise RuntimeError(f"void: {answer.status_code}")
 

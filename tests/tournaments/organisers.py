@@ -1,12 +1,10 @@
 """An organiser who works through one entrance: REST, the forms, or a file.
 
-Each entrance offers the same acts, so that one test can go through all of them. Two
-more entrances create tournaments only: the admin, and `torres tournament` at home.
+Each entrance offers the same acts, so that one test can go through all of them. One
+more entrance creates tournaments only: `torres tournament` at home.
 """
 
-import html
 import io
-import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,14 +16,9 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from ladder.accounts import roles, scopes, tokens
-from ladder.bots.models import Bot
-from ladder.tournaments.description import DATES
-from ladder.tournaments.models import Tournament, default_limits
+from ladder.tournaments.models import Tournament
 from torres.cli.tournament import tournament as torres_tournament
 from torres.runner.limits import MAX_LIMITS
-
-ADMIN_FIELDS = ("name", "slug", "ruleset")
-UNKNOWN_KEY = 10**6
 
 
 class Refused(Exception):
@@ -147,58 +140,6 @@ class HomeEntrance:
         if done.exit_code == 2:
             raise Refused(done.output)
         assert done.exit_code == 0, done.exception
-
-
-class AdminEntrance:
-    """Fills in the forms of the admin: the row itself, and each of its entrants."""
-
-    def __init__(self, folder: Path) -> None:
-        self.client = Client(raise_request_exception=False)
-        self.client.force_login(User.objects.create_superuser("olga"))
-
-    def create(self, document: dict[str, Any]) -> Tournament:
-        fields = admin_fields(document)
-        self.send("/admin/tournaments/tournament/add/", fields)
-        row = Tournament.objects.get(slug=fields["slug"])
-        for name in document.get("entrants", ()):
-            bot = Bot.objects.filter(slug=name).first()
-            key = bot.pk if bot else UNKNOWN_KEY
-            fields = {"tournament": str(row.pk), "bot": str(key), "seed": ""}
-            Tournament.objects.filter(pk=row.pk).update(status="entry")
-            self.send("/admin/tournaments/entrant/add/", fields)
-        return row
-
-    def send(self, address: str, fields: dict[str, str]) -> None:
-        answer = self.client.post(address, fields)
-        assert answer.status_code < 500, (answer.status_code, answer.content[:2000])
-        if answer.status_code == 302:
-            return
-        errors = answer.context["adminform"].form.errors
-        lines = [f"{name}: {'; '.join(texts)}" for name, texts in errors.items()]
-        page = html.unescape(answer.content.decode())
-        assert all(text in page for texts in errors.values() for text in texts)
-        raise Refused("\n".join(lines))
-
-
-def admin_fields(document: dict[str, Any]) -> dict[str, str]:
-    """Return the fields of the admin's form that a document means."""
-    values = dict(document)
-    values.pop("entrants", None)
-    limits = values.pop("limits", {})
-    fields = {"name": "Cup", "slug": "cup", "ruleset": "yucata"}
-    fields |= {name: values.pop(name) for name in ADMIN_FIELDS if name in values}
-    fields["switches"] = json.dumps(values.pop("switches", {}))
-    if isinstance(limits, dict):
-        limits = default_limits() | limits
-    fields["limits"] = json.dumps(limits)
-    for name in DATES:
-        day, _, hour = str(values.pop(name, "")).partition("T")
-        fields |= {f"{name}_0": day, f"{name}_1": hour.removesuffix("Z")}
-    if "seeding" in values:
-        values.pop("seeding")
-        fields["seeding"] = str(UNKNOWN_KEY)
-    fields["config"] = json.dumps(values)
-    return fields
 
 
 class PageEntrance:

@@ -5,10 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.utils import timezone
 
 from ladder.ratings.models import Ladder
@@ -48,9 +45,6 @@ def draft(**fields: Any) -> Tournament:
 
 @pytest.mark.parametrize(("fields", "why"), WRONG, ids=range(len(WRONG)))
 def test_a_wrong_tournament_is_refused(fields: dict[str, Any], why: str) -> None:
-    """Forms call `clean`; every step calls the same checks."""
-    with pytest.raises(ValidationError, match=why):
-        draft(**fields).clean()
     row = tournament({"format": "swiss"}, slug="other")
     with pytest.raises(BadTournament, match=why):
         services.edit(row, fields)
@@ -71,8 +65,6 @@ def test_wrong_dates_are_refused(dates: dict[str, int], why: str) -> None:
     """With dates in the past a tournament was cancelled in seconds, without a word."""
     now = timezone.now()
     fields = {name: now + hours * HOUR for name, hours in dates.items()}
-    with pytest.raises(ValidationError, match=why):
-        draft(**fields).clean()
     row = draft(**fields)
     row.save()
     with pytest.raises(BadTournament, match=why):
@@ -99,76 +91,30 @@ def test_from_the_start_only_the_name_changes() -> None:
     assert row.name == "New"
 
 
-# The admin.
-
-
-@pytest.fixture
-def operator() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("olga"))
-    return client
-
-
-def form(**fields: str) -> dict[str, str]:
-    limits = str(LIMITS).replace("'", '"')
-    values = {"slug": "next", "name": "New", "ruleset": "yucata", "switches": "{}"}
-    return {**values, "limits": limits, "config": '{"format": "swiss"}', **fields}
-
-
-@pytest.mark.parametrize(
-    ("fields", "why"),
-    [
-        ({"config": '{"format": "swis"}'}, "must be one of round_robin"),
-        ({"config": "[1, 2]"}, "it must be an object"),
-        ({"limits": '{"move_ms": "fast"}'}, "must be a whole number"),
-        ({"ruleset": "nope"}, "unknown ruleset"),
-        ({"starts_at_0": "2020-01-01", "starts_at_1": "00:00"}, "is in the past"),
-    ],
-    ids=str,
-)
-def test_the_admin_refuses_a_wrong_tournament(
-    operator: Client, fields: dict[str, str], why: str
-) -> None:
-    answer = operator.post("/admin/tournaments/tournament/add/", form(**fields))
-    assert answer.status_code == 200
-    assert why in answer.content.decode()
-    assert not Tournament.objects.exists()
-
-
-def test_the_admin_writes_only_what_was_changed(operator: Client) -> None:
-    """A form that was opened in draft set the status back when it was saved."""
-    row = draft()
-    row.save()
-    services.announce(row)
-    address = f"/admin/tournaments/tournament/{row.pk}/change/"
-    answer = operator.post(address, form(slug="cup", name="Better"))
-    assert answer.status_code == 302
-    row.refresh_from_db()
-    assert (row.name, row.status) == ("Better", "entry")
-
-
-def test_the_admin_changes_only_the_name_of_a_running_tournament(
-    operator: Client,
-) -> None:
+def test_an_act_changes_only_the_name_of_a_running_tournament() -> None:
     row = begun({"format": "swiss"}, 3)
-    address = f"/admin/tournaments/tournament/{row.pk}/change/"
-    operator.post(address, form(slug="x", name="New", config='{"format": "swis"}'))
+    act = ("operator", "edit_tournament", "cup", "--why", "test", "--document")
+    call_command(*act, '{"name": "New"}')
+    with pytest.raises(CommandError, match="cannot change any more"):
+        call_command(*act, '{"format": "round_robin"}')
     row.refresh_from_db()
-    assert (row.name, row.slug, row.config) == ("New", "cup", {"format": "swiss"})
+    assert (row.name, row.config) == ("New", {"format": "swiss"})
 
 
-def test_the_admin_enters_a_bot_with_a_seed(operator: Client) -> None:
+def test_an_act_enters_a_bot_with_a_seed() -> None:
     """`services.enter` took a seed that nobody could give."""
-    row = tournament({"format": "swiss"})
-    players = [bot("ana"), bot("ben"), bot("empty", ready=False)]
-    add = "/admin/tournaments/entrant/add/"
-    for player, seed in zip(players, (7, 7, 8), strict=True):
-        fields = {"tournament": row.pk, "bot": player.pk, "seed": seed}
-        operator.post(add, fields)
+    tournament({"format": "swiss"})
+    act = ("operator", "enter", "cup", "--why", "test", "--bot")
+    for name in ("ana", "ben"):
+        bot(name)
+    bot("empty", ready=False)
+    call_command(*act, "ana", "--seed", "7")
+    for name in ("ben", "empty"):
+        with pytest.raises(CommandError):
+            call_command(*act, name, "--seed", "7")
     entrant = Entrant.objects.get()
-    assert (entrant.bot, entrant.seed) == (players[0], 7)
-    change = f"/admin/tournaments/entrant/{entrant.pk}/change/"
-    assert operator.post(change, {"seed": 1}).status_code == 302
+    assert (entrant.bot.slug, entrant.seed) == ("ana", 7)
+    call_command(*act, "ana", "--seed", "1")
     entrant.refresh_from_db()
     assert entrant.seed == 1
 
@@ -176,13 +122,16 @@ def test_the_admin_enters_a_bot_with_a_seed(operator: Client) -> None:
 @pytest.mark.parametrize(
     "tables", ["[2]", '{"two": 1}', '{"5": 1}', '{"2": "0.4"}', "{}", '{"2": 0}']
 )
-def test_a_wrong_ladder_is_refused_by_the_admin_and_the_command(
-    operator: Client, tables: str
-) -> None:
-    fields = form(tables=tables, duplicate="", slug="bad")
-    answer = operator.post("/admin/ratings/ladder/add/", fields)
-    assert answer.status_code == 200
-    assert "tables" in answer.content.decode()
+def test_a_wrong_ladder_is_refused_by_the_command(tables: str) -> None:
+    act = ("operator", "create_ladder", "bad", "--why", "test", "--document")
+    with pytest.raises(CommandError, match="tables: "):
+        call_command(*act, f'{{"name": "Bad", "tables": {tables}}}')
+    with pytest.raises(CommandError, match="it is no JSON"):
+        call_command(*act, "[")
+    assert not Ladder.objects.exists()
+
+
+def test_a_planted_ladder_does_not_start() -> None:
     Ladder.objects.create(
         slug="bad", name="Bad", ruleset="nope", tables={"2": 1}, limits={"move_ms": 0}
     )

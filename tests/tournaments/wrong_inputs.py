@@ -1,7 +1,7 @@
 """Descriptions of tournaments that cannot be meant, for every entrance.
 
 One table serves the form, REST, `manage.py tournament FILE`, `torres tournament FILE`,
-the admin, and rows that are planted in the database behind all checks.
+and rows that are planted in the database behind all checks.
 """
 
 from dataclasses import dataclass
@@ -16,12 +16,11 @@ from ladder.tournaments.models import default_limits
 from tests.games.factories import bot
 from tests.tournaments.factories import tournament
 
-ANYWHERE = frozenset({"rest", "file", "form", "admin", "home"})
+ANYWHERE = frozenset({"rest", "file", "form", "home"})
 SERVICE = ANYWHERE - {"home"}
-# A form has texts only, and so have these fields of the admin.
+# A form has texts only.
 DOCUMENT = ANYWHERE - {"form"}
 FILE_ONLY = frozenset({"rest", "file"})
-WITHOUT_ADMIN = ANYWHERE - {"admin"}
 HOME = frozenset({"home"})
 TYPED = FILE_ONLY | HOME
 TOMORROW = f"{timezone.now() + timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
@@ -35,13 +34,12 @@ class WrongInput:
     """Fields that differ from a good document, and a pattern of the refusal.
 
     The refusal names the field, its present value, and what would be right. `at` are
-    the entrances that can carry it. In the admin Django itself refuses some values.
+    the entrances that can carry it.
     """
 
     fields: dict[str, Any]
     why: str
     at: frozenset[str] = ANYWHERE
-    why_admin: str = ""
 
     def row(self) -> dict[str, Any] | None:
         """Return the columns of a planted row; None if no column has such a value."""
@@ -126,7 +124,6 @@ WRONG = [
         {"starts_at": "next week"},
         r"starts_at.*'next week'; use a date",
         SERVICE,
-        "starts_at: Enter a valid date",
     ),
     WrongInput({"starts_at": 7}, r"starts_at: 7; use a date", FILE_ONLY),
     WrongInput(
@@ -144,12 +141,10 @@ WRONG = [
     WrongInput(
         {"name": ""},
         r"name.*it must be a text of 1 to 80 printable characters",
-        why_admin="name: This field is required",
     ),
     WrongInput(
         {"name": "x" * 81},
         r"name.*it must be a text of 1 to 80 printable",
-        why_admin=r"name: Ensure this value has at most 80 characters",
     ),
     WrongInput({"name": "a\u202eb"}, r"name.*it must be a text of 1 to 80 printable"),
     WrongInput({"name": 7}, r"name: 7; it must be a text", TYPED),
@@ -158,7 +153,6 @@ WRONG = [
         {"slug": "Friday Cup"},
         r"slug.*small letters, digits",
         SERVICE,
-        "slug: Enter a valid",
     ),
     WrongInput({"slug": "Friday_Cup"}, r"slug.*small letters, digits", SERVICE),
     WrongInput({"slug": "new"}, r"slug.*'new' is taken; give another", SERVICE),
@@ -166,7 +160,6 @@ WRONG = [
         {"slug": "taken"},
         r"slug.*'taken' is taken; give another one",
         SERVICE,
-        "slug: Tournament with this Slug already exists",
     ),
     WrongInput({"slug": 7}, r"slug: 7; it must have", FILE_ONLY),
     WrongInput({"held_back": 1}, r"held_back: 1; it must be true or false", FILE_ONLY),
@@ -174,7 +167,6 @@ WRONG = [
         {"seeding": "nobody"},
         r"seeding.*'nobody'; there is no such ladder",
         SERVICE,
-        "seeding: Select a valid choice",
     ),
     WrongInput({"seeding": 7}, r"seeding: 7; there is no such ladder", FILE_ONLY),
     WrongInput({"bots": "folder"}, r"bots: 'folder'; a folder of programs", FILE_ONLY),
@@ -182,46 +174,38 @@ WRONG = [
     WrongInput(
         {"entrants": ["nobody"]},
         r"entrants.*'nobody'.*(slug of a bot|path of a bot)",
-        why_admin="bot: Select a valid choice",
     ),
     WrongInput(
         {"entrants": ["house:nobody"]},
         r"entrants.*there is no (bot|house bot) '(house:)?nobody'",
-        why_admin="bot: Select a valid choice",
     ),
     WrongInput(
         {"entrants": ["ana-bot"]},
         r"entrants.*'ana-bot'.*(slug of a bot|path of a bot)",
-        why_admin="bot: Select a valid choice",
     ),
     WrongInput(
         {"entrants": ["bot-0", "bot-0"]},
         r"entrants.*'bot-0' is named twice",
         SERVICE,
-        "Entrant with this Tournament and Bot already exists",
     ),
     WrongInput(
         {"entrants": ["not-ready"]},
         r"entrants: not-ready has no submission that is ready; enter it later",
         SERVICE,
-        "The bot has no submission that is ready. Upload one",
     ),
     WrongInput(
         {"entrants": ["withdrawn"]},
         r"entrants: withdrawn is withdrawn; only active bots",
         SERVICE,
-        "The bot is withdrawn; only active bots",
     ),
     WrongInput(
         {"entrants": ["banned"]},
         r"entrants: banned is banned; only active bots",
         SERVICE,
-        "The bot is banned; only active bots",
     ),
     WrongInput(
         {"format": "round_robin", "entrants": MANY},
         r"entrants.*1000 bots; this format allows at most 224",
-        WITHOUT_ADMIN,
     ),
     WrongInput(
         {"entrants": ["house:greedy"]},

@@ -1,4 +1,4 @@
-"""Hostile values in every field of every form, of the pages and of the admin site.
+"""Hostile values in every field of every form, of the pages and of operators.
 
 The forms are read from the pages themselves, so that a new form is tested, too.
 """
@@ -22,6 +22,7 @@ from ladder.accounts import tokens
 from ladder.extras.practice import services as practice
 from ladder.extras.practice.models import PracticeGame
 from ladder.extras.practice.services import PracticeTerms
+from ladder.moderation.declaration import table
 from ladder.tournaments.models import Entrant, Tournament
 from tests.factories import Show
 from tests.web.test_fuzz import MARKS, TEXTS
@@ -97,15 +98,14 @@ def pages(show: Show) -> Iterator[str]:
 
 
 def admin_pages() -> Iterator[str]:
-    """Yield the pages of the admin site: lists, new objects, and one object each."""
-    yield from ("/admin/", "/admin/password_change/")
+    """Yield the pages of operators: lists and one object each, and all acts."""
+    yield from ("/admin/", "/admin/password_change/", "/operate/")
+    yield from (reverse("operate-act", args=[act]) for act in table())
     for model in site._registry:
         app, name = model._meta.app_label, model._meta.model_name
         yield reverse(f"admin:{app}_{name}_changelist")
-        yield reverse(f"admin:{app}_{name}_add")
         if row := model._default_manager.order_by("-pk").first():
             yield reverse(f"admin:{app}_{name}_change", args=[row.pk])
-            yield reverse(f"admin:{app}_{name}_delete", args=[row.pk])
 
 
 class FormFuzzer:

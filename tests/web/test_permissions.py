@@ -214,6 +214,11 @@ EXPECTED = {
             "accounts/<str:name>/organiser",
             "accounts/<str:name>/no-organiser",
             "workers/drain",
+            "submissions/<int:pk>/validate",
+            "tournaments/<slug:slug>/assign",
+            "tournaments/<slug:slug>/check-in",
+            "webhooks/<int:pk>/switch-off",
+            "comparisons/<int:pk>/cancel",
         )
     },
     # Nothing of this fits the state of the rows.
@@ -221,6 +226,12 @@ EXPECTED = {
     ("post", "operate/ladders/<slug:slug>/reopen/"): operators(409),
     ("post", "operate/ladders/<slug:slug>/finals/"): operators(200),
     ("post", "operate/workers/undrain/"): operators(404),
+    ("post", "operate/games/<int:pk>/cancel/"): operators(409),
+    ("post", "operate/games/<int:pk>/release/"): operators(409),
+    ("post", "operate/tokens/<int:pk>/revoke/"): operators(404),
+    ("post", "operate/invitations/<int:pk>/revoke/"): operators(404),
+    ("post", "operate/fixtures/<int:pk>/give-up/"): operators(404),
+    ("post", "operate/practice/<int:pk>/end/"): operators(404),
 }
 """The status that each role gets. The rows of routes with a bot are the owner's."""
 
@@ -242,6 +253,14 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "operate/bots/<slug:slug>/leave/"): {"why": "a test", "ladder": "main"},
     ("post", "operate/workers/drain/"): {"why": "a test", "worker": "w:1:1"},
     ("post", "operate/workers/undrain/"): {"why": "a test", "worker": "nobody"},
+    ("post", "operate/tournaments/<slug:slug>/assign/"): {
+        "why": "a test",
+        "organiser": "oscar",
+    },
+    ("post", "operate/tournaments/<slug:slug>/check-in/"): {
+        "why": "a test",
+        "bot": "grendel",
+    },
     ("post", "webhooks/"): {"url": "http://1.1.1.1/hook"},
     ("post", f"{HOOK}replay/"): {"after": 0},
 }

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 LISTS = [
     *("/", "/games/", "/bots/", "/tournaments/", "/me/", "/ladders/main/"),
     *("/me/password/", "/me/email/", "/me/delete/", "/password-reset/"),
-    *("/play/", "/organise/", "/organise/cup-1/", "/anomalies/"),
+    *("/play/", "/organise/", "/organise/cup-1/", "/anomalies/", "/operate/"),
     *("/api/v1/games/", "/api/v1/matches/", "/api/v1/bots/", "/api/v1/ladders/"),
     *("/api/v1/ladders/main/leaderboard/", "/api/v1/ladders/main/bands/"),
     *("/admin/webhooks/webhook/",),

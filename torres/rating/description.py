@@ -1,8 +1,8 @@
 """The description of a ladder, checked before it is used.
 
-The admin, the command that starts a season, and the matchmaker use `check_ladder`. The
-database can still hold a wrong row, because a person may write it with SQL; then the
-matchmaker stops this ladder only.
+The command that starts a season and the matchmaker use `check_ladder`. The database can
+still hold a wrong row, because a person may write it with SQL; then the matchmaker
+stops this ladder only.
 """
 
 from collections.abc import Iterable, Mapping

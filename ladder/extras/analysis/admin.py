@@ -1,15 +1,13 @@
-"""The admin page of analyses: operators can look at them."""
+"""The admin page of analyses."""
 
-from django.contrib import admin
-
-from ladder.common.admin import ReadOnly
+from ladder.common.admin import show
 from ladder.extras.analysis.models import Analysis
 
-
-@admin.register(Analysis)
-class AnalysisAdmin(ReadOnly):
-    list_display = ("id", "game", "ply", "by", "status", "note", "created_at")
-    list_filter = ("status",)
-    list_select_related = ("by", "game")
-    search_fields = ("by__username",)
-    unlisted = ("document",)
+show(
+    Analysis,
+    list_display=("id", "game", "ply", "by", "status", "note", "created_at"),
+    list_filter=("status",),
+    list_select_related=("by", "game"),
+    search_fields=("by__username",),
+    unlisted=("document",),
+)

@@ -1,6 +1,6 @@
 """Owners' actions on their webhooks: create, edit, test and replay.
 
-The REST API and the admin site call these functions, so that both check the same.
+The REST API and the pages call these functions, so that both check the same.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -72,6 +72,11 @@ def edit(webhook: Webhook, values: Mapping[str, Any]) -> None:
     if changes:
         Webhook.objects.filter(pk=webhook.pk).update(**changes)
     webhook.refresh_from_db()
+
+
+def delete(webhook: Webhook) -> None:
+    """Delete a webhook with its deliveries."""
+    webhook.delete()
 
 
 def switch_off(webhook: Webhook, note: str) -> None:

@@ -146,7 +146,7 @@ class WebhookDetail(_OwnWebhooks):
 
     @extend_schema(responses={204: None})
     def delete(self, _request: Request, **_: int) -> Response:
-        self.get_object().delete()
+        services.delete(self.get_object())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

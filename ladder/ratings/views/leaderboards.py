@@ -74,7 +74,7 @@ class LadderList(ListAPIView[Ladder]):
     @extend_schema(request=LadderDocumentSerializer, responses={201: LadderSerializer})
     def post(self, request: Request) -> Response:
         by = operator(request)
-        ladder = editing.create(Operator(by, ""), request.data)
+        ladder = editing.create(Operator(by, ""), request.data).ladder
         headers = {"Location": f"{request.path}{ladder.slug}/"}
         data = LadderSerializer(ladder).data
         return Response(data, status.HTTP_201_CREATED, None, headers)
@@ -96,7 +96,7 @@ class LadderDetail(RetrieveAPIView[Ladder]):
     @extend_schema(request=LadderDocumentSerializer, responses=LadderSerializer)
     def patch(self, request: Request, slug: str) -> Response:
         by = operator(request)
-        ladder = editing.edit(Operator(by, ""), self.get_object(), request.data)
+        ladder = editing.edit(Operator(by, ""), self.get_object(), request.data).ladder
         return Response(LadderSerializer(ladder).data)
 
 

@@ -219,7 +219,7 @@ class AddressPage(OwnPasswordPage):
         if address:
             _send_link(self.request, self.person(), address)
         else:
-            addresses.remove_address(self.person())
+            addresses.set_address(self.person(), "")
             messages.success(self.request, "Your account has no address now.")
         return redirect("me")
 

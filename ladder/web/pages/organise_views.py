@@ -16,6 +16,7 @@ from ladder.accounts.roles import is_organiser
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import MAX_WHY_LENGTH
 from ladder.tournaments import organising, preview, services, visibility
+from ladder.tournaments.acts import STEPS
 from ladder.tournaments.document import read_document
 from ladder.tournaments.models import BEFORE_THE_START, Entrant, Tournament
 from ladder.tournaments.organising import Step
@@ -26,26 +27,6 @@ from ladder.web.pages.organise_forms import TournamentForm, as_number
 from ladder.web.pages.pages import ROWS
 from torres.common.errors import BadFields, LadderError
 from torres.common.quoting import quoted
-
-STEP_WORDS = {
-    Step.OPEN: "Open entry",
-    Step.CLOSE_ENTRY: "Close entry",
-    Step.START: "Start",
-    Step.PAUSE: "Pause",
-    Step.RESUME: "Resume",
-    Step.REVEAL: "Reveal the next round",
-    Step.ARCHIVE: "Archive",
-}
-DONE = {
-    Step.OPEN: "Entry is open.",
-    Step.CLOSE_ENTRY: "Entry is closed.",
-    Step.START: "The tournament has started.",
-    Step.PAUSE: "The tournament is paused. Matches that have begun are played.",
-    Step.RESUME: "The tournament goes on.",
-    Step.REVEAL: "The results of the next round are shown.",
-    Step.CANCEL: "The tournament is cancelled.",
-    Step.ARCHIVE: "The tournament is archived.",
-}
 
 
 class OrganiserView(SignedInView):
@@ -159,7 +140,9 @@ class OrganisedTournamentPage(OrganiserView):
         steps = organising.possible_steps(tournament)
         context = {
             "tournament": tournament,
-            "steps": [(step, STEP_WORDS[step]) for step in steps if step in STEP_WORDS],
+            "steps": [
+                (step, STEPS[step].label) for step in steps if step != Step.CANCEL
+            ],
             "can_cancel": Step.CANCEL in steps,
             "before": tournament.status in BEFORE_THE_START,
             "preview": preview.preview_or_none(tournament),
@@ -205,7 +188,7 @@ class StepAction(_ChangeAction):
                 " it."
             )
         organising.take(self.acting(why), tournament, step)
-        return DONE[step]
+        return STEPS[step].done
 
 
 class EnterBotAction(_ChangeAction):

@@ -284,8 +284,8 @@ def _fixture_notice(fixture: Fixture, person: Person) -> StopNotice:
     return StopNotice(
         f"Round {fixture.round}, table {fixture.table + 1} waits for the operator: the"
         " service failed to play it.",
-        f"Dead games: {games}. Repair the cause and choose “Play again” for them in the"
-        " admin, or choose “Give up” for the fixture."
+        f"Dead games: {games}. Repair the cause, then do the act rerun for them, or the"
+        f" act give_up for the fixture {fixture.pk}, on the page /operate/."
         if _is_operator(person)
         else "",
     )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
-from ladder.extras.webhooks import signing
+from ladder.extras.webhooks import services, signing
 from ladder.extras.webhooks.models import Webhook
 from ladder.web.pages.account_views import AccountPage, SignedInView
 from ladder.web.pages.webhook_pages import NewWebhookForm
@@ -34,5 +34,6 @@ class DeleteWebhookAction(SignedInView):
     """Delete an own webhook. Nothing more is sent to it."""
 
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
-        get_object_or_404(Webhook, user=self.person(), pk=pk).delete()
+        webhook = get_object_or_404(Webhook, user=self.person(), pk=pk)
+        services.delete(webhook)
         return redirect("me")

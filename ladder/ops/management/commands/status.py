@@ -108,7 +108,7 @@ def _stopped_units() -> list[str]:
             f"Stopped: round {fixture.round}, table {fixture.table + 1} of tournament"
             f" {fixture.tournament} waits, because the service failed to play it."
             f" Repair the cause, then run manage.py operator rerun for games {dead}, or"
-            ' choose "Give up" for the fixture in the admin.'
+            f" manage.py operator give_up {fixture.pk} to decide without them."
         )
     return failures
 
@@ -152,8 +152,8 @@ def _show_unchecked_uploads() -> None:
         newest = ", ".join(str(upload) for upload in uploads[:5])
         say(
             f"not checked: {count} uploads were rejected because the service failed"
-            f" (the newest: {newest}). Read the logs of the workers, then choose"
-            ' "Validate again" in the admin.'
+            f" (the newest: {newest}). Read the logs of the workers, then run"
+            " manage.py operator validate for each."
         )
 
 

@@ -11,7 +11,7 @@ from ladder.common.commands import ServiceCommand
 from ladder.extras.anomalies import selectors
 from ladder.extras.anomalies.explained import ReportText, as_json, explain
 from ladder.extras.anomalies.models import AnomalyReport
-from ladder.ratings.actions import newest_season
+from ladder.ratings.acts import newest_season
 from ladder.ratings.models import Season
 from torres.common.errors import LadderError
 from torres.common.quoting import quoted

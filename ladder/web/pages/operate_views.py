@@ -1,0 +1,184 @@
+"""The pages on which operators act, made from the table of acts."""
+
+from http import HTTPStatus
+from itertools import groupby
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+
+from ladder.accounts import sessions
+from ladder.accounts.roles import is_operator
+from ladder.moderation.audit import Operator
+from ladder.moderation.declaration import (
+    MAX_TARGET_LENGTH,
+    Act,
+    Argument,
+    ArgumentKind,
+    perform,
+    table,
+)
+from ladder.moderation.models import MAX_WHY_LENGTH, AuditEntry
+from ladder.web.api import problems
+from ladder.web.pages.account_views import SignedInView
+from torres.common.errors import BadFields, LadderError
+
+MAX_ENTRIES = 20
+
+
+class ActForm(forms.Form):
+    """The target of an act, its arguments, and the reason."""
+
+    def __init__(self, act: Act, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.act = act
+        self.fields["target"] = forms.CharField(
+            max_length=MAX_TARGET_LENGTH,
+            label=act.target.word.capitalize(),
+            help_text=_sentence(act.target.help),
+            widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        )
+        for argument in act.arguments:
+            self.fields[argument.name] = _field(argument)
+        self.fields["why"] = forms.CharField(
+            max_length=MAX_WHY_LENGTH,
+            label="Reason",
+            help_text="For the audit log.",
+        )
+
+    def values(self) -> dict[str, Any]:
+        """Return the arguments that were given."""
+        given = {each.name: self.cleaned_data[each.name] for each in self.act.arguments}
+        return {name: value for name, value in given.items() if value not in ("", None)}
+
+    def show(self, refusal: LadderError) -> None:
+        """Show why the act was refused; mistakes in a document at their field."""
+        if isinstance(refusal, BadFields) and "document" in self.fields:
+            texts = [f"{each.field}: {each.detail}" for each in refusal.problems]
+            self.add_error("document", texts)
+        else:
+            self.add_error(None, ValidationError(str(refusal)))
+
+
+class DocumentField(forms.JSONField):
+    """A JSON object."""
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            document = super().to_python(value)
+        except (ValueError, RecursionError) as error:  # more digits than Python reads
+            raise ValidationError("This is no JSON that can be read.") from error
+        if document is not None and not isinstance(document, dict):
+            raise ValidationError("It must be a JSON object with the keys.")
+        return document
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return forms.fields.InvalidJSONInput(data)
+
+    def prepare_value(self, value: Any) -> Any:
+        return value
+
+
+def _field(argument: Argument) -> forms.Field:
+    said: dict[str, Any] = {
+        "required": argument.required,
+        "label": argument.name.capitalize(),
+        "help_text": _sentence(argument.help),
+    }
+    match argument.kind:
+        case ArgumentKind.NUMBER:
+            digits = forms.TextInput(attrs={"inputmode": "numeric"})
+            return forms.IntegerField(
+                min_value=argument.least,
+                max_value=argument.most,
+                widget=digits,
+                **said,
+            )
+        case ArgumentKind.DOCUMENT:
+            area = forms.Textarea(
+                attrs={"rows": 8, "spellcheck": "false", "maxlength": argument.most}
+            )
+            return DocumentField(widget=area, **said)
+        case ArgumentKind.SLUG:
+            return forms.SlugField(max_length=argument.most, **said)
+        case ArgumentKind.TEXT:
+            return forms.CharField(max_length=argument.most, **said)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+class OperateView(SignedInView):
+    """A page for operators only."""
+
+    scope = "operate"
+
+    def dispatch(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
+        if request.user.is_authenticated and not is_operator(request.user):
+            return problems.answer(
+                request,
+                HTTPStatus.FORBIDDEN,
+                "permission-denied",
+                "Only operators of this service may do that.",
+            )
+        return super().dispatch(request, *args, **kwargs)
+
+
+class OperatePage(OperateView):
+    """The acts by the kind of their targets, and the last entries of the audit log."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        acts = sorted(table().values(), key=lambda act: act.target.word)
+        groups = groupby(acts, key=lambda act: act.target.word)
+        context = {
+            "groups": [(word, list(group)) for word, group in groups],
+            "entries": AuditEntry.objects.select_related("by")[:MAX_ENTRIES],
+        }
+        return render(request, "web/operate.html", context)
+
+
+class ActPage(OperateView):
+    """The form of one act. A query `target` fills in the row."""
+
+    def get(self, request: HttpRequest, act: str) -> HttpResponse:
+        target = request.GET.get("target", "")[:MAX_TARGET_LENGTH]
+        return self.page(ActForm(self.act(act), initial={"target": target}))
+
+    def post(self, request: HttpRequest, act: str) -> HttpResponse:
+        form = ActForm(self.act(act), request.POST)
+        if not form.is_valid():
+            return self.page(form, HTTPStatus.UNPROCESSABLE_ENTITY)
+        operator = Operator(self.person(), form.cleaned_data["why"])
+        try:
+            done = perform(
+                operator,
+                form.act,
+                form.cleaned_data["target"],
+                form.values(),
+                by_token=sessions.is_by_token(request),
+            )
+        except LadderError as refusal:
+            form.show(refusal)
+            return self.page(form, refusal.http_status)
+        messages.success(request, f"Done: {done.entry}.")
+        if done.shown_once:
+            messages.success(
+                request, f"It is shown only once, so copy it now: {done.shown_once}"
+            )
+        return redirect("operate")
+
+    def act(self, name: str) -> Act:
+        if act := table().get(name):
+            return act
+        raise Http404
+
+    def page(self, form: ActForm, status: int = HTTPStatus.OK) -> HttpResponse:
+        context = {"form": form, "act": form.act}
+        return render(self.request, "web/operate-act.html", context, status=status)
