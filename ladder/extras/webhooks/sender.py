@@ -108,7 +108,7 @@ class Sender:
         busy = Counter(delivery.webhook_id for delivery in self._running.values())
         began = 0
         for delivery in deliveries.due(now, free, busy) if free else ():
-            if not deliveries.take(delivery, now):
+            if not deliveries.take(delivery):
                 continue
             try:
                 message = deliveries.message(delivery, now)
