@@ -85,8 +85,6 @@ MIDDLEWARE = [
     "ladder.web.api.token_scopes.SessionScopes",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    # The last ones, so that they get responses as the views have made them.
-    "ladder.web.api.idempotency.IdempotencyKeys",
 ]
 ROOT_URLCONF = "ladder.urls"
 TEMPLATES = [

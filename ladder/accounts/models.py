@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from ladder.accounts.scopes import ALL, DEFAULT
+from ladder.common.leases import Leased
 
 # NFKD makes at most four characters of one, in a name of 150 characters.
 MAX_KEY_LENGTH = 600
@@ -112,7 +113,7 @@ class Invitation(models.Model):
         return f"{self.prefix}…"
 
 
-class IdempotentRequest(models.Model):
+class IdempotentRequest(Leased):
     """A request with a key, and its response. See `ladder.accounts.idempotency`."""
 
     user = models.ForeignKey(

@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 
+from ladder.common.leases import Leased
 from ladder.common.tracing import MAX_TRACEPARENT_CHARS
 
 
@@ -43,7 +44,7 @@ class Bot(models.Model):
         return self.slug
 
 
-class Submission(models.Model):
+class Submission(Leased):
     """One upload. Its files never change. README.md shows how its status changes."""
 
     class Status(models.TextChoices):
@@ -70,11 +71,8 @@ class Submission(models.Model):
     report = models.JSONField(default=dict, blank=True)
     # Compiler output and stderr of the validation: only the owner may read it.
     log = models.TextField(blank=True)
-    # The claim of the worker that validates the submission. When the lease ends, any
-    # worker may claim it, and the fence grows by one, so that the earlier worker can
-    # write nothing more. In `waiting` the lease is the time of the next attempt.
-    lease_until = models.DateTimeField(null=True, blank=True)
-    fence = models.PositiveIntegerField(default=0)
+    # The lease is of the worker that validates the submission. In `waiting` it is the
+    # time of the next attempt.
     failures = models.PositiveSmallIntegerField(
         default=0, help_text="How often the service itself failed to validate it."
     )

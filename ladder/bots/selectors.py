@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db.models import Max, Prefetch, Q, QuerySet, Sum
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from ladder.accounts.permissions import Person
 from ladder.bots.models import OPEN, Bot, Submission
+from ladder.common import leases
 
 
 def bots() -> QuerySet[Bot]:
@@ -61,8 +61,7 @@ def claimable() -> Q:
 
     They are open and nobody holds a lease on them.
     """
-    free = Q(lease_until=None) | Q(lease_until__lte=Now())
-    return Q(status__in=OPEN) & free
+    return Q(status__in=OPEN) & leases.is_free()
 
 
 def claimable_ids() -> list[int]:

@@ -3,8 +3,7 @@
 README.md shows the state machine. These functions change rows and files and send no
 messages: the caller of `submit` sends the hint to the workers.
 
-A worker that validates a submission holds a claim: a lease with a fence. Every write of
-a claim is guarded by its fence, so that a worker that lost its claim changes nothing.
+A worker that validates a submission holds a claim on it (`ladder.common.leases`).
 """
 
 import tempfile
@@ -21,12 +20,12 @@ from django.core.files.storage import storages
 from django.db import transaction
 from django.db.models import F, Max
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from ladder.bots import facts, selectors
 from ladder.bots.models import OPEN, Bot, Submission
 from ladder.bots.services import NotActive
-from ladder.common import tracing
+from ladder.common import leases, tracing
+from ladder.common.leases import Held
 from ladder.common.scratch import scratch_folder
 from ladder.common.storable import storable
 from ladder.events.kinds import EventKind
@@ -189,8 +188,7 @@ def claim(submission_id: int, host: str = "", live_hosts: int = 0) -> Submission
     `record_failure`.
 
     1. Read the submission, if it is open and nobody holds a claim.
-    2. Raise the fence by one and set the lease, if the fence is still the same. Of two
-       workers that try this at once, only one changes the row.
+    2. Take it, unless another worker has done so meanwhile.
     3. If an earlier claim has ended without a result, the process that held it was
        killed. Count that as a failure, because the upload may be the cause; after too
        many of them, reject the submission with an apology and return None.
@@ -200,16 +198,18 @@ def claim(submission_id: int, host: str = "", live_hosts: int = 0) -> Submission
     before = free.first()
     if before is None:
         return None
-    claimed = free.filter(fence=before.fence).update(
-        fence=before.fence + 1,
+    fence = leases.take(
+        free,
+        submission_id,
+        before.fence,
+        LEASE,
         status=Submission.Status.BUILDING,
-        lease_until=Now() + LEASE,
         claimed_at=Now(),
         claimed_host=host,
     )
-    if not claimed:
+    if fence is None:
         return None
-    submission = selectors.submissions().get(pk=submission_id, fence=before.fence + 1)
+    submission = selectors.submissions().get(pk=submission_id, fence=fence)
     if before.status not in CLAIMED or before.lease_until is None:
         return submission
     if _count_failure(submission, before.claimed_host, live_hosts):
@@ -355,9 +355,8 @@ def _write_rejection(submission: Submission, **values: object) -> None:
 
 def _retry_if_service_failed(submission: Submission) -> None:
     """Validate a repeated upload again if the service failed to, some time ago."""
-    now = timezone.now()
-    until = submission.lease_until
-    if submission.service_failed and (until is None or until <= now):
+    free = Submission.objects.filter(leases.is_free(), service_failed=True)
+    if free.filter(pk=submission.pk).exists():
         restart(submission)
         submission.refresh_from_db()
 
@@ -408,6 +407,6 @@ def _store(package: str, folder: Path, files: Iterable[str]) -> None:
 
 def _write(submission: Submission, **values: object) -> None:
     """Change the row if the claim still stands. Raises LostClaim."""
-    claimed = Submission.objects.filter(pk=submission.pk, fence=submission.fence)
-    if not claimed.filter(status__in=OPEN).update(**values):
+    open_rows = Submission.objects.filter(status__in=OPEN)
+    if not Held(open_rows, submission.pk, submission.fence).update(**values):
         raise LostClaim(f"the claim on {submission} was lost: another worker has it")

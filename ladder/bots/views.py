@@ -20,6 +20,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
+from ladder.accounts.idempotency import once_by_key
 from ladder.accounts.permissions import person
 from ladder.bots import hints, selectors, services, submissions
 from ladder.bots.filters import BotFilter, SubmissionFilter
@@ -43,6 +44,7 @@ class BotList(ListAPIView[Bot]):
     filterset_class = BotFilter
 
     @extend_schema(request=NewBotSerializer, responses={201: BotSerializer})
+    @once_by_key
     def post(self, request: Request) -> Response:
         new = NewBotSerializer(data=request.data)
         new.is_valid(raise_exception=True)
@@ -102,6 +104,7 @@ class SubmissionList(ListAPIView[Submission]):
         request={"multipart/form-data": UploadSerializer},
         responses={202: SubmissionSerializer},
     )
+    @once_by_key
     def post(self, request: Request, slug: str) -> Response:
         bot = get_object_or_404(selectors.bots(), slug=slug)
         if not selectors.owns(request.user, bot):

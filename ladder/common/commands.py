@@ -5,12 +5,22 @@ That is half of the time of a short command. Here only those checks run that a c
 depends on. `serve` and `check` run all of them.
 """
 
+import os
+
 from django.core.checks import Tags
 from django.core.management.base import BaseCommand
 
 SERVICE_CHECKS = "service"
 """The tag of the checks of this project. They refuse settings that contradict."""
 QUICK_CHECKS = (Tags.caches, Tags.database, Tags.files, Tags.models, SERVICE_CHECKS)
+
+NICENESS = 10
+"""Of long computations, so that they leave the processor to games and pages."""
+
+
+def be_nice() -> None:
+    """Let this process run only while no other one needs the processor."""
+    os.nice(max(0, NICENESS - os.nice(0)))
 
 
 class ServiceCommand(BaseCommand):

@@ -26,21 +26,19 @@ from kombu.exceptions import InconsistencyError
 
 from ladder.bots import selectors as bots
 from ladder.common import publishing
+from ladder.common.jobs import JobProcess
 from ladder.common.planner_statistics import PlannerStatistics
 from ladder.common.publishing import BROKER_ERRORS
 from ladder.dispatch.changes import ChangeDetector
 from ladder.dispatch.contact import DatabaseContact
 from ladder.dispatch.hints import HintPlanner, handle_broker_error, send_hint
+from ladder.dispatch.jobs import JOBS
 from ladder.dispatch.leader import leading
 from ladder.dispatch.log_keeper import LogKeeper
 from ladder.dispatch.retention import RetentionSchedule
 from ladder.dispatch.tasks import build_submission, play_game
-from ladder.extras.analysis.background import AnalysisProcess
-from ladder.extras.anomalies.background import AnomalyProcess
 from ladder.extras.comparisons import advance as comparisons
-from ladder.extras.datasets.background import DatasetProcess
 from ladder.extras.practice import claims as practice
-from ladder.extras.webhooks.background import SenderProcess
 from ladder.games import (
     attempts,
     match_traces,
@@ -50,7 +48,6 @@ from ladder.games import (
 )
 from ladder.games.capabilities import WorkerPool
 from ladder.ratings import rater, selectors as ratings, summaries, voids
-from ladder.ratings.background import SecondOpinionProcess, VoidFolder
 from ladder.ratings.cancellation import cancel_unplayable
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Season
@@ -138,12 +135,7 @@ class Dispatcher:
         self._units = Containment()
         self._reported_at = _NEVER
         self._last_error = ""
-        self._void_folder = VoidFolder()
-        self._second_opinion = SecondOpinionProcess()
-        self._dataset = DatasetProcess()
-        self._anomalies = AnomalyProcess()
-        self._analysis = AnalysisProcess()
-        self._webhook_sender = SenderProcess()
+        self._jobs = [JobProcess(job) for job in JOBS]
         self._log = LogKeeper()
         self._welcomed_at: dict[int, float] = {}
         """When all bots were last looked at, by season."""
@@ -160,12 +152,8 @@ class Dispatcher:
                 self._log_pause(error)
                 connection.close()
             stop.wait(UPKEEP_INTERVAL_S)
-        self._void_folder.close()
-        self._second_opinion.close()
-        self._dataset.close()
-        self._anomalies.close()
-        self._analysis.close()
-        self._webhook_sender.close()
+        for process in self._jobs:
+            process.close()
         connection.close()
 
     def _log_pause(self, error: Exception) -> None:
@@ -220,7 +208,7 @@ class Dispatcher:
         6. Send hints for games that are waiting.
         7. Delete a few rows that nobody needs any more.
 
-        The process that sends webhooks is started beside this if it has work.
+        The processes of jobs are started beside this if they have work.
         """
         result = TickResult()
         now = time.monotonic()
@@ -243,7 +231,7 @@ class Dispatcher:
                 0,
             )
         if is_second_over:
-            self._part("webhooks", self._webhook_sender.ensure, None)
+            self._start_jobs(independent=True)
             if self._needs_upkeep(now):
                 self._keep_up(result, workers, now)
         result.paired = self._make_matches(workers.slots)
@@ -274,11 +262,7 @@ class Dispatcher:
         """
         result.joined, result.folded = self._fold_seasons()
         result.cancelled = self._part("cancelling", cancel_unplayable, 0)
-        self._part("void folder", self._void_folder.ensure, None)
-        self._part("second opinion", self._second_opinion.ensure, None)
-        self._part("dataset", self._dataset.ensure, None)
-        self._part("anomalies", self._anomalies.ensure, None)
-        self._part("analysis", self._analysis.ensure, None)
+        self._start_jobs(independent=False)
         result.built = self._part(
             "uploads", lambda: self._send_build_hints(workers.slots, now), 0
         )
@@ -287,6 +271,11 @@ class Dispatcher:
         self._part("practice", practice.end_lifeless, 0)
         changed = result.joined or result.folded or result.cancelled
         self._upkeep_at = _NEVER if changed else now
+
+    def _start_jobs(self, *, independent: bool) -> None:
+        for process in self._jobs:
+            if process.job.independent == independent:
+                self._part(f"job {process.job.name}", process.ensure, None)
 
     def _fold_seasons(self) -> tuple[int, int]:
         """Return how many bots joined a ladder and how many entries were folded."""

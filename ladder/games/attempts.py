@@ -1,10 +1,7 @@
 """One attempt at a game, in the database: claim, renew, store, then finish or fail.
 
-A worker that claims a game gets a lease and a fence. The lease is a time until which
-the worker owns the game; the fence is a number that grows with every claim. Every
-write for an attempt requires the fence of its claim, so a worker that lost its lease
-can write nothing more, however late it writes. All times are the database's, because
-the clocks of hosts may be wrong. This module sends no messages and plays no moves.
+A worker that claims a game gets a lease and a fence (`ladder.common.leases`), and each
+write for an attempt requires them. This module sends no messages and plays no moves.
 """
 
 from collections.abc import Sequence
@@ -15,9 +12,11 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from ladder.common import leases
+from ladder.common.leases import Held
 from ladder.common.storable import storable
 from ladder.games import blame, facts, seat_logs, selectors, sql
 from ladder.games.models import (
@@ -126,13 +125,9 @@ def return_hint(game: int) -> bool:
 def renew_lease(claim: Claim) -> bool:
     """Extend the lease of a running game; return False if the lease is lost.
 
-    1. If the game is still running under the claim's fence, let the lease end one full
-       lease time from now. This also works shortly after the lease has ended, as long
-       as nobody has reaped the game.
-    2. Otherwise change nothing. The caller must stop the game at once.
+    If the game was reaped, nothing changes. Then the caller must stop it at once.
     """
-    running = _running(claim.game, claim.fence)
-    return bool(running.update(lease_until=Now() + LEASE))
+    return _running(claim.game, claim.fence).renew(LEASE)
 
 
 def store_answers(claim: Claim, answers: Sequence[AnswerRecord]) -> None:
@@ -238,7 +233,7 @@ def release(game: int, fence: int, reason: str) -> bool:
         if released:
             facts.record_attempt(game, fence, Attempt.Outcome.RELEASED)
             _close_attempt(game, fence, Attempt.Outcome.RELEASED, reason)
-    return bool(released)
+    return released
 
 
 def reap(outage: Outage | None = None) -> list[int]:
@@ -254,7 +249,7 @@ def reap(outage: Outage | None = None) -> list[int]:
     Each game has a transaction of its own, which requires the same fence and a lease
     that has still ended: a worker may have renewed it or finished the game meanwhile.
     """
-    expired = Game.objects.filter(status=GameStatus.RUNNING, lease_until__lt=Now())
+    expired = Game.objects.filter(leases.is_over(), status=GameStatus.RUNNING)
     excused = set(expired.filter(_overlaps(outage)).values_list("pk", flat=True))
     reaped = []
     for game in expired.select_related("owner").defer("replay"):
@@ -298,12 +293,12 @@ def _all_others_are_silent(game: Game) -> bool:
 
 
 def _release_expired(game: Game, reason: str) -> bool:
-    still_expired = _running(game.pk, game.fence).filter(lease_until__lt=Now())
+    still_expired = _running(game.pk, game.fence).row().filter(leases.is_over())
     return still_expired.exists() and release(game.pk, game.fence, reason)
 
 
-def _running(game: int, fence: int) -> QuerySet[Game]:
-    return Game.objects.filter(pk=game, fence=fence, status=GameStatus.RUNNING)
+def _running(game: int, fence: int) -> Held[Game]:
+    return Held(Game.objects.filter(status=GameStatus.RUNNING), game, fence)
 
 
 def _has_finished(attempt: int) -> bool:
@@ -319,9 +314,9 @@ def _end_failed_attempt(
     *,
     only_if_expired: bool = False,
 ) -> bool:
-    running = _running(game, fence)
+    running = _running(game, fence).row()
     if only_if_expired:
-        running = running.filter(lease_until__lt=Now())
+        running = running.filter(leases.is_over())
     is_last = _is_last_failure(game, seat)
     dead = is_last and seat is None
     ended = running.update(

@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 
 from engine.faults import EndReason, Fault
 from ladder.bots.models import Bot, Submission
+from ladder.common.leases import Leased
 from ladder.common.tracing import MAX_TRACEPARENT_CHARS
 from ladder.public_log.models import DeckBatch
 
@@ -207,7 +208,7 @@ class GameStatus(models.TextChoices):
 OPEN = (GameStatus.SCHEDULED, GameStatus.RUNNING)
 
 
-class Game(models.Model):
+class Game(Leased):
     """One play of Torres, by one worker at a time.
 
     `fence` grows with every claim. A write with an older fence changes nothing. Lists
@@ -232,8 +233,6 @@ class Game(models.Model):
     owner = models.ForeignKey(
         Worker, models.PROTECT, null=True, blank=True, related_name="games"
     )
-    lease_until = models.DateTimeField(null=True, blank=True)
-    fence = models.PositiveIntegerField(default=0)
     failures = models.PositiveSmallIntegerField(default=0, help_text="Failed attempts.")
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True, blank=True)

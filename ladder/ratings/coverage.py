@@ -94,7 +94,7 @@ PROBLEMS = (
     ),
     GameProblem(
         "voided, but still counted",
-        f"{_WAIT} Otherwise run manage.py fold_voids.",
+        f"{_WAIT} Otherwise run manage.py run_job fold_voids.",
         _never_taken_out,
         may_pass=True,
     ),

@@ -47,7 +47,7 @@ def fold(season: int, limit: int = BATCH_GAMES) -> int:
     """Bring the ledger up to date with the games; return the number of new entries.
 
     1. Take out the voided games that the ledger still counts, if that is quick. If not,
-       they wait for the process that `background` starts.
+       they wait for a job (`jobs`).
     2. Fold up to `limit` finished games, in the order in which they finished.
     3. Close the pairings that are complete, and bench bots that forfeit too often.
 

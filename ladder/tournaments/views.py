@@ -16,6 +16,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ladder.accounts.idempotency import once_by_key
 from ladder.accounts.permissions import person
 from ladder.bots.models import Bot
 from ladder.games.models import Game
@@ -77,6 +78,7 @@ class TournamentList(ListAPIView[Tournament]):
         responses={201: ManagedTournamentSerializer},
         examples=[CUP],
     )
+    @once_by_key
     def post(self, request: Request) -> Response:
         return create_tournament(request)
 
@@ -132,6 +134,7 @@ class EntrantList(_TournamentPart):
         return Response(EntrantSerializer(rows, many=True).data)
 
     @extend_schema(request=NewEntrantSerializer, responses={201: EntrantSerializer})
+    @once_by_key
     def post(self, request: Request, **_: str) -> Response:
         new = NewEntrantSerializer(data=request.data)
         new.is_valid(raise_exception=True)

@@ -17,9 +17,10 @@ from rest_framework.test import APIClient
 
 from engine import turning_points
 from ladder.accounts import tokens
+from ladder.common.jobs import JobProcess
 from ladder.dispatch.changes import ChangeDetector
 from ladder.extras.analysis import retention, selectors, services, work
-from ladder.extras.analysis.background import AnalysisProcess
+from ladder.extras.analysis.jobs import ANALYSE_GAMES
 from ladder.extras.analysis.models import Analysis
 from ladder.extras.analysis.services import request_analysis
 from ladder.games import visibility
@@ -181,20 +182,25 @@ def test_the_process_computes_what_waits_after_another_was_killed(
     request_analysis(person(), game)
     for name, value in environment().items():
         monkeypatch.setenv(name, value)
-    command = [sys.executable, django_settings.BASE_DIR / "manage.py", "analyse_games"]
+    command = [
+        sys.executable,
+        django_settings.BASE_DIR / "manage.py",
+        "run_job",
+        "analyse_games",
+    ]
     killed = subprocess.Popen(command)
     while Analysis.objects.get().status == "waiting":
         assert killed.poll() is None
     killed.send_signal(signal.SIGKILL)
     killed.wait(TIMEOUT_S)
     assert Analysis.objects.get().status == "running"
-    process = AnalysisProcess()
-    assert not process.has_work()  # as long as the lease of the killed one
+    process = JobProcess(ANALYSE_GAMES)
+    assert not ANALYSE_GAMES.is_due()  # as long as the lease of the killed one
 
     Analysis.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert process.has_work()
+    assert ANALYSE_GAMES.is_due()
     process.ensure()
-    child = process._child
+    child = process.child
     assert child is not None
     assert child.wait(TIMEOUT_S) == 0
     process.ensure()
@@ -202,7 +208,7 @@ def test_the_process_computes_what_waits_after_another_was_killed(
     analysis = Analysis.objects.get()
     assert (analysis.status, analysis.attempts) == ("finished", 2)
     assert analysis.document["games"] == turning_points.GAMES
-    assert not process.has_work()
+    assert not ANALYSE_GAMES.is_due()
     process.close()
 
 

@@ -4,8 +4,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from ladder.common.jobs import JobProcess
 from ladder.extras.anomalies import selectors
-from ladder.extras.anomalies.background import AnomalyProcess
+from ladder.extras.anomalies.jobs import ANOMALIES
 from ladder.extras.anomalies.models import AnomalyReport
 from ladder.extras.anomalies.season_report import make_report
 from ladder.ratings.ladders import ensure_default_ladder
@@ -34,12 +35,12 @@ def test_the_dispatcher_starts_a_process_for_it(monkeypatch):
     season_of_strangers(120)
     for name, value in environment().items():
         monkeypatch.setenv(name, value)
-    process = AnomalyProcess()
+    process = JobProcess(ANOMALIES)
 
     process.ensure()
-    assert process._child is not None
-    assert process._child.wait(240) == 0
+    assert process.child is not None
+    assert process.child.wait(240) == 0
 
     assert AnomalyReport.objects.count() == 1
-    assert not AnomalyProcess().has_work()
+    assert not ANOMALIES.is_due()
     process.close()

@@ -17,8 +17,8 @@ from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 
 from ladder.extras.datasets import export, part_files, tables
-from ladder.extras.datasets.background import DatasetProcess
 from ladder.extras.datasets.export import KEPT_DATASETS, write_dataset
+from ladder.extras.datasets.jobs import DATASET
 from ladder.games.models import Game, Match
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
@@ -238,7 +238,7 @@ def test_without_a_folder_there_are_none(anybody, settings):
     settings.TORRES_DATASETS = ""
     assert anybody.get(API).json() == {"days": []}
     assert anybody.get(f"{API}{DAY}/manifest.json").status_code == 404
-    assert not DatasetProcess().has_work()
+    assert not DATASET.is_due()
     with pytest.raises(CommandError, match="TORRES_DATASETS"):
         call_command("dataset")
 
@@ -250,7 +250,7 @@ def test_old_ones_are_deleted(games, root):
     write_dataset(root, "2026-11-16")
 
     assert len(list(root.iterdir())) == KEPT_DATASETS
-    assert DatasetProcess().has_work()
+    assert DATASET.is_due()
 
 
 def test_ratings_are_those_of_the_ledger(games, root):

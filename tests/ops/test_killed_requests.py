@@ -60,9 +60,9 @@ def bots(client: httpx.Client) -> list[str]:
 
 def let_the_leases_end(data: Path) -> None:
     with closing(sqlite3.connect(data / "ladder.db")) as database, database:
-        moment = f"strftime('%Y-%m-%d %H:%M:%f', started_at, '-{AGE_S} seconds')"
+        moment = f"strftime('%Y-%m-%d %H:%M:%f', lease_until, '-{AGE_S} seconds')"
         database.execute(
-            f"UPDATE accounts_idempotentrequest SET started_at = {moment} || '000'"
+            f"UPDATE accounts_idempotentrequest SET lease_until = {moment} || '000'"
         )
 
 

@@ -277,14 +277,14 @@ def test_a_host_that_lost_its_claim_writes_nothing() -> None:
 
     assert (old.fence, new.fence) == (1, 2)
     assert claims.claim("three") is None
-    assert not claims.renew(old)
+    assert not old.renew(claims.LEASE)
     with pytest.raises(claims.ClaimLost):
         claims.ask(old, 0, 1.0, 1.0)
     with pytest.raises(claims.ClaimLost):
         claims.record(old, PracticeMove(index=0, seat=0, actions=["end"]))
     with pytest.raises(claims.ClaimLost):
         claims.answer_to(old, 0)
-    assert claims.renew(new)
+    assert new.renew(claims.LEASE)
     assert not game.moves.exists()
 
 

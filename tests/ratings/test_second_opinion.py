@@ -13,10 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from ladder.bots.models import Bot
+from ladder.common.jobs import JobProcess
 from ladder.games.models import Game
 from ladder.ratings import rater, season_estimate, second_opinion, voids
-from ladder.ratings.background import SecondOpinionProcess
 from ladder.ratings.corrections import fold_voids
+from ladder.ratings.jobs import SECOND_OPINION
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.ledger_reader import MatchResult
 from ladder.ratings.models import Entry, Season, SecondOpinion, SecondOpinionRow
@@ -110,7 +111,7 @@ def test_one_is_made_when_the_ledger_has_grown(season):
     assert second_opinion.due_seasons() == [season]
     SecondOpinion.objects.update(seq=season.head)
     assert second_opinion.due_seasons() == []
-    assert not SecondOpinionProcess().has_work()
+    assert not SECOND_OPINION.is_due()
 
 
 def test_a_second_process_stores_nothing(season):
@@ -191,11 +192,11 @@ def test_the_dispatcher_starts_a_process_for_it(season, monkeypatch):
     for name, value in environment().items():
         monkeypatch.setenv(name, value)
     play(season, second_opinion.MIN_ENTRIES)
-    process = SecondOpinionProcess()
+    process = JobProcess(SECOND_OPINION)
 
     process.ensure()
-    assert process._child is not None
-    assert process._child.wait(120) == 0
+    assert process.child is not None
+    assert process.child.wait(120) == 0
 
     assert SecondOpinion.objects.get().rows.count() == 6
     process.close()

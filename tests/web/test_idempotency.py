@@ -9,7 +9,9 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.db.models import F
+from django.http import HttpResponse
 from django.utils import timezone
+from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
 from ladder.accounts import idempotency, retention, scopes, tokens
@@ -39,7 +41,10 @@ def code(answer) -> tuple[int, str]:
 
 def age(**ages: int) -> None:
     """Let all keys be older."""
-    IdempotentRequest.objects.update(started_at=F("started_at") - timedelta(**ages))
+    IdempotentRequest.objects.update(
+        started_at=F("started_at") - timedelta(**ages),
+        lease_until=F("lease_until") - timedelta(**ages),
+    )
 
 
 def test_a_repetition_gets_the_first_response(ana) -> None:
@@ -64,7 +69,8 @@ def test_a_refusal_is_stored_too(ana) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "body"), [(BOTS, {"name": "Two"}), (f"{BOTS}one/withdraw/", ONE)]
+    ("path", "body"),
+    [(BOTS, {"name": "Two"}), ("/api/v1/bots/one/comparisons/", ONE)],
 )
 def test_the_same_key_with_another_request_is_refused(ana, path, body) -> None:
     send(ana, "k1")
@@ -84,6 +90,32 @@ def test_a_key_belongs_to_one_user(ana, ben) -> None:
 def test_a_bad_key_is_refused(ana, key: str) -> None:
     assert code(send(ana, key)) == (400, "bad-idempotency-key")
     assert not Bot.objects.exists()
+
+
+def test_a_request_that_creates_nothing_ignores_the_key(ana) -> None:
+    send(ana, "k1")
+    paths = [f"{BOTS}one/withdraw/", f"{BOTS}one/bring-back/", f"{BOTS}one/withdraw/"]
+
+    assert [send(ana, "k1", ONE, path).status_code for path in paths] == [200] * 3
+    assert Bot.objects.get().status == "withdrawn"
+    assert IdempotentRequest.objects.count() == 1
+
+
+def test_every_request_that_creates_something_takes_a_key() -> None:
+    paths = SchemaGenerator().get_schema(public=True)["paths"]
+    posts = {path: item["post"] for path, item in paths.items() if "post" in item}
+    creating = {
+        path
+        for path, post in posts.items()
+        if "201" in post["responses"] or path.endswith("/submissions/")
+    }
+    with_key = {
+        path
+        for path, post in posts.items()
+        if "Idempotency-Key" in [each["name"] for each in post.get("parameters", [])]
+    }
+
+    assert with_key == creating
 
 
 def test_a_key_is_only_for_posts_of_people(ana, anybody) -> None:
@@ -141,7 +173,7 @@ def test_what_says_nothing_about_the_request_is_not_stored(
     def answer(self, request):
         return views.Response({}, status)
 
-    monkeypatch.setattr(views.BotList, "post", answer)
+    monkeypatch.setattr(views.BotList, "post", idempotency.once_by_key(answer))
     assert send(ana, "k1").status_code == status
     assert not IdempotentRequest.objects.exists()
     monkeypatch.undo()
@@ -200,8 +232,7 @@ def test_a_claim_that_was_taken_over_writes_nothing(ana) -> None:
     lost = idempotency.claim(user, "k1", "0" * 64)
     age(seconds=301)
     assert send(ana, "k1").status_code == 201
-    response = idempotency.StoredResponse(200, {}, b"late")
-    idempotency.finish(lost, response, secret=False)
+    idempotency.finish(lost, HttpResponse(b"late"), secret=False)
     idempotency.release(lost)
 
     assert send(ana, "k1").status_code == 201

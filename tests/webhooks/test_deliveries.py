@@ -14,13 +14,14 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from pytest_django import Settings
 
+from ladder.common.jobs import JobProcess
 from ladder.dispatch import retention as all_retention
 from ladder.dispatch.retention import apply_slice
 from ladder.events import stream
 from ladder.events.models import Fact
 from ladder.extras.webhooks import deliveries, services
-from ladder.extras.webhooks.background import SenderProcess
 from ladder.extras.webhooks.fan_out import MAX_WAITING, fan_out
+from ladder.extras.webhooks.jobs import SEND_WEBHOOKS
 from ladder.extras.webhooks.models import Webhook, WebhookDelivery
 from tests.games.test_kills import environment
 from tests.webhooks.factories import (
@@ -62,7 +63,7 @@ def test_an_event_arrives_signed_and_once(clock: MovedClock) -> None:
         assert content["type"] == "bot.status"
         assert content["timestamp"].endswith("Z")
     assert statuses(hook) == ["delivered"] * 2
-    assert not SenderProcess().has_work()
+    assert not SEND_WEBHOOKS.is_due()
 
 
 def test_a_receiver_that_is_down_for_ten_minutes_misses_nothing(
@@ -341,8 +342,9 @@ def test_a_sender_that_is_killed_loses_nothing(
         go_on.set()
         with sender(clock) as sending:
             clock.now = timezone.now()
+            hook.deliveries.update(lease_until=Now())
             for _ in range(3):
-                clock.move(minutes=5)  # the lease of the killed one ends
+                clock.move(minutes=5)
                 sending.drain()
 
     assert set(there.texts) == {"one", "two", "three"}
@@ -351,7 +353,7 @@ def test_a_sender_that_is_killed_loses_nothing(
 
 def start_process() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        [sys.executable, settings.BASE_DIR / "manage.py", "send_webhooks"],
+        [sys.executable, settings.BASE_DIR / "manage.py", "run_job", "send_webhooks"],
         env=process_environment(),
     )
 
@@ -368,15 +370,15 @@ def test_the_dispatcher_starts_a_sender_if_there_is_work(
 ) -> None:
     for name, value in process_environment().items():
         monkeypatch.setenv(name, value)
-    process = SenderProcess()
+    process = JobProcess(SEND_WEBHOOKS)
     process.ensure()
-    assert process._child is None
+    assert process.child is None
     with receiver() as there:
         hook = webhook(there.url)
         happen("one")
         connection.close()
         process.ensure()
-        child = process._child
+        child = process.child
         assert child is not None
         try:
             pause = threading.Event()

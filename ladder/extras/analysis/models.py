@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from ladder.common.leases import Leased
 from ladder.games.models import MAX_REASON_CHARS, Game
 
 
@@ -23,7 +24,7 @@ class AnalysisStatus(models.TextChoices):
 OPEN_ANALYSIS = (AnalysisStatus.WAITING, AnalysisStatus.RUNNING)
 
 
-class Analysis(models.Model):
+class Analysis(Leased):
     """The analysis of a game, or of the alternatives in one of its positions.
 
     `ply` is null for the whole game. Otherwise it is the number of the action before
@@ -47,9 +48,7 @@ class Analysis(models.Model):
     status = models.CharField(
         max_length=10, choices=AnalysisStatus.choices, default=AnalysisStatus.WAITING
     )
-    # The number of the attempt is its fence: only the latest one stores a result.
     attempts = models.PositiveSmallIntegerField(default=0)
-    lease_until = models.DateTimeField(null=True, blank=True)
     document = models.JSONField(null=True, blank=True, help_text="The result.")
     note = models.CharField(
         max_length=MAX_REASON_CHARS, blank=True, help_text="Why it failed."

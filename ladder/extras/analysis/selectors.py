@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from ladder.accounts.permissions import Person
+from ladder.common import leases
 from ladder.extras.analysis.models import OPEN_ANALYSIS, Analysis, AnalysisStatus
 from ladder.games.models import Game
 
@@ -56,7 +57,7 @@ def claimable() -> QuerySet[Analysis]:
 
     A process that was killed leaves one behind that is running without a lease.
     """
-    lost = Q(status=AnalysisStatus.RUNNING, lease_until__lt=Now())
+    lost = Q(leases.is_over(), status=AnalysisStatus.RUNNING)
     rows = open_rows().filter(Q(status=AnalysisStatus.WAITING) | lost)
     return rows.order_by("pk")
 

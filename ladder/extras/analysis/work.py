@@ -4,11 +4,13 @@ import json
 from datetime import timedelta
 
 import structlog
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.db.models.functions import Now
 
 import engine
 from engine.turning_points import GAMES, GameAnalysis, WhatIf, analyse, what_if
+from ladder.common import leases
+from ladder.common.leases import Held
 from ladder.extras.analysis import selectors
 from ladder.extras.analysis.models import Analysis, AnalysisStatus
 from ladder.games import visibility
@@ -42,13 +44,16 @@ def claim() -> Analysis | None:
         if analysis.attempts >= selectors.MAX_ATTEMPTS:
             _end(analysis, AnalysisStatus.FAILED, note=FAILED)
             continue
-        taken = _same_attempt(analysis).update(
+        fence = leases.take(
+            selectors.claimable(),
+            analysis.pk,
+            analysis.fence,
+            LEASE,
             status=AnalysisStatus.RUNNING,
             attempts=F("attempts") + 1,
-            lease_until=Now() + LEASE,
         )
-        if taken:
-            analysis.attempts += 1
+        if fence is not None:
+            analysis.fence = fence
             return analysis
     return None
 
@@ -82,16 +87,10 @@ def _end(
     note: str = "",
     document: GameAnalysis | WhatIf | None = None,
 ) -> None:
-    _same_attempt(analysis).update(
+    Held(selectors.open_rows(), analysis.pk, analysis.fence).update(
         status=status,
         note=note[:MAX_REASON_CHARS],
         document=document,
         ended_at=Now(),
         lease_until=None,
     )
-
-
-def _same_attempt(analysis: Analysis) -> QuerySet[Analysis]:
-    """Return the row as long as nobody else has taken or ended it."""
-    rows = selectors.open_rows()
-    return rows.filter(pk=analysis.pk, attempts=analysis.attempts)

@@ -10,6 +10,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ladder.accounts.idempotency import once_by_key
 from ladder.accounts.permissions import person
 from ladder.bots.models import Bot
 from ladder.extras.comparisons import selectors, services
@@ -41,6 +42,7 @@ class ComparisonList(ListAPIView[VersionComparison]):
     @extend_schema(
         request=NewComparisonSerializer, responses={201: ComparisonReportSerializer}
     )
+    @once_by_key
     def post(self, request: Request, **_: str) -> Response:
         body = NewComparisonSerializer(data=request.data)
         body.is_valid(raise_exception=True)

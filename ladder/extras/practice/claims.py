@@ -1,11 +1,9 @@
-"""The claims of hosts on practice games: take, renew, record, ask, release.
+"""The claims of hosts on practice games: take, record, ask.
 
-A claim has a lease and a fence, as in `games.attempts`: if a host is killed, its lease
-ends, and another host takes the game and repeats its moves. All times are the
-database's.
+If a host is killed, its lease ends (`ladder.common.leases`), and another host takes the
+game and repeats its moves.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +12,9 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce, Now
 
+from ladder.common import leases
 from ladder.common.fixed_query import ComposedQuery, FixedQuery, composed
+from ladder.common.leases import Held
 from ladder.common.storable import storable
 from ladder.extras.practice import selectors
 from ladder.extras.practice.endings import close
@@ -45,36 +45,24 @@ class ClaimLost(Exception):
     """The game has ended, or belongs to another host. This one must stop."""
 
 
-@dataclass(frozen=True, slots=True)
-class PracticeClaim:
-    """The right to play one practice game, until its fence grows."""
-
-    game: int
-    fence: int
-
-    def row(self) -> QuerySet[PracticeGame]:
-        """Return the row, if the claim still holds and the game still runs."""
-        return PracticeGame.objects.filter(
-            pk=self.game, fence=self.fence, status=PracticeStatus.RUNNING
-        )
+PracticeClaim = Held[PracticeGame]
+"""The right to play one practice game, until its fence grows or it ends."""
 
 
 def claim(host: str) -> PracticeClaim | None:
-    """Take the game that has waited longest, or one whose host was lost.
-
-    One guarded UPDATE takes it, so several hosts never play the same game.
-    """
+    """Take the game that has waited longest, or one whose host was lost."""
     for pk, fence in _CANDIDATES.rows():
-        row = PracticeGame.objects.filter(selectors.claimable(), pk=pk, fence=fence)
-        taken = row.update(
+        taken = leases.take(
+            PracticeGame.objects.filter(selectors.claimable()),
+            pk,
+            fence,
+            LEASE,
             status=PracticeStatus.RUNNING,
-            fence=F("fence") + 1,
-            lease_until=Now() + LEASE,
             host=host,
             started_at=Coalesce(F("started_at"), Now()),
         )
-        if taken:
-            return PracticeClaim(pk, fence + 1)
+        if taken is not None:
+            return Held(_running(), pk, taken)
     return None
 
 
@@ -88,14 +76,8 @@ def _candidates() -> ComposedQuery:
 _CANDIDATES = FixedQuery(_candidates)
 
 
-def renew(claim: PracticeClaim) -> bool:
-    """Extend the lease; return False if the claim is lost or the game has ended."""
-    return bool(claim.row().update(lease_until=Now() + LEASE))
-
-
-def release(claim: PracticeClaim) -> bool:
-    """Let another host go on with the game at once. Its claims still count."""
-    return bool(claim.row().update(lease_until=Now() - timedelta(seconds=1)))
+def _running() -> QuerySet[PracticeGame]:
+    return PracticeGame.objects.filter(status=PracticeStatus.RUNNING)
 
 
 @transaction.atomic
@@ -103,7 +85,7 @@ def record(claim: PracticeClaim, move: PracticeMove) -> None:
     """Store one move. Raises ClaimLost."""
     if not claim.row().select_for_update().exists():
         raise ClaimLost
-    move.game_id = claim.game
+    move.game_id = claim.pk
     move.note = storable(move.note)
     move.save(force_insert=True)
 
@@ -114,8 +96,8 @@ def record_forfeit(claim: PracticeClaim, forfeit: dict[str, Any], detail: str) -
     game = claim.row().select_for_update().first()
     if game is None:
         raise ClaimLost
-    claim.row().update(forfeits=[*game.forfeits, forfeit])
-    PracticeOpponent.objects.filter(game=claim.game, number=forfeit["seat"]).update(
+    claim.update(forfeits=[*game.forfeits, forfeit])
+    PracticeOpponent.objects.filter(game=claim.pk, number=forfeit["seat"]).update(
         fault_detail=storable(detail)
     )
 
@@ -123,7 +105,7 @@ def record_forfeit(claim: PracticeClaim, forfeit: dict[str, Any], detail: str) -
 def ask(claim: PracticeClaim, ply: int, seconds: float, bank_s: float) -> None:
     """Ask the person, who has this many seconds for an answer. Raises ClaimLost."""
     deadline = Now() + timedelta(seconds=seconds)
-    if not claim.row().update(ply=ply, deadline=deadline, bank_s=bank_s):
+    if not claim.update(ply=ply, deadline=deadline, bank_s=bank_s):
         raise ClaimLost
 
 
@@ -146,9 +128,7 @@ def end_lifeless() -> int:
     waiting = PracticeGame.objects.filter(
         status=PracticeStatus.WAITING, created_at__lt=Now() - MAX_WAIT
     )
-    lost = PracticeGame.objects.filter(
-        status=PracticeStatus.RUNNING, lease_until__lt=Now()
-    )
+    lost = _running().filter(leases.is_over())
     long_lost = lost.filter(lease_until__lt=Now() - MAX_SILENCE)
     lifeless = long_lost | lost.filter(fence__gte=MAX_CLAIMS)
     # With the fence, so that a game that a host has just claimed stays.

@@ -19,6 +19,7 @@ from ladder.extras.practice import claims
 from ladder.extras.practice.claims import PracticeClaim
 from ladder.extras.practice.models import PracticeGame
 from ladder.extras.practice.play import HOST_STOPS, game_deadline_s, play
+from ladder.games.attempts import LEASE
 from ladder.games.worker.lease_keeper import LeaseKeeper
 from ladder.games.worker.play import OpenPlayer
 from ladder.service import service_parts
@@ -82,16 +83,16 @@ class PracticeHost:
             service_parts.report(service_parts.PRACTICE)
 
     def _begin(self, claim: PracticeClaim) -> None:
-        game = PracticeGame.objects.defer("replay").get(pk=claim.game)
+        game = PracticeGame.objects.defer("replay").get(pk=claim.pk)
         keeper = LeaseKeeper(
-            f"practice game {claim.game}",
-            partial(claims.renew, claim),
+            f"practice game {claim.pk}",
+            partial(claim.renew, LEASE),
             deadline_s=game_deadline_s(game),
         )
         thread = threading.Thread(
             target=play,
             args=(claim, keeper, self._open_player),
-            name=f"practice game {claim.game}",
+            name=f"practice game {claim.pk}",
             daemon=True,
         )
         self._games.append(HostedGame(thread, keeper))

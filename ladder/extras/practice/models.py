@@ -11,6 +11,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from ladder.bots.models import Submission
+from ladder.common.leases import Leased
 from ladder.games.models import MAX_REASON_CHARS, MAX_SEATS
 
 
@@ -31,7 +32,7 @@ class PracticeStatus(models.TextChoices):
 OPEN_PRACTICE = (PracticeStatus.WAITING, PracticeStatus.RUNNING)
 
 
-class PracticeGame(models.Model):
+class PracticeGame(Leased):
     """One unrated game of a person against bots. It holds its own copy of the terms.
 
     `ply` is the number of actions at which the person is asked, or null while nobody
@@ -54,9 +55,7 @@ class PracticeGame(models.Model):
     note = models.CharField(
         max_length=MAX_REASON_CHARS, blank=True, help_text="Why it ended early."
     )
-    # The claim of the host that plays it, as in games.
-    fence = models.PositiveIntegerField(default=0)
-    lease_until = models.DateTimeField(null=True, blank=True)
+    # The host that holds the lease, as in games.
     host = models.CharField(max_length=80, blank=True)
     ply = models.PositiveIntegerField(null=True, blank=True)
     deadline = models.DateTimeField(

@@ -83,7 +83,7 @@ class PracticeRun:
     def __init__(self, claim: PracticeClaim, keeper: LeaseKeeper) -> None:
         self._claim = claim
         self._keeper = keeper
-        self.game = PracticeGame.objects.defer("replay").get(pk=claim.game)
+        self.game = PracticeGame.objects.defer("replay").get(pk=claim.pk)
         self._moves = selectors.moves(self.game)
         self._sitting: dict[int, PracticeOpponent] = {
             opponent.number: opponent
@@ -181,21 +181,21 @@ def _end_early(
     connection.close()
     try:
         if keeper.stop_reason == HOST_STOPS:
-            claims.release(claim)
+            claim.give_up()
         elif keeper.stopped.is_set() or isinstance(cause, ClaimLost | IntegrityError):
-            log.info("practice game left", game=claim.game, reason=keeper.stop_reason)
+            log.info("practice game left", game=claim.pk, reason=keeper.stop_reason)
         elif isinstance(cause, Error):
             # The lease ends, and a host goes on with the game.
-            log.warning("practice game interrupted", game=claim.game, error=str(cause))
+            log.warning("practice game interrupted", game=claim.pk, error=str(cause))
         elif isinstance(cause, PersonLeft):
             _write(claim, run, PracticeStatus.ABANDONED, TOO_SLOW)
         elif isinstance(cause, BotDiffers):
             _write(claim, run, PracticeStatus.FAILED, BOT_DIFFERS)
         else:
-            log.error("practice game failed", game=claim.game, exc_info=failure)
+            log.error("practice game failed", game=claim.pk, exc_info=failure)
             _write(claim, run, PracticeStatus.FAILED, FAILED)
     except Error as error:
-        log.warning("cannot end practice game", game=claim.game, error=str(error))
+        log.warning("cannot end practice game", game=claim.pk, error=str(error))
 
 
 def _write(
@@ -204,7 +204,7 @@ def _write(
     if run is not None:
         run.end(status, note)
     else:
-        close(claim.game, status, note, fence=claim.fence)
+        close(claim.pk, status, note, fence=claim.fence)
 
 
 def _cause(failure: Exception) -> BaseException:

@@ -13,6 +13,7 @@ from engine.game import TorresGame
 from ladder.accounts.permissions import Person
 from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
+from ladder.common import leases
 from ladder.extras.practice.models import (
     OPEN_PRACTICE,
     PracticeGame,
@@ -157,7 +158,7 @@ def host_is_alive() -> bool:
 
 def claimable() -> Q:
     """Return the condition for games that a host can claim now."""
-    lost = Q(status=PracticeStatus.RUNNING, lease_until__lt=Now())
+    lost = Q(leases.is_over(), status=PracticeStatus.RUNNING)
     return Q(status=PracticeStatus.WAITING) | lost
 
 

@@ -15,6 +15,8 @@ from django.db import transaction
 from django.db.models import F, Q, Window
 from django.db.models.functions import Coalesce, RowNumber
 
+from ladder.common import leases
+from ladder.common.leases import Held
 from ladder.events import stream
 from ladder.extras.webhooks import signing
 from ladder.extras.webhooks.fan_out import active
@@ -50,6 +52,7 @@ def due(now: datetime, limit: int, busy: Mapping[int, int]) -> list[WebhookDeliv
     ``busy`` counts the tries that run, by webhook.
     """
     ready = WebhookDelivery.objects.filter(
+        leases.is_free(),
         Q(webhook__retry_at=None) | Q(webhook__retry_at__lte=now),
         status=DeliveryStatus.WAITING,
         next_at__lte=now,
@@ -70,16 +73,15 @@ def due(now: datetime, limit: int, busy: Mapping[int, int]) -> list[WebhookDeliv
     return chosen
 
 
-def take(delivery: WebhookDelivery, now: datetime) -> bool:
-    """Take a delivery for one try; return False if another sender has it.
-
-    If the process is killed, another sender may take the delivery after the lease.
-    """
-    untaken = WebhookDelivery.objects.filter(
-        pk=delivery.pk, status=DeliveryStatus.WAITING, next_at=delivery.next_at
-    )
+def take(delivery: WebhookDelivery) -> bool:
+    """Take a delivery for one try; return False if another sender has it."""
     delivery.tries += 1
-    return bool(untaken.update(next_at=now + LEASE, tries=delivery.tries))
+    free = WebhookDelivery.objects.filter(
+        leases.is_free(), status=DeliveryStatus.WAITING
+    )
+    fence = leases.take(free, delivery.pk, delivery.fence, LEASE, tries=delivery.tries)
+    delivery.fence = fence or 0
+    return fence is not None
 
 
 def message(delivery: WebhookDelivery, now: datetime) -> OutgoingMessage:
@@ -106,9 +108,9 @@ def record(
 def _record_success(
     delivery: WebhookDelivery, result: SendResult, now: datetime
 ) -> None:
-    own = WebhookDelivery.objects.filter(pk=delivery.pk, created_at=delivery.created_at)
-    own.update(
+    _held(delivery).update(
         status=DeliveryStatus.DELIVERED,
+        lease_until=None,
         ended_at=now,
         response=result.status,
         error="",
@@ -120,7 +122,6 @@ def _record_success(
         waiting = WebhookDelivery.objects.filter(
             webhook=delivery.webhook_id, status=DeliveryStatus.WAITING
         )
-        # Those of a try that still runs are tried twice, which does no harm.
         waiting.update(next_at=now)
 
 
@@ -128,11 +129,9 @@ def _record_failure(
     delivery: WebhookDelivery, result: SendResult, now: datetime, rng: Random
 ) -> None:
     is_over = now - delivery.created_at >= TRY_FOR
-    own = WebhookDelivery.objects.filter(
-        pk=delivery.pk, status=DeliveryStatus.WAITING, created_at=delivery.created_at
-    )
-    own.update(
+    _held(delivery).update(
         status=DeliveryStatus.FAILED if is_over else DeliveryStatus.WAITING,
+        lease_until=None,
         ended_at=now if is_over else None,
         next_at=now + pause(delivery.tries, MAX_PAUSE_S, rng),
         response=result.status,
@@ -155,6 +154,14 @@ def _record_failure(
         webhooks.update(active=False, note=RECEIVER_GONE)
     elif now - since >= SWITCH_OFF_AFTER:
         webhooks.update(active=False, note=SWITCHED_OFF)
+
+
+def _held(delivery: WebhookDelivery) -> Held[WebhookDelivery]:
+    """Return the claim of a try. It ends if the user wants the event sent anew."""
+    rows = WebhookDelivery.objects.filter(
+        status=DeliveryStatus.WAITING, created_at=delivery.created_at
+    )
+    return Held(rows, delivery.pk, delivery.fence)
 
 
 def pause(tries: int, longest_s: float, rng: Random) -> timedelta:

@@ -121,7 +121,7 @@ def _add(webhook: Webhook, wanted: Sequence[EventRow], last: int, now: datetime)
             unique_fields=["webhook", "event"],
             update_fields=[
                 *("status", "tries", "created_at", "next_at"),
-                *("ended_at", "response", "error"),
+                *("ended_at", "response", "error", "lease_until"),
             ],
         )
     return len(rows)

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from ladder.common.leases import Leased
 from ladder.events.models import Fact
 
 MAX_URL_LENGTH = 500
@@ -57,12 +58,8 @@ class DeliveryStatus(models.TextChoices):
     FAILED = "failed", "failed: no try of a day succeeded"
 
 
-class WebhookDelivery(models.Model):
-    """One event for one webhook.
-
-    A sender that takes it moves `next_at` into the future. If the sender is killed, the
-    next one takes it again at that moment.
-    """
+class WebhookDelivery(Leased):
+    """One event for one webhook. A sender takes it for one try."""
 
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
     event = models.ForeignKey(Fact, models.CASCADE, to_field="number", related_name="+")

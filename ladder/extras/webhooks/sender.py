@@ -1,7 +1,7 @@
 """The process that sends deliveries: many at once, none of them held up by another.
 
 The database is read and written in one thread, and another thread runs the requests.
-The dispatcher starts this process if there is something to send (`background`). It may
+The dispatcher starts this process if there is something to send (`jobs`). It may
 be killed at any moment, and a second one does no harm.
 """
 
@@ -56,7 +56,7 @@ class Sender:
         )
         self._thread.start()
 
-    def run(self, stop: threading.Event, idle_s: float = IDLE_S) -> None:
+    def run(self, stop: threading.Event) -> None:
         """Send until `stop` is set, nothing was sent for a while, or we are alone."""
         parent = os.getppid()
         busy_at = time.monotonic()
@@ -68,7 +68,7 @@ class Sender:
                 log.warning("cannot send webhooks", error=str(error))
                 connection.close()
                 stop.wait(PAUSE_AFTER_ERROR_S)
-            if time.monotonic() - busy_at > idle_s:
+            if time.monotonic() - busy_at > IDLE_S:
                 return
             if not self._running:
                 connection.close_if_unusable_or_obsolete()
@@ -106,7 +106,7 @@ class Sender:
         busy = Counter(delivery.webhook_id for delivery in self._running.values())
         began = 0
         for delivery in deliveries.due(now, free, busy) if free else ():
-            if not deliveries.take(delivery, now):
+            if not deliveries.take(delivery):
                 continue
             try:
                 message = deliveries.message(delivery, now)

@@ -134,6 +134,7 @@ def replay_delivery(delivery: WebhookDelivery) -> None:
         tries=0,
         created_at=now,
         next_at=now,
+        lease_until=None,
         ended_at=None,
         response=None,
         error="",

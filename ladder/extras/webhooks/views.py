@@ -12,6 +12,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ladder.accounts.idempotency import once_by_key
 from ladder.accounts.permissions import person
 from ladder.extras.webhooks import services, signing
 from ladder.extras.webhooks.models import Webhook, WebhookDelivery
@@ -117,6 +118,7 @@ class WebhookList(_OwnWebhooks, ListAPIView[Webhook]):
         responses={201: WebhookWithSecretSerializer},
         examples=[CHOSEN, CREATED],
     )
+    @once_by_key
     def post(self, request: Request) -> Response:
         body = NewWebhookSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -152,8 +154,6 @@ class WebhookDetail(_OwnWebhooks):
 
 class WebhookSecret(_OwnWebhooks):
     """Replace the secret of a webhook. The old one is void at once."""
-
-    secret_response = True
 
     @extend_schema(
         request=None, responses=WebhookWithSecretSerializer, examples=[CREATED]

@@ -97,7 +97,7 @@ class LeaseKeeper(threading.Thread):
             connection.close()
 
     def beat(self) -> None:
-        """Do what else is due. It may raise an error of the database."""
+        """Do more in each beat. It may raise an error of the database."""
 
     def _wait(self) -> bool:
         """Wait until the next beat; return True if the keeper was closed."""

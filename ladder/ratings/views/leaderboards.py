@@ -22,6 +22,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from ladder.accounts.idempotency import once_by_key
 from ladder.accounts.roles import operator
 from ladder.bots.models import Bot
 from ladder.common.http import conditional
@@ -72,6 +73,7 @@ class LadderList(ListAPIView[Ladder]):
     serializer_class = LadderSerializer
 
     @extend_schema(request=LadderDocumentSerializer, responses={201: LadderSerializer})
+    @once_by_key
     def post(self, request: Request) -> Response:
         by = operator(request)
         ladder = editing.create(Operator(by, ""), request.data).ladder

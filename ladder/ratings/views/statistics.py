@@ -8,6 +8,7 @@ from rest_framework.generics import GenericAPIView, get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ladder.accounts.idempotency import once_by_key
 from ladder.accounts.permissions import person
 from ladder.games.serializers import MatchSerializer
 from ladder.ratings import (
@@ -184,6 +185,7 @@ class ChallengeList(_LadderView):
     serializer_class = ChallengeSerializer
 
     @extend_schema(request=ChallengeSerializer, responses={201: MatchSerializer})
+    @once_by_key
     def post(self, request: Request, **_: str) -> Response:
         body = ChallengeSerializer(data=request.data)
         body.is_valid(raise_exception=True)

@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from ladder.accounts.scopes import MissingScope
-from torres.common.errors import BadFields, LadderError, TooMany
+from torres.common.errors import BadFields, LadderError
 from torres.runner.compiler import BuildFailed
 from torres.runner.languages import EntryNotFound
 from torres.runner.sandbox import SandboxUnavailable
@@ -74,8 +74,8 @@ def handler(exc: Exception, _context: dict[str, Any]) -> Response | None:
 
 def _ladder_error(exc: LadderError) -> Response:
     headers = {}
-    if isinstance(exc, TooMany) and exc.retry_after is not None:
-        headers["Retry-After"] = str(exc.retry_after)
+    if (retry_after := getattr(exc, "retry_after", None)) is not None:
+        headers["Retry-After"] = str(retry_after)
     status = RUNNER_STATUSES.get(type(exc), exc.http_status)
     more: dict[str, Any] = {}
     if isinstance(exc, BadFields):

@@ -7,7 +7,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 
 from ladder.accounts import scopes
-from ladder.accounts.idempotency import KEY
+from ladder.accounts.idempotency import KEY, takes_key
 
 PROBLEM = {
     "type": "object",
@@ -57,7 +57,7 @@ class Schema(AutoSchema):
     2. An operation is marked as public, or as one that needs a token. Public ones take
        a token, too, but do not need it.
     3. The responses have the headers of rate limits.
-    4. Every POST takes an Idempotency-Key.
+    4. A POST that creates something takes an Idempotency-Key.
     5. `x-scope` and the description name the scope that a token needs.
     """
 
@@ -71,7 +71,7 @@ class Schema(AutoSchema):
 
     def get_override_parameters(self) -> list[Any]:
         parameters = list(super().get_override_parameters())
-        if self.method == "POST":
+        if self.method == "POST" and takes_key(self.view):
             parameters.append(_IDEMPOTENCY_KEY)
         return parameters
 

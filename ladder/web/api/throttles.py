@@ -44,22 +44,15 @@ class PerMinute(BaseThrottle):
             limit = settings.TORRES_RATES[scope]
             yield take(request, scope, limit, f"{scope}:{client}")
         if isinstance(request.auth, ApiToken):
-            yield from quotas_of_token(request, request.auth)
-        elif request.user.is_authenticated:
+            counter = f"token:{request.auth.pk}"
+            yield take(request, "token", settings.TORRES_RATE_TOKEN, counter)
+        if request.user.is_authenticated:
             yield take(request, "user", settings.TORRES_RATE_USER, client)
         else:
             yield take(request, "address", settings.TORRES_RATE_ANONYMOUS, client)
 
     def wait(self) -> float | None:
         return self._wait
-
-
-def quotas_of_token(request: HttpRequest | Request, token: ApiToken) -> Iterator[Quota]:
-    """Count a request with a token: for the token, then for its user."""
-    counter = f"token:{token.pk}"
-    yield take(request, "token", settings.TORRES_RATE_TOKEN, counter)
-    counter = f"user:{token.user.pk}"
-    yield take(request, "user", settings.TORRES_RATE_USER, counter)
 
 
 class RateLimitHeaders:

@@ -1,6 +1,5 @@
 """`manage.py dataset`: write the dataset of today, with all that is public."""
 
-import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -9,10 +8,8 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import ServiceCommand, be_nice
 from ladder.ops.console import say
-
-NICENESS = 10
 
 
 class Command(ServiceCommand):
@@ -38,5 +35,5 @@ class Command(ServiceCommand):
                 f"{error.name} is not installed. Install the extra dataset:"
                 " pip install 'torres-ladder[dataset]'"
             ) from error
-        os.nice(NICENESS)
+        be_nice()
         say(f"{write_dataset(Path(root), timezone.now().date().isoformat())}: complete")

@@ -5,11 +5,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import ServiceCommand, be_nice
 from ladder.ratings import second_opinion
 from ladder.ratings.models import Season
-
-NICENESS = 10
 
 
 class Command(ServiceCommand):
@@ -24,7 +22,7 @@ class Command(ServiceCommand):
         )
 
     def handle(self, *args: Any, ladder: str | None = None, **options: Any) -> None:
-        os.nice(NICENESS)
+        be_nice()
         # numpy reads this when it is imported. More threads would take the processors
         # from the workers.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import ServiceCommand, be_nice
 from ladder.extras.anomalies import selectors
 from ladder.extras.anomalies.explained import ReportText, as_json, explain
 from ladder.extras.anomalies.models import AnomalyReport
@@ -15,8 +15,6 @@ from ladder.ratings.acts import newest_season
 from ladder.ratings.models import Season
 from torres.common.errors import LadderError
 from torres.common.quoting import quoted
-
-NICENESS = 10
 
 
 class Command(ServiceCommand):
@@ -36,7 +34,7 @@ class Command(ServiceCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        os.nice(NICENESS)
+        be_nice()
         # numpy reads this when it is imported. More threads would take the processors
         # from the workers.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,4 +1,4 @@
-"""Long commands end with the dispatcher that started them."""
+"""Jobs end with the dispatcher that started them."""
 
 import signal
 import subprocess
@@ -17,14 +17,9 @@ import sys, time
 from pathlib import Path
 from django.conf import settings
 settings.configure(BASE_DIR=Path(sys.argv[1]))
-from ladder.common.background import BackgroundCommand
+from ladder.common.jobs import Job, JobProcess
 
-class Long(BackgroundCommand):
-    command = "long"
-    def has_work(self):
-        return True
-
-Long().ensure()
+JobProcess(Job("long", is_due=lambda: True, run=print)).ensure()
 time.sleep(600)
 """
 COMMAND = """

@@ -1,0 +1,16 @@
+"""The jobs of all apps, which the dispatcher runs in processes beside it."""
+
+from ladder.extras.analysis.jobs import ANALYSE_GAMES
+from ladder.extras.anomalies.jobs import ANOMALIES
+from ladder.extras.datasets.jobs import DATASET
+from ladder.extras.webhooks.jobs import SEND_WEBHOOKS
+from ladder.ratings.jobs import FOLD_VOIDS, SECOND_OPINION
+
+JOBS = (
+    FOLD_VOIDS,
+    SECOND_OPINION,
+    ANALYSE_GAMES,
+    ANOMALIES,
+    DATASET,
+    SEND_WEBHOOKS,
+)

@@ -1,0 +1,35 @@
+"""The jobs of ratings. Each needs a processor for up to a minute."""
+
+from functools import partial
+
+from django.core.management import call_command
+
+from ladder.common.commands import be_nice
+from ladder.common.jobs import Job
+from ladder.ratings import corrections, second_opinion, selectors
+from ladder.ratings.ledger_writer import LedgerConflict
+
+
+def _voids_wait() -> bool:
+    """True if voided games wait for a long pass."""
+    seasons = selectors.unarchived().values_list("pk", flat=True)
+    return any(corrections.needs_long_pass(season) for season in seasons)
+
+
+def _fold_voids() -> None:
+    """Take voided games out of the ratings, from the last checkpoint on."""
+    be_nice()
+    for season in corrections.waiting_seasons():
+        try:
+            corrections.fold_voids(season)
+        except LedgerConflict:
+            continue  # another process takes them out
+
+
+FOLD_VOIDS = Job("fold_voids", _voids_wait, _fold_voids)
+SECOND_OPINION = Job(
+    "second_opinion",
+    is_due=lambda: bool(second_opinion.due_seasons()),
+    run=partial(call_command, "second_opinion"),
+    check_interval_s=30.0,
+)
