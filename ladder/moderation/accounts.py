@@ -1,4 +1,4 @@
-"""What operators change of accounts. Each change is an act of `acts`, which records it.
+"""Changes of accounts by operators. Each is an act of `acts`, which records it.
 
 Only a person at the console, or one who signed in with a password, may do these: with a
 token that somebody found, they would outlive the token.

@@ -178,7 +178,7 @@ class Act:
 
 
 class Done(NamedTuple):
-    """What an act has done. ``shown_once`` is stored nowhere: a code, for example."""
+    """The result of an act. ``shown_once`` is stored nowhere: a code, for example."""
 
     entry: AuditEntry
     shown_once: str
