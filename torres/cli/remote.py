@@ -26,6 +26,7 @@ from torres.cli.client import (
 )
 from torres.cli.replay_files import printable
 from torres.common.pause import pause
+from torres.common.whole_file import write_whole
 from torres.drawing.board_text import frames
 
 DEFAULT_LADDER = "main"
@@ -386,10 +387,7 @@ def _download_together(
 
 
 def _store(file: Path, replay: dict[str, Any]) -> None:
-    """Write a replay so that the file is whole or missing."""
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(replay) + "\n", encoding="utf-8")
-    part.replace(file)
+    write_whole(file, json.dumps(replay) + "\n")
 
 
 def _progress() -> Progress:

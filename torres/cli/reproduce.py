@@ -13,12 +13,10 @@ from rich.console import Console
 
 from engine.game import TorresGame
 from engine.referee import Answer, PlayerFault
-from engine.replay import verify
-from engine.replay_format import InvalidReplay, NotJson
 from torres.cli import playback
 from torres.cli.bot_files import bot_digest
 from torres.cli.client import LadderClient, RemoteError, find_login
-from torres.cli.play import LocalBot, find_bot
+from torres.cli.play import LocalBot, find_bot, sandbox_option
 from torres.cli.playback import (
     Difference,
     RecordedAnswer,
@@ -26,24 +24,16 @@ from torres.cli.playback import (
     RepeatedGame,
 )
 from torres.cli.remote import json_option, ladder_option
-from torres.cli.replay_files import Invalid, Unreadable, printable, read
+from torres.cli.replay_files import printable, read_valid
 from torres.drawing.board_text import draw_board
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.process import BotProcess
 from torres.runner.protocol import Limits
-from torres.runner.sandbox import LEVELS, Level, open_sandbox
+from torres.runner.sandbox import Level, open_sandbox
 
 DIFFERENT = 1  # the exit code
 _STDERR_LINES = 200
 
-sandbox_option = click.option(
-    "--sandbox",
-    "level",
-    default="none",
-    show_default=True,
-    type=click.Choice(LEVELS),
-    help="How to isolate the bot; `torres doctor` tests the levels.",
-)
 seat_option = click.option(
     "--seat", type=click.IntRange(0, 3), help="The seat of your bot in the game."
 )
@@ -94,25 +84,12 @@ def reproduce(
 def _game(argument: str, address: str | None) -> tuple[dict[str, Any], Limits]:
     """Return a replay, and the limits of its game: those of the ladder if known."""
     if not argument.isdigit():
-        return load_replay(argument), Limits()
+        return read_valid(argument), Limits()
     with LadderClient(find_login(address)) as client:
         game = client.game(int(argument))
         match = client.match(game["match"])
         replay = client.replay(int(argument))
     return replay, replace(Limits(), **match["limits"])
-
-
-def load_replay(path: str) -> dict[str, Any]:
-    """Return the replay of a file. Raises Invalid and Unreadable."""
-    try:
-        document = read(path)
-        verify(document)
-    except NotJson as error:
-        raise Unreadable(f"{printable(path)}: {printable(str(error))}") from None
-    except InvalidReplay as error:
-        raise Invalid(f"{printable(path)}: invalid: {printable(str(error))}") from None
-    assert isinstance(document, dict)  # a valid replay
-    return document
 
 
 def _seat(replay: dict[str, Any], bot: LocalBot, seat: int | None) -> int:
