@@ -5,6 +5,9 @@ That is half of the time of a short command. Here only those checks run that a c
 depends on. `serve` and `check` run all of them.
 """
 
+import signal
+import threading
+
 from django.core.checks import Tags
 from django.core.management.base import BaseCommand
 
@@ -15,3 +18,11 @@ QUICK_CHECKS = (Tags.caches, Tags.database, Tags.files, Tags.models, SERVICE_CHE
 
 class ServiceCommand(BaseCommand):
     requires_system_checks = QUICK_CHECKS
+
+
+def stop_on_signals() -> threading.Event:
+    """Return an event that SIGINT and SIGTERM set."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
