@@ -1,13 +1,13 @@
 """The events of ratings and seasons."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ladder.bots.models import Bot
 from ladder.events.kinds import EventKind
 from ladder.events.models import Event
 from ladder.events.outbox import API, event, publish, publish_all
 from ladder.ratings.models import Entry, Season
+from torres.common.json_object import JsonObject
 from torres.rating.ledger import EntryKind
 from torres.rating.trueskill import Skill
 
@@ -45,7 +45,7 @@ def announce_ratings(
     publish_all(events)
 
 
-def _rated(about: dict[str, Any], entry: Entry, slugs: dict[int, str]) -> Event:
+def _rated(about: JsonObject, entry: Entry, slugs: dict[int, str]) -> Event:
     ratings = []
     for change in entry.changes:
         if change["after"] is not None:
@@ -69,7 +69,7 @@ def _rated(about: dict[str, Any], entry: Entry, slugs: dict[int, str]) -> Event:
 
 
 def _corrected(
-    about: dict[str, Any], voids: Sequence[Entry], slugs: dict[int, str]
+    about: JsonObject, voids: Sequence[Entry], slugs: dict[int, str]
 ) -> Event:
     changed = [change["bot"] for entry in voids for change in entry.changes]
     data = {

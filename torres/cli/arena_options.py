@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -22,6 +21,7 @@ from torres.cli.play import (
     parse_switch,
     switch_option,
 )
+from torres.common.json_object import JsonObject
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.sandbox import LEVELS, Level, open_sandbox, probe
 
@@ -42,7 +42,7 @@ class ArenaOptions:
     fresh: bool
     as_json: bool
 
-    def identity(self, bots: Sequence[LocalBot]) -> dict[str, Any]:
+    def identity(self, bots: Sequence[LocalBot]) -> JsonObject:
         """Return everything on which the results of a match depend."""
         return {
             "bots": [{"name": bot.name, "digest": bot_digest(bot)} for bot in bots],
@@ -181,7 +181,7 @@ def built_bots(bots: Sequence[LocalBot], level: Level) -> tuple[LocalBot, ...]:
         )
 
 
-def changed_bots(bots: Sequence[LocalBot], identity: dict[str, Any]) -> list[str]:
+def changed_bots(bots: Sequence[LocalBot], identity: JsonObject) -> list[str]:
     """Return the names of the bots whose files changed since the match began."""
     return [
         bot.name

@@ -10,7 +10,6 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -24,6 +23,7 @@ from torres.checking.judgement import has_faults, judge, nondeterminism
 from torres.checking.staging import snapshot, stage, written_files
 from torres.cli.completion import BOT, HOUSE, RULESET, house_bot
 from torres.cli.replay_files import printable
+from torres.common.json_object import JsonObject
 from torres.runner.compiler import BuildFailed, home_cache, prepared
 from torres.runner.languages import BY_NAME, EntryNotFound, missing
 from torres.runner.protocol import Limits
@@ -52,7 +52,7 @@ class CheckResult:
     def passed(self) -> bool:
         return not has_faults(self.findings)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> JsonObject:
         """Return the result as `--json` prints it."""
         return {
             "bot": self.bot,
@@ -64,7 +64,7 @@ class CheckResult:
         }
 
 
-def _game_document(game: CheckedGame) -> dict[str, Any]:
+def _game_document(game: CheckedGame) -> JsonObject:
     memory = max(game.seen.memory, default=None)
     return {
         "ruleset": game.form.ruleset,

@@ -6,7 +6,6 @@ import tempfile
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -25,6 +24,7 @@ from torres.cli.playback import (
 )
 from torres.cli.remote import json_option, ladder_option
 from torres.cli.replay_files import printable, read_valid
+from torres.common.json_object import JsonObject
 from torres.drawing.board_text import draw_board
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.process import BotProcess
@@ -81,7 +81,7 @@ def reproduce(
     sys.exit(DIFFERENT if comparison.difference else 0)
 
 
-def _game(argument: str, address: str | None) -> tuple[dict[str, Any], Limits]:
+def _game(argument: str, address: str | None) -> tuple[JsonObject, Limits]:
     """Return a replay, and the limits of its game: those of the ladder if known."""
     if not argument.isdigit():
         return read_valid(argument), Limits()
@@ -92,7 +92,7 @@ def _game(argument: str, address: str | None) -> tuple[dict[str, Any], Limits]:
     return replay, replace(Limits(), **match["limits"])
 
 
-def _seat(replay: dict[str, Any], bot: LocalBot, seat: int | None) -> int:
+def _seat(replay: JsonObject, bot: LocalBot, seat: int | None) -> int:
     """Return the seat of the bot: the given one, or that in which its files played."""
     players = replay["players"]
     if seat is not None:
@@ -122,9 +122,7 @@ def _seat(replay: dict[str, Any], bot: LocalBot, seat: int | None) -> int:
     return seats[0]
 
 
-def _print_comparison(
-    replay: dict[str, Any], seat: int, comparison: RepeatedGame
-) -> None:
+def _print_comparison(replay: JsonObject, seat: int, comparison: RepeatedGame) -> None:
     name = printable(str(replay["players"][seat].get("name")))
     same = (
         f"{comparison.decisions} decisions of seat {seat} ({name}) are the same;"
@@ -180,8 +178,8 @@ def _given(difference: Difference) -> str:
     return f"{', '.join(map(printable, given))}{time}"
 
 
-def _comparison_json(seat: int, comparison: RepeatedGame) -> dict[str, Any]:
-    row: dict[str, Any] = {
+def _comparison_json(seat: int, comparison: RepeatedGame) -> JsonObject:
+    row: JsonObject = {
         "seat": seat,
         "decisions": comparison.decisions,
         "ms": round(comparison.given_ms, 1),
@@ -252,7 +250,7 @@ def ask(
         _print_answer(document, game, answer)
 
 
-def _print_answer(document: dict[str, Any], game: TorresGame, answer: Answer) -> None:
+def _print_answer(document: JsonObject, game: TorresGame, answer: Answer) -> None:
     state = game.state()
     click.echo(
         f"ply {game.ply}: seat {game.seat} decides ({game.decision}), phase"
@@ -267,7 +265,7 @@ def _print_answer(document: dict[str, Any], game: TorresGame, answer: Answer) ->
         click.echo(f"  note:     {printable(answer.note)}")
 
 
-def recorded_at(document: dict[str, Any], ply: int) -> list[str]:
+def recorded_at(document: JsonObject, ply: int) -> list[str]:
     """Return the rest of the recorded answer that contains a ply."""
     first = 0
     for entry in document["moves"]:
