@@ -15,7 +15,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from ladder.ops import deployment
-from ladder.ops.chaos import servers
+from tests import servers
 from tests.games.factories import bots
 
 POSTGRES = {"IS_POSTGRESQL": True}
