@@ -6,6 +6,8 @@ depends on. `serve` and `check` run all of them.
 """
 
 import os
+import signal
+import threading
 
 from django.core.checks import Tags
 from django.core.management.base import BaseCommand
@@ -25,3 +27,11 @@ def be_nice() -> None:
 
 class ServiceCommand(BaseCommand):
     requires_system_checks = QUICK_CHECKS
+
+
+def stop_on_signals() -> threading.Event:
+    """Return an event that SIGINT and SIGTERM set."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop

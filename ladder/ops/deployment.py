@@ -4,11 +4,10 @@ They look at the settings and, as far as they can be reached, at the servers beh
 them. Unlike the checks at every start, they may take seconds, and a laptop fails them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from django.apps import AppConfig, apps
+from django.apps import apps
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning as CheckWarning
 from django.core.exceptions import ImproperlyConfigured
@@ -24,14 +23,8 @@ MIN_POSTGRESQL = 150_000
 UPLOADS_TRIED = 20
 
 
-def check_https(
-    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
-) -> list[CheckMessage]:
+def check_https(**_: object) -> Iterator[CheckMessage]:
     """Warn of passwords that travel without TLS, and of a proxy that is half set."""
-    return [*_https()]
-
-
-def _https() -> Iterator[CheckMessage]:
     if not settings.SESSION_COOKIE_SECURE:
         yield CheckWarning(
             "Browsers send passwords and sessions without HTTPS.",
@@ -63,9 +56,7 @@ def _https() -> Iterator[CheckMessage]:
         )
 
 
-def check_secrets(
-    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
-) -> list[CheckMessage]:
+def check_secrets(**_: object) -> Iterator[CheckMessage]:
     """Refuse the secrets of the example, which everybody can read."""
     secrets = {
         "SECRET_KEY": settings.SECRET_KEY,
@@ -75,54 +66,41 @@ def check_secrets(
         "TORRES_EMAIL_URL": settings.EMAIL_HOST_PASSWORD or "",
         "TORRES_GITHUB_SECRET": settings.TORRES_GITHUB_SECRET,
     }
-    return [
-        Error(
-            f"{name} has the secret of deploy/example.env, which everybody can read.",
-            hint="Replace it, for example by the output of `openssl rand -hex 32`.",
-            id="deployment.E001",
-        )
-        for name, secret in secrets.items()
-        if PLACEHOLDER in secret
-    ]
+    for name, secret in secrets.items():
+        if PLACEHOLDER in secret:
+            yield Error(
+                f"{name} has the secret of deploy/example.env, which everybody can"
+                " read.",
+                hint="Replace it, for example by the output of `openssl rand -hex 32`.",
+                id="deployment.E001",
+            )
 
 
-def check_database(
-    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
-) -> list[CheckMessage]:
+def check_database(**_: object) -> Iterator[CheckMessage]:
     """Refuse a server that is away or too old."""
     if not settings.IS_POSTGRESQL:
-        return []
+        return
     try:
         with connection.cursor() as cursor:
             cursor.execute("SHOW server_version_num")
             version = int(cursor.fetchone()[0])
     except (DatabaseError, ImproperlyConfigured):
-        return [
-            Error(
-                "The database does not answer.",
-                hint="Start it, or correct DATABASE_URL.",
-                id="deployment.E002",
-            )
-        ]
-    if version >= MIN_POSTGRESQL:
-        return []
-    return [
-        Error(
+        yield Error(
+            "The database does not answer.",
+            hint="Start it, or correct DATABASE_URL.",
+            id="deployment.E002",
+        )
+        return
+    if version < MIN_POSTGRESQL:
+        yield Error(
             f"PostgreSQL has the version {version // 10_000}.",
             hint="Upgrade it to 15 or newer.",
             id="deployment.E003",
         )
-    ]
 
 
-def check_storage(
-    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
-) -> list[CheckMessage]:
+def check_storage(**_: object) -> Iterator[CheckMessage]:
     """Look for the uploads that the database lists: all hosts must see them."""
-    return [*_storage()]
-
-
-def _storage() -> Iterator[CheckMessage]:
     storage = storages["bots"]
     checkout_data = Path(settings.BASE_DIR) / ".data"
     is_local = isinstance(storage, FileSystemStorage)
@@ -157,39 +135,26 @@ def _storage() -> Iterator[CheckMessage]:
         )
 
 
-def check_broker(
-    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
-) -> list[CheckMessage]:
+def check_broker(**_: object) -> Iterator[CheckMessage]:
     """Look whether Redis keeps its messages when it restarts or is full."""
     if settings.CELERY_BROKER_URL.startswith("memory"):
-        return _no_redis()
+        if settings.IS_POSTGRESQL:
+            yield Error(
+                "BROKER_URL is memory://, which works within one process only.",
+                hint="Set BROKER_URL to a Redis that all hosts reach, for example"
+                " redis://redis.example.org:6379/0.",
+                id="deployment.E006",
+            )
+        return
     try:
         info = publishing.redis_info()
     except publishing.BROKER_ERRORS:
-        return [
-            Error(
-                "The message broker does not answer.",
-                hint="Start Redis, or correct BROKER_URL.",
-                id="deployment.E005",
-            )
-        ]
-    return [*_persistence(info)]
-
-
-def _no_redis() -> list[CheckMessage]:
-    if not settings.IS_POSTGRESQL:
-        return []
-    return [
-        Error(
-            "BROKER_URL is memory://, which works within one process only.",
-            hint="Set BROKER_URL to a Redis that all hosts reach, for example"
-            " redis://redis.example.org:6379/0.",
-            id="deployment.E006",
+        yield Error(
+            "The message broker does not answer.",
+            hint="Start Redis, or correct BROKER_URL.",
+            id="deployment.E005",
         )
-    ]
-
-
-def _persistence(info: Mapping[str, Any]) -> Iterator[CheckMessage]:
+        return
     if not info.get("aof_enabled"):
         yield CheckWarning(
             "Redis forgets all messages when it restarts; games then wait until the"
@@ -207,48 +172,36 @@ def _persistence(info: Mapping[str, Any]) -> Iterator[CheckMessage]:
         )
 
 
-def check_cache(
-    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
-) -> list[CheckMessage]:
+def check_cache(**_: object) -> Iterator[CheckMessage]:
     """Warn of rate limits that each process counts by itself, or beside messages."""
     cache = settings.CACHES["default"]
     if cache.get("LOCATION") == settings.CELERY_BROKER_URL:
-        return [
-            CheckWarning(
-                "CACHE_URL and BROKER_URL are the same database of Redis, so a cache"
-                " that is cleared loses messages.",
-                hint="Give CACHE_URL another database number, such as /1.",
-                id="deployment.W008",
-            )
-        ]
-    if settings.IS_POSTGRESQL and cache["BACKEND"].endswith("LocMemCache"):
-        return [
-            CheckWarning(
-                "Each web server counts requests by itself, so two of them permit"
-                " twice the rate limits.",
-                hint="With more than one web server set CACHE_URL, for example"
-                " redis://redis.example.org:6379/1.",
-                id="deployment.W009",
-            )
-        ]
-    return []
+        yield CheckWarning(
+            "CACHE_URL and BROKER_URL are the same database of Redis, so a cache that"
+            " is cleared loses messages.",
+            hint="Give CACHE_URL another database number, such as /1.",
+            id="deployment.W008",
+        )
+    elif settings.IS_POSTGRESQL and cache["BACKEND"].endswith("LocMemCache"):
+        yield CheckWarning(
+            "Each web server counts requests by itself, so two of them permit twice"
+            " the rate limits.",
+            hint="With more than one web server set CACHE_URL, for example"
+            " redis://redis.example.org:6379/1.",
+            id="deployment.W009",
+        )
 
 
-def check_sandbox(
-    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
-) -> list[CheckMessage]:
+def check_sandbox(**_: object) -> Iterator[CheckMessage]:
     """Warn of uploads that run without isolation."""
-    if settings.TORRES_SANDBOX != "none":
-        return []
-    return [
-        CheckWarning(
+    if settings.TORRES_SANDBOX == "none":
+        yield CheckWarning(
             "Uploaded bots run without a sandbox: they can read and change all that"
             " the workers can.",
             hint="Set TORRES_SANDBOX to full or reduced; `torres doctor` says what a"
             " host needs.",
             id="deployment.W010",
         )
-    ]
 
 
 CHECKS = (

@@ -1,12 +1,12 @@
 """The facts about ratings and seasons: what is told, and what is logged."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ladder.bots.models import Bot
 from ladder.events.kinds import EventKind
 from ladder.events.outbox import API, NewEvent, NewLeaf, fact, record, record_all
 from ladder.ratings.models import Entry, Season
+from torres.common.json_object import JsonObject
 from torres.rating.ledger import EntryKind
 from torres.rating.trueskill import Skill
 from torres.tlog.leaves import LeafKind
@@ -53,9 +53,7 @@ def record_entries(
     record_all(facts)
 
 
-def _rated(
-    about: Mapping[str, Any], entry: Entry, slugs: Mapping[int, str]
-) -> NewEvent:
+def _rated(about: JsonObject, entry: Entry, slugs: Mapping[int, str]) -> NewEvent:
     ratings = []
     for change in entry.changes:
         if change["after"] is not None:
@@ -78,7 +76,7 @@ def _rated(
     return NewEvent(EventKind.RATING_CHANGED, data)
 
 
-def _leaf(about: Mapping[str, Any], entry: Entry) -> NewLeaf:
+def _leaf(about: JsonObject, entry: Entry) -> NewLeaf:
     """Return the ratings after an entry, and what it needs that no other leaf has.
 
     The ranks of a game are in the leaf of the game, and its seats in that of the match.
@@ -99,7 +97,7 @@ def _leaf(about: Mapping[str, Any], entry: Entry) -> NewLeaf:
 
 
 def _corrected(
-    about: Mapping[str, Any], voids: Sequence[Entry], slugs: Mapping[int, str]
+    about: JsonObject, voids: Sequence[Entry], slugs: Mapping[int, str]
 ) -> NewEvent:
     changed = [change["bot"] for entry in voids for change in entry.changes]
     data = {

@@ -2,15 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
 
 from ladder.bots.models import Bot
-from ladder.common.fixed_query import preparing_cursor
 from ladder.ratings.models import (
     Entry,
     Ladder,
+    Membership,
     Rating,
     RatingPoint,
     Season,
@@ -25,72 +25,37 @@ INTERVAL_95_SDS = 1.96
 MAX_HISTORY_ENTRIES = 500
 
 
-class _RatingColumns(NamedTuple):
-    """The columns of one rating, in the order of `_PAGE`."""
-
-    slug: str
-    name: str
-    house: bool
-    status: str
-    place: str | None
-    submission: int
-    mu: float
-    sigma: float
-    rating: float
-    games: int
-    forfeits: int
-    fresh: int
+COLUMNS = (
+    *("bot__slug", "bot__name", "bot__house", "bot__status", "place"),
+    *("submission__number", "mu", "sigma", "rating", "games", "forfeits", "fresh"),
+)
 
 
-# To compose these with the ORM costs more than to run them.
-_NEWEST_SEASON = """
-    SELECT season.* FROM ratings_season season
-    JOIN ratings_ladder ladder ON ladder.id = season.ladder_id
-    WHERE ladder.slug = %s ORDER BY season.number DESC LIMIT 1
-"""
-# The inner query finds the rows by the index of the leaderboard. So the tables are
-# joined for the rows that are shown, and not for those above them.
-_PAGE = """
-    SELECT bot.slug, bot.name, bot.house, bot.status, member.status, submission.number,
-        part.mu, part.sigma, part.rating, part.games, part.forfeits, part.fresh
-    FROM (
-        SELECT * FROM ratings_rating WHERE season_id = %s
-        ORDER BY rating DESC, bot_id LIMIT %s OFFSET %s
-    ) part
-    JOIN bots_bot bot ON bot.id = part.bot_id
-    JOIN bots_submission submission ON submission.id = part.submission_id
-    LEFT JOIN ratings_membership member
-        ON member.bot_id = part.bot_id AND member.ladder_id = %s
-    ORDER BY part.rating DESC, part.bot_id
-"""
-_COUNT = "SELECT COUNT(*) FROM ratings_rating WHERE season_id = %s"
-_COUNT_BETTER = f"{_COUNT} AND rating > %s"
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderboardRow:
     """One bot on a leaderboard. `low` and `high` are the 95 % interval of μ.
 
     `bot` is a slug. `status` is that of the bot; if that is active, it is the status on
     the ladder. `tied_with_above` is true if the bot cannot be told apart from the row
-    above with 95 %, and `settling` if its code changed a short time ago.
+    above with 95 %, and `settling` if its code changed a short time ago. The ledger's
+    changes hold the skills only, so on a past leaderboard the other numbers are None.
     """
 
     rank: int
     bot: str
     name: str
     house: bool
-    status: str
-    submission: int
+    status: str | None = None
+    submission: int | None = None
     mu: float
     sigma: float
     rating: float
     low: float
     high: float
     tied_with_above: bool
-    games: int
-    forfeits: int
-    settling: bool
+    games: int | None = None
+    forfeits: int | None = None
+    settling: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +108,7 @@ def current(ladder: Ladder) -> Season | None:
 
 def newest_season(slug: str) -> Season | None:
     """Return the newest season of the ladder with this slug; None if it has none."""
-    return next(iter(Season.objects.raw(_NEWEST_SEASON, [slug])), None)
+    return Season.objects.filter(ladder__slug=slug).order_by("-number").first()
 
 
 def is_settling(fresh: int) -> bool:
@@ -155,29 +120,29 @@ def leaderboard_page(season: Season, start: int, length: int) -> LeaderboardPage
     """Return `length` rows from index `start` on (0 is the best), best first.
 
     Equal ratings share the better rank. The page reads one row more, above its first
-    one, to compare with. Rows are read as tuples, because building 50 model objects
-    costs more than the query.
+    one, to compare with.
     """
     first = max(start - 1, 0)
-    above = None
-    rank = 0
-    with preparing_cursor() as cursor:
-        page = (season.pk, start + length - first, first, season.ladder_id)
-        cursor.execute(_PAGE, page)
-        columns = [_RatingColumns._make(row) for row in cursor.fetchall()]
-        if start and columns:
-            above = columns.pop(0)
-            cursor.execute(_COUNT_BETTER, (season.pk, above.rating))
-            rank = cursor.fetchone()[0] + 1
-        cursor.execute(_COUNT, (season.pk,))
-        total = cursor.fetchone()[0]
+    rated = Rating.objects.filter(season=season).order_by("-rating", "bot")
+    members = Membership.objects.filter(ladder=season.ladder_id, bot=OuterRef("bot"))
+    # The tables are joined for the rows that are shown, and not for those above them.
+    shown = rated.filter(pk__in=rated.values("pk")[first : start + length])
+    shown = shown.annotate(place=Subquery(members.values("status")))
     rows: list[LeaderboardRow] = []
-    for position, row in enumerate(columns, start=start + 1):
-        if above is None or above.rating != row.rating:
+    above: Skill | None = None
+    rank = 0
+    ranked_rating = math.inf
+    for position, row in enumerate(shown.values_list(*COLUMNS, named=True), first + 1):
+        if above is None and start:
+            rank = rated.filter(rating__gt=row.rating).count() + 1
+        elif row.rating != ranked_rating:
             rank = position
-        rows.append(_leaderboard_row(rank, row, above))
-        above = row
-    return LeaderboardPage(rows, total)
+        ranked_rating = row.rating
+        skill = Skill(row.mu, row.sigma)
+        if position > start:
+            rows.append(_leaderboard_row(rank, row, skill, above))
+        above = skill
+    return LeaderboardPage(rows, rated.count())
 
 
 def rank(season: Season, rating: Rating) -> int:
@@ -187,32 +152,44 @@ def rank(season: Season, rating: Rating) -> int:
 
 
 def _leaderboard_row(
-    rank: int, row: _RatingColumns, above: _RatingColumns | None
+    rank: int,
+    row: Any,  # noqa: ANN401 - a named tuple of COLUMNS
+    skill: Skill,
+    above: Skill | None,
 ) -> LeaderboardRow:
-    return LeaderboardRow(
-        rank=rank,
-        bot=row.slug,
-        name=row.name,
-        house=bool(row.house),  # SQLite has no booleans
-        status=_shown_status(row),
-        submission=row.submission,
-        mu=row.mu,
-        sigma=row.sigma,
-        rating=row.rating,
-        low=row.mu - INTERVAL_95_SDS * row.sigma,
-        high=row.mu + INTERVAL_95_SDS * row.sigma,
-        tied_with_above=above is not None
-        and are_tied(Skill(above.mu, above.sigma), Skill(row.mu, row.sigma)),
+    plays = row.bot__status == Bot.Status.ACTIVE and row.place is not None
+    return skill_row(
+        rank,
+        skill,
+        above,
+        bot=row.bot__slug,
+        name=row.bot__name,
+        house=row.bot__house,
+        status=row.place if plays else row.bot__status,
+        submission=row.submission__number,
         games=row.games,
         forfeits=row.forfeits,
         settling=is_settling(row.fresh),
     )
 
 
-def _shown_status(row: _RatingColumns) -> str:
-    if row.status == Bot.Status.ACTIVE and row.place is not None:
-        return row.place
-    return row.status
+def skill_row(
+    rank: int,
+    skill: Skill,
+    above: Skill | None,
+    **facts: Any,  # noqa: ANN401 - the other fields of a row
+) -> LeaderboardRow:
+    """Return a row with these facts, and with all that follows from the skills."""
+    return LeaderboardRow(
+        rank=rank,
+        mu=skill.mu,
+        sigma=skill.sigma,
+        rating=skill.shown_rating,
+        low=skill.mu - INTERVAL_95_SDS * skill.sigma,
+        high=skill.mu + INTERVAL_95_SDS * skill.sigma,
+        tied_with_above=above is not None and are_tied(above, skill),
+        **facts,
+    )
 
 
 def are_tied(one: Skill, other: Skill) -> bool:

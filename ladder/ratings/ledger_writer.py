@@ -8,7 +8,6 @@ has moved, and writes nothing. This module does not decide what is appended: see
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from django.db import transaction
 
@@ -16,6 +15,7 @@ from ladder.ratings import checkpoints, facts
 from ladder.ratings.ledger_reader import STATE_COLUMNS, stored_state
 from ladder.ratings.models import Entry, Rating, Season
 from torres.common.errors import LadderError
+from torres.common.json_object import JsonObject
 from torres.rating import ledger
 from torres.rating.ledger import BotState, EntryKind, LedgerLine, LedgerState
 
@@ -47,7 +47,7 @@ class LedgerBatch:
     entries: list[Entry] = field(default_factory=list)
     slugs: dict[int, str] = field(default_factory=dict)
 
-    def add(self, kind: EntryKind, inputs: dict[str, Any], **links: int) -> None:
+    def add(self, kind: EntryKind, inputs: JsonObject, **links: int) -> None:
         """Fold and add an entry of any kind but a void.
 
         `links` are foreign keys of the entry: `game_id` or `bot_id`.
@@ -150,7 +150,7 @@ def store_ratings(season: Season, before: LedgerState, after: LedgerState) -> No
     )
 
 
-def rating_columns(state: BotState) -> dict[str, Any]:
+def rating_columns(state: BotState) -> JsonObject:
     """Return a bot's state as the columns of its `Rating`."""
     return {
         "submission_id": state.submission,

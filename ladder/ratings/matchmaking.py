@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from itertools import groupby, islice
 from operator import itemgetter
 from random import Random
-from typing import Any
 
 from django.db import transaction
 
@@ -26,6 +25,7 @@ from ladder.ratings import selectors
 from ladder.ratings.models import Membership, Pairing, Season
 from ladder.ratings.seasons import finalists, locked_status
 from ladder.ratings.selectors import EligibleBot
+from torres.common.json_object import JsonObject
 from torres.rating.description import check_ladder
 from torres.rating.pairing import Matchmaker, PairingTerms, Seating
 from torres.rating.trueskill import Parameters
@@ -231,7 +231,7 @@ def _write_matches(
     return len(matches)
 
 
-def _match_terms(season: Season, why: dict[str, Any]) -> MatchTerms:
+def _match_terms(season: Season, why: JsonObject) -> MatchTerms:
     ladder = season.ladder
     return MatchTerms(
         ladder.ruleset, ladder.switches, ladder.limits, ladder=ladder.slug, why=why

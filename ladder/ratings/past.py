@@ -6,7 +6,6 @@ it (`skill_snapshots`), and is what the page showed then.
 """
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection
@@ -14,7 +13,7 @@ from django.db import connection
 from ladder.bots.models import Bot
 from ladder.common.fixed_query import preparing_cursor
 from ladder.ratings import skill_snapshots
-from ladder.ratings.leaderboard import INTERVAL_95_SDS, are_tied
+from ladder.ratings.leaderboard import LeaderboardPage, skill_row
 from ladder.ratings.models import Season
 from torres.rating.trueskill import SHOWN_RATING_SIGMAS, Skill
 
@@ -22,38 +21,6 @@ from torres.rating.trueskill import SHOWN_RATING_SIGMAS, Skill
 _IS_BEFORE = """
     SELECT 1 FROM ratings_entry WHERE season_id = %s AND seq = %s AND created_at <= %s
 """
-
-
-@dataclass(frozen=True, slots=True)
-class PastRow:
-    """One bot on a past leaderboard, as in `leaderboard.LeaderboardRow`.
-
-    The ledger's changes hold the skills only, so the other numbers are None.
-    """
-
-    rank: int
-    bot: str
-    name: str
-    house: bool
-    mu: float
-    sigma: float
-    rating: float
-    low: float
-    high: float
-    tied_with_above: bool
-    status: None = None
-    submission: None = None
-    games: None = None
-    forfeits: None = None
-    settling: None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PastPage:
-    """A part of a past leaderboard; `total` counts the rows of the whole."""
-
-    rows: list[PastRow]
-    total: int
 
 
 def season_at(ladder: str, moment: datetime) -> Season | None:
@@ -81,7 +48,7 @@ def last_entry(season: Season, moment: datetime) -> int:
     return low
 
 
-def past_page(season: Season, seq: int, start: int, length: int) -> PastPage:
+def past_page(season: Season, seq: int, start: int, length: int) -> LeaderboardPage:
     """Return rows of the leaderboard after entry `seq`, as `leaderboard_page` does."""
     skills = skill_snapshots.skills_at(season.pk, seq)
     ratings = sorted(
@@ -89,24 +56,12 @@ def past_page(season: Season, seq: int, start: int, length: int) -> PastPage:
     )
     page = ratings[start : start + length]
     bots = Bot.objects.in_bulk([bot for _, bot in page])
-    rows: list[PastRow] = []
+    rows = []
     for position, (negative, number) in enumerate(page, start=start):
         rank = bisect_left(ratings, (negative,)) + 1  # that of the first equal rating
         above = Skill(*skills[ratings[position - 1][1]]) if position else None
-        rows.append(_row(rank, bots[number], Skill(*skills[number]), above))
-    return PastPage(rows, len(ratings))
-
-
-def _row(rank: int, bot: Bot, skill: Skill, above: Skill | None) -> PastRow:
-    return PastRow(
-        rank=rank,
-        bot=bot.slug,
-        name=bot.name,
-        house=bot.house,
-        mu=skill.mu,
-        sigma=skill.sigma,
-        rating=skill.shown_rating,
-        low=skill.mu - INTERVAL_95_SDS * skill.sigma,
-        high=skill.mu + INTERVAL_95_SDS * skill.sigma,
-        tied_with_above=above is not None and are_tied(above, skill),
-    )
+        bot = bots[number]
+        skill = Skill(*skills[number])
+        facts = {"bot": bot.slug, "name": bot.name, "house": bot.house}
+        rows.append(skill_row(rank, skill, above, **facts))
+    return LeaderboardPage(rows, len(ratings))

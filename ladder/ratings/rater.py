@@ -6,7 +6,6 @@ writer lets only one of them append (see `ledger_writer.append`), and the others
 """
 
 from datetime import timedelta
-from typing import Any
 
 import structlog
 from django.db import transaction
@@ -20,6 +19,7 @@ from ladder.games.models import OPEN, Game, GameStatus, Seat
 from ladder.ratings import corrections, memberships
 from ladder.ratings.ledger_writer import LedgerBatch, LedgerConflict, append
 from ladder.ratings.models import Entry, Membership, Pairing, Rating, Season
+from torres.common.json_object import JsonObject
 from torres.rating import ledger
 from torres.rating.ledger import EntryKind
 
@@ -70,7 +70,7 @@ def _fold_games(season: Season, limit: int) -> int:
     if not finished:
         _close_pairings(season.pk)
         return 0
-    seats_of: dict[int, list[dict[str, Any]]] = {game: [] for game in finished}
+    seats_of: dict[int, list[JsonObject]] = {game: [] for game in finished}
     slugs = {}
     # Whole rows of submissions and bots cost as much as all ratings of the batch.
     seats = Seat.objects.filter(game__in=finished).order_by("game", "number")

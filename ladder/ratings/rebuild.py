@@ -18,6 +18,7 @@ from ladder.ratings import checkpoints, coverage, ledger_reader, summaries
 from ladder.ratings.corrections import SeasonFold
 from ladder.ratings.ledger_writer import LedgerConflict, store_ratings
 from ladder.ratings.models import Checkpoint, Entry, Pairing, Season
+from torres.common.whole_file import write_whole
 from torres.rating import verification
 from torres.rating.ledger import EntryKind, LedgerLine, LedgerState
 from torres.rating.verification import Verification, VoidGroup
@@ -134,9 +135,7 @@ def _save(verified: Verification, season: Season, progress_file: Path | None) ->
         return
     document = json.loads(progress_file.read_text()) if progress_file.exists() else {}
     document[str(season.pk)] = verified.dump()
-    partial = progress_file.with_suffix(".partial")
-    partial.write_text(json.dumps(document))
-    partial.replace(progress_file)
+    write_whole(progress_file, json.dumps(document))
 
 
 def _differences(stored: LedgerState, folded: LedgerState) -> list[str]:

@@ -60,7 +60,7 @@ def measure() -> list[tuple[str, float, str, bool]]:
 
 @contextmanager
 def _servers() -> Iterator[None]:
-    from ladder.ops.chaos import servers
+    from tests import servers
 
     with tempfile.TemporaryDirectory(prefix="torres-bench-") as name:
         folder = Path(name)

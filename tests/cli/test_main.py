@@ -111,7 +111,7 @@ def test_help_imports_no_command(torres) -> None:
     )
 
     imported = done.stdout.partition("imported: ")[2].split()
-    assert not {home.module for home in COMMANDS.values()} & set(imported)
+    assert not {f"torres.{home.module}" for home in COMMANDS.values()} & set(imported)
 
 
 def test_a_replay_can_be_verified_for_programs(torres, tmp_path: Path) -> None:

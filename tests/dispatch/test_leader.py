@@ -16,8 +16,8 @@ from structlog.testing import capture_logs
 
 from ladder.dispatch.dispatcher import Dispatcher
 from ladder.ops import embedded
-from ladder.ops.chaos import servers
 from ladder.ops.chaos.monkey import LOCK_HOLDERS
+from tests import servers
 from tests.ops.conftest import _servers
 
 __all__ = ["_servers"]

@@ -12,7 +12,7 @@ from typing import IO
 
 import pytest
 
-from ladder.ops.chaos import servers
+from tests import servers
 from tests.ops.running import MANAGE_PY, environment
 
 TIMEOUT_S = 60.0

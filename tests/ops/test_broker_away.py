@@ -13,7 +13,7 @@ from ladder.common import publishing
 from ladder.dispatch import dispatcher
 from ladder.dispatch.tasks import build_submission
 from ladder.games import selectors
-from ladder.ops.chaos import servers
+from tests import servers
 from tests.games import factories
 
 pytestmark = pytest.mark.usefixtures("_servers")

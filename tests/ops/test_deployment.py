@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from ladder.ops import deployment
-from ladder.ops.chaos import servers
+from tests import servers
 from tests.games.factories import bots
 
 POSTGRES = {"IS_POSTGRESQL": True}
@@ -27,8 +27,8 @@ SAFE: dict[str, Any] = {
 }
 
 
-def ids(check: Callable[..., list[Any]]) -> list[str]:
-    found = check()
+def ids(check: Callable[..., Iterator[Any]]) -> list[str]:
+    found = [*check()]
     assert all(message.hint for message in found)
     return [message.id.removeprefix("deployment.") for message in found]
 
@@ -62,7 +62,7 @@ def test_https_and_proxies(
     "name", ["TORRES_METRICS_TOKEN", "TORRES_ALARM_URL", "TORRES_GITHUB_SECRET"]
 )
 def test_a_secret_of_the_example_is_refused(settings: Settings, name: str) -> None:
-    assert deployment.check_secrets() == []
+    assert ids(deployment.check_secrets) == []
     example = (configured.BASE_DIR / "deploy" / "example.env").read_text()
     assert deployment.PLACEHOLDER in example
     choose(settings, {name: "https://CHANGE-me"})
@@ -74,7 +74,7 @@ def test_a_secret_of_the_example_is_refused(settings: Settings, name: str) -> No
 def test_the_database_answers_and_is_new_enough(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert deployment.check_database() == []
+    assert ids(deployment.check_database) == []
     settings.IS_POSTGRESQL = True
     if connection.vendor == "postgresql":
         monkeypatch.setattr(deployment, "MIN_POSTGRESQL", 10**9)
@@ -87,11 +87,11 @@ def test_the_database_answers_and_is_new_enough(
 def test_uploads_that_this_host_does_not_see(
     settings: Settings, data_dir: Path
 ) -> None:
-    assert deployment.check_storage() == []
+    assert ids(deployment.check_storage) == []
     (bot,) = bots(1)
     package = bot.submissions.get().package
     storages["bots"].save(package, ContentFile(b"x"))
-    assert deployment.check_storage() == []
+    assert ids(deployment.check_storage) == []
     storages["bots"].delete(package)
     (message,) = deployment.check_storage()
     assert message.id == "deployment.E004"

@@ -22,7 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 from ladder.common.environment import Environment
 from ladder.common.object_store import storage_settings
 from ladder.ops.backup import UPLOADS_FOLDER
-from ladder.ops.chaos import servers
+from tests import servers
 from tests.ops.running import MANAGE_PY, environment, running_service
 from tests.ops.test_upload_to_leaderboard import BOT
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from django.conf import settings
 
-from ladder.ops.chaos import servers
+from tests import servers
 
 pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
 TESTS = ["tests/games", "tests/ratings", "tests/practice", "tests/ops/test_backup.py"]

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from django.conf import settings
 
-from ladder.ops.chaos import servers
+from tests import servers
 from tests.ops.running import environment
 
 pytestmark = pytest.mark.usefixtures("_servers")

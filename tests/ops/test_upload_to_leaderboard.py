@@ -19,7 +19,7 @@ import httpx
 import pytest
 from django.conf import settings
 
-from ladder.ops.chaos import servers
+from tests import servers
 
 pytestmark = [
     pytest.mark.servers,

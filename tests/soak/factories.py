@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 import psycopg
 from django.conf import settings
 
-from ladder.ops.chaos import servers
 from ladder.ops.chaos.monkey import ServiceProcess
+from tests import servers
 
 INVARIANTS = 9
 BACK_AT_WORK_TIMEOUT_S = 60

@@ -16,8 +16,8 @@ from urllib.error import HTTPError
 import pytest
 from django.conf import settings
 
-from ladder.ops.chaos import servers
 from ladder.ops.chaos.monkey import ServiceProcess
+from tests import servers
 from tests.soak.factories import Fleet, fleet
 from tests.webhooks.factories import Receiver, receiver
 

@@ -24,7 +24,7 @@ import httpx
 import yaml
 from django.conf import settings
 
-from ladder.ops.chaos import servers
+from tests import servers
 from tests.conftest import need_program, part_missing
 from torres.cli.play import find_bot
 from torres.cli.submit import packed

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 import pytest
 from django.conf import settings
 
-from ladder.ops.chaos import servers
 from ladder.ops.chaos.monkey import ServiceProcess
+from tests import servers
 from tests.soak import growth
 from tests.soak.factories import Fleet, fleet
 from tests.soak.growth import Series

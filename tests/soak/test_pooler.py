@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from ladder.ops.chaos import servers
 from ladder.ops.programs import ProgramMissing, find_program
+from tests import servers
 from tests.soak.factories import Fleet, fleet, is_sound
 
 pytestmark = pytest.mark.usefixtures("_servers")

@@ -17,8 +17,8 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from ladder.ops.chaos import servers
 from ladder.ops.programs import ProgramMissing, find_program
+from tests import servers
 from tests.conftest import part_missing
 
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]

@@ -4,7 +4,7 @@ The copy stays in a folder. The next audit reads only new leaves, and notices if
 log no longer begins with the copied leaves.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -143,40 +143,37 @@ def _older(folder: Path, copy: LogCopy, key: VerifierKey) -> Iterable[AuditFindi
 
 def compare_with_witness(
     copy: LogCopy, text: str, witness: VerifierKey | None = None
-) -> list[AuditFinding]:
-    """Compare the log with a checkpoint that a witness has kept.
+) -> Iterator[AuditFinding]:
+    """Yield a finding if the log is not the one that a witness has seen.
 
-    Without the key of the witness its cosignature is not checked.
+    `text` is a checkpoint that the witness has kept. Without the key of the witness its
+    cosignature is not checked.
     """
+    if problem := _split_view(copy, text, witness):
+        yield AuditFinding(Check.SPLIT_VIEW, problem)
+
+
+def _split_view(copy: LogCopy, text: str, witness: VerifierKey | None) -> str:
+    """Return what is wrong between the log and a witness's checkpoint, or ""."""
     try:
         note = parse_note(text)
         seen = parse_head(note)
         signature = witness.signed(note) if witness else None
     except BadNote as error:
-        return [
-            AuditFinding(Check.SPLIT_VIEW, f"the witness's checkpoint is bad: {error}")
-        ]
+        return f"the witness's checkpoint is bad: {error}"
     if witness is not None and signature is None:
-        return [AuditFinding(Check.SPLIT_VIEW, f"{witness.name} has not signed this")]
+        return f"{witness.name} has not signed this"
     if seen.origin != copy.head.origin:
-        return [
-            AuditFinding(Check.SPLIT_VIEW, f"the witness saw the log {seen.origin}")
-        ]
+        return f"the witness saw the log {seen.origin}"
     when = f" at {cosigned_at(signature)}" if signature else ""
     if seen.size > copy.head.size:
-        return [
-            AuditFinding(
-                Check.SPLIT_VIEW,
-                f"the witness saw {seen.size} leaves{when}, and here are only"
-                f" {copy.head.size}: ask again, and if that stays, others see more",
-            )
-        ]
+        return (
+            f"the witness saw {seen.size} leaves{when}, and here are only"
+            f" {copy.head.size}: ask again, and if that stays, others see more"
+        )
     if copy.roots[seen.size] != seen.root:
-        return [
-            AuditFinding(
-                Check.SPLIT_VIEW,
-                f"the witness saw other leaves{when}: the log shows different trees to"
-                " different people",
-            )
-        ]
-    return []
+        return (
+            f"the witness saw other leaves{when}: the log shows different trees to"
+            " different people"
+        )
+    return ""

@@ -1,7 +1,6 @@
 """`torres analyse`: the turning points of a replay, and what if."""
 
 import json
-from typing import Any
 
 import click
 from rich.console import Console
@@ -17,6 +16,7 @@ from engine.turning_points import (
 )
 from torres.cli.replay_files import read_valid
 from torres.cli.replays import open_pipe
+from torres.common.json_object import JsonObject
 
 MAX_GAMES = 10_000
 
@@ -73,7 +73,7 @@ def analyse(
 
 
 def _print_turns(
-    result: GameAnalysis, players: list[dict[str, Any]], *, as_json: bool
+    result: GameAnalysis, players: list[JsonObject], *, as_json: bool
 ) -> None:
     """Print the swing of each turn; an asterisk marks the turning points."""
     if as_json:

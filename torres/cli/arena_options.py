@@ -7,14 +7,21 @@ from dataclasses import asdict, dataclass, replace
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import click
 
 from torres.cli.bot_files import bot_digest, with_unique_names
 from torres.cli.completion import RULESET
+from torres.cli.game_pool import PoolSettings
 from torres.cli.local_rules import LocalRules, with_limits
-from torres.cli.play import LocalBot, PathArgument, find_bot, parse_switch
+from torres.cli.play import (
+    LocalBot,
+    PathArgument,
+    find_bot,
+    parse_switch,
+    switch_option,
+)
+from torres.common.json_object import JsonObject
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.sandbox import LEVELS, Level, open_sandbox, probe
 
@@ -35,7 +42,7 @@ class ArenaOptions:
     fresh: bool
     as_json: bool
 
-    def identity(self, bots: Sequence[LocalBot]) -> dict[str, Any]:
+    def identity(self, bots: Sequence[LocalBot]) -> JsonObject:
         """Return everything on which the results of a match depend."""
         return {
             "bots": [{"name": bot.name, "digest": bot_digest(bot)} for bot in bots],
@@ -45,6 +52,13 @@ class ArenaOptions:
             "sandbox": self.level,
             "seed": self.seed,
         }
+
+    def pool(
+        self, bots: Sequence[LocalBot], replays: Path | None, logs: Path | None = None
+    ) -> PoolSettings:
+        """Return the settings of a pool of these bots, which are built if necessary."""
+        built = built_bots(bots, self.level)
+        return PoolSettings(built, self.rules, self.level, replays, logs)
 
 
 def arena_options(
@@ -107,13 +121,7 @@ _OPTIONS = (
         type=RULESET,
         help="The edition of the game (yucata); `torres rulesets` lists them.",
     ),
-    click.option(
-        "--switch",
-        "switches",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Change one rule of the ruleset. Can be repeated.",
-    ),
+    switch_option,
     click.option(
         "--limits",
         metavar="NAME=VALUE,…",
@@ -173,7 +181,7 @@ def built_bots(bots: Sequence[LocalBot], level: Level) -> tuple[LocalBot, ...]:
         )
 
 
-def changed_bots(bots: Sequence[LocalBot], identity: dict[str, Any]) -> list[str]:
+def changed_bots(bots: Sequence[LocalBot], identity: JsonObject) -> list[str]:
     """Return the names of the bots whose files changed since the match began."""
     return [
         bot.name

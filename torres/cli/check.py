@@ -10,7 +10,6 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -22,7 +21,9 @@ from torres.checking.forms import TABLE_SIZES, GameForm, covering_forms, every_f
 from torres.checking.games import CheckedGame, GameSettings
 from torres.checking.judgement import has_faults, judge, nondeterminism
 from torres.checking.staging import snapshot, stage, written_files
-from torres.cli.completion import BOT, HOUSE, HOUSE_BOTS, RULESET, house_bots
+from torres.cli.completion import BOT, HOUSE, RULESET, house_bot
+from torres.cli.replay_files import printable
+from torres.common.json_object import JsonObject
 from torres.runner.compiler import BuildFailed, home_cache, prepared
 from torres.runner.languages import BY_NAME, EntryNotFound, missing
 from torres.runner.protocol import Limits
@@ -51,7 +52,7 @@ class CheckResult:
     def passed(self) -> bool:
         return not has_faults(self.findings)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> JsonObject:
         """Return the result as `--json` prints it."""
         return {
             "bot": self.bot,
@@ -63,7 +64,7 @@ class CheckResult:
         }
 
 
-def _game_document(game: CheckedGame) -> dict[str, Any]:
+def _game_document(game: CheckedGame) -> JsonObject:
     memory = max(game.seen.memory, default=None)
     return {
         "ruleset": game.form.ruleset,
@@ -189,14 +190,7 @@ def _forms(
 
 
 def _path_of(bot: str) -> Path:
-    if not bot.startswith(HOUSE):
-        return Path(bot)
-    name = bot.removeprefix(HOUSE)
-    if name not in house_bots():
-        raise click.BadParameter(
-            f"there is no house bot {name!r}; use one of {', '.join(house_bots())}"
-        )
-    return HOUSE_BOTS / name
+    return house_bot(bot.removeprefix(HOUSE)) if bot.startswith(HOUSE) else Path(bot)
 
 
 class Checker:
@@ -309,7 +303,7 @@ def print_findings(result: CheckResult) -> None:
         click.echo(f"  {finding.cause}")
         click.echo(f"  {finding.cure}")
         for line in finding.evidence.splitlines():
-            click.echo(f"    {_printable(line)}")
+            click.echo(f"    {printable(line)}")
     faults = sum(finding.severity == "fault" for finding in result.findings)
     warnings = len(result.findings) - faults
     click.echo(
@@ -321,8 +315,3 @@ def print_findings(result: CheckResult) -> None:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _printable(text: str) -> str:
-    """Escape control characters: the evidence quotes the output of a program."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)

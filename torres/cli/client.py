@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 import click
 
+from torres.common.json_object import JsonObject
 from torres.common.lazy_import import lazy_import
 from torres.common.pause import pause
 
@@ -158,20 +159,20 @@ class LadderClient:
 
     # --- what the API offers
 
-    def me(self) -> dict[str, Any]:
+    def me(self) -> JsonObject:
         """Return the user of the token: {"name"}."""
         return self._get("me/")
 
-    def bot(self, slug: str) -> dict[str, Any]:
+    def bot(self, slug: str) -> JsonObject:
         return self._get(f"bots/{slug}/")
 
-    def bots(self, owner: str) -> Iterator[dict[str, Any]]:
+    def bots(self, owner: str) -> Iterator[JsonObject]:
         return self._pages("bots/", owner=owner)
 
-    def create_bot(self, name: str) -> dict[str, Any]:
+    def create_bot(self, name: str) -> JsonObject:
         return self._object("POST", "bots/", json={"name": name})
 
-    def upload(self, slug: str, filename: str, content: bytes) -> dict[str, Any]:
+    def upload(self, slug: str, filename: str, content: bytes) -> JsonObject:
         """Upload to a bot; return the submission."""
         files = {"archive": (filename, content)}
         timeout = httpx.Timeout(UPLOAD_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
@@ -179,23 +180,23 @@ class LadderClient:
             "POST", f"bots/{slug}/submissions/", files=files, timeout=timeout
         )
 
-    def submissions(self, slug: str) -> Iterator[dict[str, Any]]:
+    def submissions(self, slug: str) -> Iterator[JsonObject]:
         """Return the submissions of a bot, the newest first."""
         return self._pages(f"bots/{slug}/submissions/")
 
-    def submission(self, number: int) -> dict[str, Any]:
+    def submission(self, number: int) -> JsonObject:
         return self._get(f"submissions/{number}/")
 
-    def ladders(self) -> Iterator[dict[str, Any]]:
+    def ladders(self) -> Iterator[JsonObject]:
         return self._pages("ladders/")
 
-    def ladder(self, slug: str) -> dict[str, Any]:
+    def ladder(self, slug: str) -> JsonObject:
         return self._get(f"ladders/{slug}/")
 
-    def leaderboard(self, slug: str, **filters: object) -> dict[str, Any]:
+    def leaderboard(self, slug: str, **filters: object) -> JsonObject:
         return self._get(f"ladders/{slug}/leaderboard/", **filters)
 
-    def leaderboard_rows(self, slug: str) -> Iterator[dict[str, Any]]:
+    def leaderboard_rows(self, slug: str) -> Iterator[JsonObject]:
         """Return all rows of a leaderboard."""
         return self._pages(f"ladders/{slug}/leaderboard/")
 
@@ -209,7 +210,7 @@ class LadderClient:
         answer = self._request("POST", url, content=checkpoint.encode())
         return "" if answer.is_success else _detail(answer)
 
-    def record(self, ladder: str, bot: str) -> dict[str, Any] | None:
+    def record(self, ladder: str, bot: str) -> JsonObject | None:
         """Return the numbers of a bot on a ladder; None if it has not joined it."""
         try:
             return self._get(f"ladders/{ladder}/bots/{bot}/record/")
@@ -218,55 +219,53 @@ class LadderClient:
                 return None
             raise
 
-    def places(self, bot: str) -> list[dict[str, Any]]:
+    def places(self, bot: str) -> list[JsonObject]:
         """Return the ladders on which a bot plays or played."""
         rows = self._json(self._send("GET", f"bots/{bot}/ladders/"))
-        return cast(list[dict[str, Any]], rows)
+        return cast(list[JsonObject], rows)
 
-    def join(self, ladder: str, bot: str) -> dict[str, Any]:
+    def join(self, ladder: str, bot: str) -> JsonObject:
         """Let an own bot join a ladder; return its place there."""
         return self._object("POST", _place(ladder, bot, "join"))
 
-    def leave(self, ladder: str, bot: str) -> dict[str, Any]:
+    def leave(self, ladder: str, bot: str) -> JsonObject:
         """Take an own bot off a ladder; return its place there."""
         return self._object("POST", _place(ladder, bot, "leave"))
 
-    def latest_games(self, bot: str, count: int) -> list[dict[str, Any]]:
+    def latest_games(self, bot: str, count: int) -> list[JsonObject]:
         """Return a bot's latest finished games, at most `count` (up to 200)."""
         page = self._get("games/", bot=bot, status="finished", limit=count)
-        rows: list[dict[str, Any]] = page["results"]
+        rows: list[JsonObject] = page["results"]
         return rows
 
-    def games(self, **filters: object) -> Iterator[dict[str, Any]]:
+    def games(self, **filters: object) -> Iterator[JsonObject]:
         """Return the games, the newest first."""
         return self._pages("games/", **filters)
 
-    def game(self, number: int) -> dict[str, Any]:
+    def game(self, number: int) -> JsonObject:
         return self._get(f"games/{number}/")
 
-    def match(self, number: int) -> dict[str, Any]:
+    def match(self, number: int) -> JsonObject:
         return self._get(f"matches/{number}/")
 
-    def replay(self, number: int) -> dict[str, Any]:
+    def replay(self, number: int) -> JsonObject:
         return self._get(f"games/{number}/replay/")
 
-    def exported_games(self, **filters: object) -> Iterator[dict[str, Any]]:
+    def exported_games(self, **filters: object) -> Iterator[JsonObject]:
         """Return {"cursor", "game"} for all finished games, the newest first.
 
         To go on later, send the `cursor` of the last one as a filter.
         """
         return self._exported("exports/games/", filters)
 
-    def exported_replays(self, **filters: object) -> Iterator[dict[str, Any]]:
+    def exported_replays(self, **filters: object) -> Iterator[JsonObject]:
         """Return {"cursor", "id", "replay"} for all public replays.
 
         To go on later, send the `cursor` of the last one as a filter.
         """
         return self._exported("exports/replays/", filters)
 
-    def _exported(
-        self, path: str, filters: dict[str, object]
-    ) -> Iterator[dict[str, Any]]:
+    def _exported(self, path: str, filters: dict[str, object]) -> Iterator[JsonObject]:
         """Yield the rows of an export, with few requests.
 
         A connection that breaks is opened again after the last line.
@@ -290,7 +289,7 @@ class LadderClient:
                     raise self._no_answer(error) from None
                 pause(failures)
 
-    def _lines(self, path: str, params: dict[str, object]) -> Iterator[dict[str, Any]]:
+    def _lines(self, path: str, params: dict[str, object]) -> Iterator[JsonObject]:
         """Yield the lines of one part of an export.
 
         Raises httpx.RequestError if the part is cut off.
@@ -309,23 +308,23 @@ class LadderClient:
             waits += 1
             pause(wait_s)
 
-    def moves(self, number: int) -> dict[str, Any]:
+    def moves(self, number: int) -> JsonObject:
         return self._get(f"games/{number}/moves/")
 
-    def logs(self, number: int) -> list[dict[str, Any]]:
+    def logs(self, number: int) -> list[JsonObject]:
         """Return what the seats of your own bots left behind in a game."""
         rows = self._json(self._send("GET", f"games/{number}/logs/"))
-        return cast(list[dict[str, Any]], rows)
+        return cast(list[JsonObject], rows)
 
     # --- requests
 
-    def _get(self, path: str, **filters: object) -> dict[str, Any]:
+    def _get(self, path: str, **filters: object) -> JsonObject:
         return self._object("GET", path, params=filters)
 
-    def _object(self, method: str, path: str, **body: object) -> dict[str, Any]:
-        return cast(dict[str, Any], self._json(self._send(method, path, **body)))
+    def _object(self, method: str, path: str, **body: object) -> JsonObject:
+        return cast(JsonObject, self._json(self._send(method, path, **body)))
 
-    def _pages(self, path: str, **filters: object) -> Iterator[dict[str, Any]]:
+    def _pages(self, path: str, **filters: object) -> Iterator[JsonObject]:
         page = self._get(path, **{"limit": 200, **filters})
         while True:
             yield from page["results"]
@@ -401,7 +400,7 @@ def _place(ladder: str, bot: str, action: str) -> str:
     return f"ladders/{quote(ladder, '')}/bots/{quote(bot, '')}/{action}/"
 
 
-def _whole_part(answer: httpx.Response) -> Iterator[dict[str, Any]]:
+def _whole_part(answer: httpx.Response) -> Iterator[JsonObject]:
     """Yield the lines up to the last one. Raises httpx.ReadError if it is missing."""
     for line in answer.iter_lines():
         try:

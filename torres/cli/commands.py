@@ -14,125 +14,87 @@ from click.shell_completion import CompletionItem
 
 @dataclass(frozen=True, slots=True)
 class CommandHome:
-    """The module of a command, its name there, and its line in `torres --help`."""
+    """A command: its name, also in its module, and its line in `torres --help`."""
 
+    name: str
     module: str
-    attribute: str
     summary: str
 
     def load(self) -> click.Command:
         """Import the command."""
-        command: click.Command = getattr(import_module(self.module), self.attribute)
+        command: click.Command = getattr(
+            import_module(f"torres.{self.module}"), self.name
+        )
         return command
 
 
 COMMANDS = {
-    "new": CommandHome("torres.cli.new", "new", "Write a first bot in a language."),
-    "check": CommandHome(
-        "torres.cli.check",
-        "check",
-        "Look for mistakes of a bot that would lose games on a ladder.",
-    ),
-    "play": CommandHome(
-        "torres.cli.play", "play", "Play games between bots on this machine."
-    ),
-    "match": CommandHome(
-        "torres.cli.match",
-        "match",
-        "Play many games on all processors, and print a table.",
-    ),
-    "compare": CommandHome(
-        "torres.cli.compare",
-        "compare",
-        "Find out whether a new version of a bot is better than the old one.",
-    ),
-    "ladder": CommandHome(
-        "torres.cli.ladder",
-        "ladder",
-        "Play a rated ladder between the bots in a folder.",
-    ),
-    "tournament": CommandHome(
-        "torres.cli.tournament",
-        "tournament",
-        "Play the tournament that a file describes, or resume it.",
-    ),
-    "selfplay": CommandHome(
-        "torres.learning.selfplay",
-        "selfplay",
-        "Write games of bots as data for programs that learn.",
-    ),
-    "verify": CommandHome(
-        "torres.cli.replays",
-        "verify",
-        "Play each replay again and check that it is valid.",
-    ),
-    "audit": CommandHome(
-        "torres.cli.audit",
-        "audit",
-        "Check everything that a service shows against its public log.",
-    ),
-    "witness": CommandHome(
-        "torres.cli.audit",
-        "witness",
-        "Keep and cosign the checkpoints of a service's public log.",
-    ),
-    "show": CommandHome(
-        "torres.cli.replays", "show", "Show the boards of a replay, step by step."
-    ),
-    "view": CommandHome(
-        "torres.cli.view", "view", "Open a replay in the viewer of the web pages."
-    ),
-    "render": CommandHome(
-        "torres.cli.render", "render", "Draw a replay as .svg, .png or animated .gif."
-    ),
-    "analyse": CommandHome(
-        "torres.cli.analyse",
-        "analyse",
-        "Find the turns that decided a game, and what else was possible.",
-    ),
-    "trace": CommandHome(
-        "torres.cli.replays", "trace", "Print each action of a replay as JSON."
-    ),
-    "rulesets": CommandHome(
-        "torres.cli.rulesets", "rulesets", "List the rulesets with their switches."
-    ),
-    "login": CommandHome(
-        "torres.cli.remote", "login", "Store the address of a ladder and your token."
-    ),
-    "logout": CommandHome(
-        "torres.cli.remote", "logout", "Forget the token for a ladder."
-    ),
-    "submit": CommandHome(
-        "torres.cli.submit",
-        "submit",
-        "Upload a bot and follow it to its first rated game.",
-    ),
-    "status": CommandHome(
-        "torres.cli.remote", "status", "Print the ratings and faults of your bots."
-    ),
-    "join": CommandHome("torres.cli.join", "join", "Let your bot join a ladder."),
-    "leave": CommandHome("torres.cli.join", "leave", "Take your bot off a ladder."),
-    "leaderboard": CommandHome(
-        "torres.cli.remote", "leaderboard", "Print the leaderboard of a ladder."
-    ),
-    "logs": CommandHome(
-        "torres.cli.remote", "logs", "Print what your bots wrote in a game."
-    ),
-    "replays": CommandHome(
-        "torres.cli.remote", "replays", "Download replays from a ladder."
-    ),
-    "watch": CommandHome("torres.cli.remote", "watch", "Follow a running game."),
-    "reproduce": CommandHome(
-        "torres.cli.reproduce",
-        "reproduce",
-        "Play a game of the ladder again with your bot, up to the first difference.",
-    ),
-    "ask": CommandHome(
-        "torres.cli.reproduce", "ask", "Put one position of a game to a bot."
-    ),
-    "doctor": CommandHome(
-        "torres.cli.doctor", "doctor", "Test which sandbox this machine reaches."
-    ),
+    row[0]: CommandHome(*row)
+    for row in (
+        ("new", "cli.new", "Write a first bot in a language."),
+        (
+            "check",
+            "cli.check",
+            "Look for mistakes of a bot that would lose games on a ladder.",
+        ),
+        ("play", "cli.play", "Play games between bots on this machine."),
+        ("match", "cli.match", "Play many games on all processors, and print a table."),
+        (
+            "compare",
+            "cli.compare",
+            "Find out whether a new version of a bot is better than the old one.",
+        ),
+        ("ladder", "cli.ladder", "Play a rated ladder between the bots in a folder."),
+        (
+            "tournament",
+            "cli.tournament",
+            "Play the tournament that a file describes, or resume it.",
+        ),
+        (
+            "selfplay",
+            "learning.selfplay",
+            "Write games of bots as data for programs that learn.",
+        ),
+        ("verify", "cli.replays", "Play each replay again and check that it is valid."),
+        (
+            "audit",
+            "cli.audit",
+            "Check everything that a service shows against its public log.",
+        ),
+        (
+            "witness",
+            "cli.audit",
+            "Keep and cosign the checkpoints of a service's public log.",
+        ),
+        ("show", "cli.replays", "Show the boards of a replay, step by step."),
+        ("view", "cli.view", "Open a replay in the viewer of the web pages."),
+        ("render", "cli.render", "Draw a replay as .svg, .png or animated .gif."),
+        (
+            "analyse",
+            "cli.analyse",
+            "Find the turns that decided a game, and what else was possible.",
+        ),
+        ("trace", "cli.replays", "Print each action of a replay as JSON."),
+        ("rulesets", "cli.rulesets", "List the rulesets with their switches."),
+        ("login", "cli.remote", "Store the address of a ladder and your token."),
+        ("logout", "cli.remote", "Forget the token for a ladder."),
+        ("submit", "cli.submit", "Upload a bot and follow it to its first rated game."),
+        ("status", "cli.remote", "Print the ratings and faults of your bots."),
+        ("join", "cli.join", "Let your bot join a ladder."),
+        ("leave", "cli.join", "Take your bot off a ladder."),
+        ("leaderboard", "cli.remote", "Print the leaderboard of a ladder."),
+        ("logs", "cli.remote", "Print what your bots wrote in a game."),
+        ("replays", "cli.remote", "Download replays from a ladder."),
+        ("watch", "cli.remote", "Follow a running game."),
+        (
+            "reproduce",
+            "cli.reproduce",
+            "Play a game of the ladder again with your bot,"  # noqa: ISC004
+            " up to the first difference.",
+        ),
+        ("ask", "cli.reproduce", "Put one position of a game to a bot."),
+        ("doctor", "cli.doctor", "Test which sandbox this machine reaches."),
+    )
 }
 """The subcommands in the order of `torres --help`."""
 

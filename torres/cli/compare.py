@@ -11,7 +11,7 @@ import click
 from rich.progress import Progress, TaskID
 
 from engine.rulesets import MAX_SEATS, MIN_SEATS, resolve
-from torres.cli.arena_options import ArenaOptions, arena_options, built_bots
+from torres.cli.arena_options import ArenaOptions, arena_options
 from torres.cli.bot_files import with_unique_names
 from torres.cli.compare_report import plan_text, print_report
 from torres.cli.completion import BOT
@@ -233,14 +233,7 @@ def compare(  # noqa: PLR0913 - one parameter for each option
     folder = ResultsFolder(
         options.state or default_folder("comparisons", identity), identity
     )
-    settings = PoolSettings(
-        built_bots(bots, options.level),
-        options.rules.ruleset,
-        options.rules.switches,
-        options.rules.limits,
-        options.level,
-        folder.replays,
-    )
+    settings = options.pool(bots, folder.replays)
     comparison = LocalComparison(
         BlockPlan(seats, len(field), options.seed), test, folder
     )

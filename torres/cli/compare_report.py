@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -21,6 +20,7 @@ from torres.cli.match_report import (
     print_forfeits,
 )
 from torres.cli.results_folder import ResultsFolder
+from torres.common.json_object import JsonObject
 from torres.rating.blocks import GAMES
 from torres.rating.sprt import SequentialTest
 from torres.rating.version_report import (
@@ -149,7 +149,7 @@ def _document(
     scored: Mapping[int, float],
     hurting: Sequence[int],
     folder: ResultsFolder,
-) -> dict[str, Any]:
+) -> JsonObject:
     document = version_figures(test)
     document["scores"] = [scored[block] for block in sorted(scored)]
     document["hurt_by"] = [

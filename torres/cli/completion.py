@@ -19,6 +19,16 @@ def house_bots() -> list[str]:
     return sorted(folder.name for folder in HOUSE_BOTS.iterdir() if folder.is_dir())
 
 
+def house_bot(name: str) -> Path:
+    """Return the folder of a bot of this name. Raises BadParameter."""
+    names = house_bots()
+    if name not in names:
+        raise click.BadParameter(
+            f"there is no house bot {name!r}; use one of {', '.join(names)}"
+        )
+    return HOUSE_BOTS / name
+
+
 class BotType(click.ParamType[str]):
     """A bot on the command line: a file, a folder, or house:NAME."""
 

@@ -23,8 +23,8 @@ import msgspec
 
 from engine.referee import ServiceFault
 from engine.rulesets import resolve
+from torres.cli.local_rules import LocalRules
 from torres.cli.play import GameFiles, GameRunner, LocalBot, PlayedGame
-from torres.runner.protocol import Limits
 from torres.runner.sandbox import Level, open_sandbox
 
 MAX_DEATHS = 3
@@ -37,9 +37,7 @@ class PoolSettings:
     """The settings that all games of a pool share. ``bots`` are ready to run."""
 
     bots: tuple[LocalBot, ...]
-    ruleset: str
-    switches: dict[str, Any]
-    limits: Limits
+    rules: LocalRules
     level: Level
     replays: Path | None = None
     logs: Path | None = None
@@ -236,8 +234,8 @@ def _work(connection: Connection, settings: PoolSettings) -> None:
                 job, bots = connection.recv()
             except EOFError:
                 return
-            rules = resolve(settings.ruleset, len(bots), settings.switches)
-            runner = GameRunner(rules, sandbox, files, settings.limits)
+            rules = resolve(settings.rules.ruleset, len(bots), settings.rules.switches)
+            runner = GameRunner(rules, sandbox, files, settings.rules.limits)
             try:
                 result = _result(job, runner.play(job.number, job.seed, bots))
             except ServiceFault as fault:

@@ -1,12 +1,12 @@
 """Commands that let a bot join a ladder of a service, or leave it."""
 
 from collections.abc import Callable
-from typing import Any
 
 import click
 
 from torres.cli.client import LadderClient, find_login
 from torres.cli.remote import ladder_option
+from torres.common.json_object import JsonObject
 
 
 @click.command()
@@ -42,7 +42,7 @@ def leave(*, ladder: str, bot: str, address: str | None) -> None:
 
 
 def _change(
-    address: str | None, act: Callable[[LadderClient], dict[str, Any]], bot: str
+    address: str | None, act: Callable[[LadderClient], JsonObject], bot: str
 ) -> None:
     with LadderClient(find_login(address)) as client:
         place = act(client)

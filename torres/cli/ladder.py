@@ -14,7 +14,7 @@ from rich.text import Text
 
 from torres.cli.arena_options import ArenaOptions, arena_options
 from torres.cli.completion import BOT
-from torres.cli.game_pool import GamePool, PoolSettings
+from torres.cli.game_pool import GamePool
 from torres.cli.local_ladder import LocalLadder
 from torres.cli.play import PathArgument, find_bot
 from torres.common.lazy_import import lazy_import
@@ -121,14 +121,7 @@ def _run(
     pages: "ladder_pages.LadderPages | None",
 ) -> bool:
     """Play until the ladder has its games. Return True if the user ended it before."""
-    settings = PoolSettings(
-        (),
-        options.rules.ruleset,
-        options.rules.switches,
-        options.rules.limits,
-        options.level,
-        local.replays,
-    )
+    settings = options.pool((), local.replays)
     live = Live(_table(local), console=errors, transient=True, auto_refresh=False)
     shown = errors.is_terminal and not options.as_json
     try:

@@ -1,10 +1,10 @@
 """The rules and limits of games that are played here."""
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 import click
 
+from torres.common.json_object import JsonObject
 from torres.runner.protocol import Limits
 
 MAX_LIMIT = 2**31
@@ -15,7 +15,7 @@ class LocalRules:
     """A ruleset with its switches, and the limits of the bots."""
 
     ruleset: str = "yucata"
-    switches: dict[str, Any] = field(default_factory=dict)
+    switches: JsonObject = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     tables: dict[str, float] = field(default_factory=dict)
     """The share of matches by number of seats, if a ladder was read."""

@@ -23,31 +23,29 @@ from engine.rulesets import MAX_SEATS, MIN_SEATS, resolve
 from torres.cli.arena_options import (
     ArenaOptions,
     arena_options,
-    built_bots,
     changed_bots,
     find_bots,
 )
-from torres.cli.completion import BOT
 from torres.cli.game_pool import GamePool, LocalGame, LocalResult, PoolSettings
 from torres.cli.match_report import match_table, print_forfeits, summaries, summary_line
-from torres.cli.play import GameFiles, LocalBot, PathArgument
+from torres.cli.play import GameFiles, LocalBot, PathArgument, bots_argument
 from torres.cli.results_folder import ResultsFolder, default_folder
 
 DEAD_GAMES = 1
 INTERRUPTED = 130
 
-
-@click.command(name="match")
-@click.argument(
-    "bots", nargs=-1, required=True, type=BOT, metavar="BOT BOT [BOT [BOT]]"
-)
-@click.option(
+games_option = click.option(
     "--games",
     default=100,
     show_default=True,
     type=click.IntRange(1),
     help="The number of games.",
 )
+
+
+@click.command(name="match")
+@bots_argument
+@games_option
 @click.option(
     "--replays",
     type=PathArgument,
@@ -105,15 +103,7 @@ def match(
     folder = ResultsFolder(
         options.state or default_folder("matches", identity), identity
     )
-    settings = PoolSettings(
-        built_bots(entrants, options.level),
-        options.rules.ruleset,
-        options.rules.switches,
-        options.rules.limits,
-        options.level,
-        replays,
-        logs,
-    )
+    settings = options.pool(entrants, replays, logs)
     announce(options, folder.path)
     numbers = range(1, games + 1)
     jobs = [deal_game(number, len(bots), options.seed) for number in numbers]

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, mean, stdev
-from typing import Any
 
 import click
 from rich.table import Table
 from rich.text import Text
 
 from torres.cli.game_pool import LocalForfeit, LocalResult
+from torres.common.json_object import JsonObject
 from torres.rating.betting import confidence_sequence
 from torres.rating.blocks import beaten_share
 
@@ -54,7 +54,7 @@ class BotSummary:
     forfeits: Counter[str]
     details: tuple[str, ...]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> JsonObject:
         """Return the summary as `--json` prints it."""
         return {
             "bot": self.name,

@@ -19,7 +19,7 @@ from engine.game import TorresGame
 from engine.referee import GameRecord, ServiceFault, play as referee
 from engine.rulesets import MAX_SEATS, MIN_SEATS, Rules, resolve
 from engine.setup import derive
-from torres.cli.completion import BOT, HOUSE, HOUSE_BOTS, RULESET, house_bots
+from torres.cli.completion import BOT, HOUSE, RULESET, house_bot
 from torres.cli.report import LocalStanding, game_lines, json_line, standing_table
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.languages import locate
@@ -29,6 +29,26 @@ from torres.runner.sandbox import LEVELS, Level, Program, Sandbox, open_sandbox
 
 MAX_ATTEMPTS = 3  # for each game, if this machine fails
 PathArgument = click.Path(path_type=Path, dir_okay=True)
+
+# The arguments and options that several commands have.
+bots_argument = click.argument(
+    "bots", nargs=-1, required=True, type=BOT, metavar="BOT BOT [BOT [BOT]]"
+)
+sandbox_option = click.option(
+    "--sandbox",
+    "level",
+    default="none",
+    show_default=True,
+    type=click.Choice(LEVELS),
+    help="How to isolate the bots; `torres doctor` tests the levels.",
+)
+switch_option = click.option(
+    "--switch",
+    "switches",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Change one rule of the ruleset. Can be repeated.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +114,13 @@ def find_bot(argument: str) -> LocalBot:
     Raises BadParameter and EntryNotFound.
     """
     if argument.startswith(HOUSE):
-        return _house_bot(argument.removeprefix(HOUSE))
+        folder = house_bot(argument.removeprefix(HOUSE))
+        return LocalBot(folder.name, locate(folder))
     path = Path(argument)
     program = locate(path)
     if path.is_file():
         return LocalBot(path.resolve().stem, program, is_file=True)
     return LocalBot(path.resolve().name, program)
-
-
-def _house_bot(name: str) -> LocalBot:
-    names = house_bots()
-    if name not in names:
-        raise click.BadParameter(
-            f"there is no house bot {name!r}; use one of {', '.join(names)}"
-        )
-    return LocalBot(name, locate(HOUSE_BOTS / name))
 
 
 def parse_switch(text: str) -> tuple[str, object]:
@@ -195,9 +207,7 @@ class GameRunner:
 
 
 @click.command()
-@click.argument(
-    "bots", nargs=-1, required=True, type=BOT, metavar="BOT BOT [BOT [BOT]]"
-)
+@bots_argument
 @click.option(
     "--ruleset",
     default="yucata",
@@ -205,13 +215,7 @@ class GameRunner:
     show_default=True,
     help="The edition of the game; `torres rulesets` lists them.",
 )
-@click.option(
-    "--switch",
-    "switches",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Change one rule of the ruleset. Can be repeated.",
-)
+@switch_option
 @click.option(
     "--games",
     default=1,
@@ -235,14 +239,7 @@ class GameRunner:
     metavar="DIR",
     help="Write the replays to DIR as game-1.json, game-2.json, …",
 )
-@click.option(
-    "--sandbox",
-    "level",
-    default="none",
-    show_default=True,
-    type=click.Choice(LEVELS),
-    help="How to isolate the bots; `torres doctor` tests the levels.",
-)
+@sandbox_option
 @click.option(
     "--logs",
     type=PathArgument,

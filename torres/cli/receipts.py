@@ -3,7 +3,6 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -11,6 +10,7 @@ from torres.auditing import receipt_check
 from torres.cli.bot_files import bot_digest
 from torres.cli.play import find_bot
 from torres.cli.replay_files import printable, read_valid
+from torres.common.json_object import JsonObject
 from torres.tlog.notes import BadKey, VerifierKey
 from torres.tlog.receipts import MAX_RECEIPT_BYTES, BadReceipt, Receipt, parse_receipt
 
@@ -68,12 +68,12 @@ def _read(file: str) -> Receipt:
 
 def _problems(receipt: Receipt, path: str) -> list[str]:
     if Path(path).suffix == ".json":
-        replay: dict[str, Any] = read_valid(path)
+        replay: JsonObject = read_valid(path)
         return list(receipt_check.check_game(receipt, replay))
     return list(receipt_check.check_upload(receipt, bot_digest(find_bot(path))))
 
 
-def _text(document: dict[str, Any]) -> str:
+def _text(document: JsonObject) -> str:
     log = printable(document["log"])
     place = f"leaf {document['index']:,} of {document['size']:,} of {log}, signed"
     lines = [str(document["about"]), place]

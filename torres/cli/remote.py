@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -25,7 +24,9 @@ from torres.cli.client import (
     saved_logins,
 )
 from torres.cli.replay_files import printable
+from torres.common.json_object import JsonObject
 from torres.common.pause import pause
+from torres.common.whole_file import write_whole
 from torres.drawing.board_text import frames
 
 DEFAULT_LADDER = "main"
@@ -205,9 +206,9 @@ def status(*, slug: str | None, address: str | None, as_json: bool) -> None:
             click.echo(line)
 
 
-def _bot_status(client: LadderClient, bot: dict[str, Any]) -> dict[str, Any]:
+def _bot_status(client: LadderClient, bot: JsonObject) -> JsonObject:
     slug = bot["slug"]
-    record: dict[str, Any] = {}
+    record: JsonObject = {}
     status = bot["status"]
     places = client.places(slug)
     for place in places:
@@ -233,7 +234,7 @@ def _bot_status(client: LadderClient, bot: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def report_lines(submission: dict[str, Any]) -> Iterator[str]:
+def report_lines(submission: JsonObject) -> Iterator[str]:
     """Yield the lines that tell how the validation of an upload went."""
     report = submission["report"]
     status = f"#{submission['number']} is {submission['status']}."
@@ -272,7 +273,7 @@ def logs(*, number: int, submission: bool, address: str | None, as_json: bool) -
             click.echo(line)
 
 
-def _submission_lines(row: dict[str, Any], *, as_json: bool) -> Iterator[str]:
+def _submission_lines(row: JsonObject, *, as_json: bool) -> Iterator[str]:
     if "log" not in row:
         raise RemoteError("only the owner of a bot sees its log")
     if as_json:
@@ -281,13 +282,13 @@ def _submission_lines(row: dict[str, Any], *, as_json: bool) -> Iterator[str]:
         yield from log_lines(row)
 
 
-def log_lines(submission: dict[str, Any]) -> Iterator[str]:
+def log_lines(submission: JsonObject) -> Iterator[str]:
     """Yield the lines of the log of an own submission, safe for a terminal."""
     for line in submission["log"].splitlines():
         yield f"  | {printable(line)}"
 
 
-def _game_lines(rows: list[dict[str, Any]], *, as_json: bool) -> Iterator[str]:
+def _game_lines(rows: list[JsonObject], *, as_json: bool) -> Iterator[str]:
     if as_json:
         yield json.dumps(rows)
         return
@@ -385,11 +386,8 @@ def _download_together(
     return len(wanted)
 
 
-def _store(file: Path, replay: dict[str, Any]) -> None:
-    """Write a replay so that the file is whole or missing."""
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(replay) + "\n", encoding="utf-8")
-    part.replace(file)
+def _store(file: Path, replay: JsonObject) -> None:
+    write_whole(file, json.dumps(replay) + "\n")
 
 
 def _progress() -> Progress:

@@ -1,5 +1,7 @@
 """Reading the replay files that are named on the command line."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,17 +53,27 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def read_valid(path: str) -> dict[str, Any]:
-    """Return the document of a valid replay. Raises Unreadable and Invalid."""
+@contextmanager
+def faults_of(path: str) -> Iterator[None]:
+    """Turn NotJson and InvalidReplay into the line about one replay.
+
+    Raises Unreadable and Invalid.
+    """
     try:
-        document: Any = read(path)
-        verify_replay(document)
+        yield
     except NotJson as error:
         line = line_of(UNREADABLE, printable(path), printable(str(error)))
         raise Unreadable(line) from None
     except InvalidReplay as error:
         line = line_of(INVALID, printable(path), printable(str(error)))
         raise Invalid(line) from None
+
+
+def read_valid(path: str) -> dict[str, Any]:
+    """Return the document of a valid replay. Raises Unreadable and Invalid."""
+    with faults_of(path):
+        document: Any = read(path)
+        verify_replay(document)
     valid: dict[str, Any] = document
     return valid
 

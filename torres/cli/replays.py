@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -19,8 +19,7 @@ from torres.cli.replay_files import (
     INVALID,
     UNREADABLE,
     VALID,
-    Invalid,
-    Unreadable,
+    faults_of,
     line_of,
     printable,
     read,
@@ -124,14 +123,6 @@ def verify(
     sys.exit(exit_code)
 
 
-def _fail(path: str, error: Exception) -> NoReturn:
-    name = printable(path)
-    reason = printable(str(error))
-    if isinstance(error, NotJson):
-        raise Unreadable(f"{name}: {reason}") from None
-    raise Invalid(f"{name}: invalid: {reason}") from None
-
-
 @click.command()
 @click.argument("replay")
 def trace(replay: str) -> None:
@@ -145,11 +136,9 @@ def trace(replay: str) -> None:
       torres trace game.json
       torres trace game.json | head -1
     """
-    try:
+    with faults_of(replay):
         lines = trace_lines(read(replay))
         first = next(lines)
-    except (InvalidReplay, NotJson) as error:
-        _fail(replay, error)
     with open_pipe():
         for line in chain([first], lines):
             click.echo(json.dumps(line, separators=(",", ":")))
@@ -174,11 +163,8 @@ def show(replay: str, *, plain: bool, actions: bool) -> None:
       torres show game.json
       torres show game.json --plain --actions
     """
-    try:
-        document = read(replay)
-        pages = list(frames(document, every_action=actions))
-    except (InvalidReplay, NotJson) as error:
-        _fail(replay, error)
+    with faults_of(replay):
+        pages = list(frames(read(replay), every_action=actions))
     console = Console(
         color_system=None if plain else "auto",
         highlight=False,

@@ -4,12 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from engine.referee import GameRecord
+from torres.common.json_object import JsonObject
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class LocalStanding:
 def json_line(seed: str, record: GameRecord) -> str:
     """Return a game as one line of JSON (docs/contract.md, section 9)."""
     result = record.result
-    line: dict[str, Any] = {
+    line: JsonObject = {
         "seed": seed,
         "scores": result["scores"],
         "ranks": result["ranks"],

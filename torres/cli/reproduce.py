@@ -6,19 +6,16 @@ import tempfile
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
 
 from engine.game import TorresGame
 from engine.referee import Answer, PlayerFault
-from engine.replay import verify
-from engine.replay_format import InvalidReplay, NotJson
 from torres.cli import playback
 from torres.cli.bot_files import bot_digest
 from torres.cli.client import LadderClient, RemoteError, find_login
-from torres.cli.play import LocalBot, find_bot
+from torres.cli.play import LocalBot, find_bot, sandbox_option
 from torres.cli.playback import (
     Difference,
     RecordedAnswer,
@@ -26,24 +23,17 @@ from torres.cli.playback import (
     RepeatedGame,
 )
 from torres.cli.remote import json_option, ladder_option
-from torres.cli.replay_files import Invalid, Unreadable, printable, read
+from torres.cli.replay_files import printable, read_valid
+from torres.common.json_object import JsonObject
 from torres.drawing.board_text import draw_board
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.process import BotProcess
 from torres.runner.protocol import Limits
-from torres.runner.sandbox import LEVELS, Level, open_sandbox
+from torres.runner.sandbox import Level, open_sandbox
 
 DIFFERENT = 1  # the exit code
 _STDERR_LINES = 200
 
-sandbox_option = click.option(
-    "--sandbox",
-    "level",
-    default="none",
-    show_default=True,
-    type=click.Choice(LEVELS),
-    help="How to isolate the bot; `torres doctor` tests the levels.",
-)
 seat_option = click.option(
     "--seat", type=click.IntRange(0, 3), help="The seat of your bot in the game."
 )
@@ -91,10 +81,10 @@ def reproduce(
     sys.exit(DIFFERENT if comparison.difference else 0)
 
 
-def _game(argument: str, address: str | None) -> tuple[dict[str, Any], Limits]:
+def _game(argument: str, address: str | None) -> tuple[JsonObject, Limits]:
     """Return a replay, and the limits of its game: those of the ladder if known."""
     if not argument.isdigit():
-        return load_replay(argument), Limits()
+        return read_valid(argument), Limits()
     with LadderClient(find_login(address)) as client:
         game = client.game(int(argument))
         match = client.match(game["match"])
@@ -102,20 +92,7 @@ def _game(argument: str, address: str | None) -> tuple[dict[str, Any], Limits]:
     return replay, replace(Limits(), **match["limits"])
 
 
-def load_replay(path: str) -> dict[str, Any]:
-    """Return the replay of a file. Raises Invalid and Unreadable."""
-    try:
-        document = read(path)
-        verify(document)
-    except NotJson as error:
-        raise Unreadable(f"{printable(path)}: {printable(str(error))}") from None
-    except InvalidReplay as error:
-        raise Invalid(f"{printable(path)}: invalid: {printable(str(error))}") from None
-    assert isinstance(document, dict)  # a valid replay
-    return document
-
-
-def _seat(replay: dict[str, Any], bot: LocalBot, seat: int | None) -> int:
+def _seat(replay: JsonObject, bot: LocalBot, seat: int | None) -> int:
     """Return the seat of the bot: the given one, or that in which its files played."""
     players = replay["players"]
     if seat is not None:
@@ -145,9 +122,7 @@ def _seat(replay: dict[str, Any], bot: LocalBot, seat: int | None) -> int:
     return seats[0]
 
 
-def _print_comparison(
-    replay: dict[str, Any], seat: int, comparison: RepeatedGame
-) -> None:
+def _print_comparison(replay: JsonObject, seat: int, comparison: RepeatedGame) -> None:
     name = printable(str(replay["players"][seat].get("name")))
     same = (
         f"{comparison.decisions} decisions of seat {seat} ({name}) are the same;"
@@ -203,8 +178,8 @@ def _given(difference: Difference) -> str:
     return f"{', '.join(map(printable, given))}{time}"
 
 
-def _comparison_json(seat: int, comparison: RepeatedGame) -> dict[str, Any]:
-    row: dict[str, Any] = {
+def _comparison_json(seat: int, comparison: RepeatedGame) -> JsonObject:
+    row: JsonObject = {
         "seat": seat,
         "decisions": comparison.decisions,
         "ms": round(comparison.given_ms, 1),
@@ -275,7 +250,7 @@ def ask(
         _print_answer(document, game, answer)
 
 
-def _print_answer(document: dict[str, Any], game: TorresGame, answer: Answer) -> None:
+def _print_answer(document: JsonObject, game: TorresGame, answer: Answer) -> None:
     state = game.state()
     click.echo(
         f"ply {game.ply}: seat {game.seat} decides ({game.decision}), phase"
@@ -290,7 +265,7 @@ def _print_answer(document: dict[str, Any], game: TorresGame, answer: Answer) ->
         click.echo(f"  note:     {printable(answer.note)}")
 
 
-def recorded_at(document: dict[str, Any], ply: int) -> list[str]:
+def recorded_at(document: JsonObject, ply: int) -> list[str]:
     """Return the rest of the recorded answer that contains a ply."""
     first = 0
     for entry in document["moves"]:

@@ -14,12 +14,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
 import msgspec
 
 from torres.cli.game_pool import LocalResult
+from torres.common.json_object import JsonObject
 from torres.common.locks import locked
 
 RESULTS_FILE = "results.ndjson"
@@ -33,7 +33,7 @@ def state_home() -> Path:
     return (Path(base) if base else Path.home() / ".local/state") / "torres-ladder"
 
 
-def default_folder(kind: str, identity: dict[str, Any]) -> Path:
+def default_folder(kind: str, identity: JsonObject) -> Path:
     """Return the folder of a match in the user's state folder."""
     names = "-".join(bot["name"] for bot in identity["bots"])
     readable = re.sub(r"[^A-Za-z0-9_.-]+", "-", names)[:MAX_NAME_CHARS]
@@ -45,7 +45,7 @@ def default_folder(kind: str, identity: dict[str, Any]) -> Path:
 class ResultsFolder:
     """The results of one match, by the number of the game."""
 
-    def __init__(self, path: Path, identity: dict[str, Any]) -> None:
+    def __init__(self, path: Path, identity: JsonObject) -> None:
         self.path = path
         self.identity = identity
         self.results: dict[int, LocalResult] = {}

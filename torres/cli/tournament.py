@@ -17,12 +17,11 @@ from rich.table import Table
 from rich.text import Text
 
 from torres.cli import tournament_folder
+from torres.cli.arena_options import MAX_JOBS
+from torres.cli.play import PathArgument, sandbox_option
 from torres.cli.tournament_folder import TournamentFolder
 from torres.formats.tiebreaks import format_points
-from torres.runner.sandbox import LEVELS, Level, Sandbox, open_sandbox
-
-MAX_JOBS = 64
-PathArgument = click.Path(path_type=Path, dir_okay=True)
+from torres.runner.sandbox import Level, Sandbox, open_sandbox
 
 
 @click.command()
@@ -33,14 +32,7 @@ PathArgument = click.Path(path_type=Path, dir_okay=True)
     metavar="DIR",
     help="The folder for the replays. By default FILE without its suffix.",
 )
-@click.option(
-    "--sandbox",
-    "level",
-    default="none",
-    show_default=True,
-    type=click.Choice(LEVELS),
-    help="How to isolate the bots; `torres doctor` tests the levels.",
-)
+@sandbox_option
 @click.option(
     "--jobs",
     default=1,

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -23,6 +22,7 @@ from torres.cli.bot_files import bot_digest, with_unique_names
 from torres.cli.play import GameFiles, GameRunner, LocalBot, find_bot
 from torres.common.documents import DocumentReader
 from torres.common.errors import LadderError
+from torres.common.json_object import JsonObject
 from torres.common.quoting import quoted
 from torres.common.whole_file import write_whole
 from torres.formats.config import BadConfig, Config, max_entrants, read_config
@@ -62,11 +62,11 @@ class LocalTournament:
     config: Config
     bots: tuple[LocalBot, ...]
     ruleset: str
-    switches: dict[str, Any]
+    switches: JsonObject
     limits: Limits
     seed: str | None
 
-    def identity(self, seed: str) -> dict[str, Any]:
+    def identity(self, seed: str) -> JsonObject:
         """Return everything that must stay the same when the tournament resumes."""
         return {
             "seed": seed,
@@ -106,7 +106,7 @@ def load(file: Path) -> LocalTournament:
     return LocalTournament(name, config, bots, ruleset, switches, limits, seed or None)
 
 
-def _refuse_service_keys(document: dict[str, Any]) -> None:
+def _refuse_service_keys(document: JsonObject) -> None:
     for key in SERVICE_KEYS:
         if key in document:
             raise BadConfig(
@@ -115,7 +115,7 @@ def _refuse_service_keys(document: dict[str, Any]) -> None:
             )
 
 
-def _name(document: dict[str, Any], default: str) -> str:
+def _name(document: JsonObject, default: str) -> str:
     reader = DocumentReader(document, is_new=False)
     reader.read_name()
     if reader.mistakes:
@@ -123,21 +123,21 @@ def _name(document: dict[str, Any], default: str) -> str:
     return str(reader.fields.get("name", default))
 
 
-def _text(document: dict[str, Any], name: str, default: str) -> str:
+def _text(document: JsonObject, name: str, default: str) -> str:
     value = document.get(name, default)
     if not isinstance(value, str | int):
         raise BadConfig(f"{name}: {value!r}; it must be a text")
     return str(value)
 
 
-def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
+def _table(document: JsonObject, name: str) -> JsonObject:
     value = document.get(name, {})
     if not isinstance(value, dict):
         raise BadConfig(f"{name}: {value!r}; it must be a table: [{name}]")
     return value
 
 
-def _bots(document: dict[str, Any], home: Path, most: int) -> tuple[LocalBot, ...]:
+def _bots(document: JsonObject, home: Path, most: int) -> tuple[LocalBot, ...]:
     """Return the entrants in the order of their seeds.
 
     First those that ``entrants`` lists, in that order. Then the other files and folders
@@ -318,7 +318,7 @@ class TournamentFolder:
         points = self.tournament.config.points
         return match_result(len(fixture.entrants), games, points)
 
-    def read_game(self, job: GameJob) -> dict[str, Any] | None:
+    def read_game(self, job: GameJob) -> JsonObject | None:
         """Return the replay of a game; None if the game is not played yet.
 
         A dead game has an object with the key `dead` in place of a replay.
@@ -337,7 +337,7 @@ class TournamentFolder:
 
 
 def _game_result(
-    fixture: FixtureRecord, job: GameJob, replay: dict[str, Any]
+    fixture: FixtureRecord, job: GameJob, replay: JsonObject
 ) -> GameResult:
     """Return a replay's result in the order of the fixture's entrants."""
     seats = [job.seats.index(key) for key in fixture.entrants]
@@ -350,7 +350,7 @@ def _game_result(
     )
 
 
-def _write(path: Path, document: dict[str, Any]) -> None:
+def _write(path: Path, document: JsonObject) -> None:
     write_whole(path, json.dumps(document) + "\n")
 
 

@@ -5,8 +5,8 @@ file, because a picture on another page cannot use our style sheet.
 """
 
 from html import escape
-from typing import Any
 
+from torres.common.json_object import JsonObject
 from torres.drawing.board_scene import (
     BOTTOM,
     WIDTH,
@@ -19,7 +19,7 @@ from torres.drawing.board_scene import (
 )
 
 
-def board_svg(frame: dict[str, Any], names: list[str]) -> str:
+def board_svg(frame: JsonObject, names: list[str]) -> str:
     """Return the picture of a frame, as `frames.py` makes them.
 
     `names` are those of the players; the title of the picture has them with the scores.
@@ -32,7 +32,7 @@ def board_svg(frame: dict[str, Any], names: list[str]) -> str:
     return "".join([head, *map(_element, shapes(frame)), "</svg>"])
 
 
-def _title(frame: dict[str, Any], names: list[str]) -> str:
+def _title(frame: JsonObject, names: list[str]) -> str:
     scores = zip(names, frame["scores"], strict=True)
     return ", ".join(f"{name} {score}" for name, score in scores)
 

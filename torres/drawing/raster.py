@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
+from torres.common.json_object import JsonObject
 from torres.drawing.board_scene import (
     BOTTOM,
     SEAT_COLOURS,
@@ -40,7 +40,7 @@ class Film:
     """
 
     names: list[str]
-    frames: list[dict[str, Any]]
+    frames: list[JsonObject]
     width: int
 
     def picture(self, index: int) -> Pixels:

@@ -14,13 +14,14 @@ from typing import Any
 import click
 
 from engine.rulesets import MAX_SEATS, MIN_SEATS, resolve
-from torres.cli.arena_options import ArenaOptions, arena_options, built_bots, find_bots
+from torres.cli.arena_options import ArenaOptions, arena_options, find_bots
 from torres.cli.completion import BOT
-from torres.cli.game_pool import LocalResult, PoolSettings
+from torres.cli.game_pool import LocalResult
 from torres.cli.match import (
     announce,
     deal_game,
     exit_code,
+    games_option,
     play_missing,
     progress_bar,
     warn_of_changes,
@@ -35,13 +36,7 @@ FORMATS = ("npz", "ndjson")
 
 @click.command(name="selfplay")
 @click.argument("bots", nargs=-1, type=BOT, metavar="BOT BOT [BOT [BOT]]")
-@click.option(
-    "--games",
-    default=100,
-    show_default=True,
-    type=click.IntRange(1),
-    help="The number of games.",
-)
+@games_option
 @click.option(
     "--out",
     required=True,
@@ -115,14 +110,7 @@ def selfplay(
     entrants = find_bots(bots)
     identity = options.identity(entrants) | {"format": form}
     folder = ResultsFolder(out, identity)
-    settings = PoolSettings(
-        built_bots(entrants, options.level),
-        options.rules.ruleset,
-        options.rules.switches,
-        options.rules.limits,
-        options.level,
-        folder.replays,
-    )
+    settings = options.pool(entrants, folder.replays)
     announce(options, folder.path)
     jobs = [deal_game(k, len(bots), options.seed) for k in range(1, games + 1)]
 

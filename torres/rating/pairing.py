@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, permutations
 from random import Random
-from typing import Any
 
+from torres.common.json_object import JsonObject
 from torres.rating.pool import (
     NEWCOMER_GAME_TURNS,
     NEWCOMER_GAMES,
@@ -55,7 +55,7 @@ class Seating:
     """A match to be made: bots by seat, and the reasons as a JSON document."""
 
     seats: tuple[BotProfile, ...]
-    why: dict[str, Any]
+    why: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ def _turns_per_game(candidate: Candidate) -> float:
     return NEWCOMER_GAME_TURNS if is_new else 1.0
 
 
-def _why(bots: list[Candidate], parameters: Parameters) -> dict[str, Any]:
+def _why(bots: list[Candidate], parameters: Parameters) -> JsonObject:
     """Return why the bots meet, as JSON. The first of them was next in turn.
 
     Differences are in points of skill, information is in nats, and `chance` is the
@@ -281,7 +281,7 @@ def _why(bots: list[Candidate], parameters: Parameters) -> dict[str, Any]:
     }
 
 
-def _reasons(bots: list[BotProfile], others: list[dict[str, Any]]) -> list[str]:
+def _reasons(bots: list[BotProfile], others: list[JsonObject]) -> list[str]:
     head = bots[0]
     fresh = f", {head.fresh} with this upload" if head.fresh < NEWCOMER_GAMES else ""
     reasons = [f"{head.name} was next in line ({head.games} games{fresh})"]

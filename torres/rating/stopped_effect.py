@@ -29,6 +29,7 @@ NEGLIGIBLE = 1e-12
 MAX_EXPONENT = 700.0  # e^x overflows a double soon after
 BISECTIONS = 50
 EXTRA_BLOCKS = 0.5
+QUANTILES = (0.975, 0.5, 0.025)  # of the interval's low end, its middle, its high end
 BRACKET = 4.0
 """The effect is searched within one deviation around the mean, or this many standard
 errors if there are few blocks. Farther away the probabilities do not fall any more."""
@@ -48,9 +49,7 @@ class Effect:
     nelo: float
 
 
-def stopped_effect(
-    test: SequentialTest, scores: Scores, *, confidence: float = 0.95
-) -> Effect:
+def stopped_effect(test: SequentialTest, scores: Scores) -> Effect:
     """Return the median-unbiased effect after these blocks.
 
     Blocks that ended after the test had stopped must not be among the scores. If all
@@ -64,7 +63,7 @@ def stopped_effect(
 
     observed = [score for score, blocks in scores.items() if blocks]
     if len(observed) == 1:
-        low, high = confidence_sequence(scores, 1 - confidence)
+        low, high = confidence_sequence(scores)
         return Effect(
             observed[0], low, high, test.nelo((observed[0] - EQUAL) / deviation)
         )
@@ -84,8 +83,7 @@ def stopped_effect(
     def score_at(share: float) -> float:
         return _falling_root(lambda score: probability_below(score) - share, *bracket)
 
-    tail = (1 - confidence) / 2
-    low, score, high = score_at(1 - tail), score_at(0.5), score_at(tail)
+    low, score, high = (score_at(share) for share in QUANTILES)
     return Effect(score, low, high, test.nelo((score - EQUAL) / deviation))
 
 

@@ -1,7 +1,6 @@
 """The figures and sentences of a version test, for `torres compare`, API and pages."""
 
-from typing import Any
-
+from torres.common.json_object import JsonObject
 from torres.rating.version_test import VersionTest, VersionVerdict
 
 CERTAIN = 1e6
@@ -39,7 +38,7 @@ def expected_games_left(test: VersionTest) -> float:
     return whole - played if whole > played else whole
 
 
-def version_figures(test: VersionTest) -> dict[str, Any]:
+def version_figures(test: VersionTest) -> JsonObject:
     """Return the figures of a test as JSON, for `torres compare` and the REST API.
 
     ``effect``, ``e_value`` and ``interval_at_all_times`` are null without any block.

@@ -8,8 +8,8 @@ import stat
 import sys
 import tarfile
 from pathlib import Path, PurePosixPath
-from typing import Any
 
+from torres.common.json_object import JsonObject
 from torres.common.untrusted_tar import open_tar
 
 MAX_FILES = 2_000
@@ -25,7 +25,7 @@ class BadOutput(Exception):
     """The output cannot be a bot. The message continues "could not be built:"."""
 
 
-def unpack_stdin(arguments: dict[str, Any]) -> dict[str, Any]:
+def unpack_stdin(arguments: JsonObject) -> JsonObject:
     """Unpack the tar at standard input into ``folder``.
 
     All files together may have ``max_bytes``. If ``program`` is not empty, a file with

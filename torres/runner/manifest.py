@@ -9,10 +9,10 @@ import tomllib
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
 
 import msgspec
 
+from torres.common.json_object import JsonObject
 from torres.common.limited_process import LimitExceeded, ProcessLimits, run_limited
 
 MANIFEST = "bot.toml"
@@ -49,7 +49,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 @lru_cache(maxsize=256)  # a worker reads the manifest of a bot again for each game
-def _parse(content: bytes) -> dict[str, Any]:
+def _parse(content: bytes) -> JsonObject:
     """Return the manifest as JSON, and the error, in a limited process."""
     with TemporaryFile() as file:
         file.write(content)
@@ -60,7 +60,7 @@ def _parse(content: bytes) -> dict[str, Any]:
             return {"error": f"{exceeded}. Make it simpler.", "manifest": None}
 
 
-def parse_stdin(_arguments: dict[str, Any]) -> dict[str, Any]:
+def parse_stdin(_arguments: JsonObject) -> JsonObject:
     """Parse the manifest at the standard input. Runs in a limited process."""
     try:
         document = tomllib.loads(sys.stdin.buffer.read().decode())

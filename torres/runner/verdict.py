@@ -1,8 +1,8 @@
 """The output that a seat leaves behind for the owner of its bot, and its verdict."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
+from torres.common.json_object import JsonObject
 from torres.runner.clock import Charge
 from torres.runner.sandbox.api import Exit
 
@@ -33,8 +33,8 @@ class SeatOutput:
     """
 
     stderr: str = ""
-    notes: list[dict[str, Any]] = field(default_factory=list)
-    verdict: dict[str, Any] = field(default_factory=dict)
+    notes: list[JsonObject] = field(default_factory=list)
+    verdict: JsonObject = field(default_factory=dict)
     started: BotStart | None = None
 
 

@@ -4,11 +4,9 @@ It talks with servers of strangers, so it shares neither the memory nor the proc
 time of the dispatcher.
 """
 
-import signal
-import threading
-
 from django.utils import timezone
 
+from ladder.common.commands import stop_on_signals
 from ladder.common.jobs import Job
 from ladder.extras.webhooks import deliveries
 from ladder.extras.webhooks.fan_out import active, behind
@@ -24,11 +22,9 @@ def _is_due() -> bool:
 
 def _run() -> None:
     """Send until there was nothing to send for a while."""
-    stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
     sender = Sender()
     try:
-        sender.run(stop)
+        sender.run(stop_on_signals())
     finally:
         sender.close()
 

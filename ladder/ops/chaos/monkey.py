@@ -63,7 +63,6 @@ class ServiceProcess:
     env: dict[str, str]
     log: Path
     child: subprocess.Popen[bytes] | None = None
-    frozen_until: float = 0.0
 
     def ensure_running(self) -> None:
         if self.child is None or self.child.poll() is not None:

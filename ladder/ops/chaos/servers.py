@@ -222,28 +222,3 @@ class Postgres(ServerProcess):
         if os.geteuid() == 0:
             user = pwd.getpwnam("postgres")
             os.chown(folder, user.pw_uid, user.pw_gid)
-
-
-def postgres(
-    folder: Path, address: str = "127.0.0.1", prefix: Sequence[str] = ()
-) -> Postgres:
-    """Create and start a PostgreSQL.
-
-    All users must be able to enter the folder, since the server may run as `postgres`.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    server = Postgres(folder, address, prefix)
-    server.port = server.port or 5432
-    server.create()
-    return server
-
-
-def redis(
-    folder: Path, address: str = "127.0.0.1", prefix: Sequence[str] = ()
-) -> Redis:
-    """Create and start a Redis."""
-    folder.mkdir(parents=True, exist_ok=True)
-    server = Redis(folder, address, prefix)
-    server.port = server.port or 6379
-    server.start()
-    return server

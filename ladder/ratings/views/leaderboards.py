@@ -28,9 +28,7 @@ from ladder.bots.models import Bot
 from ladder.common.http import conditional
 from ladder.moderation.audit import Operator
 from ladder.ratings import editing, leaderboard, past, statistics
-from ladder.ratings.leaderboard import LeaderboardPage
 from ladder.ratings.models import Ladder, Season
-from ladder.ratings.past import PastPage
 from ladder.ratings.serializers import (
     LadderDocumentSerializer,
     LadderSerializer,
@@ -185,7 +183,6 @@ def _leaderboard(  # noqa: PLR0913 - one parameter for each part of the address
     """Return a page of a leaderboard as the API shows it. Season 0: see `_season`."""
     row = _season(slug, season, moment)
     start = (page - 1) * limit
-    part: LeaderboardPage | PastPage
     page_address = f"{address}?limit={limit}&season={row.number}"
     if moment is None:
         part = leaderboard.leaderboard_page(row, start, limit)

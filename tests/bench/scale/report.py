@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from ladder.ops.chaos import servers
 from ladder.ops.programs import ProgramMissing, find_program
+from tests import servers
 from tests.bench.sizes import size
 
 DEFAULT_GAMES = size(1000, short=60)

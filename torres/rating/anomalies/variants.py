@@ -37,11 +37,6 @@ class BestOfMany:
     error: float
     spread: float
 
-    @property
-    def correction(self) -> float:
-        """The part of the estimate that was probably luck."""
-        return self.estimate - self.shrunk
-
 
 def best_of_many(estimates: Floats, errors: Floats) -> BestOfMany:
     """Return the best estimate, drawn towards the mean of all.

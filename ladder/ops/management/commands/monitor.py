@@ -1,13 +1,11 @@
 """`manage.py monitor`: look at the parts of the service, and send alarms."""
 
-import signal
-import threading
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
 
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import ServiceCommand, stop_on_signals
 from ladder.health.monitor import Monitor, web_addresses
 from ladder.ops.console import say
 
@@ -36,7 +34,4 @@ class Command(ServiceCommand):
             if bad := [sign.part for sign in seen if not sign.is_good]:
                 raise CommandError(f"There are problems: {', '.join(bad)}.")
             return
-        stop = threading.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
-        monitor.run(stop)
+        monitor.run(stop_on_signals())

@@ -1,7 +1,5 @@
 """`manage.py practice`: play games by hand, for a service of many processes."""
 
-import signal
-import threading
 from argparse import ArgumentParser
 from typing import Any
 
@@ -9,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from ladder.common.arguments import whole_number
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import ServiceCommand, stop_on_signals
 from ladder.extras.practice.host import PracticeHost
 
 MAX_SLOTS = 256
@@ -35,7 +33,4 @@ class Command(ServiceCommand):
                 "TORRES_PRACTICE_SLOTS=0 switches games by hand off. Set another number"
                 " for all processes."
             )
-        stop = threading.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
-        PracticeHost(slots).run(stop)
+        PracticeHost(slots).run(stop_on_signals())

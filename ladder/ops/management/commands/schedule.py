@@ -3,15 +3,13 @@
 Start it on two hosts: the database lets one of them work, the other one is its standby.
 """
 
-import signal
-import threading
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError
 
 from ladder.celery import app
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import ServiceCommand, stop_on_signals
 from ladder.dispatch.dispatcher import Dispatcher
 
 
@@ -23,10 +21,7 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         app.set_default()
-        stop = threading.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
         try:
-            Dispatcher().run(stop)
+            Dispatcher().run(stop_on_signals())
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error

@@ -5,7 +5,6 @@ no game is lost.
 """
 
 import os
-import signal
 import threading
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from ladder.accounts.sign_up_mode import SignUpMode
 from ladder.bots import house_bots, submissions
 from ladder.celery import app
 from ladder.common.arguments import whole_number
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import ServiceCommand, stop_on_signals
 from ladder.common.scratch import clear_scratch_folder
 from ladder.games import selectors as games
 from ladder.games.worker import registry
@@ -89,7 +88,7 @@ class Command(ServiceCommand):
             self._run(options)
 
     def _run(self, options: dict[str, Any]) -> None:
-        stop = _stop_on_signals()
+        stop = stop_on_signals()
         clear_scratch_folder()
         probing = _probe_meanwhile()
         ladder = _prepare_database()
@@ -189,13 +188,6 @@ def _open_web(host: str, port: int | None) -> EmbeddedWeb:
             " another port with --port (make demo PORT=…) or another address with"
             " --host, or leave the options out."
         ) from error
-
-
-def _stop_on_signals() -> threading.Event:
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    return stop
 
 
 def _show(
