@@ -64,11 +64,16 @@ class JobProcess:
                 process_group=0,  # so that Ctrl-C reaches only this process
             )
 
+    def stop(self) -> None:
+        """Tell the process to end. Returns at once."""
+        if self.child is not None:
+            self.child.terminate()
+
     def close(self) -> None:
-        """Stop the process."""
+        """Stop the process, and wait for its end."""
+        self.stop()
         if self.child is None:
             return
-        self.child.terminate()
         try:
             self.child.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:

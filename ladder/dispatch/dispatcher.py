@@ -153,6 +153,8 @@ class Dispatcher:
                 connection.close()
             stop.wait(UPKEEP_INTERVAL_S)
         for process in self._jobs:
+            process.stop()
+        for process in self._jobs:
             process.close()
         connection.close()
 
