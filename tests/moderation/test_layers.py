@@ -57,7 +57,8 @@ def test_a_module_that_reads_changes_no_rows(path: Path) -> None:
 def test_the_modules_of_every_app_are_read(tmp_path: Path) -> None:
     apps = {path.parent for path in Path("ladder").rglob("models.py")}
     folders = {parent for path in MODULES for parent in path.parents}
-    assert apps <= folders
+    # Readers of events call `stream`, which gives them their numbers.
+    assert apps - folders <= {Path("ladder/events")}
     module = tmp_path / "views.py"
     module.write_text("Bot.objects.filter(pk=1).update(name='x')\nbot.save()")
     assert len(writes(module)) == 2

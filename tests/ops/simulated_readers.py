@@ -55,6 +55,8 @@ async def read(
             except httpx.TransportError:
                 broken += 1
             else:
+                if not counts.statuses:
+                    print("reading", file=sys.stderr, flush=True)
                 counts.statuses[str(response.status_code)] += 1
                 if broken:  # the service still runs, so its end was not the cause
                     counts.statuses["connection broken"] += broken

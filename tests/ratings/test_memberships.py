@@ -354,7 +354,7 @@ def test_an_operator_keeps_a_bot_away_from_a_ladder(main):
 @pytest.mark.parametrize(
     "words",
     [
-        ["join", "bot-1"],
+        ["join", "bot-1", "--ladder="],
         ["join", "bot-1", "--ladder=nowhere"],
         ["join", "nobody", "--ladder=main"],
         ["join", "", "--ladder=main"],

@@ -160,7 +160,7 @@ def test_a_bot_is_listed_as_long_as_it_was_rated(
     season = Season.objects.get()
     last = max(boards)
     bots = {bot.slug: bot for bot in Bot.objects.all()}
-    operations.merge(Operator(None, "a test"), gone=bots["a"], kept=bots["b"])
+    operations.merge(Operator(None, "a test"), gone=bots["a"], into=bots["b"])
     season.refresh_from_db()
     date_entries(season)
 

@@ -209,7 +209,7 @@ def test_finals_are_played_once(season):
 
 def test_finals_without_prizes_are_refused(season):
     """`--prizes 0` became 3, silently."""
-    with pytest.raises(CommandError, match="at least one prize"):
+    with pytest.raises(CommandError, match="1 to 1,000"):
         call_command("operator", "finals", "main", "--prizes=0", "--why=x")
 
 

@@ -28,6 +28,7 @@ PROBLEMS = {
     "bad-analysis": "There is no such position to analyse. The detail says why.",
     "analysis-is-off": "This service analyses no games.",
     "build-failed": "The bot does not compile. The log shows the compiler's errors.",
+    "bad-address": "This text is no e-mail address.",
     "bad-user-name": "The user name has characters that are not permitted.",
     "github-failed": "GitHub did not confirm who somebody is.",
     "github-taken": "Another account is linked with this account at GitHub.",
