@@ -1,4 +1,4 @@
-"""The facts about bots and submissions: what is told, and what is logged."""
+"""The facts about bots and submissions: their events and leaves of the log."""
 
 from ladder.bots.models import Bot, Submission
 from ladder.events.kinds import EventKind

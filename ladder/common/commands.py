@@ -17,7 +17,7 @@ SERVICE_CHECKS = "service"
 QUICK_CHECKS = (Tags.caches, Tags.database, Tags.files, Tags.models, SERVICE_CHECKS)
 
 NICENESS = 10
-"""Of long computations, so that they leave the processor to games and pages."""
+"""The niceness of long computations: games and pages get the processor first."""
 
 
 def be_nice() -> None:

@@ -1,4 +1,4 @@
-"""The facts about matches and games: what is told, and what is logged.
+"""The facts about matches and games: their events and leaves of the log.
 
 A match under embargo does not exist for anybody. So its games have no events, and its
 leaves are sealed until the embargo is lifted. The matches of a comparison concern the

@@ -1,4 +1,4 @@
-"""The facts about ratings and seasons: what is told, and what is logged."""
+"""The facts about ratings and seasons: their events and leaves of the log."""
 
 from collections.abc import Mapping, Sequence
 
@@ -79,7 +79,7 @@ def _rated(about: JsonObject, entry: Entry, slugs: Mapping[int, str]) -> NewEven
 def _leaf(about: JsonObject, entry: Entry) -> NewLeaf:
     """Return the ratings after an entry, and what it needs that no other leaf has.
 
-    The ranks of a game are in the leaf of the game, and its seats in that of the match.
+    The leaf of the game has its ranks, and the leaf of the match has its seats.
     """
     data = {
         **about,

@@ -1,4 +1,4 @@
-"""Each act of the table: with the same effect at every door, and for nobody else."""
+"""Each act has the same effect at every door, and other people are refused."""
 
 import html
 import io

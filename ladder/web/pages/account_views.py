@@ -1,6 +1,8 @@
 """The pages and actions of signed-in users: bots, uploads, challenges and tokens."""
 
 from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -10,6 +12,7 @@ from django.contrib.auth.models import User
 from django.core.validators import slug_re
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -19,11 +22,13 @@ from django.views.decorators.cache import never_cache
 
 from ladder.accounts import scopes, sessions, tokens
 from ladder.accounts.models import GitHubIdentity
+from ladder.accounts.roles import is_operator
 from ladder.bots import hints, selectors as bots, services, submissions
 from ladder.bots.models import Bot, Submission
 from ladder.ratings import challenges, leaderboard as ratings, memberships
 from ladder.ratings.models import Ladder
 from ladder.tournaments import services as entries, visibility as tournaments
+from ladder.web.api import problems
 from ladder.web.middleware.page_limit import too_often
 from ladder.web.pages import dashboard, forms, webhook_pages
 from torres.common.errors import LadderError
@@ -48,6 +53,22 @@ class SignedInView(LoginRequiredMixin, View):
 
     def show_error(self, refusal: LadderError) -> None:
         messages.error(self.request, str(refusal))
+
+
+class OperatorView(SignedInView):
+    """A page for operators only; `refusal` is the answer to other people."""
+
+    scope = "operate"
+    refusal = "Only operators of this service may do that."
+
+    def dispatch(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
+        if request.user.is_authenticated and not is_operator(request.user):
+            return problems.answer(
+                request, HTTPStatus.FORBIDDEN, "permission-denied", self.refusal
+            )
+        return super().dispatch(request, *args, **kwargs)
 
 
 class AccountPage(SignedInView):

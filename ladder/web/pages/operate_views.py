@@ -8,11 +8,9 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 
 from ladder.accounts import sessions
-from ladder.accounts.roles import is_operator
 from ladder.moderation.audit import Operator
 from ladder.moderation.declaration import (
     MAX_TARGET_LENGTH,
@@ -23,8 +21,7 @@ from ladder.moderation.declaration import (
     table,
 )
 from ladder.moderation.models import MAX_WHY_LENGTH, AuditEntry
-from ladder.web.api import problems
-from ladder.web.pages.account_views import SignedInView
+from ladder.web.pages.account_views import OperatorView
 from torres.common.errors import BadFields, LadderError
 
 MAX_ENTRIES = 20
@@ -113,25 +110,7 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-class OperateView(SignedInView):
-    """A page for operators only."""
-
-    scope = "operate"
-
-    def dispatch(
-        self, request: HttpRequest, *args: Any, **kwargs: Any
-    ) -> HttpResponseBase:
-        if request.user.is_authenticated and not is_operator(request.user):
-            return problems.answer(
-                request,
-                HTTPStatus.FORBIDDEN,
-                "permission-denied",
-                "Only operators of this service may do that.",
-            )
-        return super().dispatch(request, *args, **kwargs)
-
-
-class OperatePage(OperateView):
+class OperatePage(OperatorView):
     """The acts by the kind of their targets, and the last entries of the audit log."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -144,7 +123,7 @@ class OperatePage(OperateView):
         return render(request, "web/operate.html", context)
 
 
-class ActPage(OperateView):
+class ActPage(OperatorView):
     """The form of one act. A query `target` fills in the row."""
 
     def get(self, request: HttpRequest, act: str) -> HttpResponse:
