@@ -315,6 +315,7 @@ class Dispatcher:
         if now - self._welcomed_at.get(season, _NEVER) < WELCOME_ALL_INTERVAL_S:
             return rater.welcome(season, ready_within=READY_LATELY)
         self._welcomed_at[season] = now
+        rater.open_closed_pairings(season)
         return rater.welcome(season)
 
     def _make_matches(self, slots: int) -> int:

@@ -107,6 +107,22 @@ def unrated(season: int) -> QuerySet[Game]:
 def _close_pairings(season: int) -> None:
     """Close the pairings that have no game left to play or to fold.
 
+    A void adds a game to a pairing and opens it, perhaps in a transaction that has not
+    ended yet. So the rows are locked first, and a second statement, which sees all that
+    was committed meanwhile, decides.
+    """
+    complete = list(_complete_pairings(season).values_list("pk", flat=True))
+    if not complete:
+        return
+    with transaction.atomic():
+        rows = Pairing.objects.filter(pk__in=complete).order_by("pk")
+        locked = list(rows.select_for_update().values_list("pk", flat=True))
+        _complete_pairings(season).filter(pk__in=locked).update(open=False)
+
+
+def _complete_pairings(season: int) -> QuerySet[Pairing]:
+    """Return the open pairings without a game to play or to fold.
+
     A dead game keeps its pairing open, because an operator may let it be played again.
     """
     waiting = Game.objects.filter(
@@ -116,9 +132,26 @@ def _close_pairings(season: int) -> None:
     unfolded = Game.objects.filter(
         ~Exists(rated), match=OuterRef("match"), status=GameStatus.FINISHED
     )
-    Pairing.objects.filter(
+    return Pairing.objects.filter(
         ~Exists(waiting), ~Exists(unfolded), season=season, open=True
-    ).update(open=False)
+    )
+
+
+def open_closed_pairings(season: int) -> int:
+    """Open the pairings that are closed although a game of theirs is still to be played.
+
+    Nothing in the service closes such a pairing. If a row was changed by hand or by an
+    error, its games would be played and never rated. Return how many were opened.
+    """
+    # The few open games lead to the pairings by an index.
+    games_to_play = Game.objects.filter(
+        status__in=OPEN, match__pairing__season=season, match__pairing__open=False
+    )
+    matches = list(games_to_play.values_list("match", flat=True).distinct())
+    if not matches:
+        return 0
+    log.error("closed pairings have games to play; opened", matches=matches)
+    return Pairing.objects.filter(match__in=matches).update(open=True)
 
 
 def welcome(season: int, *, ready_within: timedelta | None = None) -> int:

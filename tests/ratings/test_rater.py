@@ -6,7 +6,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
@@ -381,6 +381,57 @@ def test_raters_at_the_same_time_rate_every_game_once():
         thread.join()
 
     assert Entry.objects.filter(kind="game").count() == 24
+    assert_the_ledger_says_the_same(season)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="one writer at a time")
+def test_a_pairing_that_gets_another_game_at_this_moment_stays_open():
+    """The rater decided by what it saw before it waited for the row of the pairing.
+
+    The replacement of a voided game was played, and never rated.
+    """
+    season = ensure_default_ladder().seasons.get()
+    factories.bots(3)
+    rater.welcome(season.pk)
+    make_matches(season, 1)
+    game = open_games()[0]
+    finish(game)
+    rater.fold(season.pk)
+    Pairing.objects.update(open=True)  # as after the void of another of its games
+
+    def fold() -> None:
+        rater.fold(season.pk)
+        connection.close()
+
+    thread = threading.Thread(target=fold)
+    with transaction.atomic():
+        new = games.void(game.pk, "our fault")
+        Pairing.objects.update(open=True)
+        thread.start()
+        thread.join(1)
+    thread.join()
+
+    assert Pairing.objects.get().open
+    finish(new)
+    while rater.fold(season.pk):
+        pass
+    assert_the_ledger_says_the_same(season)
+
+
+def test_a_pairing_that_was_closed_too_early_is_opened(season):
+    """Its game would be played and never rated, without an alarm."""
+    factories.bots(3)
+    rater.welcome(season.pk)
+    make_matches(season, 2)
+    assert rater.open_closed_pairings(season.pk) == 0
+    game = open_games()[0]
+    Pairing.objects.filter(match=game.match_id).update(open=False)
+
+    assert rater.open_closed_pairings(season.pk) == 1
+
+    finish(game)
+    assert rater.fold(season.pk) == 1
     assert_the_ledger_says_the_same(season)
 
 
