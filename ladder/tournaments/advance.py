@@ -13,6 +13,7 @@ from math import ceil
 
 from django.db import transaction
 
+from engine.rulesets import MIN_SEATS
 from ladder.bots.models import Bot
 from ladder.games import services as games
 from ladder.games.models import Match
@@ -296,13 +297,20 @@ def _schedule_matches(
 
 
 def _planned_match(tournament: Tournament, row: Fixture) -> PlannedMatch:
+    """Return the match of a fixture; a larger table is played without a banned bot.
+
+    Raises PlanConflict if fewer bots than a game needs may play, because some were
+    banned after `advance` has looked. The next tick withdraws them.
+    """
     submissions = [
         seat.entrant.submission
         for seat in row.seats.all()
-        if seat.entrant.bot.status != Bot.Status.BANNED
+        if seat.entrant.bot.status != Bot.Status.BANNED and seat.entrant.submission
     ]
+    if len(submissions) < MIN_SEATS:
+        raise services.PlanConflict("a bot of the fixture was banned")
     embargo = tournament.held_back and row.round > tournament.revealed
     return PlannedMatch(
         MatchTerms(tournament.ruleset, tournament.switches, tournament.limits, embargo),
-        [submission for submission in submissions if submission is not None],
+        submissions,
     )

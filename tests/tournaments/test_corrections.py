@@ -104,6 +104,23 @@ def test_a_larger_table_is_played_without_a_banned_bot() -> None:
     assert banned.points == "0"
 
 
+@pytest.mark.parametrize("config", [{}, {"shared_deals": True}], ids=["", "shared"])
+def test_a_ban_between_the_look_and_the_matches_stops_nothing(config: Any) -> None:
+    """The look of the tick was over, and the match of one bot could not be made."""
+    row = begun({"format": "single_elimination", **config}, 2)
+    advance.advance(row)
+    ban(row, "bot-0")
+
+    with pytest.raises(services.PlanConflict, match="was banned"):
+        advance.schedule(row, 1)
+    tick(slots=1)
+
+    row.refresh_from_db()
+    assert row.status == TournamentStatus.FINISHED
+    assert order(row) == ["bot-1", "bot-0"]
+    assert not Game.objects.exists()
+
+
 def test_an_entrant_that_withdrew_ranks_below_one_that_lost_everything() -> None:
     """An organiser saw an entrant without a game above one that had lost them all."""
     row = begun({"format": "round_robin"}, 4)
