@@ -4,6 +4,8 @@ PORT ?=
 GAMES ?= 30
 FAST ?=
 BIN := .venv/bin
+# Without compiled modules each process compiles Django anew, which takes seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install dev demo test test-all deep coverage bench soak
 help: ## list the commands

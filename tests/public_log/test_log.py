@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from engine.rulesets import resolve
 from engine.setup import derive
+from ladder.common import planner_statistics
 from ladder.dispatch.log_keeper import LogKeeper
 from ladder.dispatch.retention import apply_slice
 from ladder.events import outbox, retention, stream
@@ -187,12 +188,15 @@ def fill(count: int) -> None:
     sequence(load_key(), HeadFile.of_service())
 
 
-@pytest.mark.parametrize("steps", [[1], [255], [100, 200, 300], [70_000]])
+@pytest.mark.parametrize("steps", [[1], [255], [100, 200, 300], [1_000, 69_000]])
 def test_tiles_and_bundles_stay_readable_as_the_log_grows(steps: list[int]) -> None:
     total = 0
     for step in steps:
         fill(step)
         total += step
+        # Another test may have counted the rows of a table that was almost empty. With
+        # such statistics SQLite reads the whole table for each bundle.
+        planner_statistics.refresh()
     head = LogHead.objects.get()
     assert head.size == total + 1
     assert sequencer.oldest_needed() is None
