@@ -393,6 +393,8 @@ TORRES_RATES = {
     "page": env.int("TORRES_RATE_PAGES", default=1200),
     "replay": env.int("TORRES_RATE_REPLAYS", default=60),
 }
+# Organisers may raise each limit of a bot to this many times its default.
+TORRES_ORGANISER_LIMIT_FACTOR = env.int("TORRES_ORGANISER_LIMIT_FACTOR", default=10)
 # Streams of events and running games: of one web server, and of one address.
 TORRES_MAX_STREAMS = env.int("TORRES_MAX_STREAMS", default=4000)
 TORRES_MAX_STREAMS_PER_ADDRESS = env.int("TORRES_MAX_STREAMS_PER_ADDRESS", default=400)
@@ -492,9 +494,9 @@ CELERY_TASK_DEFAULT_QUEUE = "play"
 # Repeated hints have a queue of their own ("again"), so that they do not wait behind
 # the first ones.
 CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {
-    name: {} for name in ("play", "tournament", "again", "build", "service")
+    name: {} for name in ("play", "tournament", "again", "build")
 }
-CELERY_TASK_ROUTES = {"ratings.*": {"queue": "service"}, "bots.*": {"queue": "build"}}
+CELERY_TASK_ROUTES = {"bots.*": {"queue": "build"}}
 # These are Celery's defaults. Celery looks them up for every message and, if one is
 # unset, tries all its historical names. Setting them saves 20 % of the cost of sending.
 CELERY_TASK_ALWAYS_EAGER = False
@@ -514,7 +516,7 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 # The seconds that a stopping worker waits for its games before it releases them. This
 # needs REMAP_SIGTERM=SIGQUIT, and must be less than the supervisor's stop timeout.
-CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = env.float("TORRES_GRACE_SECONDS", default=20.0)
+TORRES_GRACE_SECONDS = env.float("TORRES_GRACE_SECONDS", default=20.0)
 if not CELERY_BROKER_URL.startswith("memory"):
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "visibility_timeout": 4 * TORRES_MAX_GAME_SECONDS,

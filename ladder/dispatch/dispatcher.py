@@ -11,7 +11,7 @@ stops this unit only (`ladder.service.containment`).
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -128,7 +128,6 @@ class Dispatcher:
         self._changes = ChangeDetector()
         self._health_checked_at = _NEVER
         self._statistics = PlannerStatistics()
-        self._fold_requested_at = _NEVER
         self._build_hints: dict[int, float] = {}
         """When a hint was last sent for an upload, by submission."""
         self._matchmaking: dict[int, MatchmakingSession] = {}
@@ -393,29 +392,14 @@ class Dispatcher:
         for queue in {hint.queue for hint in planner.hints}:
             of_queue = [hint.game for hint in planner.hints if hint.queue == queue]
             services.mark_sent(of_queue, queue)
-        folds = self._folds_after([hint.game for hint in planner.hints])
         sent = 0
         try:
             with publishing.producer(play_game.app) as producer:
                 for hint in planner.hints:
-                    send_hint(hint.game, hint.queue, folds.get(hint.game), producer)
+                    send_hint(hint.game, hint.queue, producer)
                     sent += 1
         except BROKER_ERRORS as error:
             self._handle_broker_error(error)
             services.mark_unsent([hint.game for hint in planner.hints[sent:]])
         match_traces.record_hints(planner.hints[:sent])
         return sent
-
-    def _folds_after(self, games: Sequence[int]) -> dict[int, int]:
-        """Return the seasons to fold, by the game after whose end each is folded.
-
-        If games end quickly, one fold handles many of them. So at most one fold for
-        each season is requested in a second; the upkeep folds the remaining games.
-        """
-        now = time.monotonic()
-        if now - self._fold_requested_at < UPKEEP_INTERVAL_S:
-            return {}
-        self._fold_requested_at = now
-        seasons = ratings.seasons_of(games)
-        last_game = {season: game for game, season in seasons.items()}
-        return {game: season for season, game in last_game.items()}

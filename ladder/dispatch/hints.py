@@ -12,7 +12,7 @@ import structlog
 from kombu import Producer
 from kombu.exceptions import InconsistencyError
 
-from ladder.dispatch.tasks import fold, play_game
+from ladder.dispatch.tasks import play_game
 from ladder.games import selectors as games
 from ladder.games.capabilities import WorkerPool
 from ladder.games.sql import DueGame
@@ -89,12 +89,9 @@ class HintPlanner:
         self.hints.append(PlannedHint(queue, game))
 
 
-def send_hint(game: int, queue: str, season: int | None, producer: Producer) -> None:
-    """Send a hint for one game. If a season is given, fold it after the game."""
-    link = None if season is None else fold.si(season).set(queue="service")
-    play_game.apply_async(
-        (game,), queue=queue, link=link, producer=producer, retry=False
-    )
+def send_hint(game: int, queue: str, producer: Producer) -> None:
+    """Send a hint for one game."""
+    play_game.apply_async((game,), queue=queue, producer=producer, retry=False)
 
 
 def handle_broker_error(error: Exception) -> None:

@@ -1,22 +1,24 @@
-"""The Celery tasks of workers: play a game, validate an upload, fold finished games.
+"""The Celery tasks of workers: play a game, validate an upload.
 
 Their messages are hints. A hint may arrive late, twice or in any order, because the
 rows say what is to be done, and a claim decides who does it.
 """
 
+import time
+
 from celery import shared_task
-from django.db import Error, connection
 
 from ladder.bots import validation
 from ladder.bots.hints import BUILD_TASK, validation_paused
 from ladder.games.worker import registry
-from ladder.games.worker.play import play
-from ladder.ratings import rater, selectors
+from ladder.games.worker.play import RUNNING_GAMES, play
+from ladder.ratings import selectors
 
 
 @shared_task(name="games.play")
 def play_game(game: int) -> str:
     """Play a game if this worker can claim it; return how that ended."""
+    RUNNING_GAMES.hinted_at = time.monotonic()
     return play(game, registry.current_worker())
 
 
@@ -29,16 +31,3 @@ def build_submission(submission_id: int, live_hosts: int = 0) -> None:
     """
     if not validation_paused.is_set():
         validation.run_next(selectors.validation_forms, live_hosts)
-
-
-@shared_task(name="ratings.fold")
-def fold(season: int) -> int:
-    """Fold the finished games of a season; return the number of new entries.
-
-    Idempotent. If the database is away, the dispatcher's next tick folds the games.
-    """
-    try:
-        return rater.fold(season)
-    except Error:
-        connection.close()
-        return 0

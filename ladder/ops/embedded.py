@@ -29,7 +29,7 @@ LISTEN_BACKLOG = 1024  # connections that wait while the web server starts
 PART_STOP_TIMEOUT_S = 10
 REGISTRATION_TIMEOUT_S = 10
 REGISTRATION_POLL_S = 0.02
-GAMES_STOP_TIMEOUT_S = min(1.0, settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
+GAMES_STOP_TIMEOUT_S = min(1.0, settings.TORRES_GRACE_SECONDS)
 
 log = structlog.get_logger()
 

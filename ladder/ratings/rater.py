@@ -138,7 +138,7 @@ def _complete_pairings(season: int) -> QuerySet[Pairing]:
 
 
 def open_closed_pairings(season: int) -> int:
-    """Open the pairings that are closed although a game of theirs is still to be played.
+    """Open the closed pairings that have a game to play.
 
     Nothing in the service closes such a pairing. If a row was changed by hand or by an
     error, its games would be played and never rated. Return how many were opened.

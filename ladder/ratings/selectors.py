@@ -1,7 +1,7 @@
 """Queries about seasons, ratings, and the bots and games of a ladder. Reads only."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -262,9 +262,3 @@ def _compose_playing_seasons() -> ComposedQuery:
 
 _OPEN_GAMES_BY_SEASON = FixedQuery(_compose_open_games_by_season)
 _PLAYING_SEASONS = FixedQuery(_compose_playing_seasons)
-
-
-def seasons_of(games: Sequence[int]) -> dict[int, int]:
-    """Return {game: season} for those of the games that a ladder rates."""
-    pairs = Pairing.objects.filter(match__games__in=games)
-    return dict(pairs.values_list("match__games", "season"))

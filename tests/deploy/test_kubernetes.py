@@ -130,7 +130,7 @@ def test_workers_are_apart(name: str) -> None:
     assert namespace_of(name) == "torres-workers"
     assert CONTAINERS[name]["securityContext"]["privileged"]
     assert PODS[name]["nodeSelector"]
-    assert grace_s > settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT
+    assert grace_s > settings.TORRES_GRACE_SECONDS
     assert "livenessProbe" not in CONTAINERS[name]
 
 

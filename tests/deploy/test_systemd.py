@@ -86,7 +86,7 @@ def test_workers_and_games_by_hand_have_the_same_limits() -> None:
 def test_a_worker_has_time_to_release_its_games() -> None:
     assert "REMAP_SIGTERM=SIGQUIT" in values("torres-worker@", "Environment")
     (timeout_s,) = values("torres-worker@", "TimeoutStopSec")
-    assert int(timeout_s) > settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT
+    assert int(timeout_s) > settings.TORRES_GRACE_SECONDS
 
 
 @pytest.mark.sandbox

@@ -29,7 +29,7 @@ pytestmark = [
 ]
 BIN = Path(sys.executable).parent
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
-QUEUES = "play,again,tournament,build,service"
+QUEUES = "play,again,tournament,build"
 TIMEOUT_S = 240
 BOT = """\
 import json, sys

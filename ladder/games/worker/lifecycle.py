@@ -12,9 +12,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import structlog
 from celery import bootsteps
+from celery.signals import worker_shutting_down
 from celery.worker import WorkController
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -23,6 +25,7 @@ from django.db import Error, connection
 from ladder.bots import players
 from ladder.games import capabilities, selectors
 from ladder.games.worker import calibration, registry
+from ladder.games.worker.direct_claims import DirectClaims
 from ladder.games.worker.play import RUNNING_GAMES, OpenPlayer, RunningGames
 from ladder.games.worker.registry import WorkerInfo
 from ladder.games.worker.subscription import GAME_QUEUES, Subscription
@@ -134,8 +137,13 @@ class WorkerReporter(threading.Thread):
             self.on_unresponsive()
 
     def close(self, grace_s: float) -> None:
-        """Wait until games end, release the remaining games, and sign off."""
+        """Wait until games end, release the remaining games, and sign off.
+
+        The second call does not wait any more.
+        """
         reason = "the worker stops"
+        if self._closed.is_set():
+            grace_s = 0.0
         self._closed.set()
         self.running.refused.set()
         self.running.stop_all(reason, grace_s=grace_s)
@@ -182,11 +190,25 @@ class ReporterStep(bootsteps.StartStopStep):
             subscription=Subscription(parent),
             inspect_tools=self.inspect_tools,
         )
-        self.reporter.running.accept(info.offered, self.open_player)
+        running = self.reporter.running
+        running.accept(info.offered, self.open_player)
         self.reporter.start()
+        # Celery declares `pool` as the step that makes the pool.
+        pool: Any = parent.pool
+        self.direct_claims = DirectClaims(pool, info.slots, running)
+        self.direct_claims.start()
+        # Celery would wait for the whole grace time, even if all games have ended.
+        worker_shutting_down.connect(self._end, sender=parent.hostname)  # type: ignore[attr-defined]
+
+    def _end(self, how: str, **_: object) -> None:
+        """End the games before Celery ends its connection to the broker."""
+        if how == "Cold":
+            self.direct_claims.close()
+            self.reporter.close(grace_s=settings.TORRES_GRACE_SECONDS)
 
     def stop(self, parent: WorkController) -> None:
-        self.reporter.close(grace_s=settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT)
+        self.direct_claims.close()
+        self.reporter.close(grace_s=settings.TORRES_GRACE_SECONDS)
 
     def terminate(self, parent: WorkController) -> None:
         self.stop(parent)

@@ -113,13 +113,14 @@ class RunningGames:
     `claimed` counts the games that were ever claimed. `offered` holds the tags that
     the worker offers; None if it plays every game. `open_player` opens all players.
     `closing` is true once it claims no more games, and `stop_reason` is "" until the
-    running ones are stopped.
+    running ones are stopped. `hinted_at` is the moment of the last hint.
     """
 
     def __init__(self, open_player: OpenPlayer = players.open_player) -> None:
         self.open_player = open_player
         self.offered: Capabilities | None = None
         self.claimed = 0
+        self.hinted_at = time.monotonic()
         self.closing = False
         self.stop_reason = ""
         self.refused = threading.Event()

@@ -11,17 +11,14 @@ from ladder.bots.hints import validation_paused
 
 # The common queues of games.
 GAME_QUEUES = {"play", "again", "tournament"}
-# Folding needs the database only, so a drained worker may go on with it.
-UNAFFECTED_QUEUES = {"service"}
 
 
 class Subscription:
-    """Consumes the queues of a Celery worker, or pauses all but the unaffected ones."""
+    """Consumes the queues of a Celery worker, or pauses all of them."""
 
     def __init__(self, worker: WorkController) -> None:
         self._worker = worker
-        names = worker.app.amqp.queues.consume_from.keys()
-        self.queues = sorted(names - UNAFFECTED_QUEUES)
+        self.queues = sorted(worker.app.amqp.queues.consume_from)
         self._active = True
 
     def set_active(self, *, active: bool) -> None:
