@@ -17,9 +17,16 @@ from django.db.models import F, QuerySet
 from engine.rulesets import resolve
 from ladder.bots.models import Submission
 from ladder.events import outbox
-from ladder.games import capabilities, facts, match_traces, sql
+from ladder.games import attempts, capabilities, facts, match_traces, sql
 from ladder.games.match_traces import TracedTable
-from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Match, Seat
+from ladder.games.models import (
+    MAX_REASON_CHARS,
+    OPEN,
+    Game,
+    GameStatus,
+    Match,
+    Seat,
+)
 from ladder.public_log.sealing import unseal
 from torres.common.errors import LadderError
 
@@ -223,16 +230,30 @@ def _end(games: QuerySet[Game], note: str) -> int:
     return games.update(status=GameStatus.CANCELLED, note=note)
 
 
-def cancel_games_of(submission: int, note: str) -> int:
+def end_games(games: Collection[int], note: str) -> int:
+    """Cancel the games of these that are scheduled or running; return how many.
+
+    The worker of a running game notices at its next heartbeat, and ends the bots.
+    """
+    running = Game.objects.filter(pk__in=games, status=GameStatus.RUNNING)
+    with transaction.atomic():
+        for game, fence in running.values_list("pk", "fence"):
+            attempts.release(game, fence, note)
+        return cancel_all(games, note)
+
+
+def cancel_games_of(submission: int, note: str, *, end_running: bool = False) -> int:
     """Cancel the scheduled games of a submission; return how many.
 
-    Running games go on and count. Games of tournaments and comparisons are not
-    cancelled, because these use the same submissions until their end.
+    Running games go on and count, unless `end_running`. Games of tournaments and
+    comparisons are not cancelled, because these use the same submissions until their
+    end.
     """
-    scheduled = Game.objects.filter(
-        status=GameStatus.SCHEDULED, seats__submission=submission
+    open_games = Game.objects.filter(
+        status__in=OPEN, seats__submission=submission
     ).exclude(match__kind__in=SAME_SUBMISSIONS)
-    return cancel_all(list(scheduled.values_list("pk", flat=True)), note)
+    end = end_games if end_running else cancel_all
+    return end(list(open_games.values_list("pk", flat=True)), note)
 
 
 def cancel_ladder_games(ladder: str, bot: int, note: str) -> int:

@@ -30,12 +30,14 @@ STATUS_AFTER = {
 def set_aside(operator: Operator, bot: Bot, kind: AuditEntry.Kind) -> AuditEntry:
     """Bench, ban or withdraw a bot, as ``kind`` says.
 
-    Its scheduled games are cancelled, except those of tournaments. Running games go on
-    and count, and results stay.
+    Its scheduled games are cancelled, except those of tournaments. A ban ends its
+    running games, too; otherwise they go on and count. Results stay.
     """
     status = STATUS_AFTER[kind]
     _change_status(bot, status)
-    cancelled = _cancel_games(bot, f"one of its bots is {status}")
+    is_banned = kind == Kind.BAN
+    note = f"one of its bots is {status}"
+    cancelled = _cancel_games(bot, note, end_running=is_banned)
     return operator.record(kind, f"bot {bot.slug}", cancelled=cancelled)
 
 
@@ -72,7 +74,7 @@ def delete_account(operator: Operator, user: User) -> AuditEntry:
     bots = list(locked.bots.all())
     new_names = {}
     for bot in bots:
-        _cancel_games(bot, "its owner's account was deleted")
+        _cancel_games(bot, "its owner's account was deleted", end_running=True)
         name = f"deleted-{bot.pk}"
         Bot.objects.filter(pk=bot.pk).update(
             slug=name, name=name, name_key=None, status=Bot.Status.WITHDRAWN
@@ -103,8 +105,8 @@ def set_organiser(operator: Operator, user: User, kind: AuditEntry.Kind) -> Audi
     return operator.record(kind, f"account {user.pk}")
 
 
-def _cancel_games(bot: Bot, note: str) -> int:
+def _cancel_games(bot: Bot, note: str, *, end_running: bool = False) -> int:
     return sum(
-        games.cancel_games_of(submission, note)
+        games.cancel_games_of(submission, note, end_running=end_running)
         for submission in bot.submissions.values_list("pk", flat=True)
     )

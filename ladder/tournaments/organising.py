@@ -7,7 +7,9 @@ All of them but `create` return the entry of the audit log.
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Max, Q
@@ -27,6 +29,7 @@ from ladder.tournaments.models import (
     Entrant,
     Tournament,
     TournamentStatus,
+    default_limits,
 )
 from ladder.tournaments.services import CannotEnter, WrongTournamentStatus
 from torres.common.errors import LadderError, TooMany
@@ -97,6 +100,7 @@ def create(operator: Operator, document: TournamentDocument) -> Tournament:
         with transaction.atomic():
             if organiser is not None:
                 _check_quota(organiser)
+            _check_limits(operator, document.fields)
             tournament = Tournament.objects.create(
                 organiser=organiser, **document.fields
             )
@@ -123,6 +127,25 @@ def _check_quota(organiser: User) -> None:
         )
 
 
+def _check_limits(operator: Operator, fields: Mapping[str, Any]) -> None:
+    """Refuse limits with which two bots could keep a slot of the service for hours.
+
+    Operators, and the commands of the service, may use every value.
+    """
+    if operator.by is None or is_operator(operator.by):
+        return
+    factor = settings.TORRES_ORGANISER_LIMIT_FACTOR
+    limits = fields.get("limits", {})
+    mistakes = [
+        f"limits: {name} is {limits[name]}; an organiser may set {factor * default} at"
+        " most. Use a smaller value, or ask an operator"
+        for name, default in default_limits().items()
+        if limits.get(name, 0) > factor * default
+    ]
+    if mistakes:
+        raise BadTournament(mistakes)
+
+
 def _enter_all(tournament: Tournament, document: TournamentDocument) -> None:
     mistakes = []
     for seed, bot in enumerate(document.entrants, start=1):
@@ -143,6 +166,7 @@ def edit(
         for name, value in document.fields.items()
         if getattr(tournament, name) != value
     }
+    _check_limits(operator, changes)
     with transaction.atomic():
         services.edit(tournament, changes)
         if "config" in changes:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from ladder.bots.models import Bot, Submission
 from ladder.events.kinds import EventKind
 from ladder.games import services as games
-from ladder.games.models import Game
+from ladder.games.models import OPEN, Game
 from ladder.ratings.models import Rating, Season
 from ladder.tournaments import facts
 from ladder.tournaments.description import BadTournament, check, past_dates
@@ -120,7 +120,7 @@ def close_entry(tournament: Tournament) -> None:
 def cancel(tournament: Tournament, note: str = "an operator cancelled it") -> None:
     """End the tournament without a winner; ``note`` says why.
 
-    Scheduled games are cancelled. Running games go on but count for nothing.
+    Its games end at once, so that they take no slots from others.
     """
     _cancel(tournament, [*BEFORE_THE_START, TournamentStatus.RUNNING], note)
 
@@ -132,9 +132,12 @@ def _cancel(
         _change_status(
             tournament, before, TournamentStatus.CANCELLED, note=note[:MAX_NOTE_LENGTH]
         )
-        for match in tournament.fixtures.filter(how="").values_list("match", flat=True):
-            if match is not None:
-                cancel_scheduled_games(match, "the tournament is cancelled")
+        open_games = Game.objects.filter(
+            match__fixture__tournament=tournament, status__in=OPEN
+        )
+        games.end_games(
+            list(open_games.values_list("pk", flat=True)), "the tournament is cancelled"
+        )
 
 
 def finish(tournament: Tournament) -> None:

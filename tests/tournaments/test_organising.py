@@ -8,10 +8,14 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from ladder.accounts import roles
+from ladder.games import attempts
 from ladder.games.models import Game, GameStatus
 from ladder.games.worker.play import play
+from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
-from ladder.tournaments.models import Tournament, TournamentStatus
+from ladder.tournaments import organising
+from ladder.tournaments.document import read_document
+from ladder.tournaments.models import Tournament, TournamentStatus, default_limits
 from tests.games.factories import bot, bots
 from tests.tournaments.factories import (
     begun,
@@ -173,6 +177,34 @@ def test_a_cancel_needs_a_reason_and_shows_it(rest: RestEntrance) -> None:
     assert (row.status, row.note) == ("cancelled", "The room is flooded.")
     with pytest.raises(Refused, match="409 The tournament is cancelled"):
         rest.step(row, "cancel", "again")
+
+
+def test_a_cancel_frees_the_slots_of_running_games(rest: RestEntrance) -> None:
+    """Two bots that slept kept all slots for minutes after the cancel."""
+    row = begun({"format": "swiss"}, 2, organiser=organiser())
+    tick(slots=1)
+    game = Game.objects.filter(status="scheduled").earliest("pk")
+    claim = attempts.claim(game.pk, worker())
+    assert claim is not None
+
+    rest.step(row, "cancel", "They sleep.")
+
+    assert set(Game.objects.values_list("status", flat=True)) == {"cancelled"}
+    assert not attempts.renew_lease(claim)
+
+
+def test_only_operators_set_limits_without_a_bound(rest: RestEntrance) -> None:
+    """An organiser let each of two bots sleep for an hour."""
+    most = 10 * default_limits()["bank_ms"]
+    document = SWISS | {"limits": {"bank_ms": most + 1}}
+
+    with pytest.raises(Refused, match=rf"bank_ms is {most + 1}.* set {most} at most"):
+        rest.create(document)
+    row = rest.create(SWISS | {"limits": {"bank_ms": most}})
+    longer = {"limits": {"bank_ms": most + 1}}
+    with pytest.raises(Refused, match="bank_ms is"):
+        rest.send("patch", f"tournaments/{row.slug}/", longer)
+    organising.create(Operator(None, "a long cup"), read_document(document))
 
 
 def test_a_tournament_changes_until_it_starts(rest: RestEntrance) -> None:
