@@ -5,6 +5,7 @@ followed the clock would let a client send twice as much at the turn of a minute
 """
 
 import time
+from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import NamedTuple
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 WINDOW_S = 60
+NETWORK_BITS = 64
 # A counter holds the second in which its window opened times this, plus the requests:
 # one number, because the cache adds to a number in one step.
 _START = 10**9
@@ -48,8 +50,21 @@ def wait_s(scope: str, client: str) -> int:
 
 
 def address(request: HttpRequest | Request) -> str:
-    """Return the client's address, behind as many proxies as TORRES_PROXIES names."""
-    return BaseThrottle().get_ident(request)  # type: ignore[arg-type]
+    """Return the client's address, behind as many proxies as TORRES_PROXIES names.
+
+    Of IPv6 it is the network of 64 bits: each customer has one, with 2^64 addresses
+    (RFC 6177).
+    """
+    text = str(BaseThrottle().get_ident(request))  # type: ignore[arg-type]
+    try:
+        client = ip_address(text)
+    except ValueError:  # a socket of a file, or what a proxy wrote
+        return text
+    if isinstance(client, IPv4Address):
+        return text
+    if client.ipv4_mapped is not None:
+        return str(client.ipv4_mapped)
+    return str(IPv6Network((int(client), NETWORK_BITS), strict=False))
 
 
 def count(client: str, window_s: int = WINDOW_S) -> Use:

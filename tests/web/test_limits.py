@@ -43,6 +43,27 @@ def test_the_turn_of_a_minute_gives_nobody_more_requests(monkeypatch) -> None:
     assert rate_limits.count("ana") == (2, 58)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("2001:db8::1", "2001:db8:0:0:ffff::2", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("192.0.2.1", "::ffff:192.0.2.1", True),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
+        ("", "unix:", False),
+    ],
+)
+def test_the_addresses_of_one_network_are_one_client(rf, one, other, same) -> None:
+    """A network of 64 bits got 26 of 26 attempts at a password."""
+    first, second = (
+        rate_limits.address(rf.get("/", REMOTE_ADDR=address))
+        for address in (one, other)
+    )
+
+    assert (first == second) == same
+
+
 def test_invalid_tokens_are_counted(anybody, settings) -> None:
     settings.TORRES_RATE_ANONYMOUS = 5
     head = {"HTTP_AUTHORIZATION": "Bearer wrong"}

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from ladder.accounts.models import ApiToken
-from ladder.common.rate_limits import WINDOW_S, Quota, quotas_of, take
+from ladder.common.rate_limits import WINDOW_S, Quota, address, quotas_of, take
 
 
 class PerMinute(BaseThrottle):
@@ -38,7 +38,7 @@ class PerMinute(BaseThrottle):
         if request.user.is_authenticated:
             client = f"user:{request.user.pk}"
         else:
-            client = f"addr:{self.get_ident(request)}"
+            client = f"addr:{address(request)}"
         scope = getattr(view, "throttle_scope", "") if request.method == "POST" else ""
         if scope:
             limit = settings.TORRES_RATES[scope]
