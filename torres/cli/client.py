@@ -11,6 +11,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
+from ipaddress import ip_address
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 from urllib.parse import quote, urlsplit
@@ -49,7 +51,8 @@ class RemoteError(click.ClickException):
     exit_code = 2
 
     def __init__(self, message: str, status: int | None = None) -> None:
-        super().__init__(message)
+        # The text of a hostile server must not control the terminal.
+        super().__init__(str(_readable(message)))
         self.status = status
 
 
@@ -137,6 +140,8 @@ class LadderClient:
     """
 
     def __init__(self, login: Login) -> None:
+        if login.token:
+            _refuse_plain_http(login.address)
         self.login = login
         head = {"User-Agent": "torres"}
         if login.token:
@@ -238,6 +243,16 @@ class LadderClient:
         rows: list[JsonObject] = page["results"]
         return rows
 
+    def game_numbers(self, count: int, **filters: object) -> list[int]:
+        """Return the numbers of the newest games, at most `count`. Raises RemoteError.
+
+        Files are named after them, so that nothing but a number is accepted.
+        """
+        numbers = [row["id"] for row in islice(self.games(**filters), count)]
+        if not all(type(number) is int for number in numbers):
+            raise self._strange()
+        return numbers
+
     def games(self, **filters: object) -> Iterator[JsonObject]:
         """Return the games, the newest first."""
         return self._pages("games/", **filters)
@@ -330,7 +345,16 @@ class LadderClient:
             yield from page["results"]
             if not page["next"]:
                 return
-            page = self._object("GET", page["next"])
+            page = self._object("GET", self._own(page["next"]))
+
+    def _own(self, url: str) -> str:
+        """Return an address that the service names, at the origin of the login.
+
+        Otherwise the service could send us, with the token, to another server.
+        """
+        there = urlsplit(str(url))
+        here = urlsplit(self.login.address)
+        return there._replace(scheme=here.scheme, netloc=here.netloc).geturl()
 
     def _send(self, method: str, path: str, **body: object) -> httpx.Response:
         """Send a request; wait if the rate is limited, and repeat it if it fails.
@@ -387,12 +411,51 @@ class LadderClient:
 
     def _json(self, answer: httpx.Response) -> object:
         try:
-            return answer.json()
-        except ValueError:
-            raise RemoteError(
-                f"{self.login.address} does not answer like a Torres ladder; check the"
-                " address"
-            ) from None
+            return _readable(answer.json())
+        except (ValueError, RecursionError):
+            raise self._strange() from None
+
+    def _strange(self) -> RemoteError:
+        return RemoteError(
+            f"{self.login.address} does not answer like a Torres ladder; check the"
+            " address"
+        )
+
+
+def _refuse_plain_http(address: str) -> None:
+    """Raise RemoteError if a token would cross a network unencrypted."""
+    parts = urlsplit(address)
+    if parts.scheme == "https" or _is_this_machine(parts.hostname or ""):
+        return
+    raise RemoteError(
+        f"{address} would get your token unencrypted, so that others could read it;"
+        f" use https://{parts.netloc}"
+    )
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")  # RFC 6761
+
+
+def _readable(value: object) -> object:
+    """Return a JSON value with the control characters of its texts escaped.
+
+    Only the ends of lines and tabs stay.
+    """
+    if isinstance(value, str):
+        if value.isprintable():
+            return value
+        return "".join(
+            c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in value
+        )
+    if isinstance(value, list):
+        return [_readable(each) for each in value]
+    if isinstance(value, dict):
+        return {_readable(key): _readable(each) for key, each in value.items()}
+    return value
 
 
 def _place(ladder: str, bot: str, action: str) -> str:

@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
 from pathlib import Path
 
 import click
@@ -343,7 +342,7 @@ def replays(
     elif lost:
         filters["result"] = "lost"
     with LadderClient(find_login(address)) as client:
-        numbers = [game["id"] for game in islice(client.games(**filters), last)]
+        numbers = client.game_numbers(last, **filters)
         files = {n: folder / f"game-{n}.json" for n in numbers}
         missing = [n for n in numbers if not files[n].exists()]
         if _are_close(missing, numbers):
