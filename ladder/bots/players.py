@@ -190,6 +190,7 @@ class SubmissionPlayer:
             stderr=_without_nul(self._read_stderr()),
             verdict=_as_json(self._bot.verdict) if self._bot.verdict else {},
             started=self._bot.started,
+            evidence=asdict(self._bot.evidence()) if self._bot.started else {},
         )
         self._stderr.unlink()
 

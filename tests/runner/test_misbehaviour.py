@@ -4,13 +4,14 @@ import contextlib
 import dataclasses
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from engine.game import TorresGame
-from engine.referee import MAX_DETAIL_CHARS, PlayerFault, ServiceFault, play
+from engine.referee import MAX_DETAIL_CHARS, PlayerFault, ServiceFault, play, serving
 from engine.rulesets import resolve
 from engine.setup import derive
 from tests.runner.factories import HELLO, PROGRAMS, ask, contest, groups_left, player
@@ -18,7 +19,10 @@ from torres.runner.clock import Charge, Stopwatch
 from torres.runner.languages import locate
 from torres.runner.process import BotProcess
 from torres.runner.protocol import STDERR_TAIL_BYTES, Limits
-from torres.runner.sandbox import Sandbox
+from torres.runner.sandbox import Sandbox, landlock
+from torres.runner.sandbox.api import Exit
+from torres.runner.sandbox.bubblewrap import BubblewrapSandbox
+from torres.runner.sandbox.host import Host
 from torres.runner.verdict import Verdict
 
 FAULTS = {
@@ -61,8 +65,13 @@ FAULTS = {
     "exit_after_answer": ("crash", "exit code 0, at turn at ply 1"),
     "segfault": ("crash", "killed by signal 11 (Segmentation fault), at turn at ply 0"),
     "abort": ("crash", "killed by signal 6 (Aborted), at turn at ply 0"),
+    # as if the machine had done it
+    "exit_as_if_killed": ("crash", "exit code 137, at turn at ply 0"),
+    "kill_itself": ("crash", "killed by signal 9 (Killed), at turn at ply 0"),
+    "cpu_limit": ("crash", "killed by signal 9 (Killed), at turn at ply 0"),
 }
 ONLY_FULL = {
+    "kill_everything": ("crash", "killed by signal 9 (Killed), at turn at ply 0"),
     # Without namespaces a child outlives its parent and holds the pipes: a timeout.
     "child_keeps_stdout": ("crash", "exit code 3, at turn at ply 0"),
 }
@@ -199,11 +208,10 @@ def test_the_protocol_log_has_every_raw_line(sandbox: Sandbox) -> None:
     ]
 
 
-def test_a_bot_that_is_killed_from_outside_is_the_service_s_fault(
-    sandbox: Sandbox,
-) -> None:
-    """An operator, or the kernel for a lack of memory of the whole host, kills it."""
-    bot = player(PROGRAMS / "first.py", sandbox)
+@pytest.mark.sandbox
+def test_a_bot_that_is_killed_with_its_sandbox_is_the_service_s_fault(full) -> None:
+    """An operator, or a service that guards the memory of the host, kills it."""
+    bot = player(PROGRAMS / "first.py", full)
     bot.start(dataclasses.replace(HELLO, seat=1))
     for pid in set(bot._bot.threads()):
         with contextlib.suppress(ProcessLookupError):
@@ -214,17 +222,74 @@ def test_a_bot_that_is_killed_from_outside_is_the_service_s_fault(
 
     assert caught.value.seat == 1
     assert bot.verdict is None
+    assert bot.evidence().exit == Exit(None, 9, by_host=True)
     assert groups_left() == []
 
 
-def test_a_bot_that_kills_itself_names_its_seat(sandbox: Sandbox) -> None:
-    bot = player(PROGRAMS / "kill_itself.py", sandbox)
-    bot.start(dataclasses.replace(HELLO, seat=1))
+@pytest.mark.parametrize("code", [127, 128, 134, 137, 139, 143, 192, 255])
+def test_an_exit_code_is_never_taken_for_a_signal(sandbox: Sandbox, code: int) -> None:
+    """A shell, and our supervisor before, reports signal n as exit code 128 + n."""
+    path = PROGRAMS / "exit_as_if_killed.py"
+    bot = player(path, sandbox, env={"CODE": str(code)})
+    bot.start(HELLO)
 
-    with pytest.raises(ServiceFault, match="killed from outside") as caught:
+    with pytest.raises(PlayerFault, match=f"exit code {code}, at turn"):
         bot.decide(ask())
 
+    assert bot.exit == Exit(code, None)
+
+
+def test_a_bot_that_this_service_stops_is_not_at_fault(sandbox: Sandbox) -> None:
+    """The heartbeat kills the bots of a game whose lease is lost."""
+    bot = player(PROGRAMS / "sleep.py", sandbox)
+    bot.start(dataclasses.replace(HELLO, seat=1))
+    stopping = threading.Timer(0.2, bot.kill)
+    stopping.start()
+
+    with pytest.raises(ServiceFault) as caught, serving(1):
+        bot.decide(ask(move_ms=60_000))
+
+    stopping.join()
+    bot.kill()
     assert caught.value.seat == 1
+    assert bot.verdict is None
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("name", "ended"),
+    [
+        ("exit_as_if_killed", Exit(137, None)),
+        ("kill_itself", Exit(None, 9)),
+        ("kill_everything", Exit(None, 9)),
+    ],
+)
+def test_landlock_tells_an_exit_code_from_a_kill(name: str, ended: Exit, full) -> None:
+    if not landlock.is_supported():
+        pytest.skip("this kernel has no Landlock, or one that is too old")
+    sandbox = landlock.LandlockSandbox(Host.from_environment())
+    bot = player(PROGRAMS / f"{name}.py", sandbox)
+    bot.start(HELLO)
+
+    with pytest.raises(PlayerFault, match="crash"):
+        bot.decide(ask(move_ms=20_000))
+
+    assert bot.exit == ended
+    sandbox.close()
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("name", ["exit_as_if_killed", "kill_everything"])
+def test_bubblewrap_tells_an_exit_code_from_a_kill(name: str, full: Sandbox) -> None:
+    """In bwrap a bot is PID 1, so it cannot kill itself."""
+    sandbox = BubblewrapSandbox(Host.from_environment(), None)
+    bot = player(PROGRAMS / f"{name}.py", sandbox)
+    bot.start(HELLO)
+
+    with pytest.raises(PlayerFault, match="exit code 137, at turn"):
+        bot.decide(ask(move_ms=20_000))
+
+    sandbox.close()
 
 
 @pytest.mark.sandbox
@@ -238,10 +303,11 @@ def test_a_kill_for_a_lack_of_memory_of_the_host_is_not_the_bot_s_fault(full) ->
     before = limit.read_text()
     limit.write_text(str(128 << 20))
     try:
-        with pytest.raises(ServiceFault, match="killed from outside"):
+        with pytest.raises(ServiceFault, match="the machine ran out of memory"):
             bot.decide(ask(move_ms=20_000))
     finally:
         limit.write_text("-1" if limit.name == names[1] else before)
+    assert bot.evidence().counters["oom_kills"] > 0
 
 
 @pytest.mark.sandbox

@@ -28,8 +28,8 @@ from torres.runner.clock import Charge, Stopwatch
 from torres.runner.connection import BotPipes, wait_for_exit
 from torres.runner.lines import StdoutClosed
 from torres.runner.protocol import MAX_LINE_BYTES, Limits, Ready, Reply
-from torres.runner.sandbox.api import KILL_SIGNAL, Exit, Program, Running, Sandbox
-from torres.runner.verdict import BotStart, Usage, Verdict
+from torres.runner.sandbox.api import Exit, Program, Running, Sandbox
+from torres.runner.verdict import BotStart, Evidence, Usage, Verdict
 
 Direction = Literal["sent", "received"]
 ProtocolLog = Callable[[Direction, int, bytes], None]
@@ -92,6 +92,8 @@ class BotProcess:
         self._running: Running | None = None
         self._exit: Exit | None = None
         self._memory_peak: int | None = None
+        self._counters: dict[str, int] = {}
+        self._stopped = False
         self._ask: Ask | None = None
         self._sent = b""
         self._received = b""
@@ -120,6 +122,18 @@ class BotProcess:
         """Return what the started bot uses now."""
         bot = self._bot
         return Usage(bot.memory_peak(), len(bot.threads()), self._pipes.stderr_bytes)
+
+    def evidence(self) -> Evidence:
+        """Return what is known of how the bot ended. Call it after ``kill``."""
+        ask = self._ask
+        return Evidence(
+            decision=ask.decision if ask else None,
+            ply=ask.ply if ask else None,
+            exit=self._exit,
+            counters=self._counters,
+            charge=self._watch.last if self._running is not None else None,
+            memory_peak=self._memory_peak,
+        )
 
     @property
     def memory_peak(self) -> int | None:
@@ -215,6 +229,7 @@ class BotProcess:
             return
         if get_ident() != self._thread:
             with self._killing:
+                self._stopped = True
                 self._running.kill()
             return
         with ExitStack() as closing:
@@ -224,6 +239,8 @@ class BotProcess:
             closing.callback(self._pipes.close)
             self._read_memory_peak()
             with self._killing:
+                if not self._stopped:
+                    self._counters = self._running.counters()
                 self._exit = self._running.kill()
             self._pipes.drain_stderr()
 
@@ -417,12 +434,16 @@ class BotProcess:
     def _crash(self) -> PlayerFault:
         """Return the fault of a bot that has ended or has closed its stdout.
 
-        Raises ServiceFault if the sandbox never reached the bot's own program, or if
-        the bot was killed with a signal that we did not send. That may have been the
-        kernel for a lack of memory of the host, or an operator. A bot that kills itself
-        gains nothing: the fault names its seat.
+        Raises ServiceFault if the sandbox never reached the bot's own program, if
+        another thread of ours killed the bot, or if the sandbox has evidence that the
+        host did (``Exit.by_host``). Without evidence the end is the bot's own, also by
+        SIGKILL: a bot can kill itself when it is behind.
         """
         self._watch.stop()
+        if self._stopped:
+            raise ServiceFault(
+                f"the bot of seat {self._seat} was stopped by this service", self._seat
+            )
         exited = wait_for_exit(self._bot.pid, _EXIT_TIMEOUT_MS)
         if self._bot.over_memory():
             return self._fail(Fault.MEMORY, "")
@@ -431,11 +452,16 @@ class BotProcess:
         if not began:
             tail = protocol.quote(self._pipes.stderr[-200:])
             raise ServiceFault(f"the sandbox could not start the bot: {tail}")
-        if exited and self._exit is not None and self._exit.signal == KILL_SIGNAL:
+        if exited and self._exit is not None and self._exit.by_host:
+            oom_kills = self._counters.get("oom_kills", 0)
             raise ServiceFault(
                 f"the bot of seat {self._seat} was killed from outside at"
-                f" {self._where()}, within its {self._limits.memory_mb} MiB; check"
-                " whether the machine has run out of memory",
+                f" {self._where()}, within its {self._limits.memory_mb} MiB; "
+                + (
+                    f"the machine ran out of memory ({oom_kills} processes killed)"
+                    if oom_kills
+                    else "somebody killed the process of its sandbox"
+                ),
                 self._seat,
             )
         how = str(self._exit) if exited else "it closed its stdout"

@@ -30,12 +30,14 @@ class SeatOutput:
     ``notes`` holds one ``{"move": index, "note": text}`` for each note of the bot.
     ``verdict`` is a verdict as JSON, and empty if the seat did not forfeit.
     ``started`` is None if no process of the bot was started.
+    ``evidence`` is that of the bot as JSON, and empty if no process was started.
     """
 
     stderr: str = ""
     notes: list[JsonObject] = field(default_factory=list)
     verdict: JsonObject = field(default_factory=dict)
     started: BotStart | None = None
+    evidence: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,23 @@ class Usage:
     memory_peak: int | None
     threads: int
     stderr_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How a bot ended, for operators who ask why an attempt failed in its seat.
+
+    ``decision`` and ``ply`` name the last question, and ``charge`` is its cost; None
+    before the first one. ``exit`` is None if no process was started. ``counters`` are
+    those of ``Running`` just before the bot was killed. ``memory_peak`` is in bytes.
+    """
+
+    decision: str | None
+    ply: int | None
+    exit: Exit | None
+    counters: dict[str, int]
+    charge: Charge | None
+    memory_peak: int | None
 
 
 @dataclass(frozen=True, slots=True)

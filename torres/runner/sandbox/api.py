@@ -86,16 +86,29 @@ class SandboxReport:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a bot ended: with an exit code, or by a signal. The other one is None."""
+    """How a bot ended: with an exit code, or by a signal. The other one is None.
+
+    ``by_host`` is True if there is evidence that the bot is not to blame for the
+    signal: the kernel killed a process of it for a lack of memory, or the signal ended
+    a process of the sandbox that the bot cannot reach.
+    """
 
     code: int | None
     signal: int | None
+    by_host: bool = False
 
     def __str__(self) -> str:
         if self.signal is not None:
             description = signals.strsignal(self.signal) or "unknown"
             return f"killed by signal {self.signal} ({description})"
         return f"exit code {self.code}"
+
+
+def exit_of(returncode: int) -> Exit:
+    """Convert a return code of ``subprocess``, in which -n stands for signal n."""
+    if returncode < 0:
+        return Exit(None, -returncode)
+    return Exit(returncode, None)
 
 
 class Running(Protocol):
@@ -130,6 +143,14 @@ class Running(Protocol):
 
     def memory_peak(self) -> int | None:
         """Return the bot's peak memory use in bytes; None if it is unknown."""
+
+    def counters(self) -> dict[str, int]:
+        """Return what the kernel counted for the bot, as evidence if it fails.
+
+        The names depend on the level. ``oom_kills`` are the processes that the kernel
+        killed for a lack of memory, of the bot or, without control groups, of the whole
+        machine since the bot started.
+        """
 
     def closed_stdout(self) -> bool:
         """True if the bot closed its stdout although its pipe is still open.

@@ -63,13 +63,14 @@ class Cgroup:
         freezer = jobs["freezer"]
         cpu = jobs["cpuacct"]
         self._pids_max = jobs["pids"].path / "pids.max"
+        self._pids_events = jobs["pids"].path / "pids.events"
         self._frozen = b"1" if freezer.v2 else b"FROZEN"
         self._thawed = b"0" if freezer.v2 else b"THAWED"
         self._kill_file = freezer.path / "cgroup.kill"
         self._threads_file = freezer.file("tasks", "cgroup.threads")
         self._procs_file = freezer.path / "cgroup.procs"
         self._cpu_v2 = cpu.v2
-        freeze_file = freezer.file("freezer.state", "cgroup.freeze")
+        freeze_file = self._freeze_file = freezer.file("freezer.state", "cgroup.freeze")
         cpu_file = cpu.file("cpuacct.usage", "cpu.stat")
         oom_file = self._memory.file("memory.oom_control", "memory.events")
         # One list, so that ``remove`` can empty it: a call that comes later must not
@@ -148,13 +149,22 @@ class Cgroup:
         memory of the whole host or of a group above this one.
         """
         fields = os.pread(self._fds[_OOM], 512, 0).split()
-        if fields[fields.index(b"oom_kill") + 1] == b"0":
+        if not _count(fields, b"oom_kill"):
             return False
         if self._memory.v2:
             # Counts allocations that failed because this group was at its limit.
-            return fields[fields.index(b"oom") + 1] != b"0"
+            return _count(fields, b"oom") > 0
         peak = self.memory_peak()
         return peak is None or peak >= self._memory_limit - _LARGEST_CHARGE
+
+    def counters(self) -> dict[str, int]:
+        """Return the kills for a lack of memory, the refused forks, and the freezer."""
+        oom = os.pread(self._fds[_OOM], 512, 0).split()
+        return {
+            "oom_kills": _count(oom, b"oom_kill"),
+            "forks_refused": _count(_words(self._pids_events), b"max"),
+            "frozen": int(_words(self._freeze_file) in ([b"1"], [b"FROZEN"])),
+        }
 
     def memory_peak(self) -> int | None:
         """Return the peak memory use in bytes; None if the kernel does not tell."""
@@ -217,6 +227,19 @@ class Cgroup:
             write_if_possible(memory / "memory.memsw.limit_in_bytes", limit)
 
 
+def _count(fields: list[bytes], name: bytes) -> int:
+    """Return the number that follows a name; 0 if the kernel does not count it."""
+    return int(fields[fields.index(name) + 1]) if name in fields else 0
+
+
+def _words(path: Path) -> list[bytes]:
+    """Return the words in a file of a group; none if the kernel has no such file."""
+    try:
+        return path.read_bytes().split()
+    except OSError:
+        return []
+
+
 def _wait_for_change(events: Path) -> None:
     """Wait some milliseconds, or until the group may have become empty."""
     poll = select.poll()
@@ -242,10 +265,7 @@ def kill_all(pids: Iterable[int]) -> None:
 
 def ids(path: Path) -> list[int]:
     """Return the ids that a file of a group lists; none if the group is gone."""
-    try:
-        return [int(word) for word in path.read_bytes().split()]
-    except OSError:
-        return []
+    return [int(word) for word in _words(path)]
 
 
 def write(path: Path, value: object) -> None:

@@ -20,9 +20,10 @@ from torres.runner.sandbox.api import (
     Sandbox,
     SandboxReport,
     SandboxUnavailable,
+    exit_of,
 )
 from torres.runner.sandbox.launch import engine_folder
-from torres.runner.sandbox.unconfined import command_of, exit_of, start_failure
+from torres.runner.sandbox.unconfined import command_of, start_failure
 
 _KILL_TIMEOUT_S = 5.0
 _processes: dict[int, subprocess.Popen[bytes]] = {}
@@ -119,6 +120,9 @@ class PortableBot:
 
     def memory_peak(self) -> int | None:
         return None
+
+    def counters(self) -> dict[str, int]:
+        return {}
 
     def closed_stdout(self) -> bool:
         return False  # the end of the pipe shows it

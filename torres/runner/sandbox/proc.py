@@ -122,6 +122,12 @@ class OwnDelay:
             os.close(self._fd)
 
 
+def machine_oom_kills() -> int:
+    """Return how many processes the kernel has killed for a lack of memory so far."""
+    fields = _read("/proc/vmstat", _STAT_BYTES).split()
+    return int(fields[fields.index(b"oom_kill") + 1]) if b"oom_kill" in fields else 0
+
+
 def runnable(tid: int) -> bool:
     """True if a thread runs, or waits only for a CPU."""
     return _read(f"/proc/{tid}/stat").rpartition(b")")[2][1:2] == b"R"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.referee import ServiceFault
 from torres.runner.protocol import Limits
-from torres.runner.sandbox.proc import pressure, run_time
+from torres.runner.sandbox.proc import machine_oom_kills, pressure, run_time
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 _KILL_TIMEOUT_S = 5.0
@@ -27,6 +27,7 @@ class ProcessTree:
         self._root = root
         self._memory_limit = limits.memory_mb << 20
         self._peak = 0
+        self._oom_kills_before = machine_oom_kills()
         self._stopped: list[int] = []
 
     def processes(self) -> list[int]:
@@ -75,6 +76,10 @@ class ProcessTree:
             held = max(held, private + sum(parts))
         self._peak = max(self._peak, held)
         return held > self._memory_limit
+
+    def counters(self) -> dict[str, int]:
+        """Return the kills for a lack of memory on the machine since the start."""
+        return {"oom_kills": machine_oom_kills() - self._oom_kills_before}
 
     def memory_peak(self) -> int | None:
         """Return the highest use that was measured, in bytes; None if none was."""

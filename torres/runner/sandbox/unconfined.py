@@ -12,15 +12,16 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from engine.referee import ServiceFault
 from torres.common.parents import end_with_parent
 from torres.runner.protocol import Limits
-from torres.runner.sandbox.api import Exit, Level, Program
+from torres.runner.sandbox.api import KILL_SIGNAL, Exit, Level, Program, exit_of
 from torres.runner.sandbox.launch import Pipes, bot_path, open_pipes
-from torres.runner.sandbox.proc import pressure, run_time
+from torres.runner.sandbox.proc import machine_oom_kills, pressure, run_time
 from torres.runner.shebang import start_problem
 
 _MARK = "TORRES_BOX"
@@ -75,6 +76,7 @@ class UnconfinedBot:
         self.stdin, self.stdout, self.stderr = pipes
         self._mark = f"{_MARK}={mark}".encode()
         self._exit: Exit | None = None
+        self._oom_kills_before = machine_oom_kills()
 
     def freeze(self) -> None:
         """Do nothing: without a control group, a bot could escape the stop."""
@@ -108,6 +110,10 @@ class UnconfinedBot:
             pass
         return None
 
+    def counters(self) -> dict[str, int]:
+        """Return the kills for a lack of memory on the machine since the start."""
+        return {"oom_kills": machine_oom_kills() - self._oom_kills_before}
+
     def closed_stdout(self) -> bool:
         return False  # Only the bot holds the pipe, so the end of the pipe shows it.
 
@@ -121,7 +127,9 @@ class UnconfinedBot:
                 os.killpg(self.pid, signal.SIGKILL)
             self._process.wait()
             _kill_marked(self._mark)
-            self._exit = exit_of(self._process.returncode if code is None else code)
+            by_host = code == -KILL_SIGNAL and self.counters()["oom_kills"] > 0
+            ended_with = self._process.returncode if code is None else code
+            self._exit = replace(exit_of(ended_with), by_host=by_host)
         return self._exit
 
 
@@ -133,13 +141,6 @@ def start_failure(program: Program, why: OSError) -> ServiceFault:
     """
     reason = start_problem(program.folder / program.entry)
     return ServiceFault(f"{program.entry} could not be started: {reason or why}.")
-
-
-def exit_of(returncode: int) -> Exit:
-    """Convert a return code of ``subprocess``, in which -n stands for signal n."""
-    if returncode < 0:
-        return Exit(None, -returncode)
-    return Exit(returncode, None)
 
 
 def _kill_marked(mark: bytes) -> None:

@@ -10,13 +10,15 @@ import contextlib
 import os
 import resource
 import signal
+import struct
 from abc import ABC, abstractmethod
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from engine.referee import ServiceFault
 from torres.runner.protocol import Limits
-from torres.runner.sandbox.api import Exit, Level, Program
+from torres.runner.sandbox.api import KILL_SIGNAL, Exit, Level, Program, exit_of
 from torres.runner.sandbox.cgroup import Cgroup
 from torres.runner.sandbox.cgroup_manager import CgroupManager
 from torres.runner.sandbox.descriptors import unread
@@ -51,7 +53,7 @@ RLIMITS = (
 _SUPERVISOR_PIDS = 1
 """The supervisor counts against the limit of processes, so the limit is raised."""
 _SIGNAL_BASE = 128
-"""The supervisor exits with 128 + n if signal n killed the bot."""
+"""bwrap exits with 128 + n if signal n killed the bot."""
 _REAP_TIMEOUT_MS = 1_000
 """How long to wait until the supervisor has reaped a killed bot."""
 
@@ -82,7 +84,8 @@ class ZygoteSandbox(ABC):
         """Return the order for the zygote.
 
         Its descriptors 3 and 4 are for the zygote or bwrap: one byte must be read from
-        3 when the sandbox is complete, and 4 contains the seccomp filter.
+        3 when the sandbox is complete, and 4 contains the seccomp filter. Descriptor 5
+        is ``STATUS_FD``.
         """
 
     def start(self, program: Program, limits: Limits) -> "SandboxedBot":
@@ -96,7 +99,7 @@ class ZygoteSandbox(ABC):
             if slot.group is not None:
                 slot.group.limit(limits, limits.pids + _SUPERVISOR_PIDS)
             order = order._replace(uid=uid, niceness=program.niceness)
-            pipes, ready_fd = self._start(
+            pipes, reports = self._start(
                 slot.process, order, building=program.out_mb > 0
             )
             on_error.pop_all()
@@ -104,7 +107,7 @@ class ZygoteSandbox(ABC):
         return SandboxedBot(
             slot.process,
             pipes,
-            ready_fd,
+            reports,
             slot.group or ProcessTree(slot.process.pid, limits),
             uid_lock,
             supervisor_is_init=self.supervisor_is_init,
@@ -159,22 +162,21 @@ class ZygoteSandbox(ABC):
 
     def _start(
         self, process: SpawnedProcess, order: SpawnOrder, *, building: bool
-    ) -> tuple[Pipes, int]:
-        """Send the order; return the bot's pipes and our end of the ready pipe.
-
-        The ready pipe holds one byte, which is read when the sandbox is complete.
-        """
+    ) -> tuple[Pipes, "_ReportPipes"]:
+        """Send the order; return our ends of the bot's pipes and of the others."""
         seccomp = open_filter(
             memfd=self._cgroups is not None, sockets=self.sockets, building=building
         )
         wait_fd, ready_fd = os.pipe2(os.O_CLOEXEC)
         os.write(ready_fd, b"g")
+        status_fd, report_fd = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         try:
-            with closing(wait_fd, seccomp), open_pipes() as (theirs, ours):
-                process.start(order, (*theirs, wait_fd, seccomp))
-                return ours, ready_fd
+            with closing(wait_fd, seccomp, report_fd), open_pipes() as (theirs, ours):
+                process.start(order, (*theirs, wait_fd, seccomp, report_fd))
+                return ours, _ReportPipes(ready_fd, status_fd)
         except ServiceFault:
             os.close(ready_fd)
+            os.close(status_fd)
             raise
 
 
@@ -193,6 +195,17 @@ class _Slot:
             self.group.remove()
 
 
+class _ReportPipes(NamedTuple):
+    """Our ends of two pipes that tell what became of a bot.
+
+    ``ready`` holds one byte, which is read when the sandbox is complete. From
+    ``status`` comes how the bot ended, if it has a supervisor.
+    """
+
+    ready: int
+    status: int
+
+
 class SandboxedBot:
     """A bot that runs in a sandbox; implements ``Running``.
 
@@ -203,7 +216,7 @@ class SandboxedBot:
         self,
         process: SpawnedProcess,
         pipes: Pipes,
-        ready_fd: int,
+        reports: _ReportPipes,
         control: Cgroup | ProcessTree,
         uid_lock: int | None,
         *,
@@ -211,7 +224,7 @@ class SandboxedBot:
     ) -> None:
         self._supervisor_is_init = supervisor_is_init
         self._process = process
-        self._ready_fd = ready_fd
+        self._reports = reports
         self._control = control
         self._uid_lock = uid_lock
         self.pid = process.pid
@@ -225,6 +238,7 @@ class SandboxedBot:
         self.over_memory = control.over_memory
         self.memory_peak = control.memory_peak
         self.pressure_ns = control.pressure_ns
+        self.counters = control.counters
 
     def closed_stdout(self) -> bool:
         """True if the bot has closed its stdout, but the first process has not.
@@ -239,34 +253,57 @@ class SandboxedBot:
 
     def began(self) -> bool:
         """True if the sandbox was completed, so that the bot's own program started."""
-        return self._exit is not None or unread(self._ready_fd) == 0
+        return self._exit is not None or unread(self._reports.ready) == 0
 
     def kill(self) -> Exit:
         if self._exit is None:
-            code = self._process.poll()
-            if code is None and not self._supervisor_is_init:
+            ended_itself = self._process.poll() is not None
+            oom_kills = self._control.counters()["oom_kills"]
+            if not ended_itself and not self._supervisor_is_init:
                 # Kill the bot before its parent, because only the parent can reap it.
                 self._control.kill_all_but(self.pid)
                 wait_for_exit(self.pid, _REAP_TIMEOUT_MS)
             self._control.remove()
-            final_code = self._process.wait()
-            self._exit = _exit(final_code if code is None else code)
-            os.close(self._ready_fd)
+            code = self._process.wait()
+            reported = _read_status(self._reports.status)
+            if reported is not None:
+                how = exit_of(reported)
+            elif code < 0:
+                how = exit_of(code)
+            else:
+                how = _exit_of_bwrap(code, killed=not ended_itself or oom_kills > 0)
+            # The bot cannot signal the first process: it is PID 1 of the bot's
+            # namespace, or outside of it, or Landlock forbids it.
+            is_evident = oom_kills > 0 or code == -KILL_SIGNAL
+            by_host = ended_itself and how.signal == KILL_SIGNAL and is_evident
+            self._exit = replace(how, by_host=by_host)
+            os.close(self._reports.ready)
+            os.close(self._reports.status)
             if self._uid_lock is not None:
                 os.close(self._uid_lock)
         return self._exit
 
 
-def _exit(code: int) -> Exit:
-    """Return how the bot ended, from the exit code of its supervisor.
+def _read_status(fd: int) -> int | None:
+    """Return the bot's exit code as ``subprocess`` does; None if nobody reported it."""
+    try:
+        (status,) = struct.unpack("i", os.read(fd, 4))
+    except (BlockingIOError, struct.error):
+        return None
+    return os.waitstatus_to_exitcode(status)
 
-    128 + n stands for signal n. If the bot itself exits with such a code, the two
-    cannot be distinguished.
+
+def _exit_of_bwrap(code: int, *, killed: bool) -> Exit:
+    """Return how the bot ended, from the exit code of bwrap.
+
+    128 + n stands for signal n, but a bot may exit with such a code itself. ``killed``
+    is True if we or the kernel killed it. If neither did, 137 is its own exit code: it
+    is PID 1, so it cannot kill itself with signal 9.
     """
-    if code < 0:
-        return Exit(None, -code)
-    if 0 < code - _SIGNAL_BASE < signal.NSIG:
-        return Exit(None, code - _SIGNAL_BASE)
+    number = code - _SIGNAL_BASE
+    is_signal = 0 < number < signal.NSIG
+    if is_signal and (killed or number != KILL_SIGNAL):
+        return Exit(None, number)
     return Exit(code, None)
 
 

@@ -12,6 +12,9 @@ from typing import NamedTuple
 MAX_MESSAGE_BYTES = 1 << 17
 MAX_FDS = 16
 """The most descriptors that one message carries."""
+STATUS_FD = 5
+"""The pipe to which a supervisor writes the bot's wait status, as a C int. Its own exit
+code could not tell a signal from an exit code of the bot."""
 QUIT = b"{}"
 """The zygote exits. If it reads the end of its socket without this message, it
 concludes that the worker is dead and kills the worker's bots."""
@@ -74,7 +77,9 @@ class ForkRequest(NamedTuple):
 class SpawnOrder(NamedTuple):
     """The program to execute, and the restrictions to put on it.
 
-    The descriptors of the message become the program's descriptors 0, 1, 2 and so on.
+    The descriptors of the message become the program's descriptors 0, 1, 2 and so on,
+    but a supervisor keeps ``STATUS_FD`` for itself and writes the bot's wait status
+    there.
     ``rlimits`` are pairs of a number from ``resource`` and the limit. ``uid`` is the
     user id and the group id to change to. ``mounts`` are set if, and only if, the
     process was forked into namespaces; ``paths`` are set if Landlock is to restrict

@@ -28,6 +28,7 @@ from torres.runner.zygote.messages import (
     MAX_FDS,
     MAX_MESSAGE_BYTES,
     QUIT,
+    STATUS_FD,
     ForkRequest,
     SpawnOrder,
 )
@@ -189,7 +190,8 @@ def _wait_for_order(order_socket: socket.socket, worker: _Parent) -> None:
     order = SpawnOrder.decode(data)
     order_socket.close()
     for number, fd in enumerate(fds):
-        os.dup2(fd, number)
+        # A bot, or bwrap, must not be able to write its own status.
+        os.dup2(fd, number, inheritable=number != STATUS_FD)
         os.close(fd)
     try:
         _exec(order, worker)

@@ -1,7 +1,7 @@
 """The supervisor: a process between the worker and a bot.
 
-It reaps every process that the bot leaves behind, and it exits with the bot's exit
-code. There are two kinds. In a PID namespace the supervisor is PID 1, so the kernel
+It reaps every process that the bot leaves behind, and it reports how the bot ended.
+There are two kinds. In a PID namespace the supervisor is PID 1, so the kernel
 kills everything in the namespace when the supervisor exits (``supervise``). Without
 namespaces the supervisor is a subreaper: orphans become its children, and it kills
 them itself (``fork_under_supervisor``).
@@ -10,9 +10,11 @@ them itself (``fork_under_supervisor``).
 import contextlib
 import os
 import signal
+import struct
 from pathlib import Path
 from typing import NoReturn
 
+from torres.runner.zygote.messages import STATUS_FD
 from torres.runner.zygote.syscalls import (
     PR_SET_CHILD_SUBREAPER,
     PR_SET_DUMPABLE,
@@ -25,8 +27,8 @@ _STANDARD_FDS = 3
 _MAX_FDS = 256
 """A fork of the zygote has no descriptor with this number or a higher one. The limit
 is low because some versions of Python close a range one descriptor at a time."""
-_SIGNAL_BASE = 128
-"""Exit code 128 + n says that signal n killed the bot, as in a shell."""
+_EXIT_NOT_REPORTED = 1
+"""Exit code of a supervisor that could not report how the bot ended."""
 
 
 class _Stopped(BaseException):
@@ -37,8 +39,9 @@ def fork_under_supervisor(worker: int, fds: int) -> int:
     """Fork. The parent becomes the bot's supervisor and never returns from here.
 
     In the child, which becomes the bot, return the supervisor's PID. The supervisor
-    exits when the process ``worker`` does, and closes its descriptors below ``fds``:
-    otherwise the worker would never see the end of the bot's pipes.
+    exits when the process ``worker`` does, and closes its descriptors below ``fds``,
+    except the status pipe: otherwise the worker would never see the end of the bot's
+    pipes.
     """
     os.setsid()
     supervisor = os.getpid()
@@ -55,7 +58,7 @@ def fork_under_supervisor(worker: int, fds: int) -> int:
 
 
 def supervise(argv: list[str], env: dict[str, str]) -> NoReturn:
-    """Start the bot, wait for it as PID 1 of its namespace, and exit as it exits.
+    """Start the bot, wait for it as PID 1 of its namespace, report its end, and exit.
 
     The supervisor is under the same restrictions as the bot. The bot itself must not
     be PID 1: PID 1 ignores every signal that it does not handle. An ``abort`` in it
@@ -63,11 +66,11 @@ def supervise(argv: list[str], env: dict[str, str]) -> NoReturn:
     """
     # The bot may read /proc as soon as it runs; it must learn nothing from this
     # process there.
-    os.closerange(_STANDARD_FDS, _MAX_FDS)
+    _close_all_but_status(_STANDARD_FDS, _MAX_FDS)
     prctl(PR_SET_DUMPABLE, 0)
     bot = os.posix_spawn(argv[0], argv, env)
     os.closerange(0, _STANDARD_FDS)  # Otherwise the pipes would stay open.
-    os._exit(_exit_code(_reap_until(bot)))
+    _report_and_exit(_reap_until(bot))
 
 
 def _reap_until(bot: int) -> int:
@@ -78,10 +81,20 @@ def _reap_until(bot: int) -> int:
             return status
 
 
-def _exit_code(status: int) -> int:
-    """Return the exit code that stands for a wait status: 128 + n for signal n."""
-    code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else _SIGNAL_BASE - code
+def _close_all_but_status(first: int, end: int) -> None:
+    """Close the descriptors from ``first`` up to ``end``, except the status pipe."""
+    os.closerange(first, STATUS_FD)
+    os.closerange(STATUS_FD + 1, end)
+
+
+def _report_and_exit(status: int) -> NoReturn:
+    """Write the bot's wait status to the status pipe, and exit."""
+    code = _EXIT_NOT_REPORTED
+    try:
+        os.write(STATUS_FD, struct.pack("i", status))
+        code = 0
+    finally:
+        os._exit(code)
 
 
 def _stop(*_: object) -> NoReturn:
@@ -89,17 +102,17 @@ def _stop(*_: object) -> NoReturn:
 
 
 def _wait_and_clean_up(bot: int, fds: int) -> NoReturn:
-    """Wait for the bot, kill everything that it left behind, and exit as it did."""
+    """Wait for the bot, kill everything that it left behind, report, and exit."""
     status = int(signal.SIGKILL)
     try:
-        os.closerange(0, fds)
+        _close_all_but_status(0, fds)
         status = _reap_until(bot)
     except _Stopped:
         pass
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         _kill_descendants()
-        os._exit(_exit_code(status))
+        _report_and_exit(status)
 
 
 def _kill_descendants() -> None:
