@@ -7,6 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from engine.rulesets import resolve
+from tests.runner.factories import PROGRAMS
+from torres.cli.play import GameFiles, GameRunner, find_bot
+from torres.runner.clock import Stopwatch
+from torres.runner.protocol import Limits
+from torres.runner.sandbox import Sandbox
+
 BOT_40_LINES = """\
 #!/usr/bin/env perl
 use strict; use warnings;
@@ -176,3 +183,20 @@ def test_an_invalid_replay_is_one_line_and_exit_code_1(
     assert invalid.returncode == 1
     assert len(invalid.stderr.splitlines()) == 1
     assert unreadable.returncode == 2
+
+
+def test_a_bot_that_makes_the_machine_look_guilty_forfeits(
+    none: Sandbox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each attempt failed, and the command said that this machine failed, not a bot."""
+    monkeypatch.setattr(Stopwatch, "may_have_missed_delays", lambda *_: True)
+    files = GameFiles(None, None, None, None)
+    limits = Limits(move_ms=50, bank_ms=50)
+    runner = GameRunner(resolve("yucata", 2), none, files, limits)
+    bots = [find_bot(str(PROGRAMS / f"{name}.py")) for name in ("first", "sleep")]
+
+    played = runner.play(1, "s", bots)
+
+    (forfeit,) = played.record.forfeits
+    assert (forfeit.seat, forfeit.reason) == (1, "timeout")
+    assert capsys.readouterr().err.count("is played again") == 1

@@ -6,7 +6,7 @@ games with.
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -161,16 +161,25 @@ class GameRunner:
         """Play one game and write its files. ``bots`` are in the order of the seats.
 
         If this machine fails, the game is played again, MAX_ATTEMPTS times in all;
-        then ServiceFault is raised.
+        then ServiceFault is raised. As on the ladder, a clock that may be the machine's
+        fault counts as the bot's once an attempt has failed in its seat.
         """
+        doubted: set[int | None] = set()
         for _ in range(MAX_ATTEMPTS - 1):
             try:
-                return self._play(number, seed, bots)
+                return self._play(number, seed, bots, doubted)
             except ServiceFault as fault:
+                doubted.add(fault.seat)
                 click.echo(f"torres: game {number} is played again: {fault}", err=True)
-        return self._play(number, seed, bots)
+        return self._play(number, seed, bots, doubted)
 
-    def _play(self, number: int, seed: str, bots: Sequence[LocalBot]) -> PlayedGame:
+    def _play(
+        self,
+        number: int,
+        seed: str,
+        bots: Sequence[LocalBot],
+        doubted: Collection[int | None],
+    ) -> PlayedGame:
         with ExitStack() as stack:
             protocol_log = self._open_protocol_log(stack)
             players = [
@@ -180,6 +189,7 @@ class GameRunner:
                     self.limits,
                     log=self.files.log_of(number, seat),
                     protocol_log=protocol_log,
+                    strict_clock=seat in doubted,
                 )
                 for seat, bot in enumerate(bots)
             ]
