@@ -29,7 +29,7 @@ from torres.runner.connection import BotPipes, wait_for_exit
 from torres.runner.lines import StdoutClosed
 from torres.runner.protocol import MAX_LINE_BYTES, Limits, Ready, Reply
 from torres.runner.sandbox.api import Exit, Program, Running, Sandbox
-from torres.runner.verdict import BotStart, Evidence, Usage, Verdict
+from torres.runner.verdict import BotEnding, BotStart, Usage, Verdict
 
 Direction = Literal["sent", "received"]
 ProtocolLog = Callable[[Direction, int, bytes], None]
@@ -123,10 +123,10 @@ class BotProcess:
         bot = self._bot
         return Usage(bot.memory_peak(), len(bot.threads()), self._pipes.stderr_bytes)
 
-    def evidence(self) -> Evidence:
+    def evidence(self) -> BotEnding:
         """Return what is known of how the bot ended. Call it after ``kill``."""
         ask = self._ask
-        return Evidence(
+        return BotEnding(
             decision=ask.decision if ask else None,
             ply=ask.ply if ask else None,
             exit=self._exit,

@@ -53,8 +53,8 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """How a bot ended, for operators who ask why an attempt failed in its seat.
+class BotEnding:
+    """How a bot ended: the evidence if an attempt failed in its seat.
 
     ``decision`` and ``ply`` name the last question, and ``charge`` is its cost; None
     before the first one. ``exit`` is None if no process was started. ``counters`` are
