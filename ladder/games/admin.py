@@ -124,14 +124,16 @@ show(
 show(
     Attempt,
     AttemptAdmin,
-    list_display=("game", "fence", "worker", "outcome", "reason", "started_at"),
+    list_display=(
+        *("game", "fence", "worker", "outcome", "bot", "reason", "started_at"),
+    ),
     list_filter=("outcome", "worker__host"),
     key_fields=("game_id",),
     search_fields=("reason",),
     search_help_text="The number of a game, or the reason of a failed attempt",
     sortable_by=(),
-    list_select_related=("game", "worker"),
-    unlisted=("game__replay",),
+    list_select_related=("game", "worker", "bot"),
+    unlisted=("game__replay", "evidence"),
     inlines=(inline(SeatLog, "number", "stderr", "notes", "verdict"),),
 )
 show(

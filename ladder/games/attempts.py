@@ -7,7 +7,7 @@ write for an attempt requires them. This module sends no messages and plays no m
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Self
 
 import structlog
 from django.conf import settings
@@ -29,6 +29,7 @@ from ladder.games.models import (
     Worker,
     tied_ranks,
 )
+from torres.common.json_object import JsonObject
 from torres.runner.verdict import SeatOutput
 
 LEASE = timedelta(seconds=settings.TORRES_LEASE_SECONDS)
@@ -84,6 +85,26 @@ class FinishedGame:
     replay: bytes
     seats: Sequence[SeatResult]
     leaf: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailedSeat:
+    """The seat in which an attempt failed, its bot, and the evidence of how that ended.
+
+    `evidence` is None if no process of the bot was started.
+    """
+
+    number: int
+    bot: int
+    slug: str
+    evidence: JsonObject | None
+
+    @classmethod
+    def of(cls, game: int, seat: int, outputs: Sequence[SeatOutput]) -> Self:
+        """Return a seat of a game. `outputs` are those of all seats, or none."""
+        row = Seat.objects.values_list("bot", "bot__slug").get(game=game, number=seat)
+        evidence = outputs[seat].evidence if seat < len(outputs) else {}
+        return cls(seat, *row, evidence or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +226,14 @@ def fail(
     2. If too many attempts failed in the same seat, blame that seat: it forfeits when
        the game is played again. For a repeat offender one is too many. Otherwise a bot
        that can break the service could escape from each game that it is about to lose.
-    3. Close the attempt as failed, with the reason and the seat.
+    3. Close the attempt as failed, with the reason, and with the seat, its bot, and the
+       evidence of how that bot ended.
     4. Add the logs of the seats.
     """
     logs = seat_logs.rows(claim.game, claim.attempt, outputs)
+    failed = FailedSeat.of(claim.game, seat, outputs) if seat is not None else None
     with transaction.atomic():
-        if not _end_failed_attempt(claim.game, claim.fence, reason, seat):
+        if not _end_failed_attempt(claim.game, claim.fence, reason, failed):
             return False
         for statement in sql.insert_logs(logs):
             sql.execute(statement)
@@ -231,8 +254,9 @@ def release(game: int, fence: int, reason: str) -> bool:
             status=GameStatus.SCHEDULED, owner=None, lease_until=None, sent_at=None
         )
         if released:
-            facts.record_attempt(game, fence, Attempt.Outcome.RELEASED)
-            _close_attempt(game, fence, Attempt.Outcome.RELEASED, reason)
+            facts.record_released_attempt(game, fence)
+            text = storable(reason)[:MAX_REASON_CHARS]
+            sql.execute(sql.close_attempt(game, fence, Attempt.Outcome.RELEASED, text))
     return released
 
 
@@ -310,10 +334,11 @@ def _end_failed_attempt(
     game: int,
     fence: int,
     reason: str,
-    seat: int | None,
+    failed: FailedSeat | None,
     *,
     only_if_expired: bool = False,
 ) -> bool:
+    seat = failed.number if failed else None
     running = _running(game, fence).row()
     if only_if_expired:
         running = running.filter(leases.is_over())
@@ -329,16 +354,26 @@ def _end_failed_attempt(
     )
     if not ended:
         return False
-    _close_attempt(game, fence, Attempt.Outcome.FAILED, reason, seat)
-    facts.record_attempt(game, fence, Attempt.Outcome.FAILED)
+    Attempt.objects.filter(game=game, fence=fence).update(
+        outcome=Attempt.Outcome.FAILED,
+        ended_at=Now(),
+        reason=storable(reason)[:MAX_REASON_CHARS],
+        seat=seat,
+        bot=failed.bot if failed else None,
+        evidence=failed.evidence if failed else None,
+    )
+    facts.record_failed_attempt(game, fence, seat, failed.evidence if failed else None)
+    told = {"game": game, "fence": fence, "reason": reason}
+    if failed:
+        told |= {"seat": seat, "bot": failed.slug, "evidence": failed.evidence}
     if dead:
         facts.record_dead(game)
-        log.critical("game is dead", game=game, reason=reason)
-    elif is_last and seat is not None:
-        Seat.objects.filter(game=game, number=seat).update(blamed=True)
-        log.critical("seat is blamed", game=game, seat=seat, reason=reason)
+        log.critical("game is dead", **told)
+    elif failed and is_last:
+        Seat.objects.filter(game=game, number=failed.number).update(blamed=True)
+        log.critical("seat is blamed", **told)
     else:
-        log.warning("attempt failed", game=game, fence=fence, seat=seat, reason=reason)
+        log.warning("attempt failed", **told)
     return True
 
 
@@ -385,14 +420,3 @@ def doubted_seats(game: int) -> set[int]:
     failed = Attempt.objects.filter(game=game, seat__isnull=False)
     seats = {seat for seat in failed.values_list("seat", flat=True) if seat is not None}
     return seats | blame.repeat_offenders(game)
-
-
-def _close_attempt(
-    game: int,
-    fence: int,
-    outcome: Attempt.Outcome,
-    reason: str,
-    seat: int | None = None,
-) -> None:
-    text = storable(reason)[:MAX_REASON_CHARS]
-    sql.execute(sql.close_attempt(game, fence, outcome, text, seat))

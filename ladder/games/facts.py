@@ -19,6 +19,7 @@ from ladder.events.kinds import EventKind
 from ladder.events.outbox import API, NewEvent, NewLeaf, fact, record, record_all
 from ladder.games import sql
 from ladder.games.models import Attempt, Game, GameStatus, Match
+from torres.common.json_object import JsonObject
 from torres.tlog.leaves import LeafKind, canonical, replay_digest
 
 
@@ -135,9 +136,24 @@ def record_cancelled(games: QuerySet[Game]) -> None:
     record_all(fact(leaf=leaf) for leaf in leaves)
 
 
-def record_attempt(game: int, fence: int, outcome: Attempt.Outcome) -> None:
-    """Log that an attempt ended without a result."""
-    logged = {"attempt": fence, "outcome": outcome}
+def record_released_attempt(game: int, fence: int) -> None:
+    """Log that a worker returned a game."""
+    logged = {"attempt": fence, "outcome": Attempt.Outcome.RELEASED}
+    _record(game, LeafKind.ATTEMPT_ENDED, logged)
+
+
+def record_failed_attempt(
+    game: int, fence: int, seat: int | None, evidence: JsonObject | None
+) -> None:
+    """Log that an attempt failed, in which seat, and how the bot of that seat ended.
+
+    Not the reason, which may name hosts, and not the clock, which is in floats.
+    """
+    logged: dict[str, Any] = {"attempt": fence, "outcome": Attempt.Outcome.FAILED}
+    if seat is not None:
+        logged["seat"] = seat
+    if evidence is not None:
+        logged |= {name: evidence[name] for name in ("exit", "counters")}
     _record(game, LeafKind.ATTEMPT_ENDED, logged)
 
 

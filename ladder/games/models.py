@@ -420,15 +420,29 @@ class Attempt(models.Model):
         blank=True,
         help_text="The seat that was being served when the attempt failed, if any.",
     )
+    # A copy of the bot in that seat, so that an index leads to a bot's failures.
+    bot = models.ForeignKey(
+        Bot, models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
+    evidence = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="How that bot ended, see `torres.runner.verdict.BotEnding`.",
+    )
 
     class Meta:
         ordering = ["game", "fence"]
         indexes = [
             models.Index(
+                fields=["bot", "ended_at"],
+                condition=Q(outcome="failed", bot__isnull=False),
+                name="attempt_failed_of_bot",
+            ),
+            models.Index(
                 fields=["ended_at"],
                 condition=Q(outcome="failed"),
                 name="attempt_failed",
-            )
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

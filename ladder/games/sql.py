@@ -63,10 +63,10 @@ class DueGame(NamedTuple):
 
 
 class Offence(NamedTuple):
-    """A seat whose submission forfeited other games after failed attempts."""
+    """A seat, its bot, and how many other games had failed attempts in its seat."""
 
     seat: int
-    submission: int
+    bot: int
     games: int
 
 
@@ -272,21 +272,16 @@ def open_attempt(game: int, fence: int, worker: int) -> int:
 
 
 def offences(game: int, window_s: float) -> list[Offence]:
-    """Count, by seat, the other games that each submission of a game forfeited.
+    """Count, by seat, the other games with failed attempts in the seat of its bot.
 
-    Only the games of the last `window_s` seconds count in which an attempt had failed
-    in the submission's seat before.
+    Only attempts of the last `window_s` seconds count, with any version of the bot.
     """
-    # NOT (a = b), because SQLite compares it literally with the condition of the index.
     rows = fetch_all(
-        "SELECT here.number, here.submission_id, COUNT(*)"  # noqa: S608
-        f" FROM {_SEAT} here JOIN {_SEAT} other"
-        " ON other.submission_id = here.submission_id AND NOT (other.fault = '')"
-        f" JOIN {_GAME} g ON g.id = other.game_id AND g.status = 'finished'"
-        f" AND g.finished_at > {_now(-window_s)} WHERE here.game_id = %s"
-        f" AND g.id <> here.game_id AND EXISTS (SELECT 1 FROM {_ATTEMPT} a"
-        " WHERE a.game_id = g.id AND a.seat = other.number AND a.outcome = 'failed')"
-        " GROUP BY here.number, here.submission_id",
+        "SELECT here.number, here.bot_id, COUNT(DISTINCT a.game_id)"  # noqa: S608
+        f" FROM {_SEAT} here JOIN {_ATTEMPT} a ON a.bot_id = here.bot_id"
+        f" AND a.outcome = 'failed' AND a.ended_at > {_now(-window_s)}"
+        " WHERE here.game_id = %s AND a.game_id <> here.game_id"
+        " GROUP BY here.number, here.bot_id",
         [game],
     )
     return [Offence(*row) for row in rows]
@@ -314,15 +309,13 @@ def write_seats(game: int, columns: dict[str, list[Any]]) -> Statement:
     return Statement(sql, [*values, game])
 
 
-def close_attempt(
-    game: int, fence: int, outcome: str, reason: str, seat: int | None = None
-) -> Statement:
-    """End an open attempt. `seat` is the seat in which it failed, if one is known."""
+def close_attempt(game: int, fence: int, outcome: str, reason: str) -> Statement:
+    """End an open attempt."""
     sql = (
-        f"UPDATE {_ATTEMPT} SET outcome = %s, ended_at = {_now()}, reason = %s,"  # noqa: S608
-        " seat = %s WHERE game_id = %s AND fence = %s AND outcome = 'open'"
+        f"UPDATE {_ATTEMPT} SET outcome = %s, ended_at = {_now()}, reason = %s"  # noqa: S608
+        " WHERE game_id = %s AND fence = %s AND outcome = 'open'"
     )
-    return Statement(sql, [outcome, reason, seat, game, fence])
+    return Statement(sql, [outcome, reason, game, fence])
 
 
 def seated_bots(game: int) -> list[SeatedBot]:

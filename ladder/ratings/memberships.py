@@ -17,7 +17,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot, Submission
-from ladder.games import services as games
+from ladder.games import blame, services as games
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 from ladder.ratings.facts import record_bench
@@ -79,10 +79,14 @@ def enroll_newcomers(default: Ladder, ready_within: timedelta | None = None) -> 
 def join(bot: Bot, ladder: Ladder) -> Membership:
     """Let a bot play on a ladder, because its owner wants it. Idempotent.
 
-    This also ends a bench for forfeits: the bot is judged again at its next forfeit. On
-    a ladder whose bots are admitted by operators, only a bot that was admitted before
-    may come back. Raises MembershipRefused.
+    This also ends a bench for forfeits: the bot is judged again at its next forfeit. It
+    does not end one for failed attempts while too many of the last day count (`blame`).
+    On a ladder whose bots are admitted by operators, only a bot that was admitted
+    before may come back. Raises MembershipRefused.
     """
+    why = blame.failures_reason(bot)
+    if why:
+        raise MembershipRefused(why)
     _enroll_in_default(bot)
     known = Membership.objects.filter(ladder=ladder, bot=bot).exists()
     if not known and not _is_open(ladder):
@@ -185,13 +189,16 @@ def end_benches(ladder: Ladder, playing: Mapping[int, Submission], why: str) -> 
     """End the benches of bots on a ladder that continue with other code.
 
     `playing` has the submission that plays from now on, by bot. A bot stays benched if
-    it is the submission for which the bot was benched.
+    it is the submission for which the bot was benched, or if too many attempts failed
+    in its seat, with whatever version (`blame`).
     """
     benched = Membership.objects.filter(
         ladder=ladder, bot__in=list(playing), status=Status.BENCHED
     )
     for membership in benched.select_related("bot"):
         if membership.benched_submission_id == playing[membership.bot_id].pk:
+            continue
+        if blame.failures_reason(membership.bot):
             continue
         _activate(membership.bot, ladder)
         Operator(None, why).record(

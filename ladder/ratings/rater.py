@@ -5,6 +5,7 @@ they are found to be finished. Several raters may run at the same time: the ledg
 writer lets only one of them append (see `ledger_writer.append`), and the others stop.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import structlog
@@ -15,7 +16,7 @@ from django.db.models.functions import Now
 from ladder.bots.models import Bot, Submission
 from ladder.common import tracing
 from ladder.games import blame, match_traces, services as games
-from ladder.games.models import OPEN, Game, GameStatus, Seat
+from ladder.games.models import OPEN, Attempt, Game, GameStatus, Seat
 from ladder.ratings import corrections, memberships
 from ladder.ratings.ledger_writer import LedgerBatch, LedgerConflict, append
 from ladder.ratings.models import Entry, Membership, Pairing, Rating, Season
@@ -49,7 +50,8 @@ def fold(season: int, limit: int = BATCH_GAMES) -> int:
     1. Take out the voided games that the ledger still counts, if that is quick. If not,
        they wait for a job (`jobs`).
     2. Fold up to `limit` finished games, in the order in which they finished.
-    3. Close the pairings that are complete, and bench bots that forfeit too often.
+    3. Close the pairings that are complete, and bench bots that forfeit too often, or
+       in whose seats attempts fail too often.
 
     Idempotent: callers may run it at any time, and repeat it until it returns 0. It
     takes the games that are finished and never waits for one that still runs. If
@@ -66,7 +68,8 @@ def fold(season: int, limit: int = BATCH_GAMES) -> int:
 
 def _fold_games(season: Season, limit: int) -> int:
     rows = unrated(season.pk).order_by("finished_at", "pk")
-    finished = list(rows.values_list("pk", flat=True)[:limit])
+    failures = dict(rows.values_list("pk", "failures")[:limit])
+    finished = list(failures)
     if not finished:
         _close_pairings(season.pk)
         return 0
@@ -89,7 +92,8 @@ def _fold_games(season: Season, limit: int) -> int:
     appended = append(season, add_games, bots)
     match_traces.record_ratings(season.ladder.slug, finished, began_ns)
     _close_pairings(season.pk)
-    _bench_failing(season, bots)
+    _bench_forfeiting(season, bots)
+    _bench_failing(season, [game for game in finished if failures[game]])
     return appended
 
 
@@ -246,7 +250,28 @@ def _arrivals(season: Season, ready_within: timedelta | None) -> dict[int, Submi
     return {row.bot_id: row for row in arrivals.only(*columns)}
 
 
-def _bench_failing(season: Season, bots: set[int]) -> None:
+def _bench_failing(season: Season, games: Sequence[int]) -> None:
+    """Bench the bots in whose seats attempts at these games failed, if too many did."""
+    if not games:
+        return
+    failed = Attempt.objects.filter(
+        game__in=games, outcome=Attempt.Outcome.FAILED, bot__isnull=False
+    )
+    ratings = Rating.objects.filter(
+        season=season, bot__in=list(failed.values_list("bot", flat=True))
+    )
+    for rating in ratings.select_related("bot"):
+        why = blame.failures_reason(rating.bot)
+        if why and memberships.bench(season, rating, why):
+            log.critical(
+                "bot benched for failed attempts",
+                season=season.pk,
+                bot=rating.bot.slug,
+                why=why,
+            )
+
+
+def _bench_forfeiting(season: Season, bots: set[int]) -> None:
     """Bench the bots that just forfeited and do so too often; house bots are exempt.
 
     They are benched on this ladder only. A bot whose owner let it join again is judged
@@ -258,11 +283,23 @@ def _bench_failing(season: Season, bots: set[int]) -> None:
     for rating in forfeited.select_related("bot"):
         why = bench_reason(rating.latest)
         if not why and rating.latest & 1:
-            ladder = season.ladder.slug
-            day = blame.forfeits_in_a_day(rating.submission_id, ladder)
-            why = day_reason(day.forfeits, day.games)
+            why = _day_reason_of(season, rating)
         if why and memberships.bench(season, rating, why):
             log.warning("bot benched", season=season.pk, bot=rating.bot.slug, why=why)
+
+
+def _day_reason_of(season: Season, rating: Rating) -> str:
+    """Return why a bot is benched after the games of a day; "" if it is not.
+
+    All versions count: otherwise a bot that forfeits now and then starts anew with each
+    upload. But a version whose own share is low is a repaired one.
+    """
+    bot, ladder = rating.bot, season.ladder.slug
+    share = BENCH_SHARE_OF_A_DAY
+    version = blame.forfeits_in_a_day(bot, ladder, share, rating.submission_id)
+    if version.forfeits < share * version.games:
+        return ""
+    return day_reason(*blame.forfeits_in_a_day(bot, ladder, share))
 
 
 def day_reason(forfeits: int, games: int) -> str:
@@ -270,8 +307,9 @@ def day_reason(forfeits: int, games: int) -> str:
     if forfeits < BENCH_AFTER_IN_A_DAY or forfeits < BENCH_SHARE_OF_A_DAY * games:
         return ""
     return (
-        f"This version forfeited {forfeits} of its {games} games of the last day by its"
-        " own fault. Look at the logs of these games, then upload a new version."
+        f"This bot forfeited {forfeits} of its {games} games of the last day by its own"
+        " fault; all versions count. Look at the logs of these games, then upload a new"
+        " version."
     )
 
 

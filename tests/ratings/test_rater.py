@@ -8,10 +8,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.db.models.functions import Now
+from django.utils import timezone
+from structlog.testing import capture_logs
 
 from ladder.bots.models import Bot, Submission
-from ladder.games import attempts, services as games
-from ladder.games.models import Game, Match
+from ladder.games import attempts, blame, services as games
+from ladder.games.models import Attempt, Game, Match
 from ladder.moderation.models import AuditEntry
 from ladder.ratings import checkpoints, memberships, rater, rebuild, selectors
 from ladder.ratings.ladders import ensure_default_ladder
@@ -276,7 +278,65 @@ def test_a_bot_that_forfeits_again_and_again_is_benched(season, after_failure):
 
     assert place(season, ana).status == Membership.Status.BENCHED
     why = AuditEntry.objects.get(kind="bench").why
-    assert why.startswith("This version forfeited 4 of its 13 games of the last day")
+    assert why.startswith("This bot forfeited 4 of its 13 games of the last day")
+
+
+def mulligan(season: Season, bot: Bot, times: int) -> None:
+    """Let the bot lose games, each after a failed attempt in its seat."""
+    for _ in range(times):
+        lose(season, bot, after_failure=True)
+
+
+def test_a_bot_whose_attempts_fail_is_benched_until_they_no_longer_count(season):
+    """A new version, or its owner, ended the bench, and it played on at once."""
+    ana, _ben = factories.bots(2)
+    rater.welcome(season.pk)
+    for _ in range(10):
+        lose(season, ana)
+    mulligan(season, ana, blame.MAX_FAILED_GAMES - 1)
+    factories.submission(ana)
+    rater.welcome(season.pk)
+    assert place(season, ana).status == Membership.Status.ACTIVE
+
+    with capture_logs() as lines:
+        mulligan(season, ana, 1)
+
+    assert place(season, ana).status == Membership.Status.BENCHED
+    assert "failed in its seat" in place(season, ana).why
+    (alarm,) = [line for line in lines if line["event"].startswith("bot benched for")]
+    assert (alarm["log_level"], alarm["bot"]) == ("critical", ana.slug)
+    factories.submission(ana)
+    rater.welcome(season.pk)
+    assert place(season, ana).status == Membership.Status.BENCHED
+    with pytest.raises(memberships.MembershipRefused, match="failed in its seat"):
+        memberships.join(ana, season.ladder)
+    Attempt.objects.update(ended_at=timezone.now() - blame.OFFENCE_WINDOW)
+    assert memberships.join(ana, season.ladder).status == Membership.Status.ACTIVE
+
+
+def test_a_bot_that_left_does_not_come_back_while_its_failures_count(season):
+    ana, _ben = factories.bots(2)
+    rater.welcome(season.pk)
+    mulligan(season, ana, blame.MAX_FAILED_GAMES)
+    memberships.leave(ana, season.ladder)
+
+    with pytest.raises(memberships.MembershipRefused):
+        memberships.join(ana, season.ladder)
+
+
+def test_a_version_that_forfeits_rarely_is_not_benched_for_older_ones(season):
+    ana, _ben = factories.bots(2)
+    rater.welcome(season.pk)
+    for _ in range(rater.BENCH_AFTER - 1):
+        lose(season, ana, "crash")
+    factories.submission(ana)
+    rater.welcome(season.pk)
+    for _ in range(40):
+        lose(season, ana)
+
+    lose(season, ana, "timeout")
+
+    assert place(season, ana).status == Membership.Status.ACTIVE
 
 
 @pytest.mark.parametrize(
@@ -306,17 +366,19 @@ def test_a_bot_that_is_benched_leaves_no_game_behind(season):
     assert AuditEntry.objects.get(kind="bench").details["cancelled"] == 1
 
 
-def test_forfeits_of_an_older_version_bench_nobody(season):
+def test_forfeits_of_an_older_version_count_in_the_rule_of_a_day(season):
+    """Otherwise each upload starts anew: one more line of comment is enough."""
     ana, _ben = factories.bots(2)
     rater.welcome(season.pk)
     for _ in range(rater.BENCH_AFTER - 1):
         lose(season, ana, "crash")
     factories.submission(ana)
     rater.welcome(season.pk)
+    assert place(season, ana).status == Membership.Status.ACTIVE
 
     lose(season, ana, "crash")
 
-    assert place(season, ana).status == Membership.Status.ACTIVE
+    assert place(season, ana).status == Membership.Status.BENCHED
 
 
 def test_a_bot_that_its_owner_brought_back_is_judged_at_its_next_forfeit(season):
