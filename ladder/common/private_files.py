@@ -16,13 +16,23 @@ def prepare_data_folder(folder: Path, database: Path, key: str) -> str:
     """Create the folder and the files of a service with SQLite; return its secret key.
 
     An empty ``key`` is replaced by a random one that stays. Raises
-    ImproperlyConfigured if the folder cannot be used.
+    ImproperlyConfigured if the folder cannot be used, or if a database with data lacks
+    its key: with another one, sessions end and all webhooks get other secrets.
     """
+    path = folder / "secret.key"
     try:
         make_data_folder(folder)
+        has_data = database.is_file() and database.stat().st_size > 0
+        if has_data and not key and not path.exists():
+            raise ImproperlyConfigured(
+                f"The database {database} exists, but its secret key {path} does not."
+                " Copy secret.key from the folder of the service that used this"
+                " database, or from a backup. If it is lost, set SECRET_KEY to a new"
+                " random text, for example the output of: openssl rand -hex 32"
+            )
         # SQLite gives the mode of this file to its journals, too.
         touch(database)
-        return key or stored_key(folder / "secret.key")
+        return key or stored_key(path)
     except OSError as error:
         raise ImproperlyConfigured(
             f"The folder {folder} cannot be used: {error.strerror}. Set TORRES_DATA to"

@@ -47,6 +47,7 @@ from ladder.games import (
     worker_health,
 )
 from ladder.games.capabilities import WorkerPool
+from ladder.public_log.keys import LogKeyRefused
 from ladder.ratings import rater, selectors as ratings, summaries, voids
 from ladder.ratings.cancellation import cancel_unplayable
 from ladder.ratings.matchmaking import MatchmakingSession
@@ -136,6 +137,7 @@ class Dispatcher:
         self._last_error = ""
         self._jobs = [JobProcess(job) for job in JOBS]
         self._log = LogKeeper()
+        self._lacks_key = False
         self._welcomed_at: dict[int, float] = {}
         """When all bots were last looked at, by season."""
         self._retention = RetentionSchedule()
@@ -147,6 +149,8 @@ class Dispatcher:
                 self._lead(stop)
             except ImproperlyConfigured:
                 raise
+            except LogKeyRefused as refused:
+                self._report_without_key(refused)
             except Exception as error:  # noqa: BLE001 -- nothing may end the dispatcher
                 self._log_pause(error)
                 connection.close()
@@ -169,10 +173,18 @@ class Dispatcher:
         )
 
     def _lead(self, stop: Event) -> None:
-        """Tick while we lead, until `stop` is set; return at once if another leads."""
+        """Tick while we lead, until `stop` is set; return at once if another leads.
+
+        Raises LogKeyRefused if this process cannot keep the public log.
+        """
+        self._log.check_key()
+        if self._lacks_key:
+            self._lacks_key = False
+            service_parts.sign_off(service_parts.WITHOUT_LOG_KEY)
         with leading() as leadership:
             if leadership is None:
                 return
+            self._log.begin()
             self._units.load()
             while leadership.is_held() and not stop.is_set():
                 result = self.tick()
@@ -184,12 +196,19 @@ class Dispatcher:
             else:
                 log.warning("another dispatcher may lead now: the lock was lost")
 
-    def _report(self) -> None:
-        """Let `manage.py status` see that the dispatcher works."""
+    def _report_without_key(self, refused: LogKeyRefused) -> None:
+        """Let operators know that this dispatcher waits for the key of the log."""
+        if not self._lacks_key:
+            self._lacks_key = True
+            log.error("this dispatcher cannot lead", error=str(refused))
+        self._report(service_parts.WITHOUT_LOG_KEY)
+
+    def _report(self, part: str = service_parts.DISPATCHER) -> None:
+        """Let `manage.py status` see what this process does."""
         now = time.monotonic()
         if now - self._reported_at >= service_parts.REPORT_INTERVAL_S:
             self._reported_at = now
-            service_parts.report(service_parts.DISPATCHER)
+            service_parts.report(part)
 
     def _part(self, name: str, action: Callable[[], T], default: T) -> T:
         return self._units.run(Unit(UnitKind.PART, name), action, default)

@@ -8,7 +8,7 @@ from ladder.games import dealing
 from ladder.games.models import Match
 from ladder.public_log import batches
 from ladder.public_log.head_file import HeadFile
-from ladder.public_log.keys import LogKey, load_key
+from ladder.public_log.keys import LogKey, find_key, load_key
 from ladder.public_log.models import DeckBatch, LogHead
 from ladder.public_log.sequencer import sequence
 
@@ -38,6 +38,14 @@ class LogKeeper:
         self._prepared_at = _NEVER
         self._revealed_at = _NEVER
 
+    def check_key(self) -> None:
+        """Raise LogKeyRefused if the log has a key that this process does not have."""
+        find_key()
+
+    def begin(self) -> None:
+        """Read the key, and begin the log if there is none. Raises LogKeyRefused."""
+        self._key = load_key()
+
     def advance(self, now_s: float) -> int:
         """Do what is to be done; return how many leaves were numbered.
 
@@ -45,6 +53,8 @@ class LogKeeper:
            the secrets of ended batches public.
         2. Number the leaves that wait, and sign the tree.
         3. Give the matches their decks whose plans are in the signed tree.
+
+        Raises LogKeyRefused.
         """
         # The first call begins the log if there is none.
         is_first = self._key is None

@@ -24,6 +24,7 @@ from ladder.extras.practice import selectors as practice
 from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus, Worker
 from ladder.moderation.models import ServicePart, StoppedUnit
+from ladder.public_log import tree
 from ladder.ratings import rater
 from ladder.ratings.models import Season
 from ladder.service import service_parts
@@ -132,7 +133,25 @@ def dispatcher() -> Sign:
             advice = f"It was the process {row.process}. "
     if problem:
         advice += "Start manage.py up, or manage.py schedule beside Celery workers."
+        key = log_key()
+        problem, advice = key.problem or problem, key.advice or advice
     return Sign("dispatcher", problem, advice, age_s)
+
+
+def log_key() -> Sign:
+    """Look for dispatchers that cannot lead, or take over, without the log's key."""
+    rows = ServicePart.objects.filter(name=service_parts.WITHOUT_LOG_KEY)
+    row = rows.filter(seen_at__gt=Now() - service_parts.SILENT_AFTER).first()
+    if row is None:
+        return Sign("log key")
+    head = tree.head()
+    return Sign(
+        "log key",
+        "A dispatcher cannot lead: it does not have the key of the public log.",
+        f"It is the process {row.process}, and its log names the file. Give it the key"
+        f" {head.key if head else ''}; it goes on by itself. docs/operating.md explains"
+        " this under Keys, truth and caches.",
+    )
 
 
 def _workers() -> Sign:
@@ -277,6 +296,7 @@ def _listed(names: list[str]) -> str:
 
 _REPORTED: dict[str, Callable[[], Sign]] = {
     "dispatcher": dispatcher,
+    "log key": log_key,
     "workers": _workers,
     "silent workers": _silent_workers,
     "queue": _queue,

@@ -5,16 +5,18 @@ them. Unlike the checks at every start, they may take seconds, and a laptop fail
 """
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 from django.apps import apps
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning as CheckWarning
+from django.core.checks import CheckMessage, Error, Info, Warning as CheckWarning
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import FileSystemStorage, storages
 from django.db import Error as DatabaseError, connection
 
 from ladder.common import object_store, publishing
+from torres.common.errors import LadderError
 
 TAG = "deployment"
 PLACEHOLDER = "CHANGE"  # deploy/example.env
@@ -135,6 +137,31 @@ def check_storage(**_: object) -> Iterator[CheckMessage]:
         )
 
 
+def check_log_key(**_: object) -> Iterator[CheckMessage]:
+    """Compare the key of the public log on this host with the key in the database."""
+    # Named and not imported, because checks are registered before the models.
+    keys = import_module("ladder.public_log.keys")
+    try:
+        keys.find_key()
+    except LadderError as refused:
+        if keys.key_path().exists():
+            yield Error(
+                "A dispatcher on this host could not lead: its key is not the key of"
+                " the public log.",
+                hint=str(refused),
+                id="deployment.E008",
+            )
+            return
+        yield Info(
+            "This host does not have the key of the public log, so it can run no"
+            " dispatcher.",
+            hint=f"Hosts without a dispatcher need no key. {refused}",
+            id="deployment.I001",
+        )
+    except (DatabaseError, ImproperlyConfigured):
+        return  # `check_database` reports it
+
+
 def check_broker(**_: object) -> Iterator[CheckMessage]:
     """Look whether Redis keeps its messages when it restarts or is full."""
     if settings.CELERY_BROKER_URL.startswith("memory"):
@@ -209,6 +236,7 @@ CHECKS = (
     check_secrets,
     check_database,
     check_storage,
+    check_log_key,
     check_broker,
     check_cache,
     check_sandbox,

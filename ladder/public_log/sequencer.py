@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from ladder.common.fixed_query import insert_rows
@@ -19,7 +20,7 @@ from ladder.events import stream
 from ladder.events.models import Fact
 from ladder.public_log import tree
 from ladder.public_log.head_file import HeadFile
-from ladder.public_log.keys import LogKey
+from ladder.public_log.keys import LogKey, refuse_another
 from ladder.public_log.models import (
     DeckBatch,
     LogBundle,
@@ -30,7 +31,7 @@ from ladder.public_log.models import (
 )
 from torres.tlog.checkpoints import TreeHead
 from torres.tlog.leaves import LeafKind, canonical, leaf_text, new_salt, seal
-from torres.tlog.merkle import EMPTY_ROOT, Frontier, leaf_hash
+from torres.tlog.merkle import Frontier, leaf_hash
 from torres.tlog.notes import SignedNote
 from torres.tlog.tiles import TILE_WIDTH, subtree_root
 
@@ -83,6 +84,17 @@ def mark_restored() -> None:
     LogHead.objects.update(restored=True)
 
 
+@transaction.atomic
+def give_up_key() -> None:
+    """Let the log continue under another name and key, because the key is lost.
+
+    The secrets that follow from the lost key stay secret, and audits say so. Matches
+    that have no decks yet get them from a batch of the new key.
+    """
+    LogHead.objects.update(restored=True, key="")
+    DeckBatch.objects.filter(revealed_at=None).update(revealed_at=Now())
+
+
 def _waiting(last_fact: int) -> QuerySet[Fact]:
     facts = Fact.objects.filter(number__gt=last_fact).exclude(leaf_kind="")
     return facts.order_by("number")
@@ -109,13 +121,15 @@ def _sequence_some(key: LogKey, head_file: HeadFile) -> int:
 
 
 def _locked_head(key: LogKey) -> tuple[LogHead, list[Fact]]:
-    """Return the head of the log under a lock. The first call begins the log."""
-    head = LogHead.objects.select_for_update().first()
-    if head is not None:
+    """Return the head of the log under a lock, and the first leaf if there is none.
+
+    Raises LogKeyRefused if the log has another key.
+    """
+    head = LogHead.objects.select_for_update().get()
+    refuse_another(key, head)
+    if head.size:
         return head, []
-    origin = key.signing.name
-    head = LogHead.objects.create(pk=1, origin=origin, root=EMPTY_ROOT)
-    return head, [_own_leaf(LeafKind.LOG_STARTED, None, {"name": origin})]
+    return head, [_own_leaf(LeafKind.LOG_STARTED, None, {"name": head.origin})]
 
 
 def _own_leaf(

@@ -11,6 +11,8 @@ from ladder.moderation.models import ServicePart
 DISPATCHER = "dispatcher"
 PRACTICE = "practice"
 """The host of practice games. Several of them report as one part."""
+WITHOUT_LOG_KEY = "without log key"
+"""A dispatcher that cannot lead, because it lacks the key of the public log."""
 REPORT_INTERVAL_S = 5.0
 SILENT_AFTER = timedelta(seconds=30)
 """A part that has not reported for so long has ended or hangs."""

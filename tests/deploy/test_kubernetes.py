@@ -210,6 +210,25 @@ def test_every_namespace_is_closed() -> None:
     assert closed == {each["metadata"]["name"] for each in of_kind("Namespace")}
 
 
+def test_only_dispatchers_get_the_key_of_the_log() -> None:
+    """Pods keep no files, so a dispatcher without the Secret would make a new key."""
+    given = {
+        name: volume["secret"]["secretName"]
+        for name, pod in PODS.items()
+        for volume in pod["volumes"]
+        if "secret" in volume
+    }
+    (variable,) = CONTAINERS["dispatcher"]["env"]
+    mounts = CONTAINERS["dispatcher"]["volumeMounts"]
+    (folder,) = [each["mountPath"] for each in mounts if each.get("readOnly")]
+    file = re.search(rf"secret generic {given['dispatcher']} --from-file=(\S+)", PAGE)
+
+    assert given.keys() == {"dispatcher"}
+    assert variable["name"] == "TORRES_LOG_KEY"
+    assert file
+    assert variable["value"] == f"{folder}/{file[1]}"
+
+
 # CI does not install it, because the tests above check all that it reads.
 @pytest.mark.skipif(not shutil.which("kubectl"), reason="needs kubectl")
 def test_kustomize_renders_all_of_it() -> None:

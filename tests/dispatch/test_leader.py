@@ -4,9 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 
 import psycopg
@@ -18,21 +16,9 @@ from ladder.dispatch.dispatcher import Dispatcher
 from ladder.ops import embedded
 from ladder.ops.chaos.monkey import LOCK_HOLDERS
 from tests import servers
-from tests.ops.conftest import _servers
 
-__all__ = ["_servers"]
 MANAGE = str(settings.BASE_DIR / "manage.py")
 TIMEOUT_S = 120.0
-
-
-@pytest.fixture
-def server(_servers: None) -> Iterator[servers.Postgres]:
-    # Not in pytest's own folder, which the user postgres cannot enter.
-    with TemporaryDirectory(prefix="torres-test-") as name:
-        Path(name).chmod(0o755)
-        postgres = servers.postgres(Path(name) / "cluster")
-        yield postgres
-        postgres.close()
 
 
 def holders(url: str) -> set[int]:

@@ -1,6 +1,7 @@
 """A service with unsafe settings refuses to start; a laptop needs no settings."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -73,6 +74,27 @@ def test_a_laptop_gets_a_random_key_that_stays(tmp_path: Path) -> None:
 
     assert keys[0] == keys[1] != keys[2]
     assert len(keys[0]) >= 50
+
+
+def test_a_database_with_data_gets_no_new_key(tmp_path: Path) -> None:
+    """Somebody moved the database alone: all webhooks got other secrets."""
+    key = check(
+        tmp_path / "a",
+        "from django.core.management import call_command;"
+        " call_command('migrate', verbosity=0);" + SHOW_KEY,
+    ).stdout.strip()
+    moved = tmp_path / "b"
+    moved.mkdir()
+    shutil.copy(tmp_path / "a" / "ladder.db", moved)
+    refused = check(moved)
+
+    assert refused.returncode == 1
+    assert "secret.key" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert not (moved / "secret.key").exists()
+    assert check(moved, SECRET_KEY="k" * 50).returncode == 0
+    shutil.copy(tmp_path / "a" / "secret.key", moved)
+    assert check(moved).stdout.strip() == key
 
 
 def test_nobody_else_reads_the_database_and_the_key(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from ladder.health import signs
 from ladder.moderation.models import ServicePart, StoppedUnit
 from ladder.ops.console import say
 from ladder.ratings.models import Season
+from ladder.service import service_parts
 from ladder.tournaments import selectors as tournaments
 
 # Rows that are examined for each kind of what the service deletes.
@@ -67,7 +68,8 @@ class Command(ServiceCommand):
         _show_dead_games(tally.dead)
         _show_seasons()
         for part in ServicePart.objects.order_by("name"):
-            say(f"{part.name:<16}{part.process}")
+            silent = "  (silent)" if service_parts.is_silent(part) else ""
+            say(f"{part.name:<16}{part.process}{silent}")
         failures = [*_parts_that_do_not_run(), *_stopped_units()]
         if tally.missing:
             raise CommandError(
@@ -89,7 +91,7 @@ def _parts_that_do_not_run() -> list[str]:
     """Return what should run but does not, with what to do."""
     failures = [
         f"{sign.problem} {sign.advice}"
-        for sign in (signs.dispatcher(), signs.games_by_hand())
+        for sign in (signs.dispatcher(), signs.log_key(), signs.games_by_hand())
         if not sign.is_good
     ]
     if games.waiting() and not games.live_workers().exists():
