@@ -115,12 +115,12 @@ SQLITE_OPTIONS = {
     ),
 }
 # The URL of PostgreSQL itself, if DATABASE_URL points to a connection pooler in
-# transaction mode (PgBouncer). The dispatcher holds its session lock there.
+# transaction mode (PgBouncer). `manage.py restore` looks there who uses the database.
 DATABASE_DIRECT_URL = env.str("DATABASE_DIRECT_URL", default="")
 # - tcp_user_timeout (ms): during a network outage a query fails instead of hanging for
 #   minutes. The tasks handle the failure and try again.
 # - options: the same timeouts on the server's side. Otherwise the session of a host
-#   that lost its network keeps its locks, also the dispatcher's, for hours. PgBouncer
+#   that lost its network keeps its locks for hours. PgBouncer
 #   must ignore these options (ignore_startup_parameters = options).
 # - prepare_threshold: prepare a statement after 5 executions. Behind a pooler,
 #   DB_PREPARE must state that the pooler supports it: PgBouncer does since 1.22,

@@ -30,6 +30,10 @@ def preparing_cursor() -> Iterator[Any]:
         return
     connection.close_if_health_check_failed()
     connection.ensure_connection()
+    if connection.in_atomic_block and connection.execute_wrappers:
+        # They see no raw cursor, but have to see how a transaction begins.
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
     cursor_class = tracing.cursor_class()
     with connection.wrap_database_errors, cursor_class(connection.connection) as raw:
         yield raw

@@ -117,9 +117,13 @@ def _pause_after(result: TickResult) -> float:
 
 
 class Dispatcher:
-    """Ticks until it is stopped. One is enough; a second one does no harm."""
+    """Ticks until it is stopped. One is enough; a second one does no harm.
 
-    def __init__(self) -> None:
+    It calls `goes_on` before each tick, and while it waits to lead.
+    """
+
+    def __init__(self, goes_on: Callable[[], None] = lambda: None) -> None:
+        self._goes_on = goes_on
         self._contact = DatabaseContact()
         self._broker_retry_at = _NEVER
         self._reaped_at = _NEVER
@@ -145,6 +149,7 @@ class Dispatcher:
     def run(self, stop: Event) -> None:
         """Tick until `stop` is set. Survives every error but ImproperlyConfigured."""
         while not stop.is_set():
+            self._goes_on()
             try:
                 self._lead(stop)
             except ImproperlyConfigured:
@@ -187,6 +192,7 @@ class Dispatcher:
             self._log.begin()
             self._units.load()
             while leadership.is_held() and not stop.is_set():
+                self._goes_on()
                 result = self.tick()
                 self._report()
                 connection.close_if_unusable_or_obsolete()
@@ -194,7 +200,7 @@ class Dispatcher:
             if stop.is_set():
                 service_parts.sign_off(service_parts.DISPATCHER)
             else:
-                log.warning("another dispatcher may lead now: the lock was lost")
+                log.warning("another dispatcher may lead now: the lease was lost")
 
     def _report_without_key(self, refused: LogKeyRefused) -> None:
         """Let operators know that this dispatcher waits for the key of the log."""

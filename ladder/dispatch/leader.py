@@ -1,27 +1,50 @@
 """Leader election: at most one dispatcher works on one database at a time.
 
-The election uses a lock that disappears with its holder: an advisory lock of
-PostgreSQL, or a locked file beside an SQLite database. This module knows nothing of
-the leader's work.
+With PostgreSQL, leadership is a lease by the clock of the database, which the tick
+renews. A leader that hangs loses it to a standby. The fence of the lease grows with
+each new leader, and every transaction of a leader begins with a look at it: an older
+leader that wakes up changes nothing in a transaction. Single statements outside of
+transactions name the state that they change, so a second leader does no harm by them.
+
+SQLite is used by one host only, where the leader holds a locked file. This module knows
+nothing of the leader's work.
 """
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import psycopg
+import structlog
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection
+from django.db import Error, connection
+from psycopg.pq import TransactionStatus
 
+from ladder.common.leases import Held, is_free, take
+from ladder.moderation.models import DispatcherLease
+from ladder.service.containment import LostLeadership
+from ladder.service.service_parts import this_process
 from torres.common.locks import locked
 
-# The same number in every dispatcher of one database. The value has no meaning.
-ADVISORY_LOCK_ID = 0x70_72_72_65_73
+LEASE = timedelta(seconds=8)
+RENEW_INTERVAL_S = 1.0
+LONGEST_PAUSE = "5s"
+"""PostgreSQL ends a leader's transaction that waits so long for its next statement.
+
+It is shorter than the lease, because an open transaction holds off the next leader.
+"""
+_TABLE = DispatcherLease._meta.db_table  # noqa: SLF001 -- the documented way to its name
+_CHECK = (
+    "SELECT set_config('idle_in_transaction_session_timeout', %s, TRUE)"  # noqa: S608
+    f" FROM {_TABLE} WHERE id = 1 AND fence = %s FOR SHARE"
+)
 
 _BEHIND_POOLER = (
-    "DATABASE_URL leads to a connection pooler such as PgBouncer, but the dispatcher's"
-    " lock needs a direct connection to PostgreSQL. Set"
+    "DATABASE_URL leads to a connection pooler such as PgBouncer, which shares sessions"
+    " and so breaks prepared statements. Set"
     " DATABASE_DIRECT_URL=postgres://… in addition, for all processes."
 )
 # Django's options for its own connections, which psycopg.connect() does not take.
@@ -29,35 +52,57 @@ _DJANGO_ONLY = ("pool", "server_side_binding")
 # A direct URL replaces these parameters of the pooler's address.
 _ADDRESS = ("host", "port", "user", "password", "dbname")
 
+log = structlog.get_logger()
+
 
 class Leadership:
     """The right to work as the only dispatcher, for as long as `is_held` is true."""
 
-    def __init__(self, session: psycopg.Connection[Any] | None) -> None:
-        """``session`` holds the lock. SQLite needs none: our process holds a file."""
-        self._session = session
+    def __init__(self, lease: Held[DispatcherLease] | None) -> None:
+        """SQLite needs no lease: our process holds a file."""
+        self._lease = lease
+        self._renewed_at = time.monotonic()
+        self._is_checking = False
 
     def is_held(self) -> bool:
-        """True if we still lead.
-
-        The server releases the lock when its session ends, for example after a restart
-        of the database. Then another dispatcher may lead already.
-        """
-        if self._session is None:
+        """True if we still lead. Renews the lease from time to time."""
+        now = time.monotonic()
+        if self._lease is None or now - self._renewed_at < RENEW_INTERVAL_S:
             return True
-        try:
-            self._session.execute("SELECT 1")
-        except psycopg.Error:
-            return False
-        return True
+        self._renewed_at = now
+        return self._lease.renew(LEASE)
+
+    def guard(self, execute: Callable[..., object], sql: str, *rest: object) -> object:
+        """Run a statement. If it begins a transaction, look first whether we lead.
+
+        It is a wrapper of statements for Django. Between transactions it renews the
+        lease, because a tick may take longer. Raises LostLeadership.
+        """
+        if not self._is_checking:
+            self._is_checking = True
+            try:
+                if _begins_transaction():
+                    self._require_fence()
+                elif not connection.in_atomic_block:
+                    self.is_held()
+            finally:
+                self._is_checking = False
+        return execute(sql, *rest)
+
+    def _require_fence(self) -> None:
+        """Keep the lease from being taken until the end of this transaction."""
+        assert self._lease is not None
+        with connection.cursor() as cursor:
+            cursor.execute(_CHECK, [LONGEST_PAUSE, self._lease.fence])
+            if cursor.fetchone() is None:
+                raise LostLeadership("another dispatcher leads now")
 
 
 @contextmanager
 def leading() -> Iterator[Leadership | None]:
-    """Hold the dispatcher's lock inside the block; yield None if another holds it.
+    """Lead inside the block; yield None if another dispatcher leads.
 
-    Raises ImproperlyConfigured behind a connection pooler. There a lock belongs to
-    the pooler's session and would outlive the dispatcher.
+    Raises ImproperlyConfigured behind a connection pooler of which we know nothing.
     """
     if connection.vendor == "sqlite":
         with locked(settings.DATA_DIR / "dispatch.lock") as is_leader:
@@ -65,10 +110,36 @@ def leading() -> Iterator[Leadership | None]:
         return
     with direct_connection() as session:
         _refuse_pooler(session)
-        row = session.execute(
-            "SELECT pg_try_advisory_lock(%s)", (ADVISORY_LOCK_ID,)
-        ).fetchone()
-        yield Leadership(session) if row and row[0] else None
+    lease = _take()
+    if lease is None:
+        yield None
+        return
+    leadership = Leadership(lease)
+    try:
+        with connection.execute_wrapper(leadership.guard):
+            yield leadership
+    finally:
+        try:
+            lease.give_up()
+        except Error as error:
+            log.warning("the lease of the dispatcher ends by itself", error=str(error))
+
+
+def _take() -> Held[DispatcherLease] | None:
+    row, _ = DispatcherLease.objects.get_or_create(pk=1)
+    free = DispatcherLease.objects.filter(is_free())
+    fence = take(free, row.pk, row.fence, LEASE, holder=this_process())
+    if fence is None:
+        return None
+    return Held(DispatcherLease.objects.all(), row.pk, fence)
+
+
+def _begins_transaction() -> bool:
+    """True if the next statement is the first of a transaction."""
+    if not connection.in_atomic_block or connection.connection is None:
+        return False
+    status = connection.connection.info.transaction_status
+    return bool(status == TransactionStatus.IDLE)
 
 
 def direct_connection() -> psycopg.Connection[Any]:

@@ -6,6 +6,7 @@ It is no part of the dispatcher, because it has to tell that the dispatcher has 
 import threading
 import time
 import urllib.request
+from collections.abc import Callable
 from urllib.error import HTTPError
 
 import structlog
@@ -24,9 +25,15 @@ log = structlog.get_logger()
 
 
 class Monitor:
-    """Looks every INTERVAL_S. `web` are the addresses of web servers to try, too."""
+    """Looks every INTERVAL_S. `web` are the addresses of web servers to try, too.
 
-    def __init__(self, web: list[str]) -> None:
+    It calls `goes_on` before each look.
+    """
+
+    def __init__(
+        self, web: list[str], goes_on: Callable[[], None] = lambda: None
+    ) -> None:
+        self._goes_on = goes_on
         self._web = web
         self._book = AlarmBook()
         self._totals_at = float("-inf")
@@ -35,6 +42,7 @@ class Monitor:
     def run(self, stop: threading.Event) -> None:
         """Look until `stop` is set. No error ends it."""
         while not stop.is_set():
+            self._goes_on()
             try:
                 self.step()
             except Exception:

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot
+from ladder.common.leases import Leased
 
 MAX_WHY_LENGTH = 300
 MAX_ERROR_LENGTH = 500
@@ -107,6 +108,22 @@ class ServicePart(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class DispatcherLease(Leased):
+    """The one row that says which dispatcher leads (`ladder.dispatch.leader`)."""
+
+    holder = models.CharField(max_length=120, help_text="Host and process id.")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(pk=1), name="there_is_one_dispatcher_lease"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.holder}, fence {self.fence}"
 
 
 class Erasure(models.Model):

@@ -7,7 +7,8 @@ not stop the others, so the dispatcher runs each unit through `Containment.run`:
   operators, and tried again after RETRY_S. When it works again, its row is removed.
 - A unit that lost a race against another dispatcher is simply tried again. It counts as
   stopped only after MAX_CONFLICTS in a row.
-- If the database cannot be reached, no unit is to blame, and the error is passed on.
+- If the database cannot be reached, or another dispatcher leads, no unit is to blame,
+  and the error is passed on.
 """
 
 import time
@@ -38,6 +39,10 @@ HTTP_CONFLICT = 409
 
 T = TypeVar("T")
 log = structlog.get_logger()
+
+
+class LostLeadership(Exception):
+    """Another dispatcher leads, so no unit of this one may go on."""
 
 
 class UnitKind(StrEnum):
@@ -94,13 +99,15 @@ class Containment:
     def run(self, unit: Unit, action: Callable[[], T], default: T) -> T:
         """Return what ``action`` returns, or ``default`` if the unit is stopped.
 
-        Raises only the errors of a database that cannot be reached.
+        Raises only LostLeadership, and errors of a database that cannot be reached.
         """
         self._seen.add(unit)
         if time.monotonic() < self._retry_at.get(unit, 0.0):
             return default
         try:
             result = action()
+        except LostLeadership:
+            raise
         except Exception as error:  # noqa: BLE001 -- any error stops this unit only
             self._handle(unit, error)
             return default

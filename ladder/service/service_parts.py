@@ -20,7 +20,7 @@ SILENT_AFTER = timedelta(seconds=30)
 
 def report(name: str) -> None:
     """Store that the part runs in this process."""
-    row = ServicePart(name=name, process=_this_process(), seen_at=Now())
+    row = ServicePart(name=name, process=this_process(), seen_at=Now())
     ServicePart.objects.bulk_create(
         [row],
         update_conflicts=True,
@@ -31,7 +31,7 @@ def report(name: str) -> None:
 
 def sign_off(name: str) -> None:
     """Remove the report of this process, because the part ends in an orderly way."""
-    ServicePart.objects.filter(name=name, process=_this_process()).delete()
+    ServicePart.objects.filter(name=name, process=this_process()).delete()
 
 
 def is_silent(part: ServicePart) -> bool:
@@ -40,5 +40,6 @@ def is_silent(part: ServicePart) -> bool:
     ).exists()
 
 
-def _this_process() -> str:
+def this_process() -> str:
+    """Return the host and the id of this process."""
     return f"{socket.gethostname()[:80]}:{os.getpid()}"

@@ -1,6 +1,7 @@
 """Real dispatchers on one PostgreSQL take over from each other."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -109,3 +110,64 @@ def test_a_log_goes_on_under_its_own_key_only(cluster: Cluster) -> None:
         cluster.wait_for_leader(second)
         assert cluster.reporter(without_key) is None
         assert cluster.rows("SELECT key FROM public_log_loghead") == [before[0][:1]]
+
+
+def test_a_standby_takes_over_from_a_leader_that_hangs(cluster: Cluster) -> None:
+    """The lock of a frozen leader lived as long as its session: for ever."""
+    lease = "SELECT fence, lease_until > now() FROM moderation_dispatcherlease"
+    with cluster.dispatcher("one") as first, cluster.dispatcher("one") as second:
+        wait_until(lambda: cluster.reporter(service_parts.DISPATCHER) is not None)
+        holder = cluster.reporter(service_parts.DISPATCHER)
+        leader, standby = (first, second) if holder == first.pid else (second, first)
+        ((fence, _),) = cluster.rows(lease)
+        leader.send_signal(signal.SIGSTOP)
+        cluster.wait_for_leader(standby)
+        assert cluster.rows(lease) == [(fence + 1, True)]
+
+        leader.send_signal(signal.SIGCONT)
+        standby.terminate()
+        assert standby.wait(TIMEOUT_S) == 0
+        # The old one had stepped down, so it leads by a new lease.
+        cluster.wait_for_leader(leader)
+        assert cluster.rows(lease) == [(fence + 2, True)]
+
+
+def test_a_dispatcher_whose_lease_was_taken_changes_nothing(
+    cluster: Cluster,
+) -> None:
+    code = """
+from django.db import transaction
+from ladder.common.fixed_query import insert_rows
+from ladder.dispatch.leader import leading
+from ladder.moderation.models import DispatcherLease, StoppedUnit
+from ladder.service.containment import LostLeadership
+
+def orm():
+    StoppedUnit.objects.create(kind="part", name="orm")
+
+def raw():
+    columns = ("kind", "name", "error", "advice", "traceback")
+    insert_rows("moderation_stoppedunit", columns, [("part", "raw", "", "", "")])
+
+def write(how):
+    try:
+        with transaction.atomic():
+            how()
+        return "wrote"
+    except LostLeadership:
+        return "refused"
+
+with leading() as leadership:
+    print(write(orm), write(raw), leadership.is_held())
+    StoppedUnit.objects.all().delete()
+    DispatcherLease.objects.update(fence=99)
+    leadership._renewed_at = 0.0
+    print(write(orm), write(raw), leadership.is_held())
+print(StoppedUnit.objects.count())
+"""
+    done = cluster.manage("one", "shell", "-v0", "--no-imports", "-c", code)
+    assert done.stdout.splitlines() == [
+        "wrote wrote True",
+        "refused refused False",
+        "0",
+    ], done.stderr

@@ -18,6 +18,8 @@ import structlog
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import Error, connection
+from django.db.models import F
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from engine.faults import EndReason, Fault
@@ -28,6 +30,7 @@ from ladder.dispatch.tasks import play_game
 from ladder.games import attempts
 from ladder.games.attempts import Claim, FinishedGame, SeatResult
 from ladder.games.models import Attempt, Game
+from ladder.moderation.models import DispatcherLease
 from ladder.ops.chaos import bad_rows
 from ladder.ops.chaos.organiser import Organiser
 from ladder.ops.chaos.servers import Postgres, Redis, die_with_parent
@@ -45,9 +48,6 @@ offset_s = float(os.environ["CHAOS_SKEW"])
 true_time = time.time
 time.time = lambda: true_time() + offset_s
 """
-
-# The server processes that hold the dispatcher's advisory lock.
-LOCK_HOLDERS = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
 
 log = structlog.get_logger()
 
@@ -264,11 +264,8 @@ class Monkey:
         self._repair_after(duration, lambda: scheduler.send(signal.SIGCONT))
 
     def fail_over(self) -> None:
-        """End the session that holds the dispatcher's lock, so that the other leads."""
-        with connection.cursor() as cursor:
-            cursor.execute(LOCK_HOLDERS)
-            for (pid,) in cursor.fetchall():
-                cursor.execute("SELECT pg_terminate_backend(%s)", (pid,))
+        """Take the lease from the dispatcher that leads, so that the other may lead."""
+        DispatcherLease.objects.update(fence=F("fence") + 1, lease_until=Now())
 
     def plant_a_bad_row(self) -> None:
         plant = self.rng.choice([bad_rows.plant_ladder, bad_rows.plant_tournament])

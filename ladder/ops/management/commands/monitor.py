@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from ladder.common.commands import ServiceCommand, stop_on_signals
+from ladder.common.watchdog import Watchdog
 from ladder.health.monitor import Monitor, web_addresses
 from ladder.ops.console import say
 
@@ -26,12 +27,13 @@ class Command(ServiceCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        monitor = Monitor(web_addresses())
         if options["once"]:
+            monitor = Monitor(web_addresses())
             seen = monitor.look()
             for sign in seen:
                 say(f"{sign.part:<16}{sign.problem or 'ok'} {sign.advice}".rstrip())
             if bad := [sign.part for sign in seen if not sign.is_good]:
                 raise CommandError(f"There are problems: {', '.join(bad)}.")
             return
-        monitor.run(stop_on_signals())
+        with Watchdog() as watchdog:
+            Monitor(web_addresses(), watchdog.pet).run(stop_on_signals())

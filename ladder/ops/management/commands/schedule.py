@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 
 from ladder.celery import app
 from ladder.common.commands import ServiceCommand, stop_on_signals
+from ladder.common.watchdog import Watchdog
 from ladder.dispatch.dispatcher import Dispatcher
 
 
@@ -22,6 +23,7 @@ class Command(ServiceCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         app.set_default()
         try:
-            Dispatcher().run(stop_on_signals())
+            with Watchdog() as watchdog:
+                Dispatcher(watchdog.pet).run(stop_on_signals())
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error
