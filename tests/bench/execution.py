@@ -10,7 +10,6 @@ which connects and plans, does not count. Run it by itself with
 
 import os
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ TURNS = size(7, short=1)
 GAMES = size(100, short=10)  # in each turn
 REPLAYS = size(300, short=3)
 WORKERS = size((1, 2, 4), short=(1,))
-WATCHED_S = size(15.0, short=1.0)
+WATCHED_GAMES = size(300, short=10)
 
 
 def measure() -> list[tuple[str, float, str, bool]]:
@@ -253,10 +252,10 @@ def _games_a_second(workers: int) -> float:
         service.open([()] * workers)
         service.until(lambda: service.ask(ended)[0][0] > 10 * workers, 120)
         ((before,),) = service.ask(ended)
-        began = time.monotonic()
-        threading.Event().wait(WATCHED_S)
-        ((after,),) = service.ask(ended)
-        return float(after - before) / (time.monotonic() - began)
+        last = int(str(before)) + WATCHED_GAMES
+        return WATCHED_GAMES / service.until(
+            lambda: service.ask(ended)[0][0] >= last, 120
+        )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 import pytest
 
 from ladder.dispatch.dispatcher import OPEN_GAMES_PER_SLOT, Dispatcher
-from ladder.dispatch.hints import HINTS_PER_SLOT
 from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Game
 from ladder.games.services import NotNow
@@ -150,24 +149,3 @@ def test_the_dispatcher_makes_matches_and_ends_finals(season, monkeypatch):
     season.refresh_from_db()
     assert season.status == Season.Status.FROZEN
     assert not Game.objects.filter(status="scheduled").exists()
-
-
-def test_one_hint_a_second_asks_for_a_fold(season, monkeypatch):
-    monkeypatch.setattr(
-        "ladder.dispatch.dispatcher.UPKEEP_INTERVAL_S", 3600.0
-    )  # a second may be too short
-    hints = []
-    monkeypatch.setattr(
-        "ladder.dispatch.dispatcher.send_hint", lambda *hint: hints.append(hint)
-    )
-    two = WorkerPool([WorkerGroup(None, slots=2)])
-    monkeypatch.setattr("ladder.dispatch.dispatcher.games.worker_pool", lambda: two)
-    dispatcher = Dispatcher()
-
-    for _ in range(2):
-        dispatcher.tick()
-        Game.objects.update(status="cancelled")  # as if the workers had taken them
-
-    folds = [fold for _game, _queue, fold, _producer in hints if fold]
-    assert len(hints) > 2 * HINTS_PER_SLOT
-    assert folds == [season.pk]
