@@ -21,11 +21,11 @@ from ladder.common.storable import storable
 from ladder.games import blame, facts, seat_logs, selectors, sql
 from ladder.games.models import (
     MAX_REASON_CHARS,
+    AnswerBatch,
     Attempt,
     Game,
     GameStatus,
     Seat,
-    StoredAnswer,
     Worker,
     tied_ranks,
 )
@@ -152,20 +152,24 @@ def renew_lease(claim: Claim) -> bool:
 
 
 def store_answers(claim: Claim, answers: Sequence[AnswerRecord]) -> None:
-    """Store answers of a running game. Idempotent: an index is stored only once."""
-    StoredAnswer.objects.bulk_create(
-        [
-            StoredAnswer(
-                attempt_id=claim.attempt,
-                index=answer.index,
-                seat=answer.seat,
-                actions=answer.actions,
-                ms=answer.ms,
-                auto=answer.auto,
-            )
-            for answer in answers
-        ],
-        ignore_conflicts=True,
+    """Store answers of a running game, whose indexes follow each other.
+
+    Idempotent: answers that begin at the same index replace each other.
+    """
+    if not answers:
+        return
+    first = answers[0].index
+    batch = AnswerBatch(
+        attempt_id=claim.attempt,
+        first=first,
+        end=first + len(answers),
+        answers=[[row.seat, row.actions, row.ms, row.auto] for row in answers],
+    )
+    AnswerBatch.objects.bulk_create(
+        [batch],
+        update_conflicts=True,
+        unique_fields=["attempt", "first"],
+        update_fields=["end", "answers"],
     )
 
 

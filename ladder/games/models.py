@@ -467,34 +467,41 @@ class Attempt(models.Model):
         return f"attempt {self.fence} at game {self.game_id}"
 
 
-class StoredAnswer(models.Model):
-    """One answer of a seat in a running game, so that people can watch the game.
+class AnswerBatch(models.Model):
+    """Some answers of the seats in a running game, so that people can watch the game.
 
-    The answers of a finished attempt are moved into the replay. Those of a failed
-    attempt stay here for TORRES_KEEP_ANSWERS_DAYS.
+    The answers of a finished attempt are in the replay. Those of a failed attempt stay
+    here for TORRES_KEEP_ANSWERS_DAYS. Nothing depends on these rows, so PostgreSQL
+    neither logs them nor checks their attempt: one row for each answer, logged and
+    checked, was more than half of what a game wrote.
     """
 
-    attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="answers")
-    index = models.PositiveIntegerField(
-        help_text="From 0, as in the moves of the replay."
+    attempt = models.ForeignKey(
+        Attempt,
+        models.CASCADE,
+        related_name="answers",
+        db_constraint=False,
+        db_index=False,
     )
-    seat = models.PositiveSmallIntegerField()
-    actions = models.JSONField()
-    ms = models.FloatField(help_text="Charged thinking time.")
-    auto = models.BooleanField(
-        default=False, help_text="The referee answered for a forfeited seat."
+    first = models.PositiveIntegerField(
+        help_text="The index of the first answer, as in the moves of the replay."
+    )
+    end = models.PositiveIntegerField(help_text="The index after the last answer.")
+    answers = models.JSONField(
+        help_text="Lists: seat, actions, charged milliseconds, and true if the referee"
+        " answered for a forfeited seat."
     )
 
     class Meta:
-        ordering = ["attempt", "index"]
+        ordering = ["attempt", "first"]
         constraints = [
             models.UniqueConstraint(
-                fields=["attempt", "index"], name="one_answer_per_index"
+                fields=["attempt", "first"], name="one_batch_of_answers_per_index"
             )
         ]
 
     def __str__(self) -> str:
-        return f"answer {self.index} of attempt {self.attempt_id}"
+        return f"answers from {self.first} of attempt {self.attempt_id}"
 
 
 class SeatLog(models.Model):

@@ -11,11 +11,11 @@ from django.db.models.functions import Now
 
 from ladder.common.retention import RetentionRule, rule_for_rows
 from ladder.games.models import (
+    AnswerBatch,
     Attempt,
     GameStatus,
     LogUse,
     SeatLog,
-    StoredAnswer,
     Worker,
 )
 from ladder.games.worker import registry
@@ -43,7 +43,7 @@ def rules() -> list[RetentionRule]:
         rule_for_rows(
             "answers of failed attempts",
             "TORRES_KEEP_ANSWERS_DAYS",
-            StoredAnswer.objects.all,
+            AnswerBatch.objects.all,
             _due_answers,
             in_order=True,
         ),
@@ -62,9 +62,9 @@ def _due_logs() -> QuerySet[SeatLog]:
     return SeatLog.objects.filter(attempt__ended_at__lt=Now() - keep)
 
 
-def _due_answers() -> QuerySet[StoredAnswer]:
+def _due_answers() -> QuerySet[AnswerBatch]:
     keep = timedelta(days=settings.TORRES_KEEP_ANSWERS_DAYS)
-    return StoredAnswer.objects.filter(attempt__ended_at__lt=Now() - keep)
+    return AnswerBatch.objects.filter(attempt__ended_at__lt=Now() - keep)
 
 
 def _due_workers(limit: int) -> list[Worker]:

@@ -17,13 +17,13 @@ from ladder.common.fixed_query import fetch_all, preparing_cursor
 from ladder.events.kinds import EventKind
 from ladder.events.models import Fact
 from ladder.games.models import (
+    AnswerBatch,
     Attempt,
     Game,
     LogUse,
     Match,
     Seat,
     SeatLog,
-    StoredAnswer,
     Worker,
 )
 from ladder.public_log.models import DeckBatch, LogHead, LogLeaf
@@ -31,7 +31,7 @@ from torres.tlog.leaves import LeafKind
 
 _GAME, _SEAT, _ATTEMPT, _ANSWER, _LOG, _LOG_USE, _WORKER, _MATCH = (
     model._meta.db_table  # noqa: SLF001 -- the documented way to a table's name
-    for model in (Game, Seat, Attempt, StoredAnswer, SeatLog, LogUse, Worker, Match)
+    for model in (Game, Seat, Attempt, AnswerBatch, SeatLog, LogUse, Worker, Match)
 )
 _SUBMISSION, _BOT, _FACT = (
     model._meta.db_table  # noqa: SLF001

@@ -18,12 +18,12 @@ from ladder.bots.selectors import owns
 from ladder.games import replays, search
 from ladder.games.models import (
     OPEN,
+    AnswerBatch,
     Game,
     GameStatus,
     Match,
     Seat,
     SeatLog,
-    StoredAnswer,
 )
 from ladder.games.shared_deals import needed_by, undecided, with_decks_of
 from torres.common.errors import LadderError
@@ -185,14 +185,20 @@ def moves_so_far(game: Game, after: int = 0) -> MovesSoFar:
         )
     if game.status != GameStatus.RUNNING:
         return MovesSoFar(None, [])
-    answers = StoredAnswer.objects.filter(
-        attempt__game=game, attempt__fence=game.fence, index__gte=after
-    ).order_by("index")
-    rows = answers.values("seat", "actions", "ms", "auto")
-    return MovesSoFar(game.fence, [_move(**row) for row in rows])
+    batches = AnswerBatch.objects.filter(
+        attempt__game=game, attempt__fence=game.fence, end__gt=after
+    ).order_by("first")
+    moves: list[dict[str, Any]] = []
+    end = after
+    for batch in batches:
+        if batch.first > end:  # a crash of PostgreSQL took the answers before these
+            break
+        moves += [_move(*answer) for answer in batch.answers[end - batch.first :]]
+        end = batch.end
+    return MovesSoFar(game.fence, moves)
 
 
-def _move(seat: int, actions: list[str], ms: float, *, auto: bool) -> dict[str, Any]:
+def _move(seat: int, actions: list[str], ms: float, auto: bool) -> dict[str, Any]:  # noqa: FBT001
     """Return a move as in a replay (docs/contract.md, section 7)."""
     move = {"seat": seat, "actions": actions}
     return move | ({"auto": True} if auto else {"ms": ms})

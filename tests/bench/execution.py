@@ -177,7 +177,7 @@ def _save_each(claim: object) -> None:
     from django.db import transaction
     from django.utils import timezone
 
-    from ladder.games.models import Attempt, Game, Seat, SeatLog, StoredAnswer
+    from ladder.games.models import AnswerBatch, Attempt, Game, Seat, SeatLog
 
     with transaction.atomic():
         game = Game.objects.select_for_update().get(pk=claim.game)
@@ -190,7 +190,7 @@ def _save_each(claim: object) -> None:
             seat.full_clean()
             seat.save()
             SeatLog.objects.create(attempt=attempt, number=number, stderr="a few words")
-        for answer in StoredAnswer.objects.filter(attempt=attempt):
+        for answer in AnswerBatch.objects.filter(attempt=attempt):
             answer.delete()
         attempt.outcome, attempt.ended_at = "finished", timezone.now()
         attempt.full_clean()

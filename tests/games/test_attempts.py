@@ -11,12 +11,12 @@ from django.db.models.functions import Now
 from ladder.games import attempts, selectors, services
 from ladder.games.attempts import AnswerRecord, FinishedGame, SeatResult
 from ladder.games.models import (
+    AnswerBatch,
     Attempt,
     Game,
     GameStatus,
     Seat,
     SeatLog,
-    StoredAnswer,
     Worker,
 )
 from ladder.games.worker import registry
@@ -73,7 +73,7 @@ def test_a_result_writes_game_seats_attempt_and_logs():
         (40, 2, "timeout", "too slow"),
     ]
     assert Attempt.objects.get().outcome == "finished"
-    assert StoredAnswer.objects.count() == 0
+    assert AnswerBatch.objects.count() == 0
     assert SeatLog.objects.get().stderr == "hm"
 
 
@@ -117,7 +117,7 @@ def test_a_result_after_another_worker_has_claimed_the_game_is_refused():
     assert not attempts.fail(late, "late")
     assert attempts.renew_lease(now)
     assert Seat.objects.filter(rank__isnull=False).count() == 0
-    assert StoredAnswer.objects.count() == 1
+    assert AnswerBatch.objects.count() == 1
     assert SeatLog.objects.count() == 0
     outcomes = Attempt.objects.order_by("fence").values_list("outcome", flat=True)
     assert list(outcomes) == ["failed", "open"]
@@ -171,13 +171,12 @@ def test_answers_that_are_stored_twice_exist_once():
         AnswerRecord(1, 1, ["enter a4"], 0.1),
     ]
 
-    attempts.store_answers(claim, answers)
-    attempts.store_answers(claim, answers)
+    attempts.store_answers(claim, answers[:1])
+    attempts.store_answers(claim, answers)  # the fate of the first commit was unknown
 
-    assert list(StoredAnswer.objects.values_list("index", "actions")) == [
-        (0, ["enter d4"]),
-        (1, ["enter a4"]),
-    ]
+    first, second = [0, ["enter d4"], 1.5, False], [1, ["enter a4"], 0.1, False]
+    rows = AnswerBatch.objects.values_list("first", "end", "answers")
+    assert list(rows) == [(0, 2, [first, second])]
 
 
 def test_the_reaper_fails_only_attempts_whose_lease_has_ended():

@@ -11,7 +11,7 @@ from engine import replay
 from engine.faults import Fault
 from engine.referee import PlayerFault, ServiceFault
 from ladder.games import attempts, replays, services
-from ladder.games.models import Attempt, Game, Match, Seat, SeatLog, StoredAnswer
+from ladder.games.models import AnswerBatch, Attempt, Game, Match, Seat, SeatLog
 from ladder.games.worker import engine_adapter, registry
 from ladder.games.worker.play import (
     RUNNING_GAMES,
@@ -255,7 +255,7 @@ def test_answers_are_stored_while_a_bot_thinks():
     running = RunningGames(open_nasty)
     thread, ends = in_thread(game, running)
 
-    wait_until(lambda: StoredAnswer.objects.filter(attempt__game=game).exists())
+    wait_until(lambda: AnswerBatch.objects.filter(attempt__game=game).exists())
     running.stop_all("stop", grace_s=0)
     thread.join()
 

@@ -31,12 +31,12 @@ from ladder.dispatch.retention import RetentionSchedule
 from ladder.events.models import Fact
 from ladder.games import attempts, replays
 from ladder.games.models import (
+    AnswerBatch,
     Attempt,
     Game,
     LogUse,
     Seat,
     SeatLog,
-    StoredAnswer,
     Worker,
 )
 from ladder.games.worker.play import AttemptEnd, RunningGames, play
@@ -185,7 +185,7 @@ def test_results_do_not_depend_on_what_is_deleted(season: Season) -> None:
         n: d for n, d in due.items() if n not in changed
     }
     assert all(count == 0 for _, count in tidy().values())
-    for model in (SeatLog, StoredAnswer, LogUse, Worker, Session, ApiToken):
+    for model in (SeatLog, AnswerBatch, LogUse, Worker, Session, ApiToken):
         assert not model.objects.exists(), model
     assert list(scratch_folder().iterdir()) == []
     assert not Submission.objects.filter(pk=old.pk).exists()
@@ -334,7 +334,7 @@ def test_a_rule_that_fails_stops_no_other(season: Season, monkeypatch) -> None:
         schedule.apply(float(second))
 
     assert SeatLog.objects.exists()
-    assert not StoredAnswer.objects.exists()
+    assert not AnswerBatch.objects.exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

@@ -13,7 +13,7 @@ MIB = 1 << 20
 TRANSIENT_TABLES = {
     "private logs": "games_seatlog",
     "uses of logs": "games_loguse",
-    "answers of attempts": "games_storedanswer",
+    "answers of attempts": "games_answerbatch",
     "worker rows": "games_worker",
     "sessions": "django_session",
     "tokens": "accounts_apitoken",

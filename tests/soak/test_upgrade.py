@@ -25,7 +25,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("games", "0001_initial")]
+    dependencies = [("games", "LATEST")]
     operations = [
         migrations.RunSQL("ALTER TABLE games_game ADD COLUMN next_version boolean NULL")
     ]
@@ -41,7 +41,9 @@ def next_version(folder: Path) -> Path:
         copy = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, tree / name)
     migrations = tree / "ladder" / "games" / "migrations"
-    (migrations / "0002_next_version.py").write_text(MIGRATION)
+    latest = max(file.stem for file in migrations.glob("[0-9]*.py"))
+    text = MIGRATION.replace("LATEST", latest)
+    (migrations / "9999_next_version.py").write_text(text)
     return tree
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from engine.faults import Fault
 from ladder.games import attempts, replays, visibility
 from ladder.games.attempts import AnswerRecord
-from ladder.games.models import Game, Match, Worker
+from ladder.games.models import AnswerBatch, Game, Match, Worker
 from ladder.games.worker import engine_adapter
 from tests.factories import Show, make_match, random_game
 
@@ -104,6 +104,19 @@ def test_a_replay_that_this_engine_refuses_has_no_frames(visit, show: Show) -> N
 
     assert visit("").get(f"/games/{show.game.pk}/frames.json").status_code == 404
     assert b"enter i9" in visit("").get(f"/games/{show.game.pk}/").content
+
+
+def test_nothing_is_shown_after_answers_that_were_lost(show: Show) -> None:
+    """PostgreSQL keeps these rows in a table that is empty after a crash."""
+    game, claim = begin(show.waiting, 3)
+    go_on(claim, show.waiting, 3, 6)
+    assert len(visibility.moves_so_far(game).moves) == 6
+    assert len(visibility.moves_so_far(game, after=2).moves) == 4
+
+    AnswerBatch.objects.filter(first=0).delete()
+
+    assert visibility.moves_so_far(game).moves == []
+    assert len(visibility.moves_so_far(game, after=3).moves) == 3
 
 
 def test_an_automatic_move_implies_a_forfeit(visit, show: Show) -> None:
