@@ -4,10 +4,17 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
+from django.db import OperationalError, connection
+from psycopg.errors import LockNotAvailable
 
 from ladder.bots import house_bots
 from ladder.common.commands import ServiceCommand
+from ladder.ops.console import say
 from ladder.ratings.ladders import ensure_default_ladder
+from torres.common.pause import pause
+
+LOCK_TIMEOUT = "2s"
+PAUSE_S = 3.0
 
 
 class Command(ServiceCommand):
@@ -21,7 +28,38 @@ class Command(ServiceCommand):
         # soon as the database is migrated.
         if settings.STATIC_ROOT:
             call_command("collectstatic", interactive=False, verbosity=0)
-        call_command("migrate", verbosity=options["verbosity"])
+        self._migrate(options["verbosity"])
         house_bots.ensure_house_bots()
         ladder = ensure_default_ladder()
         self.stdout.write(f"Ready: the ladder {ladder.slug!r} is open.")
+
+    def _migrate(self, verbosity: int) -> None:
+        """Migrate the database as soon as nobody else uses the tables that change.
+
+        A change of a table waits for its readers, for example a backup, and all later
+        readers and writers would wait behind it: no game could be claimed. So it waits
+        only for moments, between which the others go on.
+        """
+        if connection.vendor != "postgresql":
+            call_command("migrate", verbosity=verbosity)
+            return
+        is_waiting = False
+        while True:
+            with connection.cursor() as cursor:
+                cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+            try:
+                call_command("migrate", verbosity=verbosity)
+            except OperationalError as error:
+                if not isinstance(error.__cause__, LockNotAvailable):
+                    raise
+            else:
+                break
+            finally:
+                connection.close()  # the next session has the usual timeout
+            if not is_waiting:
+                is_waiting = True
+                say(
+                    "Another session, perhaps a backup, uses a table that has to"
+                    " change. Waiting until it ends …"
+                )
+            pause(PAUSE_S)
