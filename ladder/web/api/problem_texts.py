@@ -80,6 +80,8 @@ PROBLEMS = {
     " what it has changed.",
     "missing-scope": "The token lacks the scope that `scope` names. Create one that has"
     " it.",
+    "log-key": "This host does not have the key of the public log. An operator has to"
+    " provide it.",
     "not-found": "There is nothing at this address.",
     "method-not-allowed": "This address does not support the method.",
     "csrf-failed": "The form has expired. Load the page again.",
