@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from django.contrib import admin
 from rest_framework import exceptions
 
 import ladder
@@ -28,6 +29,7 @@ def kinds(kind: type[LadderError]) -> Iterator[type[LadderError]]:
 
 
 def test_every_error_of_the_service_is_explained() -> None:
+    admin.autodiscover()  # `ladder.accounts.admin` replaces what Django registers
     for module in pkgutil.walk_packages(ladder.__path__, "ladder."):
         if not module.name.startswith(("torres.cli", "torres.kits")):
             importlib.import_module(module.name)
