@@ -102,7 +102,7 @@ class Leadership:
 def leading() -> Iterator[Leadership | None]:
     """Lead inside the block; yield None if another dispatcher leads.
 
-    Raises ImproperlyConfigured behind a connection pooler of which we know nothing.
+    Raises ImproperlyConfigured if a connection pooler is not declared in the settings.
     """
     if connection.vendor == "sqlite":
         with locked(settings.DATA_DIR / "dispatch.lock") as is_leader:

@@ -1,4 +1,4 @@
-"""The Celery tasks of workers: play a game, validate an upload.
+"""The Celery tasks of workers: play a game, and validate an upload.
 
 Their messages are hints. A hint may arrive late, twice or in any order, because the
 rows say what is to be done, and a claim decides who does it.

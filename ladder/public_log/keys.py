@@ -50,8 +50,8 @@ class LogKey:
 def load_key() -> LogKey:
     """Return the key of the log. The first call of all begins the log.
 
-    A key is made only if the database has no log yet: a log whose checkpoints have two
-    keys, or whose secrets are not the ones that it has committed to, convinces nobody.
+    A key is made only if the database has no log yet. A log whose checkpoints have two
+    keys, or whose secrets do not match its commitments, cannot be verified.
     Raises LogKeyRefused if this process does not have the key of the log.
     """
     key = find_key() or _make_key()

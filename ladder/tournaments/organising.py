@@ -128,7 +128,7 @@ def _check_quota(organiser: User) -> None:
 
 
 def _check_limits(operator: Operator, fields: Mapping[str, Any]) -> None:
-    """Refuse limits with which two bots could keep a slot of the service for hours.
+    """Refuse limits that would let two bots occupy a slot of the service for hours.
 
     Operators, and the commands of the service, may use every value.
     """

@@ -1,4 +1,4 @@
-"""`manage.py prepare` while a backup reads: it waits, and nobody waits for it."""
+"""`manage.py prepare` waits for a backup, and delays no other session."""
 
 import os
 import subprocess

@@ -30,7 +30,7 @@ class SeatOutput:
     ``notes`` holds one ``{"move": index, "note": text}`` for each note of the bot.
     ``verdict`` is a verdict as JSON, and empty if the seat did not forfeit.
     ``started`` is None if no process of the bot was started.
-    ``evidence`` is that of the bot as JSON, and empty if no process was started.
+    ``evidence`` is a `BotEnding` as JSON, and empty if no process was started.
     """
 
     stderr: str = ""
@@ -54,7 +54,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class BotEnding:
-    """How a bot ended: the evidence if an attempt failed in its seat.
+    """How a bot ended. It is stored as evidence if an attempt fails in its seat.
 
     ``decision`` and ``ply`` name the last question, and ``charge`` is its cost; None
     before the first one. ``exit`` is None if no process was started. ``counters`` are

@@ -86,7 +86,7 @@ class SandboxReport:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a bot ended: with an exit code, or by a signal. The other one is None.
+    """How a bot ended: with an exit code or by a signal. Exactly one of them is set.
 
     ``by_host`` is True if there is evidence that the bot is not to blame for the
     signal: the kernel killed a process of it for a lack of memory, or the signal ended

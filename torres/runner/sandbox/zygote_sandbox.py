@@ -285,7 +285,7 @@ class SandboxedBot:
 
 
 def _read_status(fd: int) -> int | None:
-    """Return the bot's exit code as ``subprocess`` does; None if nobody reported it."""
+    """Return the bot's exit code as ``subprocess`` does; None if it is unknown."""
     try:
         (status,) = struct.unpack("i", os.read(fd, 4))
     except (BlockingIOError, struct.error):

@@ -34,11 +34,11 @@ class Command(ServiceCommand):
         self.stdout.write(f"Ready: the ladder {ladder.slug!r} is open.")
 
     def _migrate(self, verbosity: int) -> None:
-        """Migrate the database as soon as nobody else uses the tables that change.
+        """Migrate the database when no other session uses the tables that change.
 
         A change of a table waits for its readers, for example a backup, and all later
-        readers and writers would wait behind it: no game could be claimed. So it waits
-        only for moments, between which the others go on.
+        sessions wait behind the change, so no game could be claimed. Each try therefore
+        waits for two seconds only, and other sessions continue between the tries.
         """
         if connection.vendor != "postgresql":
             call_command("migrate", verbosity=verbosity)
