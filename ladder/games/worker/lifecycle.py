@@ -23,6 +23,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 
 from ladder.bots import players
+from ladder.common.watchdog import EXIT_CODE
 from ladder.games import capabilities, selectors
 from ladder.games.worker import calibration, registry
 from ladder.games.worker.direct_claims import DirectClaims
@@ -34,7 +35,6 @@ from ladder.games.worker.timings import TIMINGS
 REPORT_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 6
 # Longer than a hint's lifetime, so that hints that the broker lost are no evidence.
 UNRESPONSIVE_TIMEOUT_S = settings.TORRES_LEASE_SECONDS
-UNRESPONSIVE_EXIT_CODE = 70
 JOIN_TIMEOUT_S = 5
 
 # Celery pools whose tasks run in the process that reports.
@@ -219,4 +219,4 @@ def exit_for_restart() -> None:
 
     The bots of this process die with it. Games of other workers are not affected.
     """
-    os._exit(UNRESPONSIVE_EXIT_CODE)
+    os._exit(EXIT_CODE)
