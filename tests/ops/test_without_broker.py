@@ -9,7 +9,7 @@ from tests.soak.factories import Fleet, fleet, is_sound, wait_for_work
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_servers")]
 GAMES = 12
 """More games than hints are on their way when the broker hangs."""
-LONG_S = 300.0
+LONG_S = 600.0
 """No wait below measures a time; each of them ends a test that hangs."""
 
 
