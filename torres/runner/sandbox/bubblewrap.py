@@ -10,7 +10,7 @@ from torres.runner.sandbox.api import Program
 from torres.runner.sandbox.cgroup_manager import CgroupManager
 from torres.runner.sandbox.host import Host
 from torres.runner.sandbox.launch import engine_folder
-from torres.runner.sandbox.staging import DEVICES, EMPTY_FILE, host_facts
+from torres.runner.sandbox.staging import DEVICES, EMPTY_FILE, EMPTY_FOLDER, host_facts
 from torres.runner.sandbox.zygote_sandbox import (
     DATA_LIMIT_FACTOR,
     ENV,
@@ -63,9 +63,10 @@ class BubblewrapSandbox(ZygoteSandbox):
         if self._proc:
             # Read-only: by writing there, a bot could change how it is scheduled.
             options += ["--proc", "/proc"]
-            empty = f"{self._stage.root(engine_folder())}/{EMPTY_FILE}"
+            root = self._stage.root(engine_folder())
             for path in host_facts():
-                options += ["--ro-bind", empty, path]
+                empty = root / (EMPTY_FOLDER if path.is_dir() else EMPTY_FILE)
+                options += ["--ro-bind", str(empty), str(path)]
             options += ["--remount-ro", "/proc"]
         for name in DEVICES:
             options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]

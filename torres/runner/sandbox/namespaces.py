@@ -11,7 +11,7 @@ from torres.runner.sandbox.api import Level, Program
 from torres.runner.sandbox.cgroup_manager import CgroupManager
 from torres.runner.sandbox.host import Host
 from torres.runner.sandbox.launch import engine_folder
-from torres.runner.sandbox.staging import DEVICES, EMPTY_FILE, host_facts
+from torres.runner.sandbox.staging import DEVICES
 from torres.runner.sandbox.zygote_sandbox import (
     ENV,
     RLIMITS,
@@ -46,8 +46,6 @@ class NamespaceSandbox(ZygoteSandbox):
                 root=self._root(),
                 program=str(self._stage.folder(program)),
                 scratch=scratch,
-                empty=EMPTY_FILE,
-                covered=host_facts(),
             ),
             seccomp=True,
         )

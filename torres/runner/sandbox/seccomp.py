@@ -45,13 +45,12 @@ getpid getppid gettid getpgid getpgrp setpgid getsid setsid set_tid_address
 set_robust_list get_robust_list futex futex_waitv sched_yield sched_getaffinity
 sched_getparam sched_getscheduler sched_getattr sched_get_priority_max
 sched_get_priority_min sched_rr_get_interval getpriority arch_prctl rseq
-restart_syscall getcpu uname sysinfo getrlimit getrusage getuid geteuid
+restart_syscall getcpu uname getrlimit getrusage getuid geteuid
 getgid getegid getresuid getresgid getgroups capget getrandom pidfd_open
 pidfd_send_signal riscv_flush_icache
 """
 _SOCKETS = """
-connect bind listen accept accept4 getsockname getpeername sendto recvfrom sendmsg
-recvmsg sendmmsg recvmmsg shutdown setsockopt getsockopt
+connect bind listen accept accept4 getsockname getpeername shutdown
 """
 _NAMESPACE_ONLY = """
 chmod fchmod fchmodat chown lchown fchown fchownat utime utimes utimensat futimesat
@@ -130,6 +129,27 @@ _PRCTL_OPTIONS = {
 }
 """The options that runtimes use. PR_SET_PDEATHSIG is not among them: a bot must not
 prevent that it dies with its worker."""
+_SOL_SOCKET = 1
+_SOCKET_OPTIONS = {
+    "SO_REUSEADDR": 2,
+    "SO_TYPE": 3,
+    "SO_ERROR": 4,
+    "SO_SNDBUF": 7,
+    "SO_RCVBUF": 8,
+    "SO_KEEPALIVE": 9,
+    "SO_LINGER": 13,
+    "SO_PASSCRED": 16,
+    "SO_PEERCRED": 17,
+    "SO_RCVTIMEO": 20,
+    "SO_SNDTIMEO": 21,
+    "SO_ACCEPTCONN": 30,
+    "SO_PROTOCOL": 38,
+    "SO_DOMAIN": 39,
+}
+"""The options that runtimes use. Among the others are programs for the kernel
+(SO_ATTACH_FILTER) and a number that the whole kernel counts (SO_COOKIE)."""
+_MSG_OOB = 1
+"""Flag of urgent data, which Unix sockets rarely need and had holes in."""
 _RLIMIT_CORE = 4
 _RLIMITS = [number for number in range(16) if number != _RLIMIT_CORE]
 """The limits that a process may set for itself. With a core limit of 0 in place of 1,
@@ -153,6 +173,12 @@ _WITHOUT_FLAGS = (
     # No control group counts the huge pages that a host has reserved.
     ("mmap", 3, _MAP_HUGETLB),
     ("memfd_create", 1, _MFD_HUGETLB),
+    ("sendto", 3, _MSG_OOB),
+    ("recvfrom", 3, _MSG_OOB),
+    ("sendmsg", 2, _MSG_OOB),
+    ("recvmsg", 2, _MSG_OOB),
+    ("sendmmsg", 3, _MSG_OOB),
+    ("recvmmsg", 3, _MSG_OOB),
 )
 """Calls that are allowed if some flags are not set: the name, the index of the
 argument, the flags."""
@@ -213,6 +239,10 @@ def _every_allowed() -> Iterator[tuple[str, _Conditions]]:
     for name, argument, values in _CONDITIONS:
         for value in values:
             yield name, ((argument, _LOW_WORD, value),)
+    for option in _SOCKET_OPTIONS.values():
+        words = ((1, _LOW_WORD, _SOL_SOCKET), (2, _LOW_WORD, option))
+        yield "setsockopt", words
+        yield "getsockopt", words
     # PID 0: only the process itself. Without new limits, the call is a query.
     yield "prlimit64", ((0, _LOW_WORD, 0), (2, _WHOLE_WORD, 0))
     for limit in _RLIMITS:

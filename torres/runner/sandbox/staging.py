@@ -26,14 +26,8 @@ PYTHON_PATH = "opt/torres"
 DEVICES = ("null", "zero", "random", "urandom")
 """The files in the sandbox's /dev, besides /dev/shm and the links to descriptors."""
 EMPTY_FILE = "etc/empty"
-"""An empty file in the root. It covers the files of ``host_facts``."""
-_HOST_FACTS = (
-    *("/proc/sys/kernel/random/boot_id", "/proc/cmdline", "/proc/diskstats"),
-    *("/proc/interrupts", "/proc/softirqs", "/proc/partitions", "/proc/swaps"),
-    *("/proc/modules", "/proc/vmstat", "/proc/zoneinfo", "/proc/buddyinfo"),
-)
-"""Files by which a bot could recognise a host or watch what the host does. Runtimes do
-not need them."""
+EMPTY_FOLDER = "proc"
+"""An empty file and an empty folder in the root, which cover ``host_facts``."""
 _MODULE_SUFFIXES = {".py", ".so"}
 _LIBRARY_CACHE = Path("/etc/ld.so.cache")
 ETC = (
@@ -50,9 +44,14 @@ _LINKS = {
 
 
 @cache
-def host_facts() -> tuple[str, ...]:
-    """Return the files in this kernel's /proc that a sandbox must cover."""
-    return tuple(path for path in _HOST_FACTS if Path(path).exists())
+def host_facts() -> tuple[Path, ...]:
+    """Return the files and folders in /proc that are about the host.
+
+    By them a bot could recognise a host, watch what it does, or see what another bot
+    does. Those of processes, and links to them, are not among them.
+    """
+    entries = sorted(Path("/proc").iterdir())
+    return tuple(p for p in entries if not (p.name.isdecimal() or p.is_symlink()))
 
 
 class Stage:

@@ -35,15 +35,12 @@ class PrivateMounts(NamedTuple):
     """The parts of a sandbox that belong to one bot.
 
     ``root`` is the shared root. ``program`` is the bot's folder on the host, which
-    appears as /box. ``scratch`` maps each writable folder to its size in bytes. The
-    file ``empty`` of the root covers the files ``covered`` of /proc.
+    appears as /box. ``scratch`` maps each writable folder to its size in bytes.
     """
 
     root: str
     program: str
     scratch: Mapping[str, int]
-    empty: str
-    covered: Sequence[str]
 
 
 class AllowedPaths(NamedTuple):

@@ -82,6 +82,7 @@ def enter_root(mounts: PrivateMounts) -> int:
 
     1. Mount each scratch folder as a tmpfs with its limit, and a new /proc, read-only:
        by writing there, a bot could change how it is scheduled and killed.
+       Of /proc, mount only what is about the bot's own processes.
     2. Mount the folder of the program as /box, read-only.
     3. Make the sandbox's root the root of the process; detach the host's root.
     4. Set the host name, enter a new cgroup namespace, empty the bounding set.
@@ -92,9 +93,8 @@ def enter_root(mounts: PrivateMounts) -> int:
         options = f"mode=1777,size={size},nr_inodes={inodes}"
         mount("tmpfs", root + target, "tmpfs", _NOSUID | _NODEV, options)
     proc_self = os.open("/proc/self", os.O_RDONLY | os.O_CLOEXEC)
-    mount("proc", f"{root}/proc", "proc", _RDONLY | _NOSUID | _NODEV | _NOEXEC)
-    for path in mounts.covered:
-        mount(f"{root}/{mounts.empty}", root + path, None, _BIND)
+    flags = _RDONLY | _NOSUID | _NODEV | _NOEXEC
+    mount("proc", f"{root}/proc", "proc", flags, "subset=pid")
     mount(mounts.program, f"{root}/box", None, _BIND)
     mount(None, f"{root}/box", None, _BIND | _REMOUNT | _RDONLY | _NOSUID | _NODEV)
     syscalls.pivot_root(root)

@@ -219,6 +219,7 @@ def _exec(order: SpawnOrder, worker: _Parent) -> NoReturn:
     if order.mounts is not None:
         assert order.uid is not None
         namespaces.become_nobody(order.uid, proc_self)
+        landlock.hide_proc()
     # After the last change of the user, which resets the death signal.
     worker.kill_us_on_exit()
     os.chdir(order.cwd)
