@@ -35,9 +35,6 @@ from ladder.games.models import (
     Worker,
     tied_ranks,
 )
-from ladder.public_log.head_file import HeadFile
-from ladder.public_log.keys import load_key
-from ladder.public_log.sequencer import sequence
 from ladder.ratings import summaries
 from ladder.ratings.models import (
     Entry,
@@ -47,6 +44,7 @@ from ladder.ratings.models import (
     Rating,
     Season,
 )
+from tests.public_log.factories import sequence_all
 from torres.runner.protocol import Limits
 from torres.tlog.leaves import LeafKind
 from torres.upload.archive import UnpackedUpload, digest
@@ -295,4 +293,4 @@ def log_all() -> None:
             data = {"game": game.pk, "match": game.match_id}
             seal = facts.seal_of(game.match)
             outbox.record(leaf=NewLeaf(LeafKind.GAME_FINISHED, game.pk, data, seal))
-    sequence(load_key(), HeadFile.of_service())
+    sequence_all()

@@ -1,5 +1,7 @@
 """Keeps the public log: numbers its leaves, signs it, and gives matches their decks."""
 
+from functools import partial
+
 from django.conf import settings
 
 from ladder.common.fixed_query import FixedQuery, any_of, row_of
@@ -51,8 +53,8 @@ class LogKeeper:
 
         1. From time to time, commit to the secret of the next batch of decks, and make
            the secrets of ended batches public.
-        2. Number the leaves that wait, and sign the tree.
-        3. Give the matches their decks whose plans are in the signed tree.
+        2. Number the leaves that wait, sign the tree, and give the matches their decks
+           whose plans are in the signed tree.
 
         Raises LogKeyRefused.
         """
@@ -64,9 +66,9 @@ class LogKeeper:
             self._keep_batches(self._key, now_s)
         if not (is_first or any(_WORK.rows()[0])):
             return 0
-        numbered = sequence(self._key, HeadFile.of_service())
-        dealing.deal(self._key)
-        return numbered
+        return sequence(
+            self._key, HeadFile.of_service(), partial(dealing.deal, self._key)
+        )
 
     def _keep_batches(self, key: LogKey, now_s: float) -> None:
         if now_s - self._prepared_at >= PREPARE_INTERVAL_S:

@@ -20,6 +20,7 @@ from ladder.events.outbox import API, NewEvent, NewLeaf, fact, record, record_al
 from ladder.games import sql
 from ladder.games.models import Attempt, Game, GameStatus, Match
 from torres.common.json_object import JsonObject
+from torres.tlog import decks
 from torres.tlog.leaves import LeafKind, canonical, replay_digest
 
 
@@ -57,6 +58,8 @@ def plan(
     }
     if match.deal_of_id is not None:
         data["deal_of"] = match.deal_of_id
+    if not match.seed:
+        data["decks"] = {"rule": decks.RULE}  # the sequencer adds the batch
     return NewLeaf(LeafKind.MATCH_PLANNED, match.pk, data, seal_of(match))
 
 
@@ -79,6 +82,8 @@ def finished_leaf(game: Game, replay: dict[str, Any]) -> str:
             "size": match.deal_size,
             "root": bytes(match.deal_root).hex(),
         }
+        if match.deal_entropy:
+            data["deal"]["entropy"] = bytes(match.deal_entropy).hex()
         if match.own_plan:
             data["deal"]["match_plan"] = bytes(match.own_plan).hex()
     return canonical(data)
@@ -123,6 +128,12 @@ def record_voided(game: int, note: str, replacement: int | None) -> None:
     logged = {"replacement": replacement}
     told = {"note": note, **logged}
     _record(game, LeafKind.GAME_VOIDED, logged, EventKind.GAME_VOIDED, told)
+
+
+def record_renewed(game: int, match: Match) -> None:
+    """Log that a match gets other decks, because a dead game is played after all."""
+    data = {"game": game, "match": match.pk, "decks": {"rule": decks.RULE}}
+    record(leaf=NewLeaf(LeafKind.DECKS_RENEWED, match.pk, data, seal_of(match)))
 
 
 def record_cancelled(games: QuerySet[Game]) -> None:

@@ -114,8 +114,8 @@ class Match(models.Model):
         help_text="The match whose deal it plays, if several matches share one.",
     )
     # The inputs of the seed (`dealing`). Null if the seed is random. `plan_hash`
-    # identifies the plan of the match that the deal belongs to; `own_plan` identifies
-    # the plan of this match if it shares the deal of another one.
+    # identifies the leaf that asked for the deal; `own_plan` identifies the plan of
+    # this match if that is another leaf.
     batch = models.ForeignKey(
         DeckBatch, models.PROTECT, null=True, blank=True, db_index=False
     )
@@ -123,6 +123,7 @@ class Match(models.Model):
     own_plan = models.BinaryField(null=True)
     deal_size = models.PositiveBigIntegerField(null=True, blank=True)
     deal_root = models.BinaryField(null=True)
+    deal_entropy = models.BinaryField(null=True)
     # Stored apart from the games, so that the tally notices a lost row.
     planned = models.PositiveSmallIntegerField(default=1, help_text="Games created.")
     # A package above this one sets and lifts the embargo. `visibility` obeys it.

@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce
 
 from engine.rulesets import resolve
 from ladder.bots.models import Submission
@@ -279,8 +280,9 @@ def void(game: int, note: str, *, replay_again: bool = True) -> Game | None:
     """Declare a finished game invalid.
 
     Schedule one replacement and return it, unless `replay_again` is false. The
-    replacement has the same match, seed and seats. Nobody can prepare for the decks,
-    because a submission never changes. Raises NotNow.
+    replacement has the same match, seed and seats: a void must not be a way to other
+    decks. Nobody can prepare for them, because a submission never changes. Raises
+    NotNow.
     """
     note = note[:MAX_REASON_CHARS]
     voided = Game.objects.filter(pk=game, status=GameStatus.FINISHED).update(
@@ -317,16 +319,34 @@ def abandon(game: int, note: str) -> bool:
     return bool(_end(Game.objects.filter(pk__in=locked), note))
 
 
+@transaction.atomic
 def revive(game: int) -> bool:
-    """Schedule a dead game again with a failure count of 0.
+    """Schedule a dead game again with a failure count of 0, and with other decks.
 
     Meant for an operator who has fixed the cause. Return False if the game is not dead.
+    The secret of its decks may be public by now. If another game of the match runs, it
+    starts again with the new decks.
     """
-    return bool(
-        Game.objects.filter(pk=game, status=GameStatus.DEAD).update(
-            status=GameStatus.SCHEDULED, failures=0, note="", fence=F("fence") + 1
-        )
+    revived = Game.objects.filter(pk=game, status=GameStatus.DEAD).update(
+        status=GameStatus.SCHEDULED, failures=0, note="", fence=F("fence") + 1
     )
+    if revived:
+        _renew_decks(game)
+    return bool(revived)
+
+
+def _renew_decks(game: int) -> None:
+    """Let the match of this game get other decks, if its decks are from the log."""
+    match = Match.objects.get(games=game)
+    if match.batch_id is None:
+        return
+    running = Game.objects.filter(match=match, status=GameStatus.RUNNING)
+    for other, fence in running.values_list("pk", "fence"):
+        attempts.release(other, fence, "the match gets other decks")
+    Match.objects.filter(pk=match.pk).update(
+        seed="", own_plan=Coalesce("own_plan", "plan_hash")
+    )
+    facts.record_renewed(game, match)
 
 
 def mark_sent(games: Sequence[int], queue: str) -> None:

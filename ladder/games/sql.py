@@ -87,29 +87,28 @@ class SeatedBot(NamedTuple):
 
 
 class LoggedPlan(NamedTuple):
-    """The plan of a match without decks, in the newest signed tree.
+    """The leaf in the newest signed tree with which a match asks for decks.
 
     `leaf` is its number and `hash` its hash, which is empty if a tile has it. `batch`
-    is the newest one that was committed to before the plan and is not public. `size`
-    and `root` are those of the tree. `deal_of` is the first of `sharing` matches that
-    share a deal; None and 0 if the match has decks of its own.
+    is the one that it names: the newest one that was committed to before it. `deal_of`
+    is the first of `sharing` matches that share a deal; None and 0 if the match has
+    decks of its own. `used` has the hashes from which its former decks followed.
     """
 
     match: int
     leaf: int
     hash: bytes
     batch: int
-    size: int
-    root: bytes
     deal_of: int | None
     sharing: int
+    used: tuple[bytes, ...]
 
 
 class DealtMatch(NamedTuple):
     """A match that gets its decks.
 
-    `hash` identifies the plan that the decks follow from; `own_plan` identifies this
-    match's own plan.
+    `hash` identifies the leaf that asked for the decks; `own_plan` identifies this
+    match's own plan. `entropy` is from the cosignatures on the tree.
     """
 
     match: int
@@ -117,6 +116,7 @@ class DealtMatch(NamedTuple):
     batch: int
     hash: bytes
     own_plan: bytes
+    entropy: bytes
 
 
 class LogRow(NamedTuple):
@@ -351,39 +351,48 @@ def insert_finished_fact(game: int, data: str, owners: str, leaf: str) -> Statem
     return Statement(sql, [event_kind, data, owners, leaf_kind, leaf, game])
 
 
-def logged_plans(deals: int) -> list[LoggedPlan]:
-    """List the plans in the signed tree whose matches have no decks, oldest first.
-
-    They are those of at most `deals` deals. This is one statement, so that the tree is
-    one that contains the plans.
-    """
-    deal = "COALESCE(deal_of_id, id)"
+def logged_plans() -> list[LoggedPlan]:
+    """List what is in the signed tree of matches that ask for decks, oldest first."""
+    asking = [LeafKind.MATCH_PLANNED.value, LeafKind.DECKS_RENEWED.value]
     rows = fetch_all(
-        "SELECT m.id, l.number, l.hash, b.number, h.size, h.root, m.deal_of_id,"  # noqa: S608
+        "SELECT m.id, l.number, l.hash, b.number,"  # noqa: S608
+        " CASE WHEN l.kind = %s THEN m.deal_of_id END, CASE WHEN l.kind = %s THEN"
         f" (SELECT COUNT(*) FROM {_MATCH} s WHERE s.deal_of_id = m.deal_of_id)"
-        f" FROM {_MATCH} m JOIN {_LEAF} l ON l.subject = m.id AND l.kind = %s"
+        f" ELSE 0 END, m.plan_hash, m.own_plan FROM {_MATCH} m"
+        f" JOIN {_LEAF} l ON l.number = (SELECT MAX(number) FROM {_LEAF}"
+        " WHERE subject = m.id AND kind IN (%s, %s))"
         f" JOIN {_LOG_HEAD} h ON l.number < h.size"
         f" JOIN {_BATCH} b ON b.number = (SELECT MAX(number) FROM {_BATCH}"
         " WHERE revealed_at IS NULL AND leaf < l.number)"
-        " WHERE m.seed = '' AND COALESCE(m.deal_of_id, m.id) IN"
-        f" (SELECT DISTINCT {deal} FROM {_MATCH} WHERE seed = ''"
-        f" ORDER BY {deal} LIMIT %s) ORDER BY m.id, l.number",
-        [LeafKind.MATCH_PLANNED.value, deals],
+        " WHERE m.seed = '' ORDER BY m.id",
+        [asking[0], asking[0], *asking],
     )
-    return [LoggedPlan(*row) for row in rows]
+    return [
+        LoggedPlan(
+            *(match, leaf, hash_, batch, deal_of, sharing),
+            used=tuple(bytes(each) for each in used if each),
+        )
+        for match, leaf, hash_, batch, deal_of, sharing, *used in rows
+    ]
 
 
-def deal_matches(rows: Sequence[DealtMatch], size: int, root: bytes) -> Statement:
-    """Give matches the decks of a signed tree. A match that has decks keeps them."""
-    types = ("bigint", "text", "bigint", "bytea", "bytea")
+def deal_matches(rows: Sequence[DealtMatch], size: int, root: bytes) -> dict[int, bool]:
+    """Give matches the decks of a signed tree. A match that has decks keeps them.
+
+    Return the matches that got decks, and whether each is under embargo.
+    """
+    types = ("bigint", "text", "bigint", "bytea", "bytea", "bytea")
     given = _given(DealtMatch._fields, types, rows)
-    sql = (
+    own_plan = "CASE WHEN deal_of_id IS NULL THEN NULL ELSE given.own_plan END"
+    dealt = fetch_all(
         f"UPDATE {_MATCH} SET seed = given.seed, batch_id = given.batch,"  # noqa: S608
         " plan_hash = given.hash, deal_size = %s, deal_root = %s,"
-        " own_plan = CASE WHEN deal_of_id IS NULL THEN NULL ELSE given.own_plan END"
-        f" FROM {given.sql} WHERE {_MATCH}.id = given.match AND {_MATCH}.seed = ''"
+        f" deal_entropy = given.entropy, own_plan = COALESCE({_MATCH}.own_plan,"
+        f" {own_plan}) FROM {given.sql} WHERE {_MATCH}.id = given.match"
+        f" AND {_MATCH}.seed = '' RETURNING id, embargo",
+        [size, root, *given.values],
     )
-    return Statement(sql, [size, root, *given.values])
+    return {int(match): bool(embargo) for match, embargo in dealt}
 
 
 def count_dealt(batch: int, matches: int) -> Statement:

@@ -1,7 +1,7 @@
 """Batches of matches whose decks follow from one secret.
 
 1. `prepare` commits to the secret of the next batch before it is needed.
-2. A planned match gets its decks from the newest batch that was committed to before.
+2. The plan of a match names the newest batch, which was committed to before.
 3. `reveal` makes the secret public when no match of the batch is open any more.
 """
 
@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from ladder.events.outbox import NewLeaf, record
+from ladder.public_log import cosignatures
 from ladder.public_log.keys import LogKey
 from ladder.public_log.models import DeckBatch
 from torres.tlog.decks import commitment
@@ -24,17 +25,33 @@ MAX_AGE = timedelta(days=1)
 
 
 def prepare(key: LogKey) -> None:
-    """Commit to the secret of a new batch if no batch can take more matches.
+    """Commit to the secret of a new batch if the newest one can take no more matches.
 
-    The sequencer logs it before everything that waits. Idempotent.
+    It also ends when other witnesses are configured. The sequencer logs a commitment
+    before everything that waits. Idempotent.
     """
-    young = DeckBatch.objects.filter(created_at__gt=Now() - MAX_AGE)
-    if young.filter(matches__lt=MATCHES, revealed_at=None).exists():
+    newest = DeckBatch.objects.order_by("-number")[:1]
+    young = DeckBatch.objects.filter(created_at__gt=Now() - MAX_AGE, pk__in=newest)
+    open_ = young.filter(matches__lt=MATCHES, revealed_at=None).first()
+    witnesses = [str(witness) for witness in cosignatures.witnesses()]
+    if open_ is not None and open_.witnesses == witnesses:
         return
-    newest = DeckBatch.objects.order_by("-number").first()
-    number = newest.number + 1 if newest else 1
-    hash_ = commitment(key.batch_secret(number))
-    DeckBatch.objects.create(number=number, commitment=hash_)
+    number = newest[0].number + 1 if newest else 1
+    DeckBatch.objects.create(
+        number=number,
+        commitment=commitment(key.batch_secret(number)),
+        witnesses=witnesses,
+    )
+
+
+def current(key: LogKey) -> int:
+    """Return the batch that plans name now, and prepare one if there is none."""
+    usable = DeckBatch.objects.filter(revealed_at=None).order_by("-number")
+    newest = usable.first()
+    if newest is None:
+        prepare(key)
+        newest = usable[0]
+    return newest.number
 
 
 def closed() -> QuerySet[DeckBatch]:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from django.conf import settings
 
 from ladder.public_log import tree
-from ladder.public_log.models import Cosignature
+from ladder.public_log.models import Cosignature, LogHead
 from torres.common.errors import LadderError
 from torres.tlog.checkpoints import TreeHead, parse_head
 from torres.tlog.merkle import root_at
@@ -67,6 +67,12 @@ def _require_ours(head: TreeHead) -> None:
             "The log has another root at this size. Keep this checkpoint: if the key of"
             " the log has signed it, it proves that the log was forked."
         )
+
+
+def of_tree(head: LogHead) -> dict[str, str]:
+    """Return the lines of the cosignatures on exactly this tree, by witness."""
+    rows = Cosignature.objects.filter(origin=head.origin, size=head.size)
+    return dict(rows.values_list("witness", "line"))
 
 
 def seen() -> list[Cosignature]:

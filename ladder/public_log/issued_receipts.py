@@ -1,12 +1,13 @@
 """Make receipts: proofs that the log has a leaf, for the author of a bot to keep."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from ladder.public_log import tree
 from ladder.public_log.models import Cosignature, LogHead, LogLeaf
 from torres.common.errors import LadderError
 from torres.tlog.leaves import LeafKind, parse_leaf
-from torres.tlog.merkle import inclusion_proof
+from torres.tlog.merkle import inclusion_proof, leaf_hash
 from torres.tlog.receipts import Receipt
 
 
@@ -24,8 +25,9 @@ def of_submission(submission: int) -> str:
 def of_game(game: int) -> str:
     """Return the receipt of a finished game, with the plan of its match.
 
-    If the match shares a deal, it contains the plan of the match whose deal that is. It
-    contains the secret of the decks if that is public. Raises NoReceipt.
+    If the match shares a deal, it contains the plan of the match whose deal that is. If
+    the match got other decks, it contains the leaf that asked for them. It contains the
+    secret of the decks if that is public. Raises NoReceipt.
     """
     leaf = _leaf(LeafKind.GAME_FINISHED, game, "game")
     extra: dict[str, str] = {}
@@ -37,6 +39,9 @@ def of_game(game: int) -> str:
         deal_plan = _newest(LeafKind.MATCH_PLANNED, first)
         if deal_plan is not None and first != data["match"]:
             extra |= _texts("deal_plan", deal_plan)
+        renewal = _newest(LeafKind.DECKS_RENEWED, data["match"])
+        if renewal is not None and _is_source(renewal, data):
+            extra |= _texts("renewal", renewal)
     batch = data.get("deal", {}).get("batch")
     revealed = _newest(LeafKind.BATCH_REVEALED, batch) if batch else None
     if revealed is not None:
@@ -58,6 +63,12 @@ def _newest(kind: LeafKind, subject: int) -> LogLeaf | None:
     return (
         LogLeaf.objects.filter(subject=subject, kind=kind).order_by("-number").first()
     )
+
+
+def _is_source(leaf: LogLeaf, end: Mapping[str, Any]) -> bool:
+    """True if the decks of a game that ended so follow from this leaf."""
+    hash_ = leaf_hash(tree.text(leaf.number)).hex()
+    return bool(hash_ == end.get("deal", {}).get("plan"))
 
 
 def _opened(leaf: LogLeaf) -> str:

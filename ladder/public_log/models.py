@@ -103,11 +103,13 @@ class DeckBatch(models.Model):
     """Matches whose seeds follow from one secret. Nothing here is secret.
 
     `leaf` is the number of the leaf that commits to the secret; null until the
-    sequencer has written it.
+    sequencer has written it. `witnesses` has the public keys of the witnesses whose
+    cosignatures enter the seeds.
     """
 
     number = models.PositiveBigIntegerField(primary_key=True)
     commitment = models.CharField(max_length=64, help_text="SHA-256 of the secret.")
+    witnesses = models.JSONField(default=list)
     leaf = models.PositiveBigIntegerField(null=True)
     matches = models.PositiveIntegerField(default=0, help_text="Matches with decks.")
     created_at = models.DateTimeField(db_default=Now())

@@ -6,9 +6,10 @@ the key, which has the last head that was signed. If the database is behind, it 
 restored from a backup, and the log continues under another name and says so.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -18,7 +19,8 @@ from django.utils import timezone
 from ladder.common.fixed_query import insert_rows
 from ladder.events import stream
 from ladder.events.models import Fact
-from ladder.public_log import tree
+from ladder.events.outbox import NewLeaf
+from ladder.public_log import batches, tree
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import LogKey, refuse_another
 from ladder.public_log.models import (
@@ -41,6 +43,7 @@ _LEAF_COLUMNS = ("number", "kind", "subject", "hash", "text")
 LOOKED_UP = (
     LeafKind.SUBMISSION_ACCEPTED,
     LeafKind.MATCH_PLANNED,
+    LeafKind.DECKS_RENEWED,
     LeafKind.GAME_FINISHED,
     LeafKind.GAME_ENDED,
     LeafKind.GAME_VOIDED,
@@ -48,24 +51,42 @@ LOOKED_UP = (
     LeafKind.UNSEALED,
 )
 """The kinds whose rows stay, so that receipts and overdue matches can be found."""
+ASKS_FOR_DECKS = (LeafKind.MATCH_PLANNED, LeafKind.DECKS_RENEWED)
+
+Dealer = Callable[[LogHead], list[NewLeaf] | None]
+"""Fixes the decks of all plans in the signed tree, and returns leaves that say so.
+
+It returns None while it waits for cosignatures on this tree. It is called in the
+transaction that holds the lock of the head.
+"""
 
 
-def sequence(key: LogKey, head_file: HeadFile) -> int:
+class _Step(NamedTuple):
+    """How many leaves got numbers at once, and if there may be more to do."""
+
+    numbered: int
+    goes_on: bool
+
+
+def sequence(key: LogKey, head_file: HeadFile, deal: Dealer) -> int:
     """Number the leaves that wait; return how many. Idempotent.
 
-    1. Lock the head. If the database was restored, continue under another name.
-    2. Give the waiting leaves the next numbers, in the order of their facts.
-       Commitments come first, so that they precede every plan.
-    3. Store the leaves, complete tiles and bundles, and the signed head.
-    4. After the commit, write the signed head into the file.
+    1. Lock the head. Fix the decks of the plans in the tree; these leaves come first.
+       So no tree is signed after the first one with a plan before its decks are fixed.
+    2. If the database was restored, continue under another name.
+    3. Give the waiting leaves the next numbers, in the order of their facts.
+       Commitments precede every plan, and each plan names the newest batch.
+    4. Store the leaves, complete tiles and bundles, and the signed head.
+    5. After the commit, write the signed head into the file.
     """
     stream.number_new()
     numbered = 0
-    while True:
-        step = _sequence_some(key, head_file)
-        numbered += step
-        if step < LEAVES_AT_ONCE:
-            return numbered
+    goes_on = True
+    while goes_on:
+        step = _sequence_some(key, head_file, deal)
+        numbered += step.numbered
+        goes_on = step.goes_on
+    return numbered
 
 
 def oldest_needed() -> int | None:
@@ -100,16 +121,21 @@ def _waiting(last_fact: int) -> QuerySet[Fact]:
     return facts.order_by("number")
 
 
-def _sequence_some(key: LogKey, head_file: HeadFile) -> int:
+def _sequence_some(key: LogKey, head_file: HeadFile, deal: Dealer) -> _Step:
     with transaction.atomic():
         head, own = _locked_head(key)
+        fixed = deal(head) if head.size else []
+        if fixed is None:
+            return _Step(0, goes_on=False)
+        own = [*(_leaf_now(leaf) for leaf in fixed), *own]
         own += _continue_if_restored(head, head_file)
         # The lock makes `sealing.unseal` wait, or waits for it.
         rows = _waiting(head.last_fact).select_for_update().defer("data", "owners")
         facts = list(rows[:LEAVES_AT_ONCE])
+        has_plans = _name_batch(facts, key)
         waiting = [*own, *_commitments(), *facts]
         if not waiting:
-            return 0
+            return _Step(0, goes_on=False)
         if facts:
             head.last_fact = facts[-1].number or 0
         frontier = Frontier.load(head.size, bytes(head.frontier))
@@ -117,7 +143,7 @@ def _sequence_some(key: LogKey, head_file: HeadFile) -> int:
         signed = TreeHead(head.origin, frontier.size, frontier.root())
         _sign(head, signed, frontier, key)
     head_file.write(signed)
-    return len(waiting)
+    return _Step(len(waiting), has_plans or len(facts) == LEAVES_AT_ONCE)
 
 
 def _locked_head(key: LogKey) -> tuple[LogHead, list[Fact]]:
@@ -130,6 +156,27 @@ def _locked_head(key: LogKey) -> tuple[LogHead, list[Fact]]:
     if head.size:
         return head, []
     return head, [_own_leaf(LeafKind.LOG_STARTED, None, {"name": head.origin})]
+
+
+def _name_batch(facts: Sequence[Fact], key: LogKey) -> bool:
+    """Let each plan name the batch of its decks; return whether there is one.
+
+    The process that plans cannot know which batch will be the newest in the log.
+    """
+    plans = [fact for fact in facts if fact.leaf_kind in ASKS_FOR_DECKS]
+    batch = batches.current(key) if plans else 0
+    for plan in plans:
+        data = json.loads(plan.leaf_data)
+        if "decks" in data:  # not if the service draws its seeds
+            data["decks"]["batch"] = batch
+            plan.leaf_data = canonical(data)
+    return bool(plans)
+
+
+def _leaf_now(leaf: NewLeaf) -> Fact:
+    own = _own_leaf(leaf.kind, leaf.subject, dict(leaf.data))
+    own.leaf_seal = leaf.seal
+    return own
 
 
 def _own_leaf(
@@ -153,7 +200,11 @@ def _commitments() -> list[Fact]:
         _own_leaf(
             LeafKind.BATCH_COMMITTED,
             batch.number,
-            {"batch": batch.number, "commitment": batch.commitment},
+            {
+                "batch": batch.number,
+                "commitment": batch.commitment,
+                "witnesses": batch.witnesses,
+            },
             batch.created_at,
         )
         for batch in DeckBatch.objects.filter(leaf=None).order_by("number")

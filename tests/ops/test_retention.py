@@ -45,13 +45,11 @@ from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry, Erasure
 from ladder.ops import invariants
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
-from ladder.public_log.head_file import HeadFile
-from ladder.public_log.keys import load_key
-from ladder.public_log.sequencer import sequence
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Rating, Season
 from tests.games import factories
+from tests.public_log.factories import sequence_all
 from tests.ratings.factories import make_matches
 from torres.runner.verdict import SeatOutput
 
@@ -150,7 +148,7 @@ def fill(season: Season) -> list[Submission]:
     Worker.objects.update(gone_at=timezone.now())
     bot = factories.bot("ana", ready=False)
     uploads = [rejected(bot, f"print({number})") for number in range(2)]
-    sequence(load_key(), HeadFile.of_service())
+    sequence_all()
     User.objects.create(username="eve")
     token = tokens.token_for("eve")
     ApiToken.objects.update(expires_at=timezone.now())

@@ -1,14 +1,18 @@
 """A service with a public log: matches are planned, dealt, played and rated."""
 
 import json
+from functools import partial
 from typing import Any
 
 from ladder.dispatch.log_keeper import LogKeeper
-from ladder.games import services
+from ladder.games import dealing, services
 from ladder.games.models import Game, Match
 from ladder.games.worker.play import AttemptEnd, play
 from ladder.public_log import tree
+from ladder.public_log.head_file import HeadFile
+from ladder.public_log.keys import load_key
 from ladder.public_log.models import LogHead
+from ladder.public_log.sequencer import sequence
 from tests.games import factories
 from torres.tlog.leaves import LeafKind
 
@@ -16,6 +20,12 @@ from torres.tlog.leaves import LeafKind
 def advance(keeper: LogKeeper | None = None) -> int:
     """Bring the log up to date, as a tick of the dispatcher does."""
     return (keeper or LogKeeper()).advance(1e9)
+
+
+def sequence_all() -> int:
+    """Number the leaves that wait, and deal, without the upkeep of a tick."""
+    key = load_key()
+    return sequence(key, HeadFile.of_service(), partial(dealing.deal, key))
 
 
 def planned(seats: int = 2, **terms: Any) -> Match:

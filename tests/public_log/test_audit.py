@@ -8,16 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.db import transaction
-from django.db.models import QuerySet
 from pytest_django.live_server_helper import LiveServer
 
-from ladder.bots.facts import record_upload
-from ladder.dispatch.log_keeper import LogKeeper
 from ladder.events.models import Fact
 from ladder.games import services
 from ladder.games.models import Game, Match, Seat
-from ladder.games.worker.play import play
 from ladder.public_log import batches, sequencer, tree
 from ladder.public_log.keys import load_key
 from ladder.public_log.models import (
@@ -28,16 +23,14 @@ from ladder.public_log.models import (
     LogTile,
 )
 from ladder.ratings import rater, voids
-from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Ladder, Season
-from tests.games import factories as games
+from tests.public_log.audited import AuditedLadder, waiting
 from torres.auditing import auditor
-from torres.auditing.auditor import AuditReport, Trust, audit
+from torres.auditing.auditor import Trust
 from torres.auditing.findings import Check
 from torres.auditing.mirror import AuditFailed
 from torres.auditing.witness import Witness, witness_key
-from torres.cli.audit import RemoteService
 from torres.cli.client import LadderClient, Login
 from torres.tlog.checkpoints import TreeHead
 from torres.tlog.decks import DealInputs, match_seed
@@ -50,67 +43,6 @@ pytestmark = [
     pytest.mark.usefixtures("data_dir", "committed_decks", "scripted_players"),
 ]
 GAMES = 6
-
-
-def waiting(kind: LeafKind) -> QuerySet[Fact]:
-    """Return the facts whose leaf of this kind has no number yet."""
-    return Fact.objects.filter(leaf_kind=kind, number=None).order_by("pk")
-
-
-class AuditedLadder:
-    """A service with a season, and a way to audit it over HTTP."""
-
-    def __init__(self, url: str, folder: Path) -> None:
-        self.url = url
-        self.folder = folder
-        self.season = ensure_default_ladder().seasons.get()
-        self.keeper = LogKeeper()
-        self.minute = 0
-        self.trust = Trust()
-        for bot in games.bots(5):
-            with transaction.atomic():
-                record_upload(games.newest(bot))
-        rater.welcome(self.season.pk)
-        self.advance()
-
-    def advance(self) -> None:
-        """Bring the log up to date; each call is a minute after the last one."""
-        self.minute += 1
-        self.keeper.advance(60.0 * self.minute)
-
-    def plan(self) -> Match:
-        """Let the matchmaker plan one match."""
-        self.season = Season.objects.select_related("ladder").get(pk=self.season.pk)
-        assert MatchmakingSession().pair(self.season, 1)
-        return Match.objects.latest("pk")
-
-    def play(self, match: Match | None = None, *, fold: bool = True) -> Game:
-        """Plan, deal and play a game, and rate it."""
-        match = match or self.plan()
-        self.advance()
-        game = match.games.get(status="scheduled")
-        play(game.pk, games.worker())
-        if fold:
-            self.fold()
-        return Game.objects.get(pk=game.pk)
-
-    def fold(self) -> None:
-        while rater.fold(self.season.pk):
-            pass
-        self.advance()
-
-    def audit(self, trust: Trust | None = None) -> AuditReport:
-        with LadderClient(Login(self.url, "")) as client:
-            return audit(
-                self.folder,
-                client.log_file,
-                RemoteService(client),
-                lambda *_: None,
-                trust or self.trust,
-            )
-
-    def found(self) -> set[Check]:
-        return {finding.check for finding in self.audit().findings}
 
 
 @pytest.fixture
@@ -176,15 +108,11 @@ def replace_files(ladder: AuditedLadder) -> None:
 
 
 def choose_decks(ladder: AuditedLadder) -> None:
-    """Give a match a seed that somebody likes, and reveal the secret later."""
+    """Give a match a seed that somebody likes. The secret is not public yet."""
     match = ladder.plan()
     ladder.advance()
     Match.objects.filter(pk=match.pk).update(seed="0" * 32)
     ladder.play(match)
-    assert Check.DECKS not in ladder.found()  # the secret is not public yet
-    DeckBatch.objects.update(matches=batches.MATCHES)
-    for _ in range(3):
-        ladder.advance()
 
 
 def swap_a_secret(ladder: AuditedLadder) -> None:

@@ -21,13 +21,12 @@ from ladder.events import outbox, retention, stream
 from ladder.events.kinds import EventKind
 from ladder.events.models import Fact
 from ladder.events.outbox import NewEvent, NewLeaf
-from ladder.games import attempts, dealing, replays, services
+from ladder.games import attempts, replays, services
 from ladder.games.models import Game, Match
 from ladder.public_log import batches, sequencer, tree
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import load_key
 from ladder.public_log.models import DeckBatch, LogHead, LogLeaf, LogTile
-from ladder.public_log.sequencer import sequence
 from tests.games import factories as games
 from tests.public_log.factories import (
     advance,
@@ -37,6 +36,7 @@ from tests.public_log.factories import (
     planned,
     planned_together,
     played,
+    sequence_all,
 )
 from tests.tlog.trees import tree_root
 from torres.tlog import decks, leaves as log_leaves, merkle
@@ -54,7 +54,7 @@ def test_a_game_is_in_the_log_from_its_plan_to_its_result() -> None:
     game = played()
     kinds = [leaf["type"] for leaf in leaves()]
     assert kinds[:2] == ["log-started", "batch-committed"]
-    assert kinds[2:] == ["match-planned", "game-finished"]
+    assert kinds[2:] == ["match-planned", "decks-fixed", "game-finished"]
     (plan,) = of_kind(LeafKind.MATCH_PLANNED)
     seats = list(game.seats.order_by("number"))
     assert plan["match"] == game.match_id
@@ -80,9 +80,16 @@ def test_the_decks_follow_from_the_secret_and_the_signed_plan() -> None:
     assert deal["size"] > plan.number
     root = merkle.root_at(deal["size"], tree.nodes(LogHead.objects.get().size).node)
     assert root.hex() == deal["root"]
-    the_deal = decks.DealInputs(bytes.fromhex(deal["plan"]), deal["size"], root)
+    no_witness = decks.entropy([])
+    assert deal["entropy"] == no_witness.hex()
+    the_deal = decks.DealInputs(
+        bytes.fromhex(deal["plan"]), deal["size"], root, no_witness
+    )
     seed = decks.match_seed(secret, the_deal)
     assert game.match.seed == seed
+    (fixed,) = of_kind(LeafKind.DECKS_FIXED)
+    assert fixed["decks"] == [[game.match_id, decks.seed_hash(seed)]]
+    assert (fixed["batch"], fixed["size"]) == (deal["batch"], deal["size"])
     replay = json.loads(replays.unpack(bytes(game.replay or b"")))
     setup = derive(resolve("yucata", 2), seed)
     assert replay["setup"]["decks"] == [list(deck) for deck in setup.decks]
@@ -185,7 +192,7 @@ def fill(count: int) -> None:
             )
             for k in range(count)
         )
-    sequence(load_key(), HeadFile.of_service())
+    sequence_all()
 
 
 @pytest.mark.parametrize("steps", [[1], [255], [100, 200, 300], [1_000, 69_000]])
@@ -221,8 +228,9 @@ def test_the_statements_do_not_grow_with_the_leaves() -> None:
             planned()
             planned(embargo=True)
         with CaptureQueriesContext(connection) as captured:
-            assert sequence(load_key(), HeadFile.of_service()) == 2 * matches
-            assert dealing.deal(load_key()) == 2 * matches
+            # The plans, a leaf for the open decks, and one for each sealed match.
+            assert sequence_all() == 3 * matches + 1
+            assert not Match.objects.filter(seed="").exists()
         counts.add(len(captured))
 
     assert len(counts) == 1
@@ -237,7 +245,7 @@ def test_a_fact_stays_until_its_leaf_is_in_the_tree() -> None:
     rule = retention.rules(sequencer.oldest_needed)[0]
     assert stream.newest() == 2
     assert apply_slice(rule) == 0
-    sequence(load_key(), HeadFile.of_service())
+    sequence_all()
     assert apply_slice(rule) == 1
     assert stream.newest() == 2
 
@@ -271,7 +279,7 @@ def test_a_match_under_embargo_is_sealed_until_it_is_shown() -> None:
     assert not of_kind(LeafKind.MATCH_PLANNED)
     assert not of_kind(LeafKind.GAME_FINISHED)
     sealed = {n: leaf for n, leaf in enumerate(leaves()) if leaf["type"] == "sealed"}
-    assert len(sealed) == 2
+    assert len(sealed) == 3
     services.lift_embargo([match.pk])
     advance()
     openings = of_kind(LeafKind.UNSEALED)
@@ -281,7 +289,7 @@ def test_a_match_under_embargo_is_sealed_until_it_is_shown() -> None:
         hash_ = log_leaves.seal(salt, opening["text"])
         assert hash_ == sealed[opening["leaf"]]["hash"]
     kinds = {flat(opening["text"])["type"] for opening in openings}
-    assert kinds == {"match-planned", "game-finished"}
+    assert kinds == {"match-planned", "decks-fixed", "game-finished"}
     assert game.match.batch_id == 1
 
 

@@ -202,4 +202,4 @@ def test_the_key_can_be_checked_while_the_log_is_signed() -> None:
     planned()
     LogHead.objects.update(key=str(SigningKey.generate("localhost/log").verifier))
     with pytest.raises(LogKeyRefused):
-        sequence(key, HeadFile.of_service())
+        sequence(key, HeadFile.of_service(), lambda _: [])

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from engine.replay import verify
-from ladder.games import replays
+from ladder.games import replays, services
 from ladder.games.models import Game, Match
 from ladder.public_log import issued_receipts
 from ladder.public_log.keys import load_key
-from tests.public_log.factories import advance, planned_together, played
+from tests.public_log.factories import advance, planned, planned_together, played
 from torres.auditing import receipt_check
 from torres.tlog.receipts import BadReceipt, Receipt, parse_receipt
 
@@ -45,6 +45,20 @@ def test_the_receipts_of_a_plain_game_and_of_a_shared_deal_fit() -> None:
     assert problems(played()) == []
     for game in two_games():
         assert problems(game) == []
+
+
+def test_the_receipt_of_a_revived_game_has_the_leaf_that_asked_for_its_decks() -> None:
+    match = planned()
+    advance()
+    game = match.games.get()
+    Game.objects.filter(pk=game.pk).update(status="dead")
+    assert services.revive(game.pk)
+    played_after_all = played(match)
+    assert "renewal" in receipt_of(played_after_all).extra
+    assert problems(played_after_all) == []
+    plan = receipt_of(played_after_all).extra["plan"]
+    wrong = ["the receipt has another plan than the decks follow from"]
+    assert problems(played_after_all, renewal=plan) == wrong
 
 
 def test_another_plan_does_not_fit() -> None:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.games import check_replay
+from torres.auditing.logged import LoggedGame, Story
 from torres.auditing.mirror import (
     Fetch,
     Progress,
@@ -16,7 +17,7 @@ from torres.auditing.mirror import (
     trusted_key,
 )
 from torres.auditing.ratings import RatingsAudit, SeasonKey
-from torres.auditing.story import LoggedGame, Story, StoryReader
+from torres.auditing.story import StoryReader
 from torres.tlog.checkpoints import TreeHead
 from torres.tlog.notes import VerifierKey
 

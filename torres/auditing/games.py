@@ -9,7 +9,7 @@ from engine.replay_format import InvalidReplay
 from engine.rulesets import resolve
 from engine.setup import derive
 from torres.auditing.findings import AuditFinding, Check
-from torres.auditing.story import Story
+from torres.auditing.logged import Story
 from torres.tlog import decks
 from torres.tlog.leaves import replay_digest
 
@@ -32,6 +32,9 @@ def check_replay(
         text = f"the replay of game {game} is not valid: {error}"
         yield AuditFinding(Check.REPLAYS, text, logged.leaf)
         return
+    if logged.fixed and logged.fixed.seed_hash != decks.seed_hash(replay["seed"]):
+        text = f"game {game} was played with other decks than were fixed before"
+        yield AuditFinding(Check.DECKS, text, logged.leaf)
     secret = None
     deal = logged.data.get("deal")
     if deal and deal["batch"] in story.batches:
@@ -61,7 +64,10 @@ def problems(
     deal = end.get("deal")
     if deal and secret is not None:
         the_deal = decks.DealInputs(
-            bytes.fromhex(deal["plan"]), deal["size"], bytes.fromhex(deal["root"])
+            plan=bytes.fromhex(deal["plan"]),
+            size=deal["size"],
+            root=bytes.fromhex(deal["root"]),
+            entropy=bytes.fromhex(deal.get("entropy", "")),
         )
         if decks.match_seed(secret, the_deal) != replay["seed"]:
             yield "the seed does not follow from the secret of its batch"

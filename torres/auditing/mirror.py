@@ -5,7 +5,7 @@ log no longer begins with the copied leaves.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from torres.tlog.notes import BadNote, VerifierKey, cosigned_at, parse_note
 from torres.tlog.tiles import BUNDLES, TILE_WIDTH, tile_path, unpack_bundle
 
 CHECKPOINT = "checkpoint"
+SEEN = "seen"
+"""A folder with the checkpoints of all audits, by the sizes of their trees."""
 KEY = "key"
 
 Fetch = Callable[[str], bytes]
@@ -30,11 +32,15 @@ class AuditFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LogCopy:
-    """The leaves of a log, and the roots that its tree had at all sizes asked for."""
+    """The leaves of a log, and the roots that its tree had at all sizes asked for.
+
+    `seen` are the sizes of trees that were signed, as far as somebody has seen them.
+    """
 
     head: TreeHead
     leaves: list[bytes]
     roots: dict[int, bytes]
+    seen: set[int] = field(default_factory=set)
 
     @classmethod
     def build(cls, head: TreeHead, leaves: list[bytes]) -> "LogCopy":
@@ -90,6 +96,10 @@ def copy_log(
     findings += _older(folder, copy, key)
     if not findings:
         (folder / CHECKPOINT).write_text(text)
+        seen = folder / SEEN
+        seen.mkdir(exist_ok=True)
+        (seen / str(head.size)).write_text(text)
+        copy.seen.update(int(file.name) for file in seen.iterdir())
     return copy, findings
 
 
@@ -176,4 +186,6 @@ def _split_view(copy: LogCopy, text: str, witness: VerifierKey | None) -> str:
             f"the witness saw other leaves{when}: the log shows different trees to"
             " different people"
         )
+    if signature is not None:
+        copy.seen.add(seen.size)
     return ""

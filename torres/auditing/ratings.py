@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from torres.auditing.findings import AuditFinding, Check
-from torres.auditing.story import Story
+from torres.auditing.logged import Story
 from torres.rating import ledger
 from torres.rating.ledger import EntryKind, LedgerLine, LedgerState
 from torres.tlog.leaves import Leaf

@@ -61,10 +61,17 @@ def check_game(receipt: Receipt, replay: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _has_plans(receipt: Receipt, deal: Mapping[str, Any]) -> bool:
-    """True if the receipt has the plan of the match, and of the deal that it names."""
+    """True if the receipt has the plan of the match, and what its decks follow from.
+
+    That is the plan of the deal that it names, or the leaf that asked for other decks.
+    """
     if _hash(receipt, "plan") != deal.get("match_plan", deal["plan"]):
         return False
     plan = opened(receipt, "plan").data
+    if "renewal" in receipt.extra:
+        renewal = opened(receipt, "renewal")
+        is_own = renewal.data["match"] == plan["match"]
+        return bool(is_own and _hash(receipt, "renewal") == deal["plan"])
     named = plan.get("deal_of")
     if named in (None, plan["match"]):
         return bool(_hash(receipt, "plan") == deal["plan"])

@@ -5,80 +5,21 @@ committed to before, whether each game has a plan and one end, and whether times
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
-from torres.auditing.findings import AuditFinding, Check
+from torres.auditing.deals import DealChecks
+from torres.auditing.findings import Check
+from torres.auditing.logged import Asking, Batch, LoggedGame, Plan, Story
 from torres.auditing.mirror import LogCopy
 from torres.tlog import decks
 from torres.tlog.leaves import BadLeaf, Leaf, LeafKind, parse_leaf, seal
 from torres.tlog.merkle import leaf_hash
+from torres.tlog.notes import BadKey, VerifierKey
 
 LATE = timedelta(minutes=15)
 """A leaf may be this much older than one before it: transactions end in any order."""
 REVEAL_AFTER = timedelta(days=2)
 """A secret is public this long after its commitment, if all its games have ended."""
-
-
-@dataclass(slots=True)
-class Batch:
-    """A batch of decks: when its secret was committed to, and the secret if known."""
-
-    leaf: int
-    time: datetime
-    commitment: str
-    secret: bytes | None = None
-
-
-@dataclass(slots=True)
-class Plan:
-    """A planned match. `open` counts its games that have not ended."""
-
-    leaf: int
-    hash: bytes
-    time: datetime
-    data: Mapping[str, Any]
-    open: int
-
-    @property
-    def deadline(self) -> datetime:
-        return self.time + timedelta(hours=float(self.data["hours"]))
-
-
-@dataclass(slots=True)
-class LoggedGame:
-    """A finished game, and the plan of its match. A voided one counts no more."""
-
-    leaf: int
-    time: datetime
-    data: Mapping[str, Any]
-    plan: Plan
-    voided: bool = False
-
-
-@dataclass(slots=True)
-class Story:
-    """Everything that a log tells, after all its leaves were read."""
-
-    end: datetime
-    submissions: dict[int, str] = field(default_factory=dict)
-    batches: dict[int, Batch] = field(default_factory=dict)
-    plans: dict[int, Plan] = field(default_factory=dict)
-    games: dict[int, LoggedGame] = field(default_factory=dict)
-    ratings: list[tuple[int, Leaf]] = field(default_factory=list)
-    ended: set[int] = field(default_factory=set)
-    sealed: int = 0
-    findings: list[AuditFinding] = field(default_factory=list)
-
-    def end_game(self, game: int, plan: Plan) -> None:
-        """Count the end of a game once: a dead game may be revived or given up."""
-        if game not in self.ended:
-            self.ended.add(game)
-            plan.open -= 1
-
-    def add(self, check: Check, text: str, leaf: int | None = None) -> None:
-        self.findings.append(AuditFinding(check, text, leaf))
 
 
 class StoryReader:
@@ -87,6 +28,7 @@ class StoryReader:
     def __init__(self, copy: LogCopy, now: datetime) -> None:
         self.story = Story(now)
         self._copy = copy
+        self._deals = DealChecks(self.story, copy)
         self._latest: datetime | None = None
         self._openings: dict[int, Leaf] = {}
         self._read: Mapping[LeafKind, Callable[[int, Leaf], None]] = {
@@ -94,6 +36,10 @@ class StoryReader:
             LeafKind.BATCH_REVEALED: self._reveal,
             LeafKind.SUBMISSION_ACCEPTED: self._submission,
             LeafKind.MATCH_PLANNED: self._plan,
+            LeafKind.DECKS_FIXED: self._deals.fix,
+            LeafKind.DECKS_RENEWED: self._deals.renew,
+            LeafKind.LOG_STARTED: self._deals.name_log,
+            LeafKind.LOG_RESTORED: self._deals.name_log,
             LeafKind.GAME_FINISHED: self._finished,
             LeafKind.GAME_ENDED: self._ended,
             LeafKind.GAME_VOIDED: self._voided,
@@ -106,15 +52,24 @@ class StoryReader:
         self._find_openings(leaves)
         for number, leaf in leaves:
             self._check_time(number, leaf)
+            self._deals.pass_leaf(number, leaf.kind)
             opened = leaf
             if leaf.kind == LeafKind.SEALED:
                 if number not in self._openings:
                     self.story.sealed += 1
                     continue
                 opened = self._openings[number]
-            self._read.get(opened.kind, _ignore)(number, opened)
+            self._tell(number, opened)
         self._check_ends()
         return self.story
+
+    def _tell(self, number: int, leaf: Leaf) -> None:
+        """Read a leaf. The operator may have written anything into it."""
+        try:
+            self._read.get(leaf.kind, _ignore)(number, leaf)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            text = f"a leaf {leaf.kind} lacks something that it should have: {error!r}"
+            self.story.add(Check.LOG, text, number)
 
     def _parsed(self) -> Iterator[tuple[int, Leaf]]:
         for number, text in enumerate(self._copy.leaves):
@@ -153,7 +108,14 @@ class StoryReader:
             self.story.add(Check.SECRETS, f"batch {batch} is committed twice", number)
             return
         commitment = leaf.data["commitment"]
-        self.story.batches[batch] = Batch(number, leaf.time, commitment)
+        try:
+            keys = [VerifierKey.parse(key) for key in leaf.data.get("witnesses", ())]
+        except BadKey as error:
+            self.story.add(
+                Check.SECRETS, f"a witness of batch {batch}: {error}", number
+            )
+            return
+        self.story.batches[batch] = Batch(number, leaf.time, commitment, keys)
 
     def _reveal(self, number: int, leaf: Leaf) -> None:
         batch = self.story.batches.get(leaf.data["batch"])
@@ -167,6 +129,7 @@ class StoryReader:
             )
             return
         batch.secret = secret
+        batch.revealed = number
 
     def _submission(self, number: int, leaf: Leaf) -> None:
         submission = leaf.data["submission"]
@@ -185,8 +148,10 @@ class StoryReader:
             return
         hash_ = leaf_hash(self._copy.leaves[number])
         games = len(leaf.data["games"])
-        plan = Plan(number, hash_, leaf.time, leaf.data, games)
+        asking = Asking(number, hash_, self._deals.named_batch(number, leaf))
+        plan = Plan(number, hash_, leaf.time, leaf.data, games, asking)
         self.story.plans[match] = plan
+        self._deals.share(plan)
         for submission, digest in leaf.data["submissions"].items():
             logged = self.story.submissions.get(int(submission), digest)
             if logged != digest:
@@ -205,62 +170,9 @@ class StoryReader:
             self.story.add(Check.GAMES, f"game {game} {why}", number)
             return
         self.story.end_game(game, plan)
-        self.story.games[game] = LoggedGame(number, leaf.time, leaf.data, plan)
-        if "deal" in leaf.data:
-            self._check_deal(number, leaf, plan)
-
-    def _check_deal(self, number: int, leaf: Leaf, plan: Plan) -> None:
-        """Check that the decks were fixed by leaves before the game."""
-        deal = leaf.data["deal"]
-        game = leaf.data["game"]
-        batch = self.story.batches.get(deal["batch"])
-        first = self._first_of_deal(number, plan)
-        if first is None:
-            return
-        if batch is None or batch.commitment != deal["commitment"]:
-            self.story.add(
-                Check.DECKS, f"game {game} has decks of an unknown secret", number
-            )
-        elif batch.leaf > min(plan.leaf, first.leaf):
-            self.story.add(
-                Check.DECKS,
-                f"the secret of game {game} is younger than its plan",
-                number,
-            )
-        root = self._copy.roots.get(deal["size"], b"").hex()
-        is_between = max(plan.leaf, first.leaf) < deal["size"] <= number
-        hashes = (deal.get("match_plan", deal["plan"]), deal["plan"])
-        is_planned = hashes == (plan.hash.hex(), first.hash.hex())
-        if not is_planned or root != deal["root"] or not is_between:
-            whose = "its plan"
-            if first is not plan:
-                whose = f"the plan of match {first.data['match']}, whose deal it shares"
-            self.story.add(
-                Check.DECKS,
-                f"the decks of game {game} do not follow from {whose}",
-                number,
-            )
-
-    def _first_of_deal(self, number: int, plan: Plan) -> Plan | None:
-        """Return the plan from which the decks of a match have to follow.
-
-        It is that of the match which the plan names in `deal_of`, or the plan itself.
-        Return None if the named match has not the same rules or no deal to share.
-        """
-        named = plan.data.get("deal_of")
-        if named is None:
-            return plan
-        first = self.story.plans.get(named)
-        is_first = first is not None and first.data.get("deal_of") == named
-        if first is not None and is_first and _rules(first) == _rules(plan):
-            return first
-        self.story.add(
-            Check.DECKS,
-            f"match {plan.data['match']} names the deal of match {named}, which has no"
-            " such deal to share",
-            number,
-        )
-        return None
+        logged = LoggedGame(number, leaf.time, leaf.data, plan, plan.fixed)
+        self.story.games[game] = logged
+        self._deals.check_game(game, logged)
 
     def _ended(self, number: int, leaf: Leaf) -> None:
         plan = self.story.plans.get(leaf.data["match"])
@@ -270,6 +182,8 @@ class StoryReader:
             )
             return
         self.story.end_game(leaf.data["game"], plan)
+        if leaf.data["outcome"] == "dead":
+            self.story.dead.add(leaf.data["game"])
 
     def _voided(self, number: int, leaf: Leaf) -> None:
         game = self.story.games.get(leaf.data["game"])
@@ -281,12 +195,14 @@ class StoryReader:
         game.voided = True
         if leaf.data["replacement"] is not None:
             game.plan.open += 1
+            self.story.replacements.add(leaf.data["replacement"])
 
     def _rated(self, number: int, leaf: Leaf) -> None:
         self.story.ratings.append((number, leaf))
 
     def _check_ends(self) -> None:
         """Look for matches without an end, and for secrets that stay secret."""
+        self._deals.check_seeds()
         unfinished: set[int] = set()
         for match, plan in self.story.plans.items():
             if plan.open > 0 and plan.deadline < self.story.end:
@@ -309,11 +225,6 @@ class StoryReader:
                     f"the secret of batch {number} was not made public",
                     batch.leaf,
                 )
-
-
-def _rules(plan: Plan) -> tuple[object, ...]:
-    """Return what has to be equal in matches that share a deal."""
-    return plan.data["ruleset"], plan.data["switches"], len(plan.data["games"][0])
 
 
 def _ignore(_number: int, _leaf: Leaf) -> None:

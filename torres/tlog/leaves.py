@@ -26,6 +26,8 @@ class LeafKind(StrEnum):
     BATCH_REVEALED = "batch-revealed"
     SUBMISSION_ACCEPTED = "submission-accepted"
     MATCH_PLANNED = "match-planned"
+    DECKS_FIXED = "decks-fixed"
+    DECKS_RENEWED = "decks-renewed"
     ATTEMPT_ENDED = "attempt-ended"
     GAME_FINISHED = "game-finished"
     GAME_ENDED = "game-ended"

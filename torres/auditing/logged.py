@@ -1,0 +1,116 @@
+"""What the leaves of a log tell: batches of decks, plans, games, and what is wrong."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from torres.auditing.findings import AuditFinding, Check
+from torres.tlog.leaves import Leaf
+from torres.tlog.notes import VerifierKey
+
+
+@dataclass(slots=True)
+class Batch:
+    """A batch of decks: when its secret was committed to, and the secret if known.
+
+    `witnesses` are those whose cosignatures enter its seeds. `revealed` is the leaf
+    that made the secret public.
+    """
+
+    leaf: int
+    time: datetime
+    commitment: str
+    witnesses: Sequence[VerifierKey] = ()
+    secret: bytes | None = None
+    revealed: int | None = None
+
+
+class Asking(NamedTuple):
+    """The leaf with which a match asks for decks: its plan, or a later leaf.
+
+    `batch` is the one that it names; None in a log of an older version, where the leaf
+    of the game names it.
+    """
+
+    leaf: int
+    hash: bytes
+    batch: int | None
+
+
+class FixedDecks(NamedTuple):
+    """The decks of a match before it is played: a hash, and what they follow from.
+
+    `size` is that of the tree, and `source` the hash of the leaf that asked for them.
+    """
+
+    leaf: int
+    batch: int
+    size: int
+    source: bytes
+    entropy: bytes
+    seed_hash: str
+
+
+@dataclass(slots=True)
+class Plan:
+    """A planned match. `open` counts its games that have not ended."""
+
+    leaf: int
+    hash: bytes
+    time: datetime
+    data: Mapping[str, Any]
+    open: int
+    asking: Asking
+    fixed: FixedDecks | None = None
+
+    @property
+    def deadline(self) -> datetime:
+        return self.time + timedelta(hours=float(self.data["hours"]))
+
+
+@dataclass(slots=True)
+class LoggedGame:
+    """A finished game, and the plan of its match. A voided one counts no more.
+
+    `fixed` are the decks that the log had fixed for it.
+    """
+
+    leaf: int
+    time: datetime
+    data: Mapping[str, Any]
+    plan: Plan
+    fixed: FixedDecks | None = None
+    voided: bool = False
+
+
+@dataclass(slots=True)
+class Story:
+    """Everything that a log tells, after all its leaves were read.
+
+    `dealt` counts the matches whose decks were fixed before play, and `witnessed` those
+    of them whose seeds have the cosignatures of all witnesses of their batches.
+    """
+
+    end: datetime
+    submissions: dict[int, str] = field(default_factory=dict)
+    batches: dict[int, Batch] = field(default_factory=dict)
+    plans: dict[int, Plan] = field(default_factory=dict)
+    games: dict[int, LoggedGame] = field(default_factory=dict)
+    ratings: list[tuple[int, Leaf]] = field(default_factory=list)
+    ended: set[int] = field(default_factory=set)
+    dead: set[int] = field(default_factory=set)
+    replacements: set[int] = field(default_factory=set)
+    sealed: int = 0
+    dealt: int = 0
+    witnessed: int = 0
+    findings: list[AuditFinding] = field(default_factory=list)
+
+    def end_game(self, game: int, plan: Plan) -> None:
+        """Count the end of a game once: a dead game may be revived or given up."""
+        if game not in self.ended:
+            self.ended.add(game)
+            plan.open -= 1
+
+    def add(self, check: Check, text: str, leaf: int | None = None) -> None:
+        self.findings.append(AuditFinding(check, text, leaf))
