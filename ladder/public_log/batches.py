@@ -17,6 +17,7 @@ from ladder.public_log.keys import LogKey
 from ladder.public_log.models import DeckBatch
 from torres.tlog.decks import commitment
 from torres.tlog.leaves import LeafKind
+from torres.tlog.notes import VerifierKey
 
 MATCHES = 1024
 """A batch gets no more matches than about this number."""
@@ -52,6 +53,16 @@ def current(key: LogKey) -> int:
         prepare(key)
         newest = usable[0]
     return newest.number
+
+
+def witnesses() -> list[str] | None:
+    """Return the names of the witnesses whose cosignatures enter decks from now on.
+
+    Return None if no batch of decks was prepared yet.
+    """
+    newest = DeckBatch.objects.order_by("-number").values_list("witnesses", flat=True)
+    keys = newest.first()
+    return None if keys is None else [VerifierKey.parse(key).name for key in keys]
 
 
 def closed() -> QuerySet[DeckBatch]:

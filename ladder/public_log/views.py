@@ -18,7 +18,8 @@ from torres.tlog.tiles import BUNDLES, MAX_LEVEL, TILE_WIDTH, TileAddress
 
 TEXT = "text/plain; charset=utf-8"
 FOREVER = "public, max-age=31536000, immutable"
-FRESH = "public, max-age=2"
+FRESH = "no-cache"
+"""A witness has a second to cosign a tree, so no proxy may keep an older one."""
 MAX_CHECKPOINT_BYTES = 16 << 10
 _TILE = re.compile(
     r"(?P<level>entries|\d{1,2})/(?P<index>(x\d{3}/){0,4}\d{3})(\.p/(?P<width>\d{1,3}))?"

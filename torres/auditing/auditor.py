@@ -1,6 +1,6 @@
 """Audit a service from outside: its log, its games, its ratings, its leaderboards."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,17 +43,22 @@ class Trust:
     """The knowledge of the person who audits.
 
     `key` is the key of the log, and `witness_key` that of a witness. `witnesses` has
-    the texts of checkpoints that were seen elsewhere.
+    the texts of checkpoints that were seen elsewhere, and `cosigned` the sizes of trees
+    that witnesses say they have cosigned.
     """
 
     key: str | None = None
     witness_key: str | None = None
     witnesses: Sequence[str] = ()
+    cosigned: Collection[int] = ()
 
 
 @dataclass(slots=True)
 class AuditReport:
-    """The result of an audit. It is good if there are no findings."""
+    """The result of an audit. It is good if there are no findings.
+
+    `dealt` and `witnessed` count matches, as the story does.
+    """
 
     head: TreeHead
     key: VerifierKey
@@ -62,6 +67,8 @@ class AuditReport:
     entries: int = 0
     bots: int = 0
     sealed: int = 0
+    dealt: int = 0
+    witnessed: int = 0
     findings: list[AuditFinding] = field(default_factory=list)
 
 
@@ -86,6 +93,7 @@ def audit(
     seen_by = VerifierKey.parse(trust.witness_key) if trust.witness_key else None
     for text in trust.witnesses:
         findings += compare_with_witness(copy, text, seen_by)
+    copy.seen.update(trust.cosigned)
     story = StoryReader(copy, datetime.now(UTC)).read()
     report = AuditReport(copy.head, key, len(story.games), sealed=story.sealed)
     report.findings = [*findings, *story.findings, *compare_games(story, shown)]
@@ -98,6 +106,7 @@ def audit(
     report.findings += ratings.check()
     report.findings += compare_leaderboards(ratings, shown, leaderboards)
     report.entries = len(story.ratings)
+    report.dealt, report.witnessed = story.dealt, story.witnessed
     report.bots = sum(len(season.state.bots) for season in ratings.seasons.values())
     return report
 

@@ -13,6 +13,8 @@ from torres.tlog.notes import COSIGNATURE, BadNote, SigningKey
 from torres.tlog.tiles import TileTree, tile_path
 
 KEY_FILE = "witness.key"
+SIZES = "sizes"
+"""A file with the size of each tree that the witness has cosigned, one in a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,13 @@ def witness_key(folder: Path, name: str) -> SigningKey:
     return SigningKey.parse(write_once(folder / KEY_FILE, new.dump))
 
 
+def cosigned_sizes(folder: Path) -> set[int]:
+    """Return the sizes of the trees that a witness has cosigned. Raises OSError."""
+    file = folder / SIZES
+    lines = file.read_text().split() if file.exists() else []
+    return {int(line) for line in lines if line.isascii() and line.isdigit()}
+
+
 class Witness:
     """Remembers one checkpoint of one log. It stores each before it signs it."""
 
@@ -45,7 +54,9 @@ class Witness:
     def look(self) -> SeenCheckpoint:
         """Read the newest checkpoint, check that the log has only grown, and cosign it.
 
-        Raises AuditFailed, with what to do, if the log did anything else.
+        A tree gets one cosignature only: decks follow from it, and the operator must
+        not have several to choose from. Raises AuditFailed, with what to do, if the log
+        did anything else.
         """
         text = self._fetch(CHECKPOINT).decode()
         try:
@@ -56,11 +67,16 @@ class Witness:
             ) from None
         file = self._folder / CHECKPOINT
         if file.exists():
-            old, _ = open_checkpoint(file.read_text(), self._log_key)
+            stored = file.read_text()
+            old, _ = open_checkpoint(stored, self._log_key)
+            if old == head:
+                return SeenCheckpoint(head, stored)
             self._require_growth(old, head, text)
         line = self._key.cosign(note.text, int(time.time())).line()
         own = [s for s in note.signatures if s.name == head.origin]
         signed = note.text + "\n" + "".join(s.line() for s in own) + line
+        with (self._folder / SIZES).open("a") as sizes:
+            sizes.write(f"{head.size}\n")
         write_whole(file, signed)
         return SeenCheckpoint(head, signed)
 

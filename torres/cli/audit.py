@@ -3,7 +3,7 @@
 import hashlib
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,14 @@ from rich.progress import Progress
 
 from torres.auditing.auditor import AuditReport, Trust, audit as audit_service
 from torres.auditing.findings import Check
-from torres.auditing.mirror import AuditFailed
+from torres.auditing.mirror import CHECKPOINT, AuditFailed
 from torres.auditing.ratings import SeasonKey
-from torres.auditing.witness import Witness, witness_key
+from torres.auditing.witness import (
+    SeenCheckpoint,
+    Witness,
+    cosigned_sizes,
+    witness_key,
+)
 from torres.cli.client import LadderClient, Login, RemoteError, clean_address
 from torres.cli.replay_files import printable
 from torres.cli.results_folder import state_home
@@ -70,7 +75,7 @@ def folder_of(address: str) -> Path:
     "witnesses",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A checkpoint that somebody else has kept, for example a witness.",
+    help="A checkpoint that somebody else has kept, or the folder of a witness.",
 )
 @click.option("--witness-key", help="The key of that witness.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -97,8 +102,7 @@ def audit(
       torres audit https://ladder.example.org --witness friend.checkpoint
     """
     address = clean_address(address)
-    texts = [path.read_text(errors="replace") for path in witnesses]
-    trust = Trust(key, witness_key, texts)
+    trust = Trust(key, witness_key, *_seen(witnesses))
     place = folder or folder_of(address)
     with LadderClient(Login(address, "")) as client, _progress() as progress:
         tasks = {
@@ -118,6 +122,18 @@ def audit(
     sys.exit(1 if report.findings else 0)
 
 
+def _seen(witnesses: Iterable[Path]) -> tuple[list[str], set[int]]:
+    """Return the checkpoints of witnesses, and the sizes of trees in their folders."""
+    texts = []
+    sizes = set()
+    for path in witnesses:
+        if path.is_dir():
+            sizes |= cosigned_sizes(path)
+        file = path / CHECKPOINT if path.is_dir() else path
+        texts.append(file.read_text(errors="replace"))
+    return texts, sizes
+
+
 def _progress() -> Progress:
     return Progress(console=Console(stderr=True), transient=True)
 
@@ -134,6 +150,8 @@ def _json(report: AuditReport) -> str:
             "entries": report.entries,
             "bots": report.bots,
             "sealed": report.sealed,
+            "dealt": report.dealt,
+            "witnessed": report.witnessed,
             "findings": [
                 {"check": f.check, "leaf": f.leaf, "text": f.text}
                 for f in report.findings
@@ -148,6 +166,10 @@ def _text(report: AuditReport, folder: Path) -> str:
     lines.append(
         f"{report.games:,} games; {report.replays:,} replays played again;"
         f" {report.entries:,} changes of ratings of {report.bots:,} bots repeated"
+    )
+    lines.append(
+        f"{report.dealt:,} matches had decks before play; {report.witnessed:,} of them"
+        " with the cosignatures of all witnesses that their batch names"
     )
     if report.sealed:
         lines.append(f"{report.sealed:,} leaves are sealed until they are made public")
@@ -167,20 +189,34 @@ def _text(report: AuditReport, folder: Path) -> str:
 @click.argument("address")
 @click.option("--folder", type=click.Path(path_type=Path), help="For what was seen.")
 @click.option("--name", default="witness", help="The name of a new witness.")
-@click.option("--once", is_flag=True, help="Look once; otherwise look every minute.")
-def witness(address: str, *, folder: Path | None, name: str, once: bool) -> None:
+@click.option("--once", is_flag=True, help="Look once; otherwise look again and again.")
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0.1),
+    default=WITNESS_INTERVAL_S,
+    show_default=True,
+    help="Seconds between two looks.",
+)
+def witness(
+    address: str, *, folder: Path | None, name: str, once: bool, every: float
+) -> None:
     """Keep and cosign the checkpoints of a service's public log.
 
     A witness signs only a log that grows: its newest checkpoint has to begin with all
     leaves of the one before. So a service cannot show different logs to different
     people, if they ask the same witness. The first look makes a key. Send its public
     part, which the command prints, to the operator of the service. The newest
-    cosigned checkpoint is in the file `checkpoint` of the folder; publish it, or give
-    it to others for `torres audit --witness`.
+    cosigned checkpoint is in the file `checkpoint` of the folder, and the sizes of all
+    cosigned trees are in `sizes`. Publish both, or give the folder to others for
+    `torres audit --witness`.
+
+    Decks follow from a cosignature only if it comes within a second. Look at least
+    every half second for that.
 
     \b
     Examples:
       torres witness https://ladder.example.org --name ana.example.org
+      torres witness https://ladder.example.org --every 0.3
       torres witness https://ladder.example.org --once
     """
     address = clean_address(address)
@@ -192,23 +228,31 @@ def witness(address: str, *, folder: Path | None, name: str, once: bool) -> None
             raise AuditRefused(str(error)) from None
         click.echo(f"public key of this witness: {key.verifier}", err=True)
         observer = Witness(place, key, client.log_file)
-        _look(observer, client)
+        seen = _look(observer, client)
         while not once:
-            pause(WITNESS_INTERVAL_S)
+            pause(every)
             try:
-                _look(observer, client)
+                seen = _look(observer, client, seen)
             except RemoteError as error:
                 click.echo(f"{error.message}; trying again", err=True)
 
 
-def _look(observer: Witness, client: LadderClient) -> None:
-    """Look once. A log that does not grow as it should ends the command."""
+def _look(
+    observer: Witness, client: LadderClient, before: SeenCheckpoint | None = None
+) -> SeenCheckpoint:
+    """Look once, and send the cosignature if it is not the one of the last look.
+
+    A log that does not grow as it should ends the command.
+    """
     try:
         seen = observer.look()
     except AuditFailed as error:
         raise AuditRefused(str(error)) from None
+    if seen == before:
+        return seen
     text = f"{printable(seen.head.origin)}: {seen.head.size:,} leaves, cosigned"
     refusal = client.send_cosignature(seen.text)
     if refusal:
         text += f"; not accepted by the service: {printable(refusal)}"
     click.echo(text)
+    return seen

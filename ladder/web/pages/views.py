@@ -20,6 +20,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.common import rate_limits
 from ladder.games import visibility as games
 from ladder.games.models import Game, GameStatus, Match
+from ladder.public_log import batches
 from ladder.ratings import leaderboard as ratings
 from ladder.ratings.models import Ladder, Season
 from ladder.ratings.ranked_rows import MAX_SEARCH_CHARS, BoardFilter
@@ -120,6 +121,7 @@ class LadderPage(View):
             "languages": sorted(BY_NAME),
             "pages_query": _pages_query(season, chosen),
             "stopped": tournament_pages.ladder_stops(ladder, request.user),
+            "witnesses": batches.witnesses(),
         }
         return render(request, "web/ladder.html", context)
 
