@@ -97,11 +97,17 @@ def _entropies(named: Mapping[int, DeckBatch], head: LogHead) -> dict[int, _Entr
         cosigned = cosignatures.of_tree(head)
     entropies = {}
     for number, batch in named.items():
-        names = [VerifierKey.parse(witness).name for witness in batch.witnesses]
-        lines = [cosigned[name].strip() if name in cosigned else None for name in names]
+        keys = [VerifierKey.parse(witness) for witness in batch.witnesses]
+        lines = [_line(key, cosigned) for key in keys]
         parts = [parse_signature(line).data if line else b"" for line in lines]
         entropies[number] = _Entropy(lines, entropy(parts))
     return entropies
+
+
+def _line(key: VerifierKey, cosigned: Mapping[str, str]) -> str | None:
+    """Return the line of this witness; None if there is none by exactly this key."""
+    line = cosigned.get(key.name, "").strip()
+    return line if line and parse_signature(line).key_id == key.key_id else None
 
 
 def _dealt(

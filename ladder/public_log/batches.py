@@ -5,6 +5,7 @@
 3. `reveal` makes the secret public when no match of the batch is open any more.
 """
 
+import time
 from datetime import timedelta
 
 from django.db import transaction
@@ -37,11 +38,24 @@ def prepare(key: LogKey) -> None:
     witnesses = [str(witness) for witness in cosignatures.witnesses()]
     if open_ is not None and open_.witnesses == witnesses:
         return
-    number = newest[0].number + 1 if newest else 1
+    _commit(key, newest[0].number + 1 if newest else 1)
+
+
+def begin_anew(key: LogKey) -> None:
+    """Commit to a secret that no leaf can have shown, after a restore.
+
+    Leaves that the database lost may have made the secrets of the next numbers public.
+    There were fewer of them than there are seconds since 1970.
+    """
+    newest = DeckBatch.objects.order_by("-number").first()
+    _commit(key, max(newest.number if newest else 0, int(time.time())) + 1)
+
+
+def _commit(key: LogKey, number: int) -> None:
     DeckBatch.objects.create(
         number=number,
         commitment=commitment(key.batch_secret(number)),
-        witnesses=witnesses,
+        witnesses=[str(witness) for witness in cosignatures.witnesses()],
     )
 
 

@@ -1,7 +1,9 @@
 """Accept the cosignatures of witnesses on our checkpoints."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
+import structlog
 from django.conf import settings
 
 from ladder.public_log import tree
@@ -9,7 +11,16 @@ from ladder.public_log.models import Cosignature, LogHead
 from torres.common.errors import LadderError
 from torres.tlog.checkpoints import TreeHead, parse_head
 from torres.tlog.merkle import root_at
-from torres.tlog.notes import BadNote, SignedNote, VerifierKey, cosigned_at, parse_note
+from torres.tlog.notes import (
+    BadKey,
+    BadNote,
+    SignedNote,
+    VerifierKey,
+    cosigned_at,
+    parse_note,
+)
+
+log = structlog.get_logger()
 
 
 class BadCosignature(LadderError):
@@ -19,8 +30,25 @@ class BadCosignature(LadderError):
 
 
 def witnesses() -> list[VerifierKey]:
-    """Return the public keys of the witnesses, from TORRES_WITNESSES."""
-    return [VerifierKey.parse(text) for text in settings.TORRES_WITNESSES]
+    """Return the public keys of the witnesses, from TORRES_WITNESSES.
+
+    A wrong key is left out, and so is a second key of one name.
+    """
+    keys: dict[str, VerifierKey] = {}
+    for text in settings.TORRES_WITNESSES:
+        if key := _key(text):
+            keys.setdefault(key.name, key)
+    return list(keys.values())
+
+
+@lru_cache
+def _key(text: str) -> VerifierKey | None:
+    """Return the key, or None after one line in the log if it is wrong."""
+    try:
+        return VerifierKey.parse(text)
+    except BadKey as error:
+        log.warning("a key in TORRES_WITNESSES is left out", key=text, error=str(error))
+        return None
 
 
 def accept(text: str) -> Cosignature:

@@ -128,7 +128,10 @@ def _sequence_some(key: LogKey, head_file: HeadFile, deal: Dealer) -> _Step:
         if fixed is None:
             return _Step(0, goes_on=False)
         own = [*(_leaf_now(leaf) for leaf in fixed), *own]
-        own += _continue_if_restored(head, head_file)
+        restored = _continue_if_restored(head, head_file)
+        if restored and head.key and DeckBatch.objects.exists():
+            batches.begin_anew(key)  # after another key all secrets are new
+        own += restored
         # The lock makes `sealing.unseal` wait, or waits for it.
         rows = _waiting(head.last_fact).select_for_update().defer("data", "owners")
         facts = list(rows[:LEAVES_AT_ONCE])

@@ -353,6 +353,20 @@ def test_a_restored_database_continues_under_another_name(data_dir: Path) -> Non
     assert LogHead.objects.get().origin == head.origin
 
 
+def test_after_a_restore_no_secret_is_used_again(data_dir: Path) -> None:
+    """The leaves that were lost may have made the secrets of older batches public."""
+    played()
+    sequencer.mark_restored()
+    match = planned()
+    advance()
+    match.refresh_from_db()
+    first, second = of_kind(LeafKind.BATCH_COMMITTED)
+    assert (
+        match.batch_id == second["batch"] > first["batch"] + LogHead.objects.get().size
+    )
+    assert of_kind(LeafKind.DECKS_FIXED)[-1]["batch"] == second["batch"]
+
+
 def test_a_restore_elsewhere_is_said_too(data_dir: Path) -> None:
     fill(3)
     before = LogHead.objects.get()

@@ -126,6 +126,14 @@ def test_other_witnesses_get_a_batch_of_their_own(
     assert ladder.found() == set()
 
 
+def test_a_wrong_key_of_a_witness_stops_nothing(
+    ladder: WitnessedLadder, settings: Settings
+) -> None:
+    good = settings.TORRES_WITNESSES
+    settings.TORRES_WITNESSES = ["no key", *good, good[0]]
+    assert [str(key) for key in cosignatures.witnesses()] == good
+
+
 def test_a_cosignature_on_another_tree_is_found(
     ladder: WitnessedLadder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

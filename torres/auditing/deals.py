@@ -123,7 +123,9 @@ class DealChecks:
         elif source.batch not in (None, fixed.batch):
             text = f"match {match} gets decks of another batch than its plan names"
             self._story.add(Check.DECKS, text, number)
-        earlier = {self._size_before, *self._copy.seen}
+        earlier = {self._size_before}
+        if source.batch is not None:
+            earlier |= self._copy.seen
         skipped = [size for size in earlier if newest < size < fixed.size]
         if newest >= fixed.size or skipped:
             text = f"the decks of match {match} do not follow from the first tree"

@@ -1,4 +1,4 @@
-"""What the leaves of a log tell: batches of decks, plans, games, and what is wrong."""
+"""The story that the leaves of a log tell: batches of decks, plans, games, findings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
