@@ -289,3 +289,72 @@ def test_a_leaf_that_lacks_something_is_a_finding(ladder: AuditedLadder) -> None
         facts.record(leaf=facts.NewLeaf(LeafKind.DECKS_FIXED, None, {"size": "many"}))
     ladder.advance()
     assert ladder.found() == {Check.LOG}
+
+
+def play_as_before(ladder: AuditedLadder) -> Game:
+    """Plan and deal a match as the version before: without a rule, nothing is fixed."""
+    match = ladder.plan()
+    leaf = waiting(LeafKind.MATCH_PLANNED).get()
+    data = json.loads(leaf.leaf_data)
+    del data["decks"]
+    leaf.leaf_data = json.dumps(data)
+    leaf.save()
+    sign_without_decks()
+    head = LogHead.objects.get()
+    root = bytes(head.root)
+    (plan,) = dealing.sql.logged_plans()
+    inputs = decks.DealInputs(plan.hash, head.size, root)
+    Match.objects.filter(pk=match.pk).update(
+        seed=decks.match_seed(load_key().batch_secret(plan.batch), inputs),
+        batch=plan.batch,
+        plan_hash=plan.hash,
+        deal_size=head.size,
+        deal_root=root,
+    )
+    return ladder.play(match)
+
+
+@pytest.fixture
+def old_ladder(
+    live_server: LiveServer, tmp_path: Path, monkeypatch: Patch
+) -> AuditedLadder:
+    """Return a service whose log was begun by the version before."""
+    monkeypatch.setattr(auditor, "RECENT_S", -1.0)
+    ladder = AuditedLadder(live_server.url, tmp_path / "audit")
+    play_as_before(ladder)
+    return ladder
+
+
+def test_a_log_of_the_version_before_is_audited_as_it_was(
+    old_ladder: AuditedLadder,
+) -> None:
+    assert old_ladder.found() == set()
+    assert not of_kind(LeafKind.DECKS_FIXED)
+    old_ladder.play()
+    close_batch()
+    for _ in range(3):
+        old_ladder.advance()
+    assert of_kind(LeafKind.BATCH_REVEALED)
+    assert old_ladder.found() == set()
+
+
+def test_a_match_that_waits_at_the_upgrade_gets_its_decks(
+    old_ladder: AuditedLadder,
+) -> None:
+    match = old_ladder.plan()
+    leaf = waiting(LeafKind.MATCH_PLANNED).get()
+    leaf.leaf_data = leaf.leaf_data.replace('"decks":{"rule":"torres-decks/2"},', "")
+    leaf.save()
+    sign_without_decks()
+    old_ladder.play(match)
+    assert len(of_kind(LeafKind.DECKS_FIXED)) == 1
+    assert old_ladder.found() == set()
+
+
+def test_a_secret_that_was_public_is_found_in_an_old_log_too(
+    old_ladder: AuditedLadder,
+) -> None:
+    batches.reveal(DeckBatch.objects.get(), load_key())
+    DeckBatch.objects.update(revealed_at=None)
+    play_as_before(old_ladder)
+    assert old_ladder.found() == {Check.SECRETS}
