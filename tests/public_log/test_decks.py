@@ -1,11 +1,13 @@
 """Nobody chooses the decks of a match: an audit finds each way to do so."""
 
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from django.db import transaction
 from pytest_django.live_server_helper import LiveServer
 
@@ -20,6 +22,7 @@ from tests.public_log.audited import AuditedLadder, waiting
 from tests.public_log.factories import of_kind, sequence_all
 from torres.auditing import auditor
 from torres.auditing.findings import Check
+from torres.cli.audit import audit
 from torres.tlog import decks
 from torres.tlog.leaves import LeafKind
 from torres.tlog.merkle import root_at
@@ -358,3 +361,13 @@ def test_a_secret_that_was_public_is_found_in_an_old_log_too(
     DeckBatch.objects.update(revealed_at=None)
     play_as_before(old_ladder)
     assert old_ladder.found() == {Check.SECRETS}
+
+
+def test_the_command_names_the_check_and_the_leaf_and_fails(
+    ladder: AuditedLadder, monkeypatch: Patch
+) -> None:
+    pick_the_size_of_the_tree(ladder, monkeypatch)
+    run = CliRunner().invoke(audit, [ladder.url, "--folder", str(ladder.folder)])
+    assert run.exit_code == 1
+    wrong = r"^decks: leaf \d+: the decks of game \d+ do not follow"
+    assert re.search(wrong, run.output, re.MULTILINE)
