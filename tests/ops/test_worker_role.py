@@ -43,6 +43,42 @@ RUNNING_GAMES.open_player = open_player
 assert not settings.configured or not settings._wrapped.SECRET_KEY
 print(play({game}, registry.register(registry.unlimited(1))))
 """
+FAIL = """
+from ladder.games import attempts
+from ladder.games.worker import registry
+from torres.runner.verdict import SeatOutput
+worker = registry.register(registry.unlimited(1))
+claim = attempts.claim({game}, worker)
+outputs = [SeatOutput(stderr="x", evidence=dict(exit=1, counters={{}}))] * 2
+print(attempts.renew_lease(claim))
+print(attempts.fail(claim, "a fault", outputs, seat=1))
+claim = attempts.claim({game}, worker)
+print(attempts.release(claim.game, claim.fence, "stops"), registry.sign_off(worker, ""))
+"""
+VALIDATE = """
+from ladder.bots import submissions
+from ladder.ratings.selectors import validation_forms
+pk = {submission}
+assert validation_forms(pk)
+submissions.reject(submissions.claim(pk, "host"), {{"summary": "no"}}, "log")
+print("rejected")
+"""
+PRACTISE = """
+from ladder.extras.practice import claims, endings, selectors
+from ladder.extras.practice.models import PracticeGame, PracticeMove
+from ladder.service import service_parts
+service_parts.report(service_parts.PRACTICE)
+claim = claims.claim("host")
+game = PracticeGame.objects.get(pk=claim.pk)
+assert [row.submission.bot.slug for row in selectors.sitting(game)]
+claims.record(claim, PracticeMove(index=0, seat=0, actions=["enter a1"], ms=1.0))
+claims.record_forfeit(claim, {"seat": 1, "before_move": 1, "reason": "crash"}, "why")
+claims.ask(claim, 0, 1.0, 1.0)
+assert claims.answer_to(claim, 0) is None
+print(endings.close(game.pk, "failed", "why", fence=claim.fence))
+print(PracticeMove.objects.count())
+service_parts.sign_off(service_parts.PRACTICE)
+"""
 CLAIM = """
 from ladder.games import attempts
 from ladder.games.worker import registry
@@ -142,6 +178,42 @@ def test_a_worker_without_the_secrets_plays_a_game(planted: TwoHosts) -> None:
         facts = owner.execute("SELECT kind, leaf_kind FROM events_fact").fetchall()
     assert ("game.finished", "game-finished") in facts
     run(planted.owner, "worker_role", "--check")
+
+
+def test_a_worker_fails_and_returns_games(planted: TwoHosts) -> None:
+    assert shell(planted.one, FAIL.format(game=planted.games[4])).split() == [
+        *("True", "True", "True", "0"),
+    ]
+    with planted.sign_in("owner") as owner:
+        row = owner.execute(
+            "SELECT status, fence, failures FROM games_game WHERE id = %s",
+            [planted.games[4]],
+        ).fetchone()
+    assert row == ("scheduled", 2, 1)
+
+
+def test_a_worker_rejects_an_upload(planted: TwoHosts) -> None:
+    with planted.sign_in("owner") as owner:
+        row = owner.execute(
+            "UPDATE bots_submission SET status = 'uploaded' WHERE id ="
+            " (SELECT MAX(id) FROM bots_submission) RETURNING id"
+        ).fetchone()
+    assert row
+    assert shell(planted.one, VALIDATE.format(submission=row[0])) == "rejected\n"
+
+
+def test_a_worker_hosts_a_game_by_hand(planted: TwoHosts) -> None:
+    with planted.sign_in("owner") as owner:
+        owner.execute(
+            "WITH game AS (INSERT INTO practice_practicegame (owner_id, ruleset,"
+            " switches, limits, seats, person_seat, seed, status, note, host, bank_s,"
+            " forfeits, fence) SELECT MIN(id), 'yucata', '{}', '{}', 2, 0, '00',"
+            " 'waiting', '', '', 1, '[]', 0 FROM auth_user RETURNING id)"
+            " INSERT INTO practice_practiceopponent (game_id, number, submission_id,"
+            " fault_detail, stderr, notes) SELECT game.id, 1, s.id, '', '', '[]'"
+            " FROM game, (SELECT MIN(id) AS id FROM bots_submission) s"
+        )
+    assert shell(planted.one, PRACTISE).split() == ["True", "0"]
 
 
 def test_a_worker_with_the_secrets_does_not_start(planted: TwoHosts) -> None:
