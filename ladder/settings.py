@@ -23,8 +23,11 @@ env = Environment(os.environ)
 # The folder of SQLite's database, the uploads and the unpacked bots.
 DATA_DIR = Path(env.str("TORRES_DATA", default=str(BASE_DIR / ".data"))).resolve()
 
-# Signs sessions and CSRF tokens. It must be secret, and the same on all hosts. With
-# SQLite a random key in the data folder replaces an empty one, see below.
+# True in a process that runs uploaded bots and nothing else. It starts only without the
+# secrets of the service, because a bot that escapes could read them.
+TORRES_WORKER = env.bool("TORRES_WORKER", default=False)
+# Signs sessions and CSRF tokens. It must be secret, and the same on all hosts but those
+# of workers. With SQLite a random key in the data folder replaces an empty one, below.
 SECRET_KEY = env.str("SECRET_KEY", default="")
 MIN_SECRET_KEY_LENGTH = 32
 # True shows tracebacks to visitors. Never use it for a public service.
@@ -148,6 +151,9 @@ POSTGRES_OPTIONS = {
         "reconnect_timeout": 5,
     },
 }
+# With this password `manage.py prepare` lets workers sign in, under the name of the
+# database and "_worker". For single hosts there is `manage.py worker_role`.
+TORRES_WORKER_PASSWORD = env.str("TORRES_WORKER_PASSWORD", default="")
 DATABASES = {
     "default": env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'ladder.db'}")
 }
@@ -160,7 +166,8 @@ if not IS_POSTGRESQL:
     # Tests use a file instead of memory, so that threads and processes share the rows.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.db")}
 else:
-    if len(SECRET_KEY) < MIN_SECRET_KEY_LENGTH or SECRET_KEY.startswith("CHANGE"):
+    is_weak = len(SECRET_KEY) < MIN_SECRET_KEY_LENGTH or SECRET_KEY.startswith("CHANGE")
+    if is_weak and not TORRES_WORKER:
         env.refuse(
             "SECRET_KEY is missing or too short, so anybody could forge sessions. Set"
             f" it to {MIN_SECRET_KEY_LENGTH} or more random characters, the same on all"
@@ -557,6 +564,14 @@ LOGGING = {
         "opentelemetry.sdk._shared_internal": {"level": "CRITICAL"},
     },
 }
+if TORRES_WORKER:
+    for name in (
+        *("SECRET_KEY", "TORRES_LOG_KEY", "TORRES_METRICS_TOKEN", "TORRES_EMAIL_URL"),
+        *("TORRES_GITHUB_SECRET", "TORRES_ALARM_URL", "TORRES_WORKER_PASSWORD"),
+    ):
+        env.refuse_secret(name)
+    if not IS_POSTGRESQL:
+        env.refuse("TORRES_WORKER needs DATABASE_URL with a role of PostgreSQL.")
 # The last variable was read. The files are made only for a service that starts.
 env.refuse_mistakes()
 if not IS_POSTGRESQL:

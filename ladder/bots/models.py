@@ -153,6 +153,8 @@ class SourceFingerprint(models.Model):
         return f"fingerprint of {self.submission_id}"
 
 
+# Columns of a submission that workers write but may not read.
+PRIVATE = ("log", "report")
 # The digest of a submission without files begins with this.
 LOST_DIGEST = "lost-"
 # A submission in one of these states still needs a worker.

@@ -22,7 +22,7 @@ from django.db.models import F, Max
 from django.db.models.functions import Now
 
 from ladder.bots import facts, selectors
-from ladder.bots.models import OPEN, Bot, Submission
+from ladder.bots.models import OPEN, PRIVATE, Bot, Submission
 from ladder.bots.services import NotActive
 from ladder.common import leases, tracing
 from ladder.common.leases import Held
@@ -195,7 +195,7 @@ def claim(submission_id: int, host: str = "", live_hosts: int = 0) -> Submission
     4. Return the row with the new fence, which guards all further writes.
     """
     free = Submission.objects.filter(pk=submission_id).filter(selectors.claimable())
-    before = free.first()
+    before = free.defer(*PRIVATE).first()
     if before is None:
         return None
     fence = leases.take(
@@ -209,7 +209,8 @@ def claim(submission_id: int, host: str = "", live_hosts: int = 0) -> Submission
     )
     if fence is None:
         return None
-    submission = selectors.submissions().get(pk=submission_id, fence=fence)
+    rows = Submission.objects.select_related("bot").defer(*PRIVATE)
+    submission = rows.get(pk=submission_id, fence=fence)
     if before.status not in CLAIMED or before.lease_until is None:
         return submission
     if _count_failure(submission, before.claimed_host, live_hosts):

@@ -187,6 +187,15 @@ class Environment:
         """Remember a mistake that the caller has found. It says what to do."""
         self._mistakes.append(mistake)
 
+    def refuse_secret(self, name: builtins.str) -> None:
+        """Refuse a variable that must not be where bots could read it."""
+        if self._variables.get(name):
+            self.refuse(
+                f"{name} must not be known to a worker, because a bot that escapes from"
+                f" its sandbox could read it. Remove {name} from the environment of the"
+                " worker, or TORRES_WORKER if this is no worker."
+            )
+
     def refuse_mistakes(self) -> None:
         """Raise ImproperlyConfigured with every mistake, and with unknown names.
 

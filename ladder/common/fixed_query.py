@@ -54,11 +54,12 @@ def insert_rows(
 ) -> None:
     """Add rows; columns that are not named get the defaults of the database.
 
-    PostgreSQL gets them with COPY, for which it neither parses nor plans anything.
+    PostgreSQL gets several with COPY, for which it neither parses nor plans anything. A
+    single one is an INSERT, because the roles of workers may not use COPY.
     """
     names = ", ".join(f'"{column}"' for column in columns)
     with preparing_cursor() as cursor:
-        if connection.vendor == "sqlite":
+        if connection.vendor == "sqlite" or len(rows) == 1:
             places = ", ".join("%s" for _ in columns)
             sql = f"INSERT INTO {table} ({names}) VALUES ({places})"  # noqa: S608
             cursor.executemany(sql, rows)

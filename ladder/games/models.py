@@ -39,6 +39,14 @@ class Worker(models.Model):
     name = models.CharField(
         max_length=120, unique=True, help_text="host:data folder#pid-random"
     )
+    # What a worker may change belongs to its role (`ops.worker_access`).
+    role = models.CharField(
+        max_length=63,
+        db_default="",
+        blank=True,
+        editable=False,
+        help_text="The user of PostgreSQL with which it signs in.",
+    )
     host = models.CharField(max_length=80)
     versions = models.JSONField(
         default=dict, help_text="Of python, service, celery and rules."

@@ -164,8 +164,10 @@ def restore(folder: Path) -> RestoreReport:
     if connection.vendor == "sqlite":
         _replace_sqlite(folder / SQLITE_FILE, Path(connection.settings_dict["NAME"]))
     else:
-        options = ("--clean", "--if-exists", "--no-owner", "--single-transaction")
-        _run("pg_restore", *options, str(folder / POSTGRES_FILE))
+        options = ("--clean", "--if-exists", "--no-owner", "--no-privileges")
+        _run(
+            "pg_restore", "--single-transaction", *options, str(folder / POSTGRES_FILE)
+        )
     storage = storages["bots"]
     for path in sorted((folder / UPLOADS_FOLDER).rglob("*")):
         package = path.relative_to(folder / UPLOADS_FOLDER).as_posix()

@@ -67,7 +67,10 @@ def fold(season: int, limit: int = BATCH_GAMES) -> int:
 
 
 def _fold_games(season: Season, limit: int) -> int:
-    rows = unrated(season.pk).order_by("finished_at", "pk")
+    # A worker that was taken over can leave out the ranks of a game. Such a game waits
+    # for an operator, who voids it, and no other game waits for it.
+    without_rank = Exists(Seat.objects.filter(game=OuterRef("pk"), rank=None))
+    rows = unrated(season.pk).filter(~without_rank).order_by("finished_at", "pk")
     failures = dict(rows.values_list("pk", "failures")[:limit])
     finished = list(failures)
     if not finished:

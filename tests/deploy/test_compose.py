@@ -11,6 +11,7 @@ import pytest
 import yaml
 from django.core.management import get_commands, load_command_class
 
+from ladder.ops.worker_access import broker_rules
 from torres.runner.languages import LANGUAGES
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
@@ -21,8 +22,8 @@ MANAGE = "manage.py"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
 
 
-def environment() -> dict[str, str]:
-    lines = (DEPLOY / "example.env").read_text().splitlines()
+def environment(file: str) -> dict[str, str]:
+    lines = (DEPLOY / file).read_text().splitlines()
     return dict(line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
 
 
@@ -105,8 +106,31 @@ def test_redis_does_not_evict_its_queues() -> None:
     assert words[words.index("--appendonly") + 1] == "yes"
 
 
-def test_the_files_contain_no_secret() -> None:
-    for name, value in environment().items():
+def test_the_user_of_redis_is_the_declared_one() -> None:
+    words = SERVICES["redis"]["command"]
+    user = words.index("--user")
+
+    assert words[user + 1 : user + 3] == ["torres_worker", "on"]
+    assert words[user + 4 :] == broker_rules(0)
+    assert "--requirepass" in words
+
+
+@pytest.mark.parametrize("name", ["worker", "builder", "practice"])
+def test_workers_get_no_secret_and_change_no_upload(name: str) -> None:
+    further = yaml.safe_load((DEPLOY / "compose.worker.yaml").read_text())["services"]
+    for service in (SERVICES[name], further.get(name, SERVICES[name])):
+        caches, uploads = service["volumes"]
+        assert service["env_file"] == "worker.env"
+        assert caches == "caches:/data"
+        assert uploads.endswith(":/data/submissions:ro")
+    values = environment("example.worker.env")
+    assert values["TORRES_WORKER"] == "1"
+    assert not {"SECRET_KEY", "TORRES_METRICS_TOKEN"} & values.keys()
+
+
+@pytest.mark.parametrize("file", ["example.env", "example.worker.env"])
+def test_the_files_contain_no_secret(file: str) -> None:
+    for name, value in environment(file).items():
         if "PASSWORD" in name or "SECRET" in name or "@" in value:
             assert "CHANGE" in value, name
 

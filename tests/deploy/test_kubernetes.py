@@ -149,18 +149,32 @@ def test_pod_security_is_enforced() -> None:
 def test_no_pod_has_an_account_or_unknown_variables(name: str) -> None:
     assert PODS[name]["automountServiceAccountToken"] is False
     sources = [next(iter(each.values())) for each in CONTAINERS[name]["envFrom"]]
-    assert [each["name"] for each in sources] == ["torres-settings", "torres-secrets"]
+    secrets = "torres-worker-secrets" if name in PRIVILEGED else "torres-secrets"
+    assert [each["name"] for each in sources] == ["torres-settings", secrets]
 
 
 def test_every_setting_exists() -> None:
     first, second = [each["data"] for each in of_kind("ConfigMap")]
 
-    assert first == second
-    assert first.keys() <= set(VARIABLES)
-    assert "TORRES_UPLOADS" in first  # the pods share no folder
-    listed = re.findall(r"--from-literal=(\w+)=", PAGE)
-    assert {"DATABASE_URL", "SECRET_KEY"} <= set(listed)
-    assert set(listed) <= {*VARIABLES, *OF_KEYS}
+    assert second == {name: first.get(name, "1") for name in second}
+    assert {*first, *second} <= set(VARIABLES)
+    assert "TORRES_UPLOADS" in {*first} & {*second}  # the pods share no folder
+    listed = {
+        secret: set(re.findall(r"--from-literal=(\w+)=", text))
+        for secret, text in re.findall(
+            r"create secret generic ([\w-]+)((?:[^\n]*\\\n)+[^\n]*)", PAGE
+        )
+    }
+    assert {"DATABASE_URL", "SECRET_KEY"} <= listed["torres-secrets"]
+    assert listed["torres-worker-secrets"] == {"DATABASE_URL", "BROKER_URL", *OF_KEYS}
+    assert set().union(*listed.values()) <= {*VARIABLES, *OF_KEYS}
+
+
+def test_workers_have_no_secret_of_the_service() -> None:
+    assert [each["data"].get("TORRES_WORKER") for each in of_kind("ConfigMap")] == [
+        None,
+        "1",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["startupProbe", "readinessProbe", "livenessProbe"])

@@ -5,6 +5,8 @@ import re
 import pytest
 from django.conf import settings
 
+from ladder.ops.worker_access import BROKER_ACCESS, WORKER_ACCESS
+
 PAGE = (settings.BASE_DIR / "docs" / "operating.md").read_text()
 SOURCE = (settings.BASE_DIR / "ladder" / "settings.py").read_text()
 ROWS = dict(re.findall(r"^\| `([A-Z_]+)` \| (.*?) \|", PAGE, re.MULTILINE))
@@ -30,8 +32,15 @@ def test_many_defaults_were_compared() -> None:
     assert len(DEFAULTS) > 15
 
 
-def test_the_example_sets_only_known_variables() -> None:
-    lines = (settings.BASE_DIR / "deploy" / "example.env").read_text().splitlines()
+@pytest.mark.parametrize("file", ["example.env", "example.worker.env"])
+def test_the_example_sets_only_known_variables(file: str) -> None:
+    lines = (settings.BASE_DIR / "deploy" / file).read_text().splitlines()
     names = {line.partition("=")[0] for line in lines if line and line[0] != "#"}
 
-    assert names - {"POSTGRES_PASSWORD"} <= set(ROWS)
+    assert names - {"POSTGRES_PASSWORD", "REDIS_PASSWORD"} <= set(ROWS)
+
+
+def test_the_page_says_what_a_lost_host_can_do() -> None:
+    """It has the lines that `manage.py worker_role --list` prints."""
+    for access in (*WORKER_ACCESS, *BROKER_ACCESS):
+        assert access.harm in PAGE

@@ -83,6 +83,18 @@ def test_workers_and_games_by_hand_have_the_same_limits() -> None:
     assert sections[0] == sections[1]
 
 
+@pytest.mark.parametrize("instance", ["torres-worker@", "torres-practice"])
+def test_workers_have_no_secret_and_change_no_upload(instance: str) -> None:
+    files = values(instance, "EnvironmentFile")
+
+    assert "/etc/torres/worker.env" in files
+    assert "/etc/torres/ladder.env" not in files
+    assert values(instance, "ReadWritePaths") == ["/sys/fs/cgroup"]
+    (uploads,) = values(instance, "BindReadOnlyPaths")
+    assert uploads.startswith("/srv/torres/submissions:")
+    assert "/srv/torres/log.key" in values(instance, "InaccessiblePaths")[0]
+
+
 def test_a_worker_has_time_to_release_its_games() -> None:
     assert "REMAP_SIGTERM=SIGQUIT" in values("torres-worker@", "Environment")
     (timeout_s,) = values("torres-worker@", "TimeoutStopSec")

@@ -21,8 +21,8 @@ PATH = re.compile(r"(?:engine|torres|ladder|tests|docs|deploy)/[\w./*-]+")
 DOTTED = re.compile(
     r"(?!\w+\.py\b)((?:engine|torres|ladder|tests)(?:\.\w+)+)(?:\(.*\))?"
 )
-NOT_PATHS = {"torres/1", "deploy/.env"}
-"""The bot protocol, and a file that an operator writes."""
+NOT_PATHS = {"torres/1", "deploy/.env", "deploy/worker.env"}
+"""The bot protocol, and files that an operator writes."""
 NOT_MODULES = re.compile(r"torres\.(bot|game|ladder|match|request|submission)")
 """Attributes of the spans in a trace."""
 

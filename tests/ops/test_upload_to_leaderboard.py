@@ -30,6 +30,7 @@ pytestmark = [
 BIN = Path(sys.executable).parent
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 QUEUES = "play,again,tournament,build"
+NAMES = ("TORR", "DATA", "BROK")  # the beginnings of the variables of a worker
 TIMEOUT_S = 240
 BOT = """\
 import json, sys
@@ -57,6 +58,7 @@ class JourneyService:
             "TORRES_DATA": str(folder / "data"),
             "TORRES_SANDBOX": "full",
         }
+        self.broker = broker
         self.address = f"http://127.0.0.1:{servers.free_port()}"
 
     def run(self, *command: object) -> str:
@@ -72,11 +74,13 @@ class JourneyService:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def spawn(self, *command: object) -> None:
+    def spawn(
+        self, *command: object, environment: dict[str, str] | None = None
+    ) -> None:
         with (self.folder / "log").open("ab") as log:
             child = subprocess.Popen(
                 list(map(str, command)),
-                env=self.environ,
+                env=environment or self.environ,
                 cwd=settings.BASE_DIR,
                 stdout=log,
                 stderr=log,
@@ -101,7 +105,25 @@ class JourneyService:
             self.spawn(
                 *(BIN / "celery", "-A", "ladder.celery", "worker", "--queues", QUEUES),
                 *("--concurrency", 1, "--hostname", f"{name}@%h"),
+                *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+                environment=self.worker_environment(name),
             )
+
+    def worker_environment(self, name: str) -> dict[str, str]:
+        """Return the environment of a host of workers, with no secret of the service.
+
+        The host has a folder of its own, in which the uploads can be seen.
+        """
+        lines = self.run(*MANAGE, "worker_role", f"worker_{name}").splitlines()
+        (rule,) = [line for line in lines if line.startswith("ACL ")]
+        assert self.broker.execute(*rule.split()) == b"+OK\r\n"
+        printed = dict(line.split("=", 1) for line in lines if line[:4] in NAMES)
+        folder = self.folder / name
+        folder.mkdir()
+        uploads = self.folder / "data" / "submissions"
+        (folder / "submissions").symlink_to(uploads, target_is_directory=True)
+        own = {k: v for k, v in self.environ.items() if k != "SECRET_KEY"}
+        return own | {"TORRES_DATA": str(folder)} | printed
 
     def log(self) -> str:
         return (self.folder / "log").read_text(errors="replace")[-4000:]
@@ -156,7 +178,7 @@ def test_a_bot_goes_from_upload_to_leaderboard_on_two_workers(tmp_path: Path) ->
             ),
             service,
         )
-        assert ready["status"] == "ready", ready
+        assert ready["status"] == "ready", (ready, service.log())
 
         def finished():
             query = {"bot": "stranger", "status": "finished"}

@@ -559,3 +559,19 @@ def test_a_bot_that_joins_is_found_by_the_quick_look(season):
 
     assert rater.welcome(season.pk, ready_within=lately) == 1
     assert Rating.objects.get(bot=ana).submission_id == new.pk
+
+
+def test_a_finished_game_without_a_rank_does_not_stop_the_others(season: Season):
+    """A worker that was taken over can write such a result (`ops.worker_access`)."""
+    for number in range(8):
+        factories.bot(f"bot-{number}")
+    rater.welcome(season.pk)
+    make_matches(season, 4)
+    spoiled, *others = open_games()
+    for game in [spoiled, *others]:
+        finish(game)
+    spoiled.seats.update(rank=None, score=None, tied=False)
+
+    assert rater.fold(season.pk) == len(others)
+    assert rater.fold(season.pk) == 0
+    assert list(rater.unrated(season.pk)) == [spoiled]

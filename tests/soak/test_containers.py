@@ -24,6 +24,7 @@ import httpx
 import yaml
 from django.conf import settings
 
+from ladder.ops.worker_access import broker_rules
 from tests import servers
 from tests.conftest import need_program, part_missing
 from torres.cli.play import find_bot
@@ -193,6 +194,18 @@ class ContainerService:
         self.file.write_text(yaml.safe_dump(self.compose))
         environment = "".join(f"{name}={word}\n" for name, word in variables.items())
         (engine.folder / ".env").write_text(environment)
+        worker = {
+            "TORRES_WORKER": "1",
+            "DATABASE_URL": variables["DATABASE_URL"].replace(
+                "torres@", "torres_worker:only-for-tests@"
+            ),
+            "BROKER_URL": variables["BROKER_URL"].replace(
+                "//", "//torres_worker:only-for-tests@"
+            ),
+            "TORRES_SANDBOX": variables["TORRES_SANDBOX"],
+        }
+        environment = "".join(f"{name}={word}\n" for name, word in worker.items())
+        (engine.folder / "worker.env").write_text(environment)
 
     def up(self) -> None:
         program = Path(sys.executable).with_name("podman-compose")
@@ -310,7 +323,10 @@ def test_containers_play_rated_games_in_every_language() -> None:
             "BROKER_URL": redis.url,
             "SECRET_KEY": "only-for-tests-" * 4,
             "TORRES_SANDBOX": "full",
+            "TORRES_WORKER_PASSWORD": "only-for-tests",
         }
+        rules = ["on", ">only-for-tests", *broker_rules(0)]
+        redis.execute("ACL", "SETUSER", "torres_worker", "reset", *rules)
         service = ContainerService(engine, variables)
         service.up()
         for name in service.names:

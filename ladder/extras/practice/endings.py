@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from engine.errors import EngineError
 from ladder.common.storable import storable
-from ladder.extras.practice import position
+from ladder.extras.practice import position, selectors
 from ladder.extras.practice.models import (
     OPEN_PRACTICE,
     PracticeGame,
@@ -38,7 +38,7 @@ def close(
     2. Compute the replay from the moves. A game that ended early has a replay without a
        result.
     3. Store the notes and the stderr of the bots that the person owns.
-    4. Delete the moves, because the replay holds them.
+    4. Delete the moves, because the replay holds them. Then the game ends.
     """
     rows = PracticeGame.objects.select_for_update().filter(
         pk=pk, status__in=OPEN_PRACTICE
@@ -49,6 +49,8 @@ def close(
     moves = list(game.moves.order_by("index"))
     _store_logs(game, moves, outputs or {})
     document = _replay(game, moves)
+    # The role of a worker may delete the moves of open games only.
+    PracticeMove.objects.filter(game=pk).delete()
     PracticeGame.objects.filter(pk=pk).update(
         status=status,
         note=note[:MAX_REASON_CHARS],
@@ -59,7 +61,6 @@ def close(
         replay=replays.pack(document) if document else None,
         result=document.get("result") if document else None,
     )
-    PracticeMove.objects.filter(game=pk).delete()
     return True
 
 
@@ -76,7 +77,7 @@ def _replay(game: PracticeGame, moves: list[PracticeMove]) -> dict[str, object] 
 def _store_logs(
     game: PracticeGame, moves: list[PracticeMove], outputs: Mapping[int, SeatOutput]
 ) -> None:
-    for opponent in game.opponents.select_related("submission__bot"):
+    for opponent in selectors.sitting(game):
         if not is_own(game, opponent):
             continue
         notes = [

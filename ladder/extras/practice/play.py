@@ -86,8 +86,7 @@ class PracticeRun:
         self.game = PracticeGame.objects.defer("replay").get(pk=claim.pk)
         self._moves = selectors.moves(self.game)
         self._sitting: dict[int, PracticeOpponent] = {
-            opponent.number: opponent
-            for opponent in self.game.opponents.select_related("submission__bot")
+            opponent.number: opponent for opponent in selectors.sitting(self.game)
         }
         self._forfeited = {forfeit["seat"] for forfeit in self.game.forfeits}
         self._recorded = len(self._moves)

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from engine.game import TorresGame
 from ladder.accounts.permissions import Person
 from ladder.bots import selectors as bots
-from ladder.bots.models import Bot, Submission
+from ladder.bots.models import PRIVATE, Bot, Submission
 from ladder.common import leases
 from ladder.extras.practice.models import (
     OPEN_PRACTICE,
@@ -88,6 +88,12 @@ def progress(person: Person, pk: int) -> PracticeProgress | None:
 
 def moves(game: PracticeGame) -> list[PracticeMove]:
     return list(game.moves.order_by("index"))
+
+
+def sitting(game: PracticeGame) -> QuerySet[PracticeOpponent]:
+    """Return the bots of a game, without what the hosts of games may not read."""
+    private = [f"submission__{column}" for column in PRIVATE]
+    return game.opponents.select_related("submission__bot").defer(*private)
 
 
 def opponents(person: Person) -> Opponents:

@@ -15,7 +15,7 @@ from engine.game import TorresGame
 from engine.referee import ServiceFault
 from engine.rulesets import resolve
 from engine.setup import derive
-from ladder.bots.models import Submission
+from ladder.bots.models import PRIVATE, Submission
 from ladder.games.models import Worker
 from ladder.games.worker.play import OpenPlayer
 from torres.common.errors import LadderError
@@ -48,7 +48,7 @@ def measure(open_player: OpenPlayer) -> float | None:
     submissions = Submission.objects.filter(
         bot__slug=BOT_SLUG, status=Submission.Status.READY
     ).select_related("bot")
-    submission = submissions.order_by("-number").first()
+    submission = submissions.defer(*PRIVATE).order_by("-number").first()
     connection.close()
     if submission is None:
         return None

@@ -8,17 +8,23 @@ from engine.game import TorresGame
 from engine.referee import GameRecord
 from engine.rulesets import resolve
 from engine.setup import derive
+from ladder.bots.models import PRIVATE
 from ladder.games import facts, replays
 from ladder.games.attempts import FinishedGame, SeatResult
 from ladder.games.models import Game, Match, Seat
 
 
 def load(game: int) -> Game:
-    """Read a game with its match, seats, submissions and bots, in two queries."""
+    """Read a game with its match, seats, submissions and bots, in two queries.
+
+    A worker may read neither replays nor what belongs to owners.
+    """
+    private = [f"submission__{column}" for column in PRIVATE]
     seats = Seat.objects.order_by("number").select_related("submission__bot")
     return (
         Game.objects.select_related("match__batch")
-        .prefetch_related(Prefetch("seats", seats))
+        .defer("replay")
+        .prefetch_related(Prefetch("seats", seats.defer(*private)))
         .get(pk=game)
     )
 

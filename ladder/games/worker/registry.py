@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
@@ -152,22 +153,32 @@ def register(info: WorkerInfo) -> int:
     A new process of a drained installation is drained, too. A process that was signed
     off by mistake, or for good reason before a restore, plays again.
     """
-    row, is_new = Worker.objects.update_or_create(
+    described = {
+        "host": socket.gethostname()[:MAX_HOST_CHARS],
+        "versions": info.versions,
+        "languages": info.languages,
+        "sandbox": info.sandbox,
+        "slots": info.slots,
+        "gone_at": None,
+    }
+    # A worker's role cannot change these later. They are called for a new row only.
+    first = {
+        "role": connection.settings_dict["USER"],
+        "drained": _drained_predecessors().exists,
+        "drained_why": lambda: (
+            _drained_predecessors().values_list("drained_why", flat=True).first() or ""
+        ),
+    }
+    row, _ = Worker.objects.update_or_create(
         name=_name(os.getpid()),
-        defaults={
-            "host": socket.gethostname()[:MAX_HOST_CHARS],
-            "versions": info.versions,
-            "languages": info.languages,
-            "sandbox": info.sandbox,
-            "slots": info.slots,
-            "gone_at": None,
-        },
+        defaults=described,
+        create_defaults=described | first,
     )
-    if is_new:
-        predecessors = workers_of(installation()).filter(drained=True)
-        if drained := predecessors.order_by("-pk").first():
-            drain(row.pk, drained.drained_why)
     return row.pk
+
+
+def _drained_predecessors() -> QuerySet[Worker]:
+    return workers_of(installation()).filter(drained=True).order_by("-pk")
 
 
 def report(

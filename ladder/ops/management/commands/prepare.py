@@ -9,6 +9,7 @@ from psycopg.errors import LockNotAvailable
 
 from ladder.bots import house_bots
 from ladder.common.commands import ServiceCommand
+from ladder.ops import worker_role
 from ladder.ops.console import say
 from ladder.ratings.ladders import ensure_default_ladder
 from torres.common.pause import pause
@@ -19,8 +20,9 @@ PAUSE_S = 3.0
 
 class Command(ServiceCommand):
     help = (
-        "Migrate the database, install the house bots, open the default ladder and,"
-        " if TORRES_STATIC is set, collect the static files."
+        "Migrate the database, grant the rights of workers, install the house bots,"
+        " open the default ladder and, if TORRES_STATIC is set, collect the static"
+        " files."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -49,6 +51,7 @@ class Command(ServiceCommand):
                 cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
             try:
                 call_command("migrate", verbosity=verbosity)
+                _grant_to_workers()
             except OperationalError as error:
                 if not isinstance(error.__cause__, LockNotAvailable):
                     raise
@@ -63,3 +66,12 @@ class Command(ServiceCommand):
                     " change. Waiting until it ends …"
                 )
             pause(PAUSE_S)
+
+
+def _grant_to_workers() -> None:
+    """Give workers their rights on new columns and tables, if they have a role."""
+    password = settings.TORRES_WORKER_PASSWORD
+    if password or worker_role.exists():
+        worker_role.grant()
+    if password:
+        worker_role.let_in(worker_role.common_name(), password)

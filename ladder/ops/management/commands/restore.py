@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from ladder.common.commands import ServiceCommand
 from ladder.games import selectors
-from ladder.ops import backup
+from ladder.ops import backup, worker_role
 from ladder.ops.console import say
 from ladder.public_log import sequencer
 from ladder.ratings import rater
@@ -35,6 +35,8 @@ class Command(ServiceCommand):
         except LadderError as refusal:
             raise CommandError(str(refusal)) from refusal
         call_command("migrate", verbosity=0)
+        if worker_role.exists():
+            worker_role.grant()  # a backup holds no rights of roles
         sequencer.mark_restored()
         for submission in report.lost_submissions:
             say(
