@@ -467,6 +467,10 @@ TORRES_LEASE_SECONDS = env.float("TORRES_LEASE_SECONDS", default=30.0)
 # True lets the house bots that use much CPU time join the ladder, too.
 TORRES_COSTLY_HOUSE_BOTS = env.bool("TORRES_COSTLY_HOUSE_BOTS", default=False)
 
+# The share of the slots that ladders keep while they have games to play: tournaments
+# and comparisons use the others, and what ladders leave (`games.shares`).
+TORRES_LADDER_SHARE = env.float("TORRES_LADDER_SHARE", default=0.5)
+
 # Comparisons of two versions of a bot play on idle workers. A busy ladder leaves none
 # idle, so an operator may let them have about this number of slots in any case.
 TORRES_COMPARISON_SLOTS = env.int("TORRES_COMPARISON_SLOTS", default=0)
