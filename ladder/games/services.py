@@ -274,15 +274,18 @@ def cancel_games_of(submission: int, note: str, *, end_running: bool = False) ->
     return end(list(open_games.values_list("pk", flat=True)), note)
 
 
-def cancel_ladder_games(ladder: str, bot: int, note: str) -> int:
+def cancel_ladder_games(
+    ladder: str, bot: int, note: str, *, end_running: bool = False
+) -> int:
     """Cancel a bot's scheduled games that a ladder rates; return how many.
 
-    ``ladder`` is a slug. Running games go on and count.
+    ``ladder`` is a slug. Running games go on and count, unless `end_running`.
     """
-    scheduled = Game.objects.filter(
-        status=GameStatus.SCHEDULED, seats__bot=bot, match__ladder=ladder
+    open_games = Game.objects.filter(
+        status__in=OPEN, seats__bot=bot, match__ladder=ladder
     )
-    return cancel_all(list(scheduled.values_list("pk", flat=True)), note)
+    end = end_games if end_running else cancel_all
+    return end(list(open_games.values_list("pk", flat=True)), note)
 
 
 @transaction.atomic
