@@ -393,6 +393,9 @@ TORRES_RATES = {
     "page": env.int("TORRES_RATE_PAGES", default=1200),
     "replay": env.int("TORRES_RATE_REPLAYS", default=60),
 }
+# The seconds of the processor that requests of one address without an account may use
+# in a minute.
+TORRES_RATE_CPU_SECONDS = env.int("TORRES_RATE_CPU_SECONDS", default=30)
 # Organisers may raise each limit of a bot to this many times its default.
 TORRES_ORGANISER_LIMIT_FACTOR = env.int("TORRES_ORGANISER_LIMIT_FACTOR", default=10)
 # Streams of events and running games: of one web server, and of one address.
