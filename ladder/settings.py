@@ -400,6 +400,9 @@ TORRES_RATES = {
     "page": env.int("TORRES_RATE_PAGES", default=1200),
     "replay": env.int("TORRES_RATE_REPLAYS", default=60),
 }
+# The seconds of the processor that requests of one address without an account may use
+# in a minute.
+TORRES_RATE_CPU_SECONDS = env.int("TORRES_RATE_CPU_SECONDS", default=30)
 # Organisers may raise each limit of a bot to this many times its default.
 TORRES_ORGANISER_LIMIT_FACTOR = env.int("TORRES_ORGANISER_LIMIT_FACTOR", default=10)
 # Streams of events and running games: of one web server, and of one address.
@@ -473,6 +476,10 @@ TORRES_LEASE_SECONDS = env.float("TORRES_LEASE_SECONDS", default=30.0)
 
 # True lets the house bots that use much CPU time join the ladder, too.
 TORRES_COSTLY_HOUSE_BOTS = env.bool("TORRES_COSTLY_HOUSE_BOTS", default=False)
+
+# The share of the slots that ladders keep while they have games to play: tournaments
+# and comparisons use the others, and what ladders leave (`games.shares`).
+TORRES_LADDER_SHARE = env.float("TORRES_LADDER_SHARE", default=0.5)
 
 # Comparisons of two versions of a bot play on idle workers. A busy ladder leaves none
 # idle, so an operator may let them have about this number of slots in any case.

@@ -1,6 +1,5 @@
 """Authentication by token: bearer tokens in the API, and the sign-in page."""
 
-from django.conf import settings
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -31,11 +30,9 @@ class TokenAuthentication(BaseAuthentication):
         token = tokens.use_token(text.strip())
         if token is None:
             # REST framework refuses the request before it counts it.
-            client = f"addr:{rate_limits.address(request)}"
-            limit = settings.TORRES_RATE_ANONYMOUS
-            quota = rate_limits.take(request, "address", limit, client)
-            if quota.is_exceeded:
-                raise Throttled(quota.use.left_s)
+            for quota in rate_limits.take_address(request):
+                if quota.is_exceeded:
+                    raise Throttled(quota.use.left_s)
             raise AuthenticationFailed("This token is unknown or has expired.")
         _check_scope(request, token)
         scopes.restrict(token.user, token.scopes)

@@ -18,6 +18,10 @@ DEFAULT_DAYS = 14
 CODE_PREFIX = "torres_invitation_"
 PREFIX_CHARS = 2 + len(CODE_PREFIX)
 MAX_CODE_LENGTH = 100
+NOT_VALID = (
+    "This invitation is not valid. It is unknown, used up or expired. Copy the whole"
+    " code, or ask the operator for a new one."
+)
 
 
 class BadInvitation(LadderError):
@@ -49,12 +53,23 @@ def use_invitation(code: str) -> None:
 
     One statement checks and counts, so that of two people only one gets the last use.
     """
-    used = valid_invitations().filter(digest=_digest(code.strip()))
-    if used.update(used=F("used") + 1) != 1:
-        raise BadInvitation(
-            "This invitation is not valid. It is unknown, used up or expired. Copy the"
-            " whole code, or ask the operator for a new one."
-        )
+    if _with_code(code).update(used=F("used") + 1) != 1:
+        raise BadInvitation(NOT_VALID)
+
+
+def check(code: str) -> None:
+    """Raise BadInvitation if an invitation is not valid."""
+    if find(code) is None:
+        raise BadInvitation(NOT_VALID)
+
+
+def find(code: str) -> Invitation | None:
+    """Return the valid invitation with this code; None if there is none."""
+    return _with_code(code).first()
+
+
+def _with_code(code: str) -> QuerySet[Invitation]:
+    return valid_invitations().filter(digest=_digest(code.strip()))
 
 
 def valid_invitations() -> QuerySet[Invitation]:

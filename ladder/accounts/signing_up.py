@@ -33,7 +33,11 @@ def sign_up(name: str, password: str, invitation: str = "") -> User:
     name = clean_user_name(name)
     check_not_reserved(name)
     user = User(username=name)
-    # It takes a tenth of a second, so it happens before the transaction.
+    if mode == SignUpMode.INVITATION:
+        invitations.check(invitation)
+    _refuse_taken(user)
+    # It takes a tenth of a second of the processor, so it happens after the checks that
+    # refuse most attempts, and before the transaction.
     user.set_password(password)
     with transaction.atomic():
         if mode == SignUpMode.INVITATION:
@@ -42,15 +46,22 @@ def sign_up(name: str, password: str, invitation: str = "") -> User:
     return user
 
 
-def _create(user: User) -> None:
-    taken = UserNameTaken(
+def _refuse_taken(user: User) -> None:
+    if is_taken(user.get_username()):
+        raise _taken(user)
+
+
+def _taken(user: User) -> UserNameTaken:
+    return UserNameTaken(
         f"The name {user.get_username()} is taken. Choose another one."
     )
-    if is_taken(user.get_username()):
-        raise taken
+
+
+def _create(user: User) -> None:
+    _refuse_taken(user)
     try:
         with transaction.atomic():
             user.save()
             UserNameKey.objects.create(user=user, key=name_key(user.get_username()))
     except IntegrityError:  # another request created the name meanwhile
-        raise taken from None
+        raise _taken(user) from None

@@ -57,6 +57,7 @@ BOUNDS: Mapping[str, Bounds] = {
     "TORRES_KEEP_REJECTED_DAYS": (0, MAX_DAYS),
     "TORRES_KEEP_SCRATCH_HOURS": (0, 24 * MAX_DAYS),
     "TORRES_KEEP_WORKERS_DAYS": (0, MAX_DAYS),
+    "TORRES_LADDER_SHARE": (0, 0.9),
     "TORRES_LEASE_SECONDS": (1, 3600),
     "TORRES_ORGANISER_LIMIT_FACTOR": (1, 1000),
     "TORRES_MATCH_HOURS": (0.1, 24 * MAX_DAYS),
@@ -229,8 +230,8 @@ class Environment:
         if value is None or not least <= value <= most:
             kind = "a whole number" if whole else "a number"
             self._refuse(
-                f"{name} is {quoted(text)}. Set it to {kind} from {least:.0f} to"
-                f" {most:.0f}",
+                f"{name} is {quoted(text)}. Set it to {kind} from {least:.16g} to"
+                f" {most:.16g}",
                 name,
             )
             return default

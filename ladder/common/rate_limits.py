@@ -5,6 +5,7 @@ followed the clock would let a client send twice as much at the turn of a minute
 """
 
 import time
+from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import NamedTuple
 
@@ -16,6 +17,10 @@ from rest_framework.throttling import BaseThrottle
 
 WINDOW_S = 60
 NETWORK_BITS = 64
+SITE_BITS = 48
+WIDER = 5
+"""The limit of a client that stands for several people, in limits of an address: an
+IPv6 site, an invitation, or the passwords that anybody tries for one account."""
 # A counter holds the second in which its window opened times this, plus the requests:
 # one number, because the cache adds to a number in one step.
 _START = 10**9
@@ -40,13 +45,22 @@ class Quota(NamedTuple):
         return self.use.requests > self.limit
 
 
-def wait_s(scope: str, client: str) -> int:
+def wait_s(scope: str, client: str, factor: int = 1) -> int:
     """Count an expensive action. Return 0, or how long to wait if it is one too many.
 
-    `scope` is a key of the setting TORRES_RATES.
+    `scope` is a key of the setting TORRES_RATES, whose limit holds `factor` times.
     """
     use = count(f"{scope}:{client}")
-    return use.left_s if use.requests > settings.TORRES_RATES[scope] else 0
+    return use.left_s if use.requests > factor * settings.TORRES_RATES[scope] else 0
+
+
+def address_wait_s(scope: str, request: HttpRequest) -> int:
+    """Count an expensive action of an address and of its site, as `wait_s` does."""
+    client = address(request)
+    wait = wait_s(scope, client)
+    if site := site_of(client):
+        wait = max(wait, wait_s(scope, site, WIDER))
+    return wait
 
 
 def address(request: HttpRequest | Request) -> str:
@@ -67,14 +81,42 @@ def address(request: HttpRequest | Request) -> str:
     return str(IPv6Network((int(client), NETWORK_BITS), strict=False))
 
 
-def count(client: str, window_s: int = WINDOW_S) -> Use:
-    """Add one to the counter of this client. It starts anew after `window_s`."""
+def site_of(client: str) -> str:
+    """Return the IPv6 network of 48 bits around an `address`, or "" without one.
+
+    A customer may have all its 65,536 networks of 64 bits.
+    """
+    if not client.endswith(f"/{NETWORK_BITS}"):
+        return ""
+    return str(IPv6Network(client).supernet(new_prefix=SITE_BITS))
+
+
+def count(client: str, window_s: int = WINDOW_S, amount: int = 1) -> Use:
+    """Add `amount` to the counter of this client. It starts anew after `window_s`."""
     key = f"rate:{client}"
     now = int(time.time())
-    opened = now * _START + 1
-    counter = opened if cache.add(key, opened, window_s) else _increment(key, opened)
+    opened = now * _START + amount
+    counter = opened
+    if not cache.add(key, opened, window_s):
+        counter = _increment(key, opened, amount)
     start, requests = divmod(counter, _START)
     return Use(requests, max(1, start + window_s - now))
+
+
+def counted(client: str) -> Use:
+    """Return the counter of this client in a window of WINDOW_S, without a change."""
+    now = int(time.time())
+    start, requests = divmod(cache.get(f"rate:{client}") or now * _START, _START)
+    return Use(requests, max(1, start + WINDOW_S - now))
+
+
+def take_address(request: HttpRequest | Request) -> Iterator[Quota]:
+    """Count a request without a token, one limit after another."""
+    client = address(request)
+    limit = settings.TORRES_RATE_ANONYMOUS
+    yield take(request, "address", limit, f"addr:{client}")
+    if site := site_of(client):
+        yield take(request, "site", WIDER * limit, f"addr:{site}")
 
 
 def take(request: HttpRequest | Request, name: str, limit: int, client: str) -> Quota:
@@ -91,8 +133,8 @@ def quotas_of(request: HttpRequest | Request) -> list[Quota]:
     return quotas
 
 
-def _increment(key: str, opened: int) -> int:
+def _increment(key: str, opened: int, amount: int) -> int:
     try:
-        return cache.incr(key)
+        return cache.incr(key, amount)
     except ValueError:  # the window ended, or the cache evicted the key, meanwhile
         return opened

@@ -10,7 +10,6 @@ stops this unit only (`ladder.service.containment`).
 """
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -47,6 +46,7 @@ from ladder.games import (
     worker_health,
 )
 from ladder.games.capabilities import WorkerPool
+from ladder.games.sql import OpenGames
 from ladder.public_log.keys import LogKeyRefused
 from ladder.ratings import rater, selectors as ratings, summaries, voids
 from ladder.ratings.cancellation import cancel_unplayable
@@ -262,16 +262,16 @@ class Dispatcher:
                 self._keep_up(result, workers, now)
         result.paired = self._make_matches(workers.slots)
         result.logged = self._part("public log", lambda: self._log.advance(now), 0)
-        in_flight = games.in_flight()
-        result.queues_were_empty = not in_flight.total()
+        open_games = games.open_games()
+        result.queues_were_empty = not games.in_flight(open_games)
         result.sent = self._part(
-            "hints", lambda: self._send_hints(workers, in_flight), 0
+            "hints", lambda: self._send_hints(workers, open_games), 0
         )
         result.deleted = self._part("retention", lambda: self._retention.apply(now), 0)
         # Each unit has run at least once since the last of these moments.
         if self._health_checked_at == now:
             self._units.forget_unseen()
-        result.idle = result.queues_were_empty and not games.any_open()
+        result.idle = not open_games
         return result
 
     def _needs_upkeep(self, now: float) -> bool:
@@ -400,7 +400,7 @@ class Dispatcher:
             self._broker_retry_at = time.monotonic() + BROKER_RETRY_INTERVAL_S
         handle_broker_error(error)
 
-    def _send_hints(self, workers: WorkerPool, in_flight: Counter[str]) -> int:
+    def _send_hints(self, workers: WorkerPool, open_games: list[OpenGames]) -> int:
         """Send hints for waiting games; return how many hints were sent.
 
         1. Choose the games and their queues.
@@ -410,7 +410,7 @@ class Dispatcher:
         """
         if time.monotonic() < self._broker_retry_at:
             return 0
-        planner = HintPlanner(workers, in_flight)
+        planner = HintPlanner(workers, open_games)
         planner.fill()
         if not planner.hints:
             return 0

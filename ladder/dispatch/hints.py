@@ -5,7 +5,7 @@ because the worker's claim in the database decides who plays. `HintPlanner` choo
 which hints are sent now and to which queue; `send_hint` sends one.
 """
 
-from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import structlog
@@ -15,7 +15,8 @@ from kombu.exceptions import InconsistencyError
 from ladder.dispatch.tasks import play_game
 from ladder.games import selectors as games
 from ladder.games.capabilities import WorkerPool
-from ladder.games.sql import DueGame
+from ladder.games.shares import Shares
+from ladder.games.sql import DueGame, OpenGames
 
 # A shallow queue lets urgent games overtake the others.
 HINTS_PER_SLOT = 2
@@ -31,33 +32,35 @@ class PlannedHint(NamedTuple):
 
 
 class HintPlanner:
-    """Chooses the games to hint at and their queues. No queue becomes long.
+    """Chooses the games to hint at and their queues. No queue becomes long."""
 
-    `in_flight` counts, by queue, the hints that no worker has followed yet.
-    """
-
-    def __init__(self, workers: WorkerPool, in_flight: Counter[str]) -> None:
+    def __init__(self, workers: WorkerPool, open_games: Sequence[OpenGames]) -> None:
         self.hints: list[PlannedHint] = []
         self._workers = workers
-        self._in_flight = in_flight.copy()
+        self._shares = Shares(workers, open_games)
+        self._in_flight = games.in_flight(open_games)
+        """The hints that no worker has followed yet, by queue."""
         self._saturated: set[str] = set()
         """Needs of games whose capable workers already have enough hints."""
+        self._spent: set[str] = set()
+        """Budgets whose games already hold their share of the slots."""
 
     def fill(self) -> None:
         """Choose games in the order of their turn until all slots have enough hints.
 
-        A game is skipped if its capable workers have enough hints. Each skipped game
-        leaves capacity for other games, so the search is repeated without the needs
-        of skipped games until nothing is skipped any more.
+        A game is skipped if its capable workers have enough hints, or if its budget is
+        spent. Each skipped game leaves capacity for other games, so the search is
+        repeated without such games until nothing is skipped any more.
         """
         capacity = self._capacity()
         while capacity > 0:
-            saturated_before = len(self._saturated)
+            skipped_before = len(self._saturated) + len(self._spent)
             chosen = {hint.game for hint in self.hints}
-            for due in games.due(capacity + len(chosen), self._saturated):
+            limit = capacity + len(chosen)
+            for due in games.due(limit, self._saturated, self._spent):
                 if due.game not in chosen and due.needs not in self._saturated:
                     self._plan(due)
-            if len(self._saturated) == saturated_before:
+            if len(self._saturated) + len(self._spent) == skipped_before:
                 break
             capacity = self._capacity()
 
@@ -71,7 +74,7 @@ class HintPlanner:
         """
         capable = self._workers.capable(due.needs)
         if capable and len(capable) == len(self._workers.groups):
-            self._add("again" if due.again else due.queue, due.game)
+            self._add("again" if due.again else due.queue, due)
             return
         free = [
             group
@@ -82,11 +85,14 @@ class HintPlanner:
             self._saturated.add(due.needs)
             return
         group = min(free, key=lambda group: self._in_flight[group.queue] / group.slots)
-        self._add(group.queue, due.game)
+        self._add(group.queue, due)
 
-    def _add(self, queue: str, game: int) -> None:
+    def _add(self, queue: str, due: DueGame) -> None:
+        if not self._shares.take(due.budget):
+            self._spent.add(due.budget)
+            return
         self._in_flight[queue] += 1
-        self.hints.append(PlannedHint(queue, game))
+        self.hints.append(PlannedHint(queue, due.game))
 
 
 def send_hint(game: int, queue: str, producer: Producer) -> None:

@@ -1,7 +1,8 @@
 """Which workers can play which games, in terms of tags.
 
 A game needs tags and a worker offers tags: the languages of the bots, the sandbox
-level that uploaded bots require, and the version of the rules. A worker is capable of a
+level that uploaded bots require, the memory of a slot beyond SLOT_MEMORY_MB, and the
+version of the rules. A worker is capable of a
 game if it offers every tag that the game needs. If all workers are capable of a game,
 it goes through a common queue; otherwise through a queue of one group of workers. This
 module knows no database.
@@ -17,30 +18,49 @@ from torres.runner.sandbox import LEVELS
 
 Capabilities = frozenset[str]
 _RULES = "rules-"
+_MEMORY = "memory-"
+SLOT_MEMORY_MB = 1024
+"""What every slot is expected to have: four bots with the default limits."""
+MAX_MEMORY_MB = 1 << 20
 
 
-def needs(bots: Iterable[tuple[str, bool]], level: str) -> str:
+def needs(bots: Iterable[tuple[str, bool]], level: str, memory_mb: int = 0) -> str:
     """Return the tags that a game needs, as a text of sorted words.
 
     `bots` holds the language of each bot and whether it is a house bot. Uploaded bots
-    need a sandbox of this `level`; house bots do not. Equal needs are equal texts.
+    need a sandbox of this `level`; house bots do not. `memory_mb` is what all bots may
+    use, in MiB; it is rounded up to a power of 2. Equal needs are equal texts.
     """
     seats = list(bots)
     tags = {f"{_RULES}{VERSION}", *(language for language, _ in seats)}
+    if memory_mb > SLOT_MEMORY_MB:
+        tags.add(f"{_MEMORY}{1 << (memory_mb - 1).bit_length()}")
     if level != "none" and not all(is_house for _, is_house in seats):
         tags.add(level)
     return " ".join(sorted(tags))
 
 
-def offers(languages: Iterable[str], level: str, rules: str) -> Capabilities:
+def offers(
+    languages: Iterable[str], level: str, rules: str, memory_mb: float | None = None
+) -> Capabilities:
     """Return the tags that a worker offers.
 
     A sandbox level includes all lower levels, and a version of the rules includes all
-    older versions.
+    older versions. `memory_mb` is the memory of one slot, in MiB; None if unknown.
     """
     levels = LEVELS[1 : LEVELS.index(level) + 1] if level in LEVELS else ()
     versions = range(1, int(rules) + 1)
-    return frozenset([*languages, *levels, *(f"{_RULES}{n}" for n in versions)])
+    tags = {*languages, *levels, *(f"{_RULES}{n}" for n in versions)}
+    size = 2 * SLOT_MEMORY_MB
+    while size <= (MAX_MEMORY_MB if memory_mb is None else memory_mb):
+        tags.add(f"{_MEMORY}{size}")
+        size *= 2
+    return frozenset(tags)
+
+
+def slot_memory_mb(memory_mb: int | None, slots: int) -> float | None:
+    """Return the memory of each slot of a host with this memory; None if unknown."""
+    return None if memory_mb is None else memory_mb / max(1, slots)
 
 
 def fit(needed: str, offered: Capabilities | None) -> bool:
@@ -98,6 +118,9 @@ def remedy(missing: Collection[str]) -> str:
             steps.append(f"apt-get install {packages}")
         elif tag in LEVELS:
             steps.append(f"raise the sandbox level to {tag} (run 'torres doctor')")
+        elif tag.startswith(_MEMORY):
+            size = tag.removeprefix(_MEMORY)
+            steps.append(f"give each slot {size} MiB of memory, or use fewer slots")
         else:
             steps.append("update this software, because its rules are too old")
     return f"on a worker, {' and '.join(steps)}; then restart the worker"

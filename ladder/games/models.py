@@ -58,6 +58,9 @@ class Worker(models.Model):
     slots = models.PositiveSmallIntegerField(
         default=1, help_text="Games at once. 0 if it only checks uploads or folds."
     )
+    memory_mb = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Of its host, in MiB. Null if unknown."
+    )
     calibration_ms = models.FloatField(
         null=True,
         blank=True,
@@ -235,6 +238,11 @@ class Game(Leased):
     priority = models.SmallIntegerField(default=0, help_text="Higher is sooner.")
     needs = models.CharField(
         max_length=120, blank=True, help_text="Tags that a worker must offer."
+    )
+    budget = models.CharField(
+        max_length=40,
+        blank=True,
+        help_text="Whose share of the slots it uses, see `shares`. Empty for ladders.",
     )
     # Tell the dispatcher which hints may have been lost, so that it sends them again.
     sent_at = models.DateTimeField(null=True, blank=True, help_text="The last hint.")

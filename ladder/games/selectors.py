@@ -1,7 +1,7 @@
 """Queries about all games and workers: counts, waiting games, live workers."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -19,11 +19,10 @@ from django.db.models import (
 )
 from django.db.models.functions import Now
 
-from ladder.common.fixed_query import FixedQuery, any_of, row_of
 from ladder.games import capabilities, sql
 from ladder.games.capabilities import Capabilities, WorkerGroup, WorkerPool
 from ladder.games.models import OPEN, Attempt, Game, GameStatus, Match, Worker
-from ladder.games.sql import DueGame
+from ladder.games.sql import DueGame, OpenGames
 
 # A hint that led to no claim for this long counts as lost, and is sent again.
 HINT_LIFETIME = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 2 / 3)
@@ -160,7 +159,9 @@ def silent_workers() -> list[Worker]:
 def worker_pool() -> WorkerPool:
     """Return the workers that take games now, grouped by what they offer."""
     slots: Counter[Capabilities | None] = Counter()
-    for worker in live_players().only("slots", "languages", "sandbox", "versions"):
+    for worker in live_players().only(
+        "slots", "memory_mb", "languages", "sandbox", "versions"
+    ):
         slots[offered(worker)] += worker.slots
     return WorkerPool([WorkerGroup(tags, count) for tags, count in slots.items()])
 
@@ -170,28 +171,32 @@ def offered(worker: Worker) -> Capabilities | None:
     if not worker.languages:
         return None
     rules = worker.versions.get("rules", "1")
-    return capabilities.offers(worker.languages, worker.sandbox, rules)
+    slot_mb = capabilities.slot_memory_mb(worker.memory_mb, worker.slots)
+    return capabilities.offers(worker.languages, worker.sandbox, rules, slot_mb)
 
 
-def due(limit: int, without: Collection[str] = ()) -> list[DueGame]:
+def due(
+    limit: int, needs: Collection[str] = (), budgets: Collection[str] = ()
+) -> list[DueGame]:
     """List scheduled games that need a hint, in the order of their turn.
 
-    Games with one of the needs in `without` are left out.
+    Games with one of these `needs` or `budgets` are left out.
     """
-    return sql.due(limit, HINT_LIFETIME.total_seconds(), without)
+    return sql.due(limit, HINT_LIFETIME.total_seconds(), needs, budgets)
 
 
-def in_flight() -> Counter[str]:
+def open_games() -> list[OpenGames]:
+    """Count the games that are scheduled or running, by how far they are."""
+    return sql.open_games(HINT_LIFETIME.total_seconds())
+
+
+def in_flight(games: Iterable[OpenGames]) -> Counter[str]:
     """Count the games with a hint that no worker has followed yet, by queue."""
-    return Counter(sql.in_flight(HINT_LIFETIME.total_seconds()))
-
-
-def any_open() -> bool:
-    """True if a game is scheduled or running."""
-    return bool(_ANY_OPEN.rows()[0][0])
-
-
-_ANY_OPEN = FixedQuery(lambda: row_of(any_of(Game.objects.filter(status__in=OPEN))))
+    counts: Counter[str] = Counter()
+    for row in games:
+        if row.queue:
+            counts[row.queue] += row.games
+    return counts
 
 
 def waiting() -> Counter[str]:

@@ -18,7 +18,14 @@ from django.db.models.functions import Coalesce
 from engine.rulesets import resolve
 from ladder.bots.models import Submission
 from ladder.events import outbox
-from ladder.games import attempts, capabilities, facts, match_traces, sql
+from ladder.games import (
+    attempts,
+    capabilities,
+    facts,
+    match_traces,
+    shares,
+    sql,
+)
 from ladder.games.match_traces import TracedTable
 from ladder.games.models import (
     MAX_REASON_CHARS,
@@ -33,6 +40,7 @@ from torres.common.errors import LadderError
 
 SEED_BYTES = 16
 ROWS_PER_STATEMENT = 500
+RATED = (Match.Kind.LADDER, Match.Kind.CHALLENGE)
 SAME_SUBMISSIONS = (Match.Kind.TOURNAMENT, Match.Kind.COMPARISON)
 """Matches whose submissions play on after another upload has replaced them."""
 
@@ -49,7 +57,8 @@ class MatchTerms:
 
     A match under embargo is shown to nobody until the embargo is lifted. `ladder` is
     the slug of the ladder that rates the match, or "" if none does. `why` says why the
-    matchmaker made the match.
+    matchmaker made the match. If no ladder rates it, `payer` is the id of the user
+    whose share of the slots its games use.
     """
 
     ruleset: str
@@ -58,6 +67,7 @@ class MatchTerms:
     embargo: bool = False
     ladder: str = ""
     why: dict[str, Any] | None = None
+    payer: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +118,8 @@ def schedule_matches(
 
     With `duplicate` each match has one game for each rotation of the seats, all with
     the same decks. With `shared_deals` so have all of these matches with equal rules
-    and seats. Raises BadSwitch (an EngineError) if the terms are impossible.
+    and seats. An operator gave slots to games with a priority above 0, so that nobody
+    pays for them. Raises BadSwitch (an EngineError) if the terms are impossible.
     """
     traces = match_traces.traces_of(
         [TracedTable(kind, plan.terms.ladder, plan.seats) for plan in planned]
@@ -125,13 +136,20 @@ def schedule_matches(
     leaves = []
     for match, plan in zip(matches, planned, strict=True):
         needs = capabilities.needs(
-            [tags[seat.pk] for seat in plan.seats], settings.TORRES_SANDBOX
+            [tags[seat.pk] for seat in plan.seats],
+            settings.TORRES_SANDBOX,
+            len(plan.seats) * plan.terms.limits["memory_mb"],
         )
+        budget = ""
+        if kind not in RATED and priority <= 0:
+            budget = shares.budget(
+                kind, plan.terms.payer, plan.terms.limits, len(plan.seats)
+            )
         seatings = plan.seatings(duplicate=duplicate)
         for index, seating in enumerate(seatings):
-            game = Game(
-                match=match, index=index, priority=priority, queue=queue, needs=needs
-            )
+            game = Game(match=match, index=index, priority=priority, queue=queue)
+            game.needs = needs
+            game.budget = budget
             games.append(game)
             submissions.append(seating)
         if facts.is_logged(kind):
@@ -257,15 +275,18 @@ def cancel_games_of(submission: int, note: str, *, end_running: bool = False) ->
     return end(list(open_games.values_list("pk", flat=True)), note)
 
 
-def cancel_ladder_games(ladder: str, bot: int, note: str) -> int:
+def cancel_ladder_games(
+    ladder: str, bot: int, note: str, *, end_running: bool = False
+) -> int:
     """Cancel a bot's scheduled games that a ladder rates; return how many.
 
-    ``ladder`` is a slug. Running games go on and count.
+    ``ladder`` is a slug. Running games go on and count, unless `end_running`.
     """
-    scheduled = Game.objects.filter(
-        status=GameStatus.SCHEDULED, seats__bot=bot, match__ladder=ladder
+    open_games = Game.objects.filter(
+        status__in=OPEN, seats__bot=bot, match__ladder=ladder
     )
-    return cancel_all(list(scheduled.values_list("pk", flat=True)), note)
+    end = end_games if end_running else cancel_all
+    return end(list(open_games.values_list("pk", flat=True)), note)
 
 
 @transaction.atomic
@@ -304,6 +325,7 @@ def _replacement(game: int) -> Game:
         priority=old.priority,
         queue=old.queue,
         needs=old.needs,
+        budget=old.budget,
         replaces=old,
     )
     old_seats = old.seats.select_related("submission")

@@ -59,7 +59,25 @@ class DueGame(NamedTuple):
     game: int
     queue: str
     needs: str
+    budget: str
     again: bool
+
+
+class OpenGames(NamedTuple):
+    """How many open games have the same budget and needs, and are equally far.
+
+    `queue` is the queue of their hints, or "" without a hint that may still arrive.
+    """
+
+    budget: str
+    needs: str
+    running: bool
+    queue: str
+    games: int
+
+    @property
+    def hold_slots(self) -> bool:
+        return self.running or bool(self.queue)
 
 
 class Offence(NamedTuple):
@@ -202,34 +220,38 @@ def _given(
     return Statement(f"UNNEST({arrays}) AS given ({columns})", values)
 
 
-def due(limit: int, hint_s: float, without: Collection[str]) -> list[DueGame]:
+def due(
+    limit: int, hint_s: float, needs: Collection[str], budgets: Collection[str]
+) -> list[DueGame]:
     """List scheduled games with decks and without a hint in the last `hint_s` seconds.
 
-    Higher priorities come first, then older games. `without` names needs of games that
-    are left out.
+    Higher priorities come first, then older games. Games with one of these `needs` or
+    `budgets` are left out.
     """
     left_out = ""
-    if without:
-        left_out = f" AND needs NOT IN ({', '.join('%s' for _ in without)})"
+    for column, values in (("needs", needs), ("budget", budgets)):
+        if values:
+            left_out += f" AND {column} NOT IN ({', '.join('%s' for _ in values)})"
     rows = fetch_all(
-        "SELECT id, queue, needs, sent_at IS NOT NULL OR failures > 0"  # noqa: S608
+        "SELECT id, queue, needs, budget, sent_at IS NOT NULL OR failures > 0"  # noqa: S608
         f" FROM {_GAME} WHERE status = 'scheduled'"
         f" AND (sent_at IS NULL OR sent_at < {_now(-hint_s)}){left_out}"
         f" AND EXISTS (SELECT 1 FROM {_MATCH} m WHERE m.id = match_id AND m.seed <> '')"
         " ORDER BY priority DESC, id LIMIT %s",
-        [*without, limit],
+        [*needs, *budgets, limit],
     )
     return [DueGame(*row) for row in rows]
 
 
-def in_flight(hint_s: float) -> dict[str, int]:
-    """Count the scheduled games with a hint in the last `hint_s` seconds, by queue."""
+def open_games(hint_s: float) -> list[OpenGames]:
+    """Count the open games. A hint of the last `hint_s` seconds may still arrive."""
     rows = fetch_all(
-        f"SELECT sent_to, COUNT(*) FROM {_GAME} WHERE status = 'scheduled'"  # noqa: S608
-        f" AND sent_at >= {_now(-hint_s)} GROUP BY sent_to",
+        "SELECT budget, needs, status = 'running', CASE WHEN status = 'scheduled'"  # noqa: S608
+        f" AND sent_at >= {_now(-hint_s)} THEN sent_to ELSE '' END, COUNT(*)"
+        f" FROM {_GAME} WHERE status IN ('scheduled', 'running') GROUP BY 1, 2, 3, 4",
         [],
     )
-    return {str(queue): int(count) for queue, count in rows}
+    return [OpenGames(*row) for row in rows]
 
 
 def mark_sent(games: Collection[int], queue: str) -> Statement:

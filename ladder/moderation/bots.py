@@ -30,14 +30,14 @@ STATUS_AFTER = {
 def set_aside(operator: Operator, bot: Bot, kind: AuditEntry.Kind) -> AuditEntry:
     """Bench, ban or withdraw a bot, as ``kind`` says.
 
-    Its scheduled games are cancelled, except those of tournaments. A ban ends its
-    running games, too; otherwise they go on and count. Results stay.
+    Its scheduled games are cancelled, except those of tournaments. A ban or a bench
+    ends its running games, too; otherwise they go on and count. Results stay.
     """
     status = STATUS_AFTER[kind]
     _change_status(bot, status)
-    is_banned = kind == Kind.BAN
     note = f"one of its bots is {status}"
-    cancelled = _cancel_games(bot, note, end_running=is_banned)
+    end_running = kind != Kind.WITHDRAW
+    cancelled = _cancel_games(bot, note, end_running=end_running)
     return operator.record(kind, f"bot {bot.slug}", cancelled=cancelled)
 
 

@@ -141,12 +141,20 @@ WORKER_ACCESS = (
         "It describes its own processes falsely. It cannot lift a drain.",
         adds=(
             *("name", "role", "host", "versions", "languages", "sandbox", "slots"),
-            *("calibration_ms", "load", "timings", "started_at", "seen_at"),
+            *(
+                "memory_mb",
+                "calibration_ms",
+                "load",
+                "timings",
+                "started_at",
+                "seen_at",
+            ),
             *("claimed_at", "gone_at", "drained", "drained_why"),
         ),
         changes=(
             *("host", "versions", "languages", "sandbox", "slots", "calibration_ms"),
             *("load", "timings", "started_at", "seen_at", "claimed_at", "gone_at"),
+            "memory_mb",
         ),
         rows="role = CURRENT_USER",
     ),
@@ -158,7 +166,7 @@ WORKER_ACCESS = (
             *("id", "fence", "lease_until", "match_id", "index", "status", "queue"),
             *("priority", "needs", "sent_at", "sent_to", "owner_id", "failures"),
             *("created_at", "started_at", "finished_at", "replaces_id", "reason"),
-            *("note", "engine"),
+            *("note", "engine", "budget"),
         ),
         changes=(
             *("status", "owner_id", "lease_until", "fence", "started_at", "sent_at"),

@@ -158,7 +158,7 @@ def remove(operator: Operator, bot: Bot, ladder: Ladder) -> AuditEntry:
 def bench(season: Season, rating: Rating, why: str) -> bool:
     """Bench a bot on one ladder in the name of the service.
 
-    Return False if the bot is not active there. Its scheduled games on this ladder are
+    Return False if the bot is not active there. Its open games on this ladder are
     cancelled. `rating` is the bot's rating in `season`, and `why` is for its owner.
     """
     bot = rating.bot
@@ -174,7 +174,9 @@ def bench(season: Season, rating: Rating, why: str) -> bool:
         return False
     slug = season.ladder.slug
     record_bench(bot, slug)
-    cancelled = games.cancel_ladder_games(slug, bot.pk, f"{bot.slug} is benched")
+    cancelled = games.cancel_ladder_games(
+        slug, bot.pk, f"{bot.slug} is benched", end_running=True
+    )
     Operator(None, why).record(
         Kind.BENCH,
         f"bot {bot.slug}",

@@ -311,6 +311,12 @@ def _planned_match(tournament: Tournament, row: Fixture) -> PlannedMatch:
         raise services.PlanConflict("a bot of the fixture was banned")
     embargo = tournament.held_back and row.round > tournament.revealed
     return PlannedMatch(
-        MatchTerms(tournament.ruleset, tournament.switches, tournament.limits, embargo),
+        MatchTerms(
+            tournament.ruleset,
+            tournament.switches,
+            tournament.limits,
+            embargo,
+            payer=tournament.organiser_id,
+        ),
         submissions,
     )

@@ -32,7 +32,11 @@ from torres.formats.config import BadConfig, Config, max_entrants, read_config
 MAX_SAME_NAME = 100
 FORMAT_KEYS = tuple(Config.__dataclass_fields__)
 MATCH_KEYS = ("ruleset", "switches", "limits")
-OWN_KEYS = ("name", "slug", "seeding", "must_check_in", "held_back", *DATES)
+OWN_KEYS = (
+    *("name", "slug", "seeding", "must_check_in", "entries_per_owner", "held_back"),
+    *DATES,
+)
+MAX_ENTRIES = 1000
 LOCAL_KEYS = ("bots", "seed")
 """Keys that only `torres tournament` uses."""
 KEYS = (*OWN_KEYS, "entrants", *FORMAT_KEYS, *MATCH_KEYS)
@@ -102,6 +106,7 @@ class _TournamentReader(DocumentReader):
         self._read_seeding()
         for key in ("must_check_in", "held_back"):
             self.read_boolean(key)
+        self._read_entries()
         for key in DATES:
             self.read_moment(key)
         self.read_terms(self.stored.limits if self.stored else default_limits())
@@ -148,6 +153,20 @@ class _TournamentReader(DocumentReader):
         else:
             self.refuse(
                 "seeding", f"there is no such ladder; there are {', '.join(known)}"
+            )
+
+    def _read_entries(self) -> None:
+        if not self.given("entries_per_owner"):
+            return
+        most = self.document["entries_per_owner"]
+        # Not isinstance: True is an int in Python, but not in TOML or JSON.
+        if most is None or (type(most) is int and 1 <= most <= MAX_ENTRIES):
+            self.fields["entries_per_owner"] = most
+        else:
+            self.refuse(
+                "entries_per_owner",
+                f"it must be a whole number from 1 to {MAX_ENTRIES}, or null for no"
+                " limit",
             )
 
     def _read_config(self) -> None:

@@ -20,6 +20,7 @@ from torres.formats.values import ResultKind
 from torres.runner.protocol import Limits
 
 MAX_NOTE_LENGTH = 300
+DEFAULT_ENTRIES = 3
 RESERVED_SLUGS = frozenset({"new", "preview"})
 """Slugs that are addresses of other pages."""
 
@@ -96,6 +97,12 @@ class Tournament(models.Model):
         help_text="The organiser who manages it. Operators manage every tournament.",
     )
     must_check_in = models.BooleanField(default=False)
+    entries_per_owner = models.PositiveSmallIntegerField(
+        default=DEFAULT_ENTRIES,
+        null=True,
+        blank=True,
+        help_text="Bots that one owner may enter. Empty for no limit.",
+    )
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     starts_at = models.DateTimeField(null=True, blank=True)

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from ladder.bots.serializers import TextField
 from ladder.moderation.models import MAX_WHY_LENGTH
+from ladder.tournaments.document import MAX_ENTRIES
 from ladder.tournaments.models import Entrant, Tournament
 from ladder.tournaments.organising import MAX_SEED, possible_steps
 from torres.formats.config import ELIMINATIONS, Format, TieBreak
@@ -34,6 +35,7 @@ class TournamentSerializer(serializers.ModelSerializer[Tournament]):
             "config",
             "seeding",
             "must_check_in",
+            "entries_per_owner",
             "held_back",
             "revealed",
             "entrants",
@@ -95,6 +97,13 @@ class DescriptionSerializer(serializers.Serializer[Any]):
     limits = serializers.DictField(child=serializers.IntegerField(), required=False)
     seeding = serializers.CharField(allow_null=True, required=False)
     must_check_in = serializers.BooleanField(required=False)
+    entries_per_owner = serializers.IntegerField(
+        min_value=1,
+        max_value=MAX_ENTRIES,
+        allow_null=True,
+        required=False,
+        help_text="Bots that one owner may enter; null for no limit.",
+    )
     held_back = serializers.BooleanField(required=False)
     opens_at = serializers.DateTimeField(allow_null=True, required=False)
     closes_at = serializers.DateTimeField(allow_null=True, required=False)

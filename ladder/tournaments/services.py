@@ -336,10 +336,25 @@ def check_entry(
             "The organiser has to correct the tournament first; its description is"
             " wrong."
         ) from error
+    if not by_organiser:
+        _check_entries_of_owner(tournament, bot)
     if others.filter(withdrawn_at=None).count() >= limit:
         raise CannotEnter(
             f"The tournament is full: it has {limit} entrants, the most that this"
             " format allows. Ask the organiser for a Swiss, which allows more."
+        )
+
+
+def _check_entries_of_owner(tournament: Tournament, bot: Bot) -> None:
+    """Raise CannotEnter if the owner has entered as many other bots as one may."""
+    most = tournament.entries_per_owner
+    entered = tournament.entrants.exclude(bot=bot).filter(withdrawn_at=None)
+    if most is None or bot.owner_id is None:
+        return
+    if entered.filter(bot__owner=bot.owner_id).count() >= most:
+        raise CannotEnter(
+            f"You have entered {most} bots, the most that one owner may enter here."
+            " Withdraw one of them first."
         )
 
 

@@ -168,3 +168,28 @@ def test_the_codes_are_hidden_in_the_log() -> None:
     code, _ = invitations.new_invitation(None)
 
     assert code not in without_secrets(f"a line with {code} in it")
+
+
+def test_invited_people_behind_one_address_count_for_their_invitation(
+    settings,
+) -> None:
+    """Four of 14 people of a campus were refused, although they had an invitation."""
+    settings.TORRES_RATES = settings.TORRES_RATES | {"sign-up": 3}
+    code, _ = invitations.new_invitation(None, uses=14)
+
+    invited = [sign_up(username=f"guest-{k}", invitation=code) for k in range(14)]
+    others = [sign_up(username=f"other-{k}", invitation="wrong") for k in range(4)]
+
+    assert [answer.status_code for answer in invited] == [302] * 14
+    assert [answer.status_code for answer in others] == [422] * 3 + [429]
+
+
+def test_a_refused_sign_up_hashes_no_password(monkeypatch) -> None:
+    hashed = []
+    monkeypatch.setattr(User, "set_password", lambda *_: hashed.append(1))
+    code, _ = invitations.new_invitation(None)
+    User.objects.create(username="ana")
+
+    assert sign_up(username="ana", invitation=code).status_code == 422
+    assert sign_up(username="ben", invitation="wrong").status_code == 422
+    assert hashed == []

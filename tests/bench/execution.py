@@ -214,7 +214,7 @@ def _queueing() -> float:
     for _ in range(GAMES):
         _game(2)
     dispatcher = Dispatcher()
-    dispatcher._send_hints(_roster(1), selectors.in_flight())  # this one connects
+    dispatcher._send_hints(_roster(1), selectors.open_games())  # this one connects
     spent = 0.0
     sent = 0
     while sent < GAMES - 2:
@@ -223,7 +223,7 @@ def _queueing() -> float:
             status="cancelled"
         )
         began = _cpu()
-        sent += dispatcher._send_hints(_roster(4), selectors.in_flight())
+        sent += dispatcher._send_hints(_roster(4), selectors.open_games())
         spent += _cpu() - began
     return 1e3 * spent / sent
 

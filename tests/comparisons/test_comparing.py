@@ -19,7 +19,7 @@ from ladder.dispatch.dispatcher import Dispatcher
 from ladder.extras.comparisons import advance, selectors, services
 from ladder.extras.comparisons.models import ComparisonBlock, ComparisonStatus
 from ladder.extras.comparisons.services import ComparisonTerms
-from ladder.games import selectors as games, services as game_services
+from ladder.games import attempts, selectors as games, services as game_services
 from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Attempt, Game, GameStatus, Match, Worker
 from ladder.moderation import bots as moderation
@@ -208,9 +208,11 @@ def test_two_dispatchers_at_once_schedule_each_block_once() -> None:
 def test_the_owner_cancels_it() -> None:
     row = begun()
     tick()
+    assert attempts.claim(Game.objects.first().pk, worker())
     services.cancel(row)
 
     assert row.status == ComparisonStatus.CANCELLED
+    assert not Attempt.objects.filter(outcome="open").exists()
     assert set(Game.objects.values_list("status", flat=True)) == {"cancelled"}
     with pytest.raises(services.ComparisonOver, match="is cancelled already"):
         services.cancel(row)

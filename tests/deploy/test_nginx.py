@@ -198,7 +198,7 @@ def test_head_keeps_the_connection(proxy: Proxy) -> None:
 
 
 def test_slow_clients_delay_nobody(proxy: Proxy) -> None:
-    """One address may hold 30 connections; the others are served meanwhile."""
+    """Half-sent uploads of one address; the others are served meanwhile."""
     slow = ["openssl", "s_client", "-quiet", "-bind", "127.0.0.6"]
     slow += ["-connect", f"127.0.0.1:{proxy.https}"]
     half = f"POST {UPLOAD} HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: 90000\r\n\r\nx"

@@ -12,12 +12,12 @@ from engine.faults import Fault
 from engine.referee import PlayerFault, ServiceFault
 from ladder.games import attempts, replays, services
 from ladder.games.models import AnswerBatch, Attempt, Game, Match, Seat, SeatLog
+from ladder.games.shares import deadline_s
 from ladder.games.worker import engine_adapter, registry
 from ladder.games.worker.play import (
     RUNNING_GAMES,
     AttemptEnd,
     RunningGames,
-    _deadline_s,
     play,
 )
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
@@ -201,9 +201,9 @@ def test_a_slow_ladder_has_a_longer_deadline(settings):
     match = one("ana", "ben").match
     match.limits = match.limits | {"move_ms": 60_000, "bank_ms": 600_000}
 
-    assert _deadline_s(match) > 2 * 3 * (48 * 60 + 600)
+    assert deadline_s(match.limits, match.seats) > 2 * 3 * (48 * 60 + 600)
     settings.TORRES_MAX_GAME_SECONDS = 10**6
-    assert _deadline_s(match) == 10**6
+    assert deadline_s(match.limits, match.seats) == 10**6
 
 
 @pytest.mark.parametrize("name", ["unlucky", "bug"])

@@ -82,7 +82,7 @@ def add_worker(name: str, *languages: str, slots: int = 2) -> None:
 
 def plan() -> dict[int, str]:
     """Return the queue of each game that gets a hint now."""
-    planner = HintPlanner(selectors.worker_pool(), selectors.in_flight())
+    planner = HintPlanner(selectors.worker_pool(), selectors.open_games())
     planner.fill()
     return {hint.game: hint.queue for hint in planner.hints}
 

@@ -231,6 +231,16 @@ def test_half_sent_requests_delay_nobody(server: Server, count: int, half: str) 
             assert status(server.get("/sign-in/")) == 200
 
 
+def test_more_half_sent_heads_than_connections_delay_nobody(server: Server) -> None:
+    """A thousand of them stopped the service; now the oldest ones make room."""
+    with ExitStack() as stack:
+        for _ in range(MAX_CONNECTIONS + 200):
+            connection = stack.enter_context(server.connect())
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+        for _ in range(5):
+            assert status(server.get("/sign-in/")) == 200
+
+
 @pytest.mark.parametrize(
     "path",
     ["/", "/nothing/", "/api/v1/bots/", "/api/v1/nothing/", "/static/web/site.css"],

@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 from ladder.bots.models import Bot, Submission
 from ladder.games import attempts, blame, services as games
 from ladder.games.models import Attempt, Game, Match
+from ladder.games.worker import registry
 from ladder.moderation.models import AuditEntry
 from ladder.ratings import checkpoints, memberships, rater, rebuild, selectors
 from ladder.ratings.ladders import ensure_default_ladder
@@ -355,7 +356,10 @@ def test_a_bot_that_is_benched_leaves_no_game_behind(season):
     make_matches(season, 1)
     (last_game,) = open_games()
     waiting = factories.match([ana, ben]).games.get()
-    Match.objects.filter(games=waiting).update(ladder=season.ladder.slug)
+    running = factories.match([ben, ana]).games.get()
+    others = Match.objects.filter(games__in=[waiting, running])
+    others.update(ladder=season.ladder.slug)
+    assert attempts.claim(running.pk, registry.current_worker())
     loser = [seat.submission.bot_id for seat in last_game.seats.all()].index(ana.pk)
 
     finish(last_game, [1 - loser, loser], fault="crash")
@@ -363,7 +367,9 @@ def test_a_bot_that_is_benched_leaves_no_game_behind(season):
 
     waiting.refresh_from_db()
     assert (waiting.status, waiting.note) == ("cancelled", "bot-0 is benched")
-    assert AuditEntry.objects.get(kind="bench").details["cancelled"] == 1
+    running.refresh_from_db()
+    assert (running.status, running.owner) == ("cancelled", None)
+    assert AuditEntry.objects.get(kind="bench").details["cancelled"] == 2
 
 
 def test_forfeits_of_an_older_version_count_in_the_rule_of_a_day(season):

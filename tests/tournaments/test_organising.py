@@ -354,3 +354,28 @@ def test_an_organiser_has_a_quota(
         rest.create(SWISS | {"name": "Other"})
     rest.step(row, "cancel", "enough")
     rest.create(SWISS | {"name": "Other"})
+
+
+def test_an_owner_fills_no_tournament_with_bots(rest: RestEntrance) -> None:
+    """One author entered 12 of 12 bots."""
+    cup = rest.create({"name": "Cup"})
+    rest.step(cup, "open")
+    author = client_of("ana")
+    path = f"/api/v1/tournaments/{cup.slug}/entrants/"
+    slugs = [bot(f"ana-{k}", "ana").slug for k in range(5)]
+
+    answers = [author.post(path, {"bot": slug}) for slug in slugs]
+    again = author.post(path, {"bot": slugs[0]})
+    other = client_of("ben").post(path, {"bot": bot("ben-0", "ben").slug})
+    rest.enter(cup, slugs[4])
+
+    assert [answer.status_code for answer in answers] == [201, 201, 201, 409, 409]
+    assert "the most that one owner may enter" in answers[3].json()["detail"]
+    assert again.status_code < 300
+    assert other.status_code == 201
+    assert cup.entrants.count() == 5
+
+    rest.send("patch", f"tournaments/{cup.slug}/", {"entries_per_owner": None})
+    assert author.post(path, {"bot": slugs[3]}).status_code == 201
+    with pytest.raises(Refused, match="from 1 to 1000"):
+        rest.send("patch", f"tournaments/{cup.slug}/", {"entries_per_owner": 0})

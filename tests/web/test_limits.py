@@ -139,3 +139,71 @@ def test_a_failure_is_logged_without_secrets(anybody, monkeypatch) -> None:
     assert "the reason" in line["exception"]
     assert "sesame" not in str(line)
     assert len(str(line)) < 10_000
+
+
+SITE = "2001:db8:7"
+
+
+@pytest.mark.django_db
+def test_a_site_has_a_limit_for_all_its_networks(settings) -> None:
+    """A customer may have 65,536 networks of 64 bits."""
+    settings.TORRES_RATES = settings.TORRES_RATES | {"sign-in": 2}
+
+    def sign_in(network: int, site: str = SITE) -> int:
+        client = Client(REMOTE_ADDR=f"{site}:{network}::1")
+        return client.post("/sign-in/", {"username": f"user-{network}"}).status_code
+
+    statuses = [sign_in(network) for network in range(12)]
+
+    assert statuses == [422] * 10 + [429] * 2
+    assert sign_in(13, "2001:db8:8") == 422
+
+
+def test_a_site_has_a_limit_in_the_api(anybody, settings) -> None:
+    settings.TORRES_RATE_ANONYMOUS = 1
+    answers = [
+        anybody.get("/api/v1/bots/", REMOTE_ADDR=f"{SITE}:{network}::1")
+        for network in range(6)
+    ]
+
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429]
+
+
+@pytest.mark.django_db
+def test_the_passwords_of_an_account_are_limited_from_all_addresses(settings) -> None:
+    settings.TORRES_RATES = settings.TORRES_RATES | {"sign-in": 2}
+
+    def attempt(name: str, address: int) -> int:
+        client = Client(REMOTE_ADDR=f"192.0.2.{address}")
+        form = {"username": name, "password": "wrong"}
+        return client.post("/sign-in/", form).status_code
+
+    statuses = [attempt("ana", address) for address in range(11)]
+
+    assert statuses == [422] * 10 + [429]
+    assert attempt("ANA", 20) == 429
+    assert attempt("ben", 21) == 422
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/docs/protocol/", "/api/v1/bots/"])
+def test_the_processor_time_of_an_address_is_limited(settings, path: str) -> None:
+    """Few costly requests made other visitors wait for 22 s."""
+    settings.TORRES_RATE_CPU_SECONDS = 0
+    one, other = Client(), Client(REMOTE_ADDR="192.0.2.7")
+
+    answers = [one.get(path) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [200, 429]
+    assert answers[1]["Retry-After"]
+    assert other.get(path).status_code == 200
+
+
+def test_the_processor_time_of_users_is_not_that_of_their_address(
+    settings, ana
+) -> None:
+    settings.TORRES_RATE_CPU_SECONDS = 0
+
+    statuses = [ana.get("/api/v1/bots/").status_code for _ in range(3)]
+
+    assert statuses == [200, 200, 200]

@@ -46,7 +46,7 @@ from torres.runner.sandbox import Sandbox
 OWN_KEYS = ("name", "bots", "entrants", "ruleset", "switches", "seed", "limits")
 """The keys of the file that are not part of the format (`Config`)."""
 SERVICE_KEYS = (
-    *("slug", "seeding", "must_check_in", "held_back"),
+    *("slug", "seeding", "must_check_in", "entries_per_owner", "held_back"),
     *("opens_at", "closes_at", "starts_at"),
 )
 """Keys that only a service knows; `ladder.tournaments.document` reads them."""

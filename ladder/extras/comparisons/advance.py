@@ -185,7 +185,12 @@ def schedule_block(comparison: VersionComparison, priority: int) -> bool:
         [comparison.new if seat == NEW else comparison.old for seat in game.seats]
         for game in comparison.design(number)
     )
-    terms = MatchTerms(comparison.ruleset, comparison.switches, comparison.limits)
+    terms = MatchTerms(
+        comparison.ruleset,
+        comparison.switches,
+        comparison.limits,
+        payer=comparison.bot.owner_id,
+    )
     block = PlannedMatch(terms, first, [second])
     (match,) = games.schedule_matches(Match.Kind.COMPARISON, [block], priority=priority)
     ComparisonBlock.objects.create(comparison=comparison, number=number, match=match)

@@ -76,9 +76,9 @@ def open_games_by_comparison() -> Counter[int]:
     return Counter(rows.values_list(of, flat=True))
 
 
-def scheduled_games(comparison: VersionComparison) -> list[int]:
+def open_games_of(comparison: VersionComparison) -> list[int]:
     games = Game.objects.filter(
-        match__comparison_block__comparison=comparison, status=GameStatus.SCHEDULED
+        match__comparison_block__comparison=comparison, status__in=OPEN
     )
     return list(games.values_list("pk", flat=True))
 

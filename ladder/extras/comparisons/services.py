@@ -116,10 +116,10 @@ def end(
     *,
     tested: int | None = None,
 ) -> bool:
-    """End a comparison and cancel its scheduled games; False if it has ended already.
+    """End a comparison and its open games; False if it has ended already.
 
-    Games that run go on, and do not count any more. ``tested`` is the number of blocks
-    at which the test decided.
+    Games that run end, too, because they would not count any more. ``tested`` is the
+    number of blocks at which the test decided.
     """
     running = VersionComparison.objects.filter(
         pk=comparison.pk, status=ComparisonStatus.RUNNING
@@ -129,8 +129,7 @@ def end(
         status=status, note=note[:MAX_REASON_CHARS], ended_at=Now(), **known
     ):
         return False
-    for game in selectors.scheduled_games(comparison):
-        games.cancel(game, "the comparison has ended")
+    games.end_games(selectors.open_games_of(comparison), "the comparison has ended")
     comparison.refresh_from_db(fields=["status", "note", "ended_at", "tested"])
     return True
 

@@ -81,7 +81,7 @@ class ComparisonDetail(_OwnComparison):
 
 
 class ComparisonCancel(_OwnComparison):
-    """End a running comparison. Games that run go on and do not count."""
+    """End a running comparison and its games."""
 
     @extend_schema(request=None, responses=ComparisonReportSerializer)
     def post(self, _request: Request, **_: int) -> Response:

@@ -7,7 +7,6 @@ the game as failed, and if even that cannot be written, the lease ends.
 from contextlib import ExitStack
 
 import structlog
-from django.conf import settings
 from django.db import Error, IntegrityError, connection
 
 from engine import referee
@@ -28,8 +27,9 @@ from ladder.extras.practice.seats import (
     PersonPlayer,
     PracticeBot,
 )
+from ladder.games.shares import MAX_DECISIONS_OF_A_SEAT, deadline_s
 from ladder.games.worker.lease_keeper import LeaseKeeper, SeatPlayer
-from ladder.games.worker.play import MAX_DECISIONS_OF_A_SEAT, OpenPlayer
+from ladder.games.worker.play import OpenPlayer
 
 HOST_STOPS = "the host stops"
 TOO_SLOW = "You did not answer in time, so the game has ended."
@@ -65,16 +65,8 @@ def play(claim: PracticeClaim, keeper: LeaseKeeper, open_player: OpenPlayer) -> 
 
 def game_deadline_s(game: PracticeGame) -> float:
     """Return after how many seconds a game is stopped whatever happens."""
-    limits = game.limits
-    thinking_ms = (
-        limits["start_ms"]
-        + limits["bank_ms"]
-        + MAX_DECISIONS_OF_A_SEAT * limits["move_ms"]
-    )
-    bots_s: float = 3 * game.seats * thinking_ms / 1e3
     person_s = game.bank_s + MAX_DECISIONS_OF_A_SEAT * claims.move_seconds()
-    least_s: float = settings.TORRES_MAX_GAME_SECONDS
-    return person_s + max(least_s, bots_s)
+    return float(person_s + deadline_s(game.limits, game.seats))
 
 
 class PracticeRun:

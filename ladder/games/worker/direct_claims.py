@@ -16,6 +16,7 @@ from django.db import Error, connection
 from ladder.common import publishing
 from ladder.games import selectors
 from ladder.games.capabilities import fit
+from ladder.games.shares import Shares
 from ladder.games.sql import DueGame
 from ladder.games.worker import registry
 from ladder.games.worker.play import AttemptEnd, RunningGames, play
@@ -95,16 +96,25 @@ class DirectClaims(threading.Thread):
         return self._is_away
 
     def _due(self, free: int) -> list[DueGame]:
-        """Return games in the order of their turn that this worker can play."""
+        """Return games in the order of their turn that this worker may play now."""
+        shares = Shares(selectors.worker_pool(), selectors.open_games())
+        chosen: dict[int, DueGame] = {}
         unfit: set[str] = set()
+        spent: set[str] = set()
         while True:
-            rows = selectors.due(free + len(self._asked), unfit)
-            more = {
-                row.needs for row in rows if not fit(row.needs, self._running.offered)
-            }
-            if not more:
-                return [row for row in rows if row.game not in self._asked][:free]
-            unfit |= more
+            skipped = len(unfit) + len(spent)
+            known = self._asked | chosen.keys()
+            for row in selectors.due(free + len(known), unfit, spent):
+                if row.game in known:
+                    continue
+                if not fit(row.needs, self._running.offered):
+                    unfit.add(row.needs)
+                elif shares.take(row.budget):
+                    chosen[row.game] = row
+                else:
+                    spent.add(row.budget)
+            if len(unfit) + len(spent) == skipped:
+                return list(chosen.values())[:free]
 
     def _play(self, game: int) -> None:
         try:

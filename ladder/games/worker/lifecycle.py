@@ -110,7 +110,7 @@ class WorkerReporter(threading.Thread):
             self._calibrate(worker)
         hints_wait = False
         if may_take_games and not claimed and not len(self.running):
-            in_flight = selectors.in_flight()
+            in_flight = selectors.in_flight(selectors.open_games())
             hints_wait = any(in_flight[queue] for queue in self.queues)
         self._judge(hints_wait=hints_wait)
 

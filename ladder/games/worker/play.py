@@ -14,7 +14,6 @@ from enum import StrEnum
 from typing import Protocol
 
 import structlog
-from django.conf import settings
 from django.db import (
     Error,
     InterfaceError,
@@ -39,7 +38,8 @@ from ladder.common import tracing
 from ladder.games import attempts
 from ladder.games.attempts import Claim, FinishedGame
 from ladder.games.capabilities import Capabilities, fit
-from ladder.games.models import Game, Match, Seat
+from ladder.games.models import Game, Seat
+from ladder.games.shares import deadline_s
 from ladder.games.worker import engine_adapter, game_trace
 from ladder.games.worker.heartbeat import Heartbeat, Stopped
 from ladder.games.worker.lease_keeper import DEADLINE, SeatPlayer
@@ -53,8 +53,6 @@ WRITE_RETRY_INTERVAL_S = 0.5
 STOP_TIMEOUT_S = 5.0
 # A server that has become a read-only standby raises InternalError.
 DATABASE_AWAY = (OperationalError, InterfaceError, InternalError)
-# 12 turns, each perhaps with two purchases, and the decisions outside of turns.
-MAX_DECISIONS_OF_A_SEAT = 48
 
 log = structlog.get_logger()
 
@@ -248,8 +246,9 @@ class _RunningAttempt:
         self._claimed_at = time.monotonic()
         self._doubted = doubted
         self._open_player = open_player
+        match = game.match
         self.heartbeat = Heartbeat(
-            claim, game.match.seats, deadline_s=_deadline_s(game.match)
+            claim, match.seats, deadline_s=deadline_s(match.limits, match.seats)
         )
 
     def run(self) -> AttemptEnd:
@@ -345,23 +344,6 @@ class _RunningAttempt:
             lambda: attempts.release(self.claim.game, self.claim.fence, reason)
         )
         return AttemptEnd.RELEASED
-
-
-def _deadline_s(match: Match) -> float:
-    """Return after how many seconds a game is stopped, from the limits of its match.
-
-    Three times the thinking time that its seats may use: waiting for a processor is
-    not charged. TORRES_MAX_GAME_SECONDS is the least deadline.
-    """
-    limits = match.limits
-    thinking_ms = (
-        limits["start_ms"]
-        + limits["bank_ms"]
-        + MAX_DECISIONS_OF_A_SEAT * limits["move_ms"]
-    )
-    needed_s: float = 3 * match.seats * thinking_ms / 1e3
-    least_s: float = settings.TORRES_MAX_GAME_SECONDS
-    return max(least_s, needed_s)
 
 
 def _disconnect() -> None:

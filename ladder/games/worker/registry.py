@@ -7,6 +7,7 @@ applies to the installation, because a restart of the process does not fix the h
 import os
 import platform
 import socket
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
@@ -41,10 +42,13 @@ class WorkerInfo:
     languages: list[str] = field(default_factory=list)
     sandbox: str = ""
     slots: int = 1
+    memory_mb: int | None = None
 
     @property
     def offered(self) -> capabilities.Capabilities:
-        return capabilities.offers(self.languages, self.sandbox, self.versions["rules"])
+        slot_mb = capabilities.slot_memory_mb(self.memory_mb, self.slots)
+        rules = self.versions["rules"]
+        return capabilities.offers(self.languages, self.sandbox, rules, slot_mb)
 
 
 def inspect_host(slots: int) -> WorkerInfo:
@@ -54,7 +58,17 @@ def inspect_host(slots: int) -> WorkerInfo:
         languages=[language.name for language in LANGUAGES if not missing(language)],
         sandbox=probe().level,
         slots=slots,
+        memory_mb=_memory_mb(),
     )
+
+
+def _memory_mb() -> int:
+    """Return the memory of this host or container, in MiB."""
+    sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):  # ValueError: "max", there is no limit
+            sizes.append(int(Path("/sys/fs/cgroup", name).read_text()))
+    return min(sizes) >> 20
 
 
 def inspect_tools(info: WorkerInfo) -> WorkerInfo:
@@ -159,6 +173,7 @@ def register(info: WorkerInfo) -> int:
         "languages": info.languages,
         "sandbox": info.sandbox,
         "slots": info.slots,
+        "memory_mb": info.memory_mb,
         "gone_at": None,
     }
     # A worker's role cannot change these later. They are called for a new row only.

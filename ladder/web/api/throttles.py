@@ -13,7 +13,14 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from ladder.accounts.models import ApiToken
-from ladder.common.rate_limits import WINDOW_S, Quota, address, quotas_of, take
+from ladder.common.rate_limits import (
+    WINDOW_S,
+    Quota,
+    address,
+    quotas_of,
+    take,
+    take_address,
+)
 
 
 class PerMinute(BaseThrottle):
@@ -49,7 +56,7 @@ class PerMinute(BaseThrottle):
         if request.user.is_authenticated:
             yield take(request, "user", settings.TORRES_RATE_USER, client)
         else:
-            yield take(request, "address", settings.TORRES_RATE_ANONYMOUS, client)
+            yield from take_address(request)
 
     def wait(self) -> float | None:
         return self._wait

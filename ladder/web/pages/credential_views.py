@@ -19,9 +19,9 @@ from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.generic import FormView
 
-from ladder.accounts import addresses, sessions
+from ladder.accounts import addresses, invitations, sessions
 from ladder.accounts.sign_up_mode import SignUpMode, current_mode
-from ladder.common import rate_limits
+from ladder.common.rate_limits import WIDER
 from ladder.moderation import bots as moderation
 from ladder.moderation.audit import Operator
 from ladder.web.api import problems
@@ -54,8 +54,7 @@ class SignUpPage(View):
             return redirect("me")
         if current_mode() == SignUpMode.CLOSED:
             return render(request, "web/sign-up-closed.html", status=403)
-        refusal = too_often(request, "sign-up", rate_limits.address(request))
-        if refusal:
+        if refusal := _too_many_sign_ups(request):
             return refusal
         form = forms.SignUpForm(request.POST)
         user = form.create() if form.is_valid() else None
@@ -73,6 +72,20 @@ class SignUpPage(View):
         if form.cleaned_data.get("email"):
             _send_link(request, user, form.cleaned_data["email"])
         return redirect("me")
+
+
+def _too_many_sign_ups(request: HttpRequest) -> HttpResponse | None:
+    """Count an attempt to sign up.
+
+    People with the same valid invitation may sit behind one address, so theirs count
+    for the invitation.
+    """
+    if current_mode() == SignUpMode.INVITATION:
+        invitation = invitations.find(request.POST.get("invitation", ""))
+        if invitation is not None:
+            client = f"invitation:{invitation.pk}"
+            return too_often(request, "sign-up", client, factor=WIDER)
+    return too_often(request, "sign-up")
 
 
 def _send_link(request: HttpRequest, user: User, address: str) -> None:
@@ -138,7 +151,7 @@ class ForgottenPasswordPage(MarksErrors, django_views.PasswordResetView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not settings.TORRES_SENDS_MAIL:
             return self.get(request)
-        refusal = too_often(request, "sign-in", rate_limits.address(request))
+        refusal = too_often(request, "sign-in")
         return refusal or super().post(request, *args, **kwargs)
 
 

@@ -38,12 +38,12 @@ class SignInForm(forms.Form):
 
     def clean(self) -> None:
         fields = self.cleaned_data
+        name, password = fields.get("username"), fields.get("password")
+        user = None
         if fields.get("token"):
             user = authenticate(token=fields["token"])
-        else:
-            user = authenticate(
-                username=fields.get("username", ""), password=fields.get("password", "")
-            )
+        elif name and password:  # otherwise nothing is hashed
+            user = authenticate(username=name, password=password)
         if not isinstance(user, User):
             raise ValidationError(
                 "The token, or the user name and password, are not valid."

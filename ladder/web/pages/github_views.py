@@ -16,7 +16,6 @@ from django.views.decorators.cache import never_cache
 from ladder.accounts import github, sessions
 from ladder.accounts.github import GitHubAccount, PendingSignIn
 from ladder.accounts.sign_up_mode import SignUpMode, current_mode
-from ladder.common import rate_limits
 from ladder.web.middleware.page_limit import too_often
 from ladder.web.pages import github_sign_up
 from ladder.web.pages.credential_views import ByPassword
@@ -58,7 +57,7 @@ class GitHubCallback(GitHubView):
     """Takes a person back from GitHub: signs in, links the account, or signs up."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        refusal = too_often(request, "sign-in", rate_limits.address(request))
+        refusal = too_often(request, "sign-in")
         if refusal:
             return refusal
         pending = PendingSignIn(*request.session.pop(PENDING, ("", "")))

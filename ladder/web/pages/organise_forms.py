@@ -26,6 +26,7 @@ MAX_TEXT = 200
 MAX_LIST_CHARS = 40_000
 NUMBERS = (
     *("seats", "rounds", "best_of", "best_of_final", "groups", "advance"),
+    "entries_per_owner",
     *MAX_LIMITS,
 )
 BOOLEANS = ("duplicate", "shared_deals", "reset", "must_check_in", "held_back")
@@ -145,6 +146,9 @@ class TournamentForm(forms.Form):
     )
     seeding = _choice("Seeds follow the ratings of", [])
     must_check_in = _yes("Entrants must check in")
+    entries_per_owner = _number(
+        "Bots that one owner may enter", "Empty for no limit. You may enter more."
+    )
     held_back = _yes("Results are held back until they are revealed")
     opens_at = _moment("Entry opens at (UTC)")
     closes_at = _moment("Entry closes at (UTC)")
@@ -177,7 +181,7 @@ class TournamentForm(forms.Form):
             "Times and entry",
             (
                 *("opens_at", "closes_at", "starts_at", "seeding"),
-                *("must_check_in", "held_back"),
+                *("must_check_in", "entries_per_owner", "held_back"),
             ),
         ),
         ("The rules", ("ruleset", "switches")),
@@ -213,7 +217,7 @@ class TournamentForm(forms.Form):
                 limits[name] = value
             elif value != "" or name == "name":
                 document[name] = value
-            elif self.stored is not None:
+            elif self.stored is not None or name == "entries_per_owner":
                 document[name] = {} if name == "switches" else None
         if limits:
             document["limits"] = limits
@@ -292,6 +296,7 @@ def initial_values(tournament: Tournament) -> dict[str, Any]:
         "switches": _switch_lines(tournament.switches),
         "seeding": seeding.slug if seeding else "",
         "must_check_in": tournament.must_check_in,
+        "entries_per_owner": _as_text(tournament.entries_per_owner or ""),
         "held_back": tournament.held_back,
     }
 

@@ -11,7 +11,6 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 
 from engine.replay import verify
 from engine.replay_format import InvalidReplay, NotJson, load
-from ladder.common import rate_limits
 from ladder.common.http import conditional
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game
@@ -98,8 +97,7 @@ class ReplayFilePage(View):
         return self._page(forms.ReplayForm())
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        client = rate_limits.address(request)
-        if refusal := too_often(request, "replay", client, "replays"):
+        if refusal := too_often(request, "replay", what="replays"):
             return refusal
         form = forms.ReplayForm(request.POST, request.FILES)
         if not form.is_valid():

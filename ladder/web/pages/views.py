@@ -1,5 +1,6 @@
 """The public pages. Each view joins what several packages know about one subject."""
 
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 
@@ -336,7 +337,7 @@ class SignInPage(View):
         return render(request, "web/sign-in.html", {"form": forms.SignInForm()})
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        refusal = too_often(request, "sign-in", rate_limits.address(request))
+        refusal = too_often(request, "sign-in") or _too_many_passwords(request)
         if refusal:
             return refusal
         form = forms.SignInForm(request.POST)
@@ -344,6 +345,15 @@ class SignInPage(View):
             return render(request, "web/sign-in.html", {"form": form}, status=422)
         sign_in(request, form.user)
         return redirect(destination(request))
+
+
+def _too_many_passwords(request: HttpRequest) -> HttpResponse | None:
+    """Count an attempt at the password of an account, from whatever address."""
+    name = request.POST.get("username", "")
+    if not name:
+        return None
+    digest = sha256(name.casefold().encode(errors="replace")).hexdigest()
+    return too_often(request, "sign-in", f"name:{digest}", factor=rate_limits.WIDER)
 
 
 class SignOutAction(View):

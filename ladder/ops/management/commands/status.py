@@ -1,8 +1,10 @@
 """`manage.py status`: the totals of all games, the workers, and what games wait for."""
 
 from argparse import ArgumentParser
+from collections import Counter
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 
 from ladder.bots import selectors as bots
@@ -11,6 +13,7 @@ from ladder.dispatch import retention
 from ladder.games import selectors as games
 from ladder.games.capabilities import remedy
 from ladder.games.models import Game, GameStatus
+from ladder.games.shares import reserve
 from ladder.games.worker import registry
 from ladder.health import signs
 from ladder.moderation.models import ServicePart, StoppedUnit
@@ -63,6 +66,7 @@ class Command(ServiceCommand):
         _show_live_workers()
         _show_drained_workers()
         _show_waiting_games()
+        _show_shares()
         _show_unchecked_uploads()
         _show_retention()
         _show_dead_games(tally.dead)
@@ -166,6 +170,25 @@ def _show_retention() -> None:
         many = "or more " if due == DUE_LIMIT else ""
         waits = f", {due} {many}wait for their deletion" if due else ""
         say(f"kept: {rule.stored()} {rule.name}{waits}")
+
+
+def _show_shares() -> None:
+    """Show how many slots the games of each budget hold."""
+    workers = games.worker_pool()
+    names = {"0": "nobody"}
+    held: Counter[str] = Counter()
+    for row in games.open_games():
+        held[row.budget] += row.games * row.hold_slots
+    for budget in sorted(filter(None, held)):
+        kind, payer, *more = budget.split()
+        if payer not in names:
+            user = User.objects.filter(pk=payer).first()
+            names[payer] = user.username if user else f"account {payer}"
+        say(
+            f"shares: {' '.join([*more, kind])} games of {names[payer]} hold"
+            f" {held[budget]} of {workers.slots} slots; {reserve(workers.slots)} are"
+            " kept for ladders that have games"
+        )
 
 
 def _show_waiting_games() -> None:

@@ -112,19 +112,20 @@ class OpenStreams:
     def open(self, request: StreamRequest, abort: Callable[[], None]) -> EventStream:
         """Return a new stream. It is closed already if there are too many."""
         stream = EventStream(request, abort)
-        self._streams.add(stream)
-        self._addresses[request.address] += 1
         self._refuse_if_too_many(stream)
+        if stream.is_open:  # one that is refused takes no place from others
+            self._streams.add(stream)
+            self._addresses[request.address] += 1
         return stream
 
     def _refuse_if_too_many(self, stream: EventStream) -> None:
-        if self._addresses[stream.request.address] > self._per_address:
+        if self._addresses[stream.request.address] >= self._per_address:
             detail = (
                 f"Your address has {self._per_address} streams, the most that one"
                 " address may have. Close one of them first."
             )
             stream.refuse(HTTPStatus.TOO_MANY_REQUESTS, "too-many", detail)
-        elif len(self._streams) > self._limit:
+        elif len(self._streams) >= self._limit:
             detail = (
                 f"The server has {self._limit} streams, its limit. Try again later, or"
                 " ask for pages of events with 'Accept: application/json'."
@@ -132,7 +133,9 @@ class OpenStreams:
             stream.refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too-many", detail)
 
     def forget(self, stream: EventStream) -> None:
-        self._streams.discard(stream)
+        if stream not in self._streams:
+            return
+        self._streams.remove(stream)
         self._addresses[stream.request.address] -= 1
         if not self._addresses[stream.request.address]:
             del self._addresses[stream.request.address]

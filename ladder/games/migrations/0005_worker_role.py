@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("games", "0003_answer_batches"),
+        ("games", "0004_deal_entropy"),
     ]
 
     operations = [
