@@ -1,7 +1,7 @@
 """Leaderboards of seasons, and the history of a bot's rating. Reads only."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
@@ -23,10 +23,12 @@ ONE_SIDED_95_SDS = 1.645
 INTERVAL_95_SDS = 1.96
 """Standard deviations on each side of a mean that make its 95 % interval."""
 MAX_HISTORY_ENTRIES = 500
+MAX_READS = 4
+"""A page is read this often, until no entry is added meanwhile."""
 
 
 COLUMNS = (
-    *("bot__slug", "bot__name", "bot__house", "bot__status", "place"),
+    *("bot_id", "bot__slug", "bot__name", "bot__house", "bot__status", "place"),
     *("submission__number", "mu", "sigma", "rating", "games", "forfeits", "fresh"),
 )
 
@@ -35,14 +37,16 @@ COLUMNS = (
 class LeaderboardRow:
     """One bot on a leaderboard. `low` and `high` are the 95 % interval of μ.
 
-    `bot` is a slug. `status` is that of the bot; if that is active, it is the status on
-    the ladder. `tied_with_above` is true if the bot cannot be told apart from the row
-    above with 95 %, and `settling` if its code changed a short time ago. The ledger's
-    changes hold the skills only, so on a past leaderboard the other numbers are None.
+    `bot` is a slug, and `id` the bot's number in the public log. `status` is that of
+    the bot; if that is active, it is the status on the ladder. `tied_with_above` is
+    true if the bot cannot be told apart from the row above with 95 %, and `settling` if
+    its code changed a short time ago. The ledger's changes hold the skills only, so on
+    a past leaderboard the other numbers are None.
     """
 
     rank: int
     bot: str
+    id: int
     name: str
     house: bool
     status: str | None = None
@@ -60,10 +64,15 @@ class LeaderboardRow:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardPage:
-    """A part of a leaderboard; `total` counts the rows of the whole."""
+    """A part of a leaderboard; `total` counts the rows of the whole.
+
+    The rows follow from the first `head` entries of the season. It is None if entries
+    were added all the time while the rows were read.
+    """
 
     rows: list[LeaderboardRow]
     total: int
+    head: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +154,18 @@ def leaderboard_page(season: Season, start: int, length: int) -> LeaderboardPage
     return LeaderboardPage(rows, rated.count())
 
 
+def page_at_one_head(season: Season, start: int, length: int) -> LeaderboardPage:
+    """Return a page of the leaderboard, with the head from which it follows."""
+    heads = Season.objects.values_list("head", flat=True)
+    head = heads.get(pk=season.pk)
+    for _ in range(MAX_READS):
+        page = leaderboard_page(season, start, length)
+        before, head = head, heads.get(pk=season.pk)
+        if before == head:
+            return replace(page, head=head)
+    return page
+
+
 def rank(season: Season, rating: Rating) -> int:
     """Return a bot's rank on the leaderboard; equal ratings share the better rank."""
     better = Rating.objects.filter(season=season, rating__gt=rating.rating)
@@ -163,6 +184,7 @@ def _leaderboard_row(
         skill,
         above,
         bot=row.bot__slug,
+        id=row.bot_id,
         name=row.bot__name,
         house=row.bot__house,
         status=row.place if plays else row.bot__status,

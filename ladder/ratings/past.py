@@ -62,6 +62,6 @@ def past_page(season: Season, seq: int, start: int, length: int) -> LeaderboardP
         above = Skill(*skills[ratings[position - 1][1]]) if position else None
         bot = bots[number]
         skill = Skill(*skills[number])
-        facts = {"bot": bot.slug, "name": bot.name, "house": bot.house}
+        facts = {"bot": bot.slug, "id": bot.pk, "name": bot.name, "house": bot.house}
         rows.append(skill_row(rank, skill, above, **facts))
-    return LeaderboardPage(rows, len(ratings))
+    return LeaderboardPage(rows, len(ratings), seq)

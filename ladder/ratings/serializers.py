@@ -89,6 +89,7 @@ class RowSerializer(serializers.Serializer[Any]):
 
     rank = serializers.IntegerField()
     bot = serializers.CharField()
+    id = serializers.IntegerField(help_text="The bot's number in the public log.")
     name = serializers.CharField()
     house = serializers.BooleanField()
     status = serializers.CharField(
@@ -121,6 +122,11 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     season = serializers.IntegerField()
     at = serializers.DateTimeField(
         allow_null=True, help_text="The moment of a past leaderboard."
+    )
+    head = serializers.IntegerField(
+        allow_null=True,
+        help_text="The rows follow from this many entries of the season's ledger. Null"
+        " if entries were added all the time; then ask again.",
     )
     count = serializers.IntegerField()
     next = serializers.CharField(allow_null=True)

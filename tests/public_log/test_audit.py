@@ -1,17 +1,22 @@
-"""`torres audit` finds nothing in an honest service, and each of ten manipulations."""
+"""`torres audit` finds nothing in an honest service, and each manipulation."""
 
 import json
 import os
 import re
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db import transaction
+from django.db.models import F
 from pytest_django.live_server_helper import LiveServer
 
+from ladder.bots.facts import record_upload
+from ladder.bots.models import Submission
 from ladder.events.models import Fact
-from ladder.games import services
+from ladder.games import services, visibility
 from ladder.games.models import Game, Match, Seat
 from ladder.public_log import batches, sequencer, tree
 from ladder.public_log.keys import load_key
@@ -22,9 +27,11 @@ from ladder.public_log.models import (
     LogLeaf,
     LogTile,
 )
-from ladder.ratings import rater, voids
+from ladder.ratings import ledger_writer, rater, voids
 from ladder.ratings.matchmaking import MatchmakingSession
-from ladder.ratings.models import Ladder, Season
+from ladder.ratings.models import Ladder, Rating, Season
+from ladder.ratings.views import leaderboards
+from tests.games import factories as games
 from tests.public_log.audited import AuditedLadder, waiting
 from torres.auditing import auditor
 from torres.auditing.auditor import Trust
@@ -32,6 +39,7 @@ from torres.auditing.findings import Check
 from torres.auditing.mirror import AuditFailed
 from torres.auditing.witness import Witness, witness_key
 from torres.cli.client import LadderClient, Login
+from torres.rating.ledger import EntryKind
 from torres.tlog.checkpoints import TreeHead
 from torres.tlog.decks import DealInputs, match_seed
 from torres.tlog.leaves import LeafKind
@@ -49,8 +57,9 @@ GAMES = 6
 def ladder(
     live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AuditedLadder:
-    # Everything happens within a second here.
-    monkeypatch.setattr(auditor, "RECENT_S", -1.0)
+    # The log of these tests is up to date, so that nothing has to be waited for.
+    monkeypatch.setattr(auditor, "COPIES", 1)
+    monkeypatch.setattr(leaderboards, "LEADERBOARD_TTL_S", 0)
     ladder = AuditedLadder(live_server.url, tmp_path / "audit")
     for _ in range(GAMES):
         ladder.play()
@@ -161,6 +170,136 @@ def show_another_log_to_others(ladder: AuditedLadder) -> None:
             witness.look()
 
 
+def newest_rating() -> Rating:
+    return Rating.objects.latest("pk")
+
+
+def show_a_phantom_on_top(ladder: AuditedLadder) -> None:
+    """Give a bot that never joined the best rating."""
+    bot = games.bot("latecomer")
+    Rating.objects.create(
+        season=ladder.season,
+        bot=bot,
+        submission=games.newest(bot),
+        mu=60.0,
+        sigma=1.0,
+        rating=57.0,
+        seq=1,
+    )
+
+
+def hide_a_rated_bot(_: AuditedLadder) -> None:
+    newest_rating().delete()
+
+
+def change_a_rating(_: AuditedLadder) -> None:
+    Rating.objects.filter(pk=newest_rating().pk).update(mu=F("mu") + 1)
+
+
+def change_a_record(_: AuditedLadder) -> None:
+    Rating.objects.filter(pk=newest_rating().pk).update(games=F("games") + 50)
+
+
+def hide_forfeits_on_the_leaderboard(_: AuditedLadder) -> None:
+    Rating.objects.filter(pk=newest_rating().pk).update(forfeits=F("forfeits") + 1)
+
+
+def rename_a_ladder(_: AuditedLadder) -> None:
+    Ladder.objects.filter(slug="main").update(slug="other")
+
+
+def renumber_a_season(ladder: AuditedLadder) -> None:
+    Season.objects.filter(pk=ladder.season.pk).update(number=2)
+
+
+def swap_two_names_on_the_leaderboard(_: AuditedLadder) -> None:
+    """Exchange two bots' rows, and nothing else."""
+    one, other = Rating.objects.order_by("pk")[:2]
+    Rating.objects.filter(pk=one.pk).update(mu=other.mu, sigma=other.sigma)
+    Rating.objects.filter(pk=other.pk).update(mu=one.mu, sigma=one.sigma)
+
+
+def show_a_voided_game_as_valid(ladder: AuditedLadder) -> None:
+    game = Game.objects.filter(status="finished").latest("pk")
+    voids.void(game.pk, "a friend lost it", replay_again=False)
+    ladder.fold()
+    Game.objects.filter(pk=game.pk).update(status="finished")
+
+
+def name_another_bot(_: AuditedLadder) -> None:
+    """Let a submission, with all its games, belong to a bot that never played."""
+    other = games.bot("stranger")
+    seat = Game.objects.latest("pk").seats.earliest("number")
+    Submission.objects.filter(pk=seat.submission_id).update(bot=other, number=99)
+
+
+def change_a_reason(_: AuditedLadder) -> None:
+    Game.objects.filter(pk=Game.objects.latest("pk").pk).update(reason="last_standing")
+
+
+def relabel_a_game(_: AuditedLadder) -> None:
+    match = Game.objects.latest("pk").match
+    Match.objects.filter(pk=match.pk).update(ladder="")
+
+
+def shift_the_times(_: AuditedLadder) -> None:
+    Game.objects.update(finished_at=F("finished_at") - timedelta(days=400))
+
+
+def invent_a_forfeit(_: AuditedLadder) -> None:
+    seat = Game.objects.latest("pk").seats.earliest("number")
+    Seat.objects.filter(pk=seat.pk).update(fault="timeout")
+
+
+def show_a_game_that_nobody_played(ladder: AuditedLadder) -> None:
+    """Beside a sealed leaf, which an audit cannot read yet."""
+    match = ladder.plan()
+    Fact.objects.filter(leaf_kind=LeafKind.MATCH_PLANNED, number=None).update(
+        leaf_seal=match.pk
+    )
+    ladder.advance()
+    copy = Game.objects.filter(status="finished").latest("pk")
+    seats = list(copy.seats.all())
+    copy.pk = None
+    copy.index = 1
+    copy.save()
+    for seat in seats:
+        seat.pk = None
+        seat.game = copy
+    Seat.objects.bulk_create(seats)
+
+
+def append(ladder: AuditedLadder, kind: EntryKind, change: dict[str, object]) -> None:
+    """Append an entry to the ledger as changed software would."""
+    season = Season.objects.get(pk=ladder.season.pk)
+    ledger_writer.append(season, lambda batch: batch.add(kind, change))
+    ladder.advance()
+
+
+def change_a_parameter(ladder: AuditedLadder) -> None:
+    season = Season.objects.get(pk=ladder.season.pk)
+    parameters = {**season.parameters, "beta": 0.5}
+    append(ladder, EntryKind.PARAMETERS, {"parameters": parameters})
+
+
+def join_with_a_skill(ladder: AuditedLadder) -> None:
+    bot = games.bot("latecomer")
+    upload = games.newest(bot)
+    with transaction.atomic():
+        record_upload(upload)
+    inputs = {"bot": bot.pk, "submission": upload.pk, "digest": upload.digest}
+    append(ladder, EntryKind.JOIN, {**inputs, "skill": [60.0, 1.0]})
+
+
+def join_with_other_files(ladder: AuditedLadder) -> None:
+    bot = games.bot("latecomer")
+    upload = games.newest(bot)
+    with transaction.atomic():
+        record_upload(upload)
+    inputs = {"bot": bot.pk, "submission": upload.pk, "digest": "f" * 64}
+    append(ladder, EntryKind.JOIN, inputs)
+
+
 MANIPULATIONS: dict[Check, list[Callable[[AuditedLadder], None]]] = {
     Check.GAMES: [change_a_result, drop_a_game],
     Check.SUBMISSIONS: [replace_files],
@@ -176,12 +315,42 @@ TEN = [(check, act) for check, acts in MANIPULATIONS.items() for act in acts]
 """The manipulations that the audit promises to find, and the check that finds each."""
 
 
-@pytest.mark.parametrize(("check", "act"), TEN, ids=[act.__name__ for _, act in TEN])
+OF_THE_VIEW: dict[Check, list[Callable[[AuditedLadder], None]]] = {
+    Check.GAMES: [
+        *(show_a_voided_game_as_valid, name_another_bot, change_a_reason),
+        *(relabel_a_game, shift_the_times, show_a_game_that_nobody_played),
+    ],
+    Check.REPLAYS: [invent_a_forfeit],
+    Check.LEADERBOARDS: [
+        *(show_a_phantom_on_top, hide_a_rated_bot, change_a_rating, change_a_record),
+        *(hide_forfeits_on_the_leaderboard, swap_two_names_on_the_leaderboard),
+        *(rename_a_ladder, renumber_a_season),
+    ],
+    Check.RATINGS: [change_a_parameter, join_with_a_skill, join_with_other_files],
+}
+ALL = TEN + [(check, act) for check, acts in OF_THE_VIEW.items() for act in acts]
+
+
+@pytest.mark.parametrize(("check", "act"), ALL, ids=[act.__name__ for _, act in ALL])
 def test_a_manipulation_is_found(
     ladder: AuditedLadder, check: Check, act: Callable[[AuditedLadder], None]
 ) -> None:
     act(ladder)
     assert check in ladder.found()
+
+
+def test_a_replay_that_is_not_shown_is_found(
+    ladder: AuditedLadder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = Game.objects.latest("pk").pk
+    shown = visibility.public_replays
+    monkeypatch.setattr(
+        visibility,
+        "public_replays",
+        lambda numbers: (row for row in shown(numbers) if row[0] != hidden),
+    )
+    (finding,) = ladder.audit().findings
+    assert finding.text == f"the service does not show the replay of game {hidden}"
 
 
 def share(ladder: AuditedLadder) -> list[Match]:

@@ -18,6 +18,7 @@ from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import load_key
 from ladder.public_log.models import DeckBatch, LogHead
 from ladder.ratings import voids
+from ladder.ratings.views import leaderboards
 from tests.public_log.audited import AuditedLadder, waiting
 from tests.public_log.factories import of_kind, sequence_all
 from torres.auditing import auditor
@@ -40,7 +41,8 @@ Act = Callable[[AuditedLadder, Patch], None]
 def ladder(
     live_server: LiveServer, tmp_path: Path, monkeypatch: Patch
 ) -> AuditedLadder:
-    monkeypatch.setattr(auditor, "RECENT_S", -1.0)
+    monkeypatch.setattr(auditor, "COPIES", 1)
+    monkeypatch.setattr(leaderboards, "LEADERBOARD_TTL_S", 0)
     ladder = AuditedLadder(live_server.url, tmp_path / "audit")
     ladder.play()
     assert ladder.found() == set()
@@ -322,7 +324,8 @@ def old_ladder(
     live_server: LiveServer, tmp_path: Path, monkeypatch: Patch
 ) -> AuditedLadder:
     """Return a service whose log was begun by the version before."""
-    monkeypatch.setattr(auditor, "RECENT_S", -1.0)
+    monkeypatch.setattr(auditor, "COPIES", 1)
+    monkeypatch.setattr(leaderboards, "LEADERBOARD_TTL_S", 0)
     ladder = AuditedLadder(live_server.url, tmp_path / "audit")
     play_as_before(ladder)
     return ladder

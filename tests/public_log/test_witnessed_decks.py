@@ -16,6 +16,7 @@ from ladder.games import dealing, facts
 from ladder.games.models import Game, Match
 from ladder.public_log import batches, cosignatures
 from ladder.public_log.models import Cosignature, DeckBatch
+from ladder.ratings.views import leaderboards
 from tests.public_log.audited import AuditedLadder
 from tests.public_log.factories import of_kind
 from torres.auditing import auditor
@@ -71,7 +72,8 @@ def ladder(
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> WitnessedLadder:
-    monkeypatch.setattr(auditor, "RECENT_S", -1.0)
+    monkeypatch.setattr(auditor, "COPIES", 1)
+    monkeypatch.setattr(leaderboards, "LEADERBOARD_TTL_S", 0)
     monkeypatch.setattr(dealing, "WAIT_FOR_WITNESSES", FOR_EVER)
     return WitnessedLadder(live_server.url, tmp_path / "audit", settings)
 

@@ -73,15 +73,21 @@ class Plan:
 class LoggedGame:
     """A finished game, and the plan of its match. A voided one counts no more.
 
-    `fixed` are the decks that the log had fixed for it.
+    Since the leaf `public` everybody may see the result, and since the leaf
+    `voided_by` that it counts no more. `fixed` are the decks that the log had fixed.
     """
 
     leaf: int
     time: datetime
     data: Mapping[str, Any]
     plan: Plan
+    public: int
     fixed: FixedDecks | None = None
-    voided: bool = False
+    voided_by: int | None = None
+
+    @property
+    def voided(self) -> bool:
+        return self.voided_by is not None
 
 
 @dataclass(slots=True)

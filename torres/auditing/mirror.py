@@ -65,13 +65,13 @@ def trusted_key(folder: Path, fetch: Fetch, given: str | None) -> VerifierKey:
     return key
 
 
-def copy_log(
-    folder: Path, fetch: Fetch, key: VerifierKey, progress: Progress
-) -> tuple[LogCopy, list[AuditFinding]]:
-    """Copy what is new, and compare it with the signed checkpoint and the old copy.
+def signed_size(fetch: Fetch, key: VerifierKey) -> int:
+    """Return how many leaves the log has now. Raises AuditFailed."""
+    return _signed_head(fetch, key)[0].size
 
-    Raises AuditFailed if the log is not signed by the key, or is not whole.
-    """
+
+def _signed_head(fetch: Fetch, key: VerifierKey) -> tuple[TreeHead, str]:
+    """Return the head of the newest checkpoint, and its text. Raises AuditFailed."""
     text = fetch(CHECKPOINT).decode()
     try:
         head, _ = open_checkpoint(text, key)
@@ -80,6 +80,17 @@ def copy_log(
             f"The checkpoint of the log is not to be trusted: {error}. If the log was"
             " restored, it has another key: read /log/, and start with a new folder."
         ) from None
+    return head, text
+
+
+def copy_log(
+    folder: Path, fetch: Fetch, key: VerifierKey, progress: Progress
+) -> tuple[LogCopy, list[AuditFinding]]:
+    """Copy what is new, and compare it with the signed checkpoint and the old copy.
+
+    Raises AuditFailed if the log is not signed by the key, or is not whole.
+    """
+    head, text = _signed_head(fetch, key)
     copy = LogCopy.build(head, _leaves(folder, fetch, head.size, progress))
     findings = []
     if copy.roots[head.size] != head.root:

@@ -1,7 +1,7 @@
 """Compute all ratings again from the results in the log."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,9 +9,9 @@ from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.logged import Story
 from torres.rating import ledger
 from torres.rating.ledger import EntryKind, LedgerLine, LedgerState
+from torres.rating.trueskill import Parameters
 from torres.tlog.leaves import Leaf
 
-RECENT = timedelta(minutes=15)
 RATED_WITHIN = timedelta(hours=1)
 """A finished game of a ladder is rated within this time."""
 LADDER_MATCH = "ladder"
@@ -21,38 +21,51 @@ SeasonKey = tuple[str, int]
 
 @dataclass(slots=True)
 class AuditedSeason:
-    """The ledger of one season as far as it was read."""
+    """The ledger of one season as far as it was read.
 
+    It begins with the leaf `leaf`. `at` has the states after some entries, by their
+    numbers.
+    """
+
+    leaf: int
     lines: list[LedgerLine] = field(default_factory=list)
     voided: set[int] = field(default_factory=set)
     state: LedgerState = field(default_factory=LedgerState)
-    recent: dict[int, list[list[float] | None]] = field(default_factory=dict)
-    """Skills of bots that were replaced lately; a page may still show them."""
+    at: dict[int, LedgerState] = field(default_factory=dict)
     is_broken: bool = False
-
-    def may_show(self, bot: int, skill: list[float]) -> bool:
-        """True if a leaderboard may show this skill of a bot now."""
-        return skill in [list(self.state.bots[bot].skill), *self.recent.get(bot, ())]
 
 
 class RatingsAudit:
-    """Folds the entries of all seasons in the order of the log."""
+    """Folds the entries of all seasons in the order of the log.
 
-    def __init__(self, story: Story) -> None:
-        self._story = story
+    `heads` are the entries of each season whose states are kept, and `forfeits` the
+    reasons of the seats of a game that forfeited, or None, which no leaf has.
+    """
+
+    def __init__(
+        self,
+        story: Story,
+        heads: Mapping[SeasonKey, set[int]],
+        forfeits: Mapping[int, Sequence[str | None]],
+    ) -> None:
+        self.story = story
+        self._heads = heads
+        self._forfeits = forfeits
         self.seasons: dict[SeasonKey, AuditedSeason] = {}
         self._bot_of: dict[int, int] = {}
 
     def check(self) -> Iterator[AuditFinding]:
         """Yield the first difference of each season, and games that are not rated."""
         rated = set()
-        for number, leaf in self._story.ratings:
+        for number, leaf in self.story.ratings:
             data = leaf.data
             key = (str(data["ladder"]), int(data["season"]))
-            season = self.seasons.setdefault(key, AuditedSeason())
+            season = self.seasons.setdefault(key, AuditedSeason(number))
             if season.is_broken:
                 continue
             why = self._step(season, leaf)
+            if data["seq"] in self._heads.get(key, ()):
+                season.at[data["seq"]] = season.state.copy()
             if why:
                 season.is_broken = True
                 text = f"{key[0]} season {key[1]}: {why}"
@@ -72,6 +85,9 @@ class RatingsAudit:
         inputs = self._inputs(kind, data)
         if inputs is None:
             return f"game {game} is rated but has no result in the log"
+        refusal = self._refusal(season, kind, inputs)
+        if refusal:
+            return f"entry {expected} {refusal}"
         line = LedgerLine(expected, kind, inputs, game)
         season.lines.append(line)
         self._remember_bots(inputs)
@@ -83,9 +99,28 @@ class RatingsAudit:
         logged = [[bot, *map(float, skill)] for bot, *skill in data["after"]]
         if _rows(changes) != logged:
             return f"entry {expected} gives other ratings than the log has"
-        if leaf.time + RECENT > self._story.end:
-            for change in changes:
-                season.recent.setdefault(change["bot"], []).append(change["before"])
+        return ""
+
+    def _refusal(
+        self, season: AuditedSeason, kind: EntryKind, inputs: Mapping[str, Any]
+    ) -> str:
+        """Return why nobody may append this entry, or "".
+
+        Bots join with the skill of a newcomer and with the files of their upload. The
+        parameters of a season change only when its finals begin, which sets τ to 0.
+        """
+        if inputs.get("skill"):
+            return f"lets bot {inputs['bot']} join with a skill that somebody chose"
+        if "digest" in inputs:
+            logged = self.story.submissions.get(inputs["submission"])
+            if inputs["digest"] != logged:
+                return f"rates other files than submission {inputs['submission']} has"
+        if kind == EntryKind.SEASON_START and season.lines:
+            return "starts the season once more"
+        if kind == EntryKind.PARAMETERS:
+            finals = replace(season.state.parameters, tau=0.0)
+            if Parameters(**inputs["parameters"]) != finals:
+                return "changes the parameters of the ratings within the season"
         return ""
 
     def _inputs(
@@ -94,17 +129,18 @@ class RatingsAudit:
         """Return the inputs of an entry; those of a game follow from its leaves."""
         if kind != EntryKind.GAME:
             return _with_numbers(data["inputs"])
-        game = self._story.games.get(data["game"])
+        game = self.story.games.get(data["game"])
         if game is None:
             return None
         seats = game.plan.data["games"][game.data["index"]]
+        faults = self._forfeits.get(data["game"], [None] * len(seats))
         if any(seat not in self._bot_of for seat in seats):
             return None
         ranks: Sequence[int] = game.data["ranks"]
         return {
             "seats": [
-                {"bot": self._bot_of[seat], "rank": rank, "fault": ""}
-                for seat, rank in zip(seats, ranks, strict=True)
+                {"bot": self._bot_of[seat], "rank": rank, "fault": fault or ""}
+                for seat, rank, fault in zip(seats, ranks, faults, strict=True)
             ]
         }
 
@@ -113,10 +149,10 @@ class RatingsAudit:
             self._bot_of[inputs["submission"]] = inputs["bot"]
 
     def _unrated(self, rated: set[int]) -> Iterator[AuditFinding]:
-        for number, game in self._story.games.items():
+        for number, game in self.story.games.items():
             if game.plan.data["kind"] != LADDER_MATCH or game.voided:
                 continue
-            if number not in rated and game.time + RATED_WITHIN < self._story.end:
+            if number not in rated and game.time + RATED_WITHIN < self.story.end:
                 text = f"game {number} has a result that no rating contains"
                 yield AuditFinding(Check.RATINGS, text, game.leaf)
 

@@ -30,7 +30,7 @@ class StoryReader:
         self._copy = copy
         self._deals = DealChecks(self.story, copy)
         self._latest: datetime | None = None
-        self._openings: dict[int, Leaf] = {}
+        self._openings: dict[int, tuple[int, Leaf]] = {}
         self._read: Mapping[LeafKind, Callable[[int, Leaf], None]] = {
             LeafKind.BATCH_COMMITTED: self._commit,
             LeafKind.BATCH_REVEALED: self._reveal,
@@ -58,7 +58,7 @@ class StoryReader:
                 if number not in self._openings:
                     self.story.sealed += 1
                     continue
-                opened = self._openings[number]
+                opened = self._openings[number][1]
             self._tell(number, opened)
         self._check_ends()
         return self.story
@@ -88,7 +88,7 @@ class StoryReader:
             text = str(leaf.data["text"])
             salt = bytes.fromhex(leaf.data["salt"])
             if of in sealed and sealed[of].data["hash"] == seal(salt, text):
-                self._openings[of] = parse_leaf(text)
+                self._openings[of] = (number, parse_leaf(text))
             else:
                 self.story.add(Check.LOG, f"this is not what leaf {of} sealed", number)
 
@@ -170,9 +170,14 @@ class StoryReader:
             self.story.add(Check.GAMES, f"game {game} {why}", number)
             return
         self.story.end_game(game, plan)
-        logged = LoggedGame(number, leaf.time, leaf.data, plan, plan.fixed)
+        public = self._public_since(number)
+        logged = LoggedGame(number, leaf.time, leaf.data, plan, public, plan.fixed)
         self.story.games[game] = logged
         self._deals.check_game(game, logged)
+
+    def _public_since(self, number: int) -> int:
+        """Return the leaf since which this one can be read: itself, or its opening."""
+        return self._openings[number][0] if number in self._openings else number
 
     def _ended(self, number: int, leaf: Leaf) -> None:
         plan = self.story.plans.get(leaf.data["match"])
@@ -192,7 +197,7 @@ class StoryReader:
                 Check.GAMES, f"game {leaf.data['game']} is voided without need", number
             )
             return
-        game.voided = True
+        game.voided_by = self._public_since(number)
         if leaf.data["replacement"] is not None:
             game.plan.open += 1
             self.story.replacements.add(leaf.data["replacement"])

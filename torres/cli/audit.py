@@ -4,6 +4,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from rich.progress import Progress
 from torres.auditing.auditor import AuditReport, Trust, audit as audit_service
 from torres.auditing.findings import Check
 from torres.auditing.mirror import CHECKPOINT, AuditFailed
-from torres.auditing.ratings import SeasonKey
+from torres.auditing.public_view import ReadLeaderboard
 from torres.auditing.witness import (
     SeenCheckpoint,
     Witness,
@@ -28,6 +29,9 @@ from torres.common.pause import pause
 from torres.tlog.notes import BadKey
 
 WITNESS_INTERVAL_S = 60.0
+MAX_READS = 20
+"""The pages of a leaderboard are read this often, until they fit together."""
+READ_PAUSE_S = 0.5
 MAX_SHOWN = 50
 """With more findings than this the first ones tell enough."""
 
@@ -52,12 +56,35 @@ class RemoteService:
         for row in self._client.exported_replays():
             yield row["id"], row["replay"]
 
-    def leaderboards(self) -> Iterator[tuple[SeasonKey, list[dict[str, Any]]]]:
+    def leaderboards(self) -> Iterator[ReadLeaderboard]:
         for ladder in self._client.ladders():
-            slug = ladder["slug"]
-            if ladder["season"]:
-                rows = list(self._client.leaderboard_rows(slug))
-                yield (slug, ladder["season"]["number"]), rows
+            newest = ladder["season"]["number"] if ladder["season"] else 0
+            for number in range(1, newest + 1):
+                board = self._board(ladder["slug"], number)
+                if board is not None:
+                    yield board
+
+    def _board(self, slug: str, season: int) -> ReadLeaderboard | None:
+        """Read the pages of a leaderboard again until all have the same head.
+
+        Return None if the service does not show this season.
+        """
+        for _ in range(MAX_READS):
+            try:
+                pages = list(self._client.leaderboard_pages(slug, season))
+            except RemoteError as error:
+                if error.status == HTTPStatus.NOT_FOUND:
+                    return None
+                raise
+            heads = {page["head"] for page in pages}
+            if len(heads) == 1 and None not in heads:
+                rows = [row for page in pages for row in page["results"]]
+                return ReadLeaderboard((slug, season), heads.pop(), rows)
+            pause(READ_PAUSE_S)
+        raise AuditFailed(
+            f"The leaderboard of {slug} changed all the time while it was read."
+            " Try again when fewer games are played."
+        )
 
 
 def folder_of(address: str) -> Path:

@@ -201,9 +201,9 @@ class LadderClient:
     def leaderboard(self, slug: str, **filters: object) -> JsonObject:
         return self._get(f"ladders/{slug}/leaderboard/", **filters)
 
-    def leaderboard_rows(self, slug: str) -> Iterator[JsonObject]:
-        """Return all rows of a leaderboard."""
-        return self._pages(f"ladders/{slug}/leaderboard/")
+    def leaderboard_pages(self, slug: str, season: int) -> Iterator[JsonObject]:
+        """Return all pages of the leaderboard of a season."""
+        return self._documents(f"ladders/{slug}/leaderboard/", season=season)
 
     def log_file(self, path: str) -> bytes:
         """Return a file of the public log. Raises RemoteError."""
@@ -340,9 +340,14 @@ class LadderClient:
         return cast(JsonObject, self._json(self._send(method, path, **body)))
 
     def _pages(self, path: str, **filters: object) -> Iterator[JsonObject]:
+        for page in self._documents(path, **filters):
+            yield from page["results"]
+
+    def _documents(self, path: str, **filters: object) -> Iterator[JsonObject]:
+        """Return the pages of a list as they are."""
         page = self._get(path, **{"limit": 200, **filters})
         while True:
-            yield from page["results"]
+            yield page
             if not page["next"]:
                 return
             page = self._object("GET", self._own(page["next"]))

@@ -185,7 +185,7 @@ def _leaderboard(  # noqa: PLR0913 - one parameter for each part of the address
     start = (page - 1) * limit
     page_address = f"{address}?limit={limit}&season={row.number}"
     if moment is None:
-        part = leaderboard.leaderboard_page(row, start, limit)
+        part = leaderboard.page_at_one_head(row, start, limit)
     else:
         part = past.past_page(row, past.last_entry(row, moment), start, limit)
         page_address += f"&at={_rfc_3339(moment)}"
@@ -199,6 +199,7 @@ def _leaderboard(  # noqa: PLR0913 - one parameter for each part of the address
         "ladder": slug,
         "season": row.number,
         "at": None if moment is None else _rfc_3339(moment),
+        "head": part.head,
         **page_links(page_address, page, limit, part.total),
         "results": rows,
     }
