@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -14,7 +15,9 @@ from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Season
+from ladder.ratings.views import leaderboards
 from tests.games import factories as games
+from torres.auditing import auditor
 from torres.auditing.auditor import AuditReport, Trust, audit
 from torres.auditing.findings import Check
 from torres.cli.audit import RemoteService
@@ -25,6 +28,12 @@ from torres.tlog.leaves import LeafKind
 def waiting(kind: LeafKind) -> QuerySet[Fact]:
     """Return the facts whose leaf of this kind has no number yet."""
     return Fact.objects.filter(leaf_kind=kind, number=None).order_by("pk")
+
+
+def audit_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let audits wait for nothing: in these tests the log is always up to date."""
+    monkeypatch.setattr(auditor, "COPIES", 1)
+    monkeypatch.setattr(leaderboards, "LEADERBOARD_TTL_S", 0)
 
 
 class AuditedLadder:

@@ -18,10 +18,8 @@ from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import load_key
 from ladder.public_log.models import DeckBatch, LogHead
 from ladder.ratings import voids
-from ladder.ratings.views import leaderboards
-from tests.public_log.audited import AuditedLadder, waiting
+from tests.public_log.audited import AuditedLadder, audit_at_once, waiting
 from tests.public_log.factories import of_kind, sequence_all
-from torres.auditing import auditor
 from torres.auditing.findings import Check
 from torres.cli.audit import audit
 from torres.tlog import decks
@@ -41,8 +39,7 @@ Act = Callable[[AuditedLadder, Patch], None]
 def ladder(
     live_server: LiveServer, tmp_path: Path, monkeypatch: Patch
 ) -> AuditedLadder:
-    monkeypatch.setattr(auditor, "COPIES", 1)
-    monkeypatch.setattr(leaderboards, "LEADERBOARD_TTL_S", 0)
+    audit_at_once(monkeypatch)
     ladder = AuditedLadder(live_server.url, tmp_path / "audit")
     ladder.play()
     assert ladder.found() == set()
@@ -324,8 +321,7 @@ def old_ladder(
     live_server: LiveServer, tmp_path: Path, monkeypatch: Patch
 ) -> AuditedLadder:
     """Return a service whose log was begun by the version before."""
-    monkeypatch.setattr(auditor, "COPIES", 1)
-    monkeypatch.setattr(leaderboards, "LEADERBOARD_TTL_S", 0)
+    audit_at_once(monkeypatch)
     ladder = AuditedLadder(live_server.url, tmp_path / "audit")
     play_as_before(ladder)
     return ladder

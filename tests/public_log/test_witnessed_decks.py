@@ -16,10 +16,8 @@ from ladder.games import dealing, facts
 from ladder.games.models import Game, Match
 from ladder.public_log import batches, cosignatures
 from ladder.public_log.models import Cosignature, DeckBatch
-from ladder.ratings.views import leaderboards
-from tests.public_log.audited import AuditedLadder
+from tests.public_log.audited import AuditedLadder, audit_at_once
 from tests.public_log.factories import of_kind
-from torres.auditing import auditor
 from torres.auditing.auditor import Trust
 from torres.auditing.findings import Check
 from torres.auditing.witness import Witness, witness_key
@@ -72,8 +70,7 @@ def ladder(
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> WitnessedLadder:
-    monkeypatch.setattr(auditor, "COPIES", 1)
-    monkeypatch.setattr(leaderboards, "LEADERBOARD_TTL_S", 0)
+    audit_at_once(monkeypatch)
     monkeypatch.setattr(dealing, "WAIT_FOR_WITNESSES", FOR_EVER)
     return WitnessedLadder(live_server.url, tmp_path / "audit", settings)
 

@@ -2,8 +2,8 @@
 
 Everything that the first leaves of the log tell has to be shown: those that it had
 before the service was read. Everything that is shown has to follow from the log that
-was copied afterwards. So an audit needs no tolerance in time, however busy the
-service is.
+was copied afterwards. So an audit does not depend on how busy the service
+is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -145,6 +145,11 @@ def audit(
             )
         except (AuditFailed, BadKey) as error:
             raise AuditRefused(str(error)) from None
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise AuditRefused(
+                f"{address} does not answer like a Torres ladder ({error!r}). Check the"
+                " address, and whether the service has the version of this command."
+            ) from None
     click.echo(_json(report) if as_json else _text(report, place))
     sys.exit(1 if report.findings else 0)
 
