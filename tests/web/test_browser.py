@@ -128,6 +128,17 @@ def test_both_views_show_all_pieces_and_are_remembered(page: Page) -> None:
     expect(page.locator("#view")).to_have_text("Isometric")
 
 
+def test_an_address_that_somebody_types_counts_beside_the_pages_own(page: Page) -> None:
+    """The page writes its ply into the address late, perhaps before the event."""
+    show = factories.everything()
+    page.goto(f"/games/{show.game.pk}/")
+    expect(page.locator("#count")).to_have_text(re.compile(r"^0 of"))
+
+    page.evaluate("location.hash = 'ply=1'; history.replaceState(null, '', '#ply=5')")
+
+    expect(page.locator("#count")).to_have_text(re.compile(r"^1 of"))
+
+
 def test_the_score_curve_can_be_clicked(page: Page) -> None:
     show = factories.everything()
     page.goto(f"/games/{show.game.pk}/")

@@ -256,13 +256,14 @@ list.addEventListener("click", (event) => {
   show(frames.findLastIndex((frame) => frame.move === move));
 });
 
-function linkedPly() {
-  const found = /^#ply=(\d{1,6})$/.exec(location.hash);
+function linkedPly(address) {
+  const found = /#ply=(\d{1,6})$/.exec(address);
   return found ? Number(found[1]) : null;
 }
 
-window.addEventListener("hashchange", () => {
-  const ply = linkedPly();
+// The event names the address that was asked for; linkSoon may have replaced it since.
+window.addEventListener("hashchange", (event) => {
+  const ply = linkedPly(event.newURL);
   if (ply !== null && ply !== at) { stop(); show(ply); }
 });
 
@@ -345,5 +346,5 @@ drawSettings();
 load();
 viewer.hidden = false;
 if (live) listMoves();
-show(linkedPly() ?? (live ? frames.length - 1 : 0), { link: false });
+show(linkedPly(location.href) ?? (live ? frames.length - 1 : 0), { link: false });
 if (live) follow();
