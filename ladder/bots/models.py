@@ -22,6 +22,12 @@ class Bot(models.Model):
     name_key = models.CharField(
         max_length=400, null=True, blank=True, unique=True, editable=False
     )
+    name_salt = models.CharField(
+        max_length=32,
+        blank=True,
+        editable=False,
+        help_text="Hexadecimal. Public: with it, the log's hash proves the name.",
+    )
     # Null for house bots, and for bots whose owner's account was deleted: such a bot
     # stays, because the results of its opponents depend on it.
     owner = models.ForeignKey(

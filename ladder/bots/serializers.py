@@ -17,7 +17,10 @@ class PlayingSerializer(serializers.ModelSerializer[Submission]):
 
 
 class BotSerializer(serializers.ModelSerializer[Bot]):
-    """A bot. `playing` is the submission that plays, or null."""
+    """A bot. `playing` is the submission that plays, or null.
+
+    The public log has a hash of `name_salt`, slug and name under the number `id`.
+    """
 
     owner = serializers.SlugRelatedField[Any](
         slug_field="username", read_only=True, allow_null=True
@@ -26,7 +29,10 @@ class BotSerializer(serializers.ModelSerializer[Bot]):
 
     class Meta:
         model = Bot
-        fields = ["slug", "name", "owner", "house", "status", "playing", "created_at"]
+        fields = [
+            *("id", "slug", "name", "owner", "house", "status", "playing"),
+            *("created_at", "name_salt"),
+        ]
         read_only_fields = fields
 
     @extend_schema_field(PlayingSerializer(allow_null=True))

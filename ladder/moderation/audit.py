@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 
+from ladder.events.outbox import NewLeaf, record
 from ladder.moderation.models import MAX_WHY_LENGTH, AuditEntry
+from torres.tlog.leaves import LeafKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,12 @@ class Operator:
     def record(
         self, kind: AuditEntry.Kind, target: str, **details: object
     ) -> AuditEntry:
-        """Add an entry to the audit log. ``details`` must be JSON values."""
+        """Add an entry to the audit log. ``details`` must be JSON values.
+
+        The public log says what was done to what kind of thing, and not to which one.
+        """
+        data = {"act": kind.value, "target": target.partition(" ")[0]}
+        record(leaf=NewLeaf(LeafKind.OPERATOR_ACTED, None, data))
         return AuditEntry.objects.create(
             kind=kind,
             by=self.by,

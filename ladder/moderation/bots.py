@@ -10,9 +10,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from ladder.accounts import roles
-from ladder.bots.facts import record_status
+from ladder.bots.facts import record_name, record_status, status_leaf
 from ladder.bots.models import Bot, Submission
 from ladder.events import erasure as events
+from ladder.events.outbox import record
 from ladder.games import services as games
 from ladder.moderation import erasure
 from ladder.moderation.audit import Operator
@@ -74,6 +75,7 @@ def delete_account(operator: Operator, user: User) -> AuditEntry:
     bots = list(locked.bots.all())
     new_names = {}
     for bot in bots:
+        record(leaf=status_leaf(bot, Bot.Status.WITHDRAWN))
         _cancel_games(bot, "its owner's account was deleted", end_running=True)
         name = f"deleted-{bot.pk}"
         Bot.objects.filter(pk=bot.pk).update(
@@ -81,6 +83,7 @@ def delete_account(operator: Operator, user: User) -> AuditEntry:
         )
         Submission.objects.filter(bot=bot).update(log="")
         old_slug, bot.slug, bot.name = bot.slug, name, name
+        record_name(bot)
         erasure.begin(bot, old_slug)
         new_names[old_slug] = name
     events.begin(user.pk, new_names)

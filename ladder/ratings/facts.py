@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from ladder.bots.facts import status_leaf
 from ladder.bots.models import Bot
 from ladder.events.kinds import EventKind
 from ladder.events.outbox import API, NewEvent, NewLeaf, fact, record, record_all
@@ -118,7 +119,8 @@ def record_bench(bot: Bot, ladder: str) -> None:
         "bots": [bot.slug],
         "url": f"{API}bots/{bot.slug}/",
     }
-    record(NewEvent(EventKind.BOT_STATUS, data, False, [bot.owner_id]))
+    event = NewEvent(EventKind.BOT_STATUS, data, False, [bot.owner_id])
+    record(event, status_leaf(bot, Bot.Status.BENCHED, ladder))
 
 
 def record_status(season: Season, status: str, *, is_new: bool = False) -> None:

@@ -16,7 +16,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
+from ladder.bots.facts import status_leaf
 from ladder.bots.models import Bot, Submission
+from ladder.events.outbox import record
 from ladder.games import blame, services as games
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
@@ -114,6 +116,7 @@ def leave(bot: Bot, ladder: Ladder) -> Membership:
         ladder=ladder, bot=bot, status__in=ON_THE_LADDER
     ).update(status=Status.LEFT, why="", benched_submission=None, changed_at=Now())
     if changed:
+        record(leaf=status_leaf(bot, Status.LEFT, ladder.slug))
         games.cancel_ladder_games(ladder.slug, bot.pk, f"{bot.slug} left the ladder")
     membership = Membership.objects.filter(ladder=ladder, bot=bot).first()
     if membership is None or membership.status != Status.LEFT:
@@ -146,6 +149,7 @@ def remove(operator: Operator, bot: Bot, ladder: Ladder) -> AuditEntry:
             "changed_at": Now(),
         },
     )
+    record(leaf=status_leaf(bot, Status.REMOVED, ladder.slug))
     cancelled = games.cancel_ladder_games(
         ladder.slug, bot.pk, f"{bot.slug} was removed from the ladder"
     )

@@ -100,7 +100,7 @@ def test_the_life_of_an_upload(api: Person) -> None:
 
 def test_changes_of_a_bots_status(api: Person) -> None:
     bot = make_bot("one").bot
-    after = len(read())
+    after = read()[-1].number
     bots.withdraw(bot)
     bots.bring_back(bot)
     bots.bring_back(bot)
@@ -160,7 +160,7 @@ def test_games_of_a_comparison_concern_their_owner_only() -> None:
     one = make_bot("one")
     last = upload(one.bot, b"a second version")
     match = games.schedule_match(Match.Kind.COMPARISON, TERMS, [one, last])
-    after = len(read())
+    after = read()[-1].number
     play(match.games.get().pk, worker())
     (finished,) = read(after)
 

@@ -15,7 +15,7 @@ from django.db.models import F
 from pytest_django.live_server_helper import LiveServer
 
 from ladder.bots.facts import record_upload
-from ladder.bots.models import Submission
+from ladder.bots.models import Bot, Submission
 from ladder.events.models import Fact
 from ladder.games import services, visibility
 from ladder.games.models import Game, Match, Seat
@@ -267,6 +267,21 @@ def show_a_game_that_nobody_played(ladder: AuditedLadder) -> None:
     Seat.objects.bulk_create(seats)
 
 
+def swap_two_slugs(_: AuditedLadder) -> None:
+    """Exchange the names of two bots everywhere, with the proofs of the names."""
+    one, other = Bot.objects.order_by("pk")[:2]
+    Bot.objects.filter(pk=one.pk).update(slug="between")
+    names = {"name": one.name, "name_salt": one.name_salt, "name_key": None}
+    Bot.objects.filter(pk=other.pk).update(slug=one.slug, **names)
+    Bot.objects.filter(pk=one.pk).update(
+        slug=other.slug, name=other.name, name_salt=other.name_salt
+    )
+
+
+def rename_a_bot(_: AuditedLadder) -> None:
+    Bot.objects.filter(pk=newest_rating().bot_id).update(name="The best bot")
+
+
 def append(ladder: AuditedLadder, kind: EntryKind, change: dict[str, object]) -> None:
     """Append an entry to the ledger as changed software would."""
     season = Season.objects.get(pk=ladder.season.pk)
@@ -324,6 +339,7 @@ OF_THE_VIEW: dict[Check, list[Callable[[AuditedLadder], None]]] = {
         *(hide_forfeits_on_the_leaderboard, swap_two_names_on_the_leaderboard),
         *(rename_a_ladder, renumber_a_season),
     ],
+    Check.NAMES: [swap_two_slugs, rename_a_bot],
     Check.RATINGS: [change_a_parameter, join_with_a_skill, join_with_other_files],
 }
 ALL = TEN + [(check, act) for check, acts in OF_THE_VIEW.items() for act in acts]

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.games import check_replay
+from torres.auditing.hand import OperatorsHand, operators_hand
 from torres.auditing.logged import Story
 from torres.auditing.mirror import (
     Fetch,
@@ -24,6 +25,7 @@ from torres.auditing.public_view import (
     compare_forfeits,
     compare_games,
     compare_leaderboards,
+    compare_names,
     withheld_replays,
 )
 from torres.auditing.ratings import RatingsAudit
@@ -45,6 +47,9 @@ class Service(Protocol):
 
     def replays(self) -> Iterable[tuple[int, Mapping[str, Any]]]:
         """Yield the public replays with the numbers of their games."""
+
+    def bots(self) -> Iterable[Mapping[str, Any]]:
+        """Yield all bots."""
 
     def leaderboards(self) -> Iterable[ReadLeaderboard]:
         """Yield the leaderboards of all seasons of all ladders."""
@@ -81,6 +86,7 @@ class AuditReport:
     sealed: int = 0
     dealt: int = 0
     witnessed: int = 0
+    hand: OperatorsHand = field(default_factory=OperatorsHand)
     findings: list[AuditFinding] = field(default_factory=list)
 
 
@@ -106,6 +112,7 @@ def audit(
         signed_size(fetch, key),
         list(service.leaderboards()),
         {game["id"]: game for game in service.games()},
+        {bot["id"]: bot for bot in service.bots()},
     )
     # The service logs what it shows within seconds.
     for copies in range(1, COPIES + 1):
@@ -121,8 +128,15 @@ def audit(
         *(*findings, *story.findings, *ratings.check()),
         *compare_games(view, ratings),
         *compare_leaderboards(view, ratings),
+        *compare_names(view, ratings),
         *_check_replays(service, story, view, report, progress),
     ]
+    report.hand = operators_hand(
+        ratings,
+        {number: bot["slug"] for number, bot in view.bots.items()},
+        {number: bot["owner"] for number, bot in view.bots.items() if bot["owner"]},
+    )
+    report.findings += report.hand.findings()
     report.entries = len(story.ratings)
     report.dealt, report.witnessed = story.dealt, story.witnessed
     report.bots = sum(len(season.state.bots) for season in ratings.seasons.values())

@@ -91,6 +91,7 @@ class DealChecks:
         hash_ = leaf_hash(self._copy.leaves[number])
         plan.asking = Asking(number, hash_, self.named_batch(number, leaf))
         plan.fixed = None
+        self._story.renewed += 1
 
     def fix(self, number: int, leaf: Leaf) -> None:
         """Note the decks of matches, which have to follow from the newest tree."""

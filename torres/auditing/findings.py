@@ -19,6 +19,9 @@ class Check(StrEnum):
     OVERDUE = "overdue"
     RATINGS = "ratings"
     LEADERBOARDS = "leaderboards"
+    NAMES = "names"
+    TOURNAMENTS = "tournaments"
+    HAND = "operator's hand"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The story that the leaves of a log tell: batches of decks, plans, games, findings."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -90,12 +91,36 @@ class LoggedGame:
         return self.voided_by is not None
 
 
+class LoggedName(NamedTuple):
+    """The hash of a bot's name, and the leaf that has it."""
+
+    leaf: int
+    hash: str
+
+
+class Change(NamedTuple):
+    """A change of a bot, and the leaf that has it."""
+
+    leaf: int
+    time: datetime
+
+
+class CancelledGame(NamedTuple):
+    """A game that was cancelled, and the plan of its match."""
+
+    time: datetime
+    plan: Plan
+
+
 @dataclass(slots=True)
 class Story:
     """Everything that a log tells, after all its leaves were read.
 
     `dealt` counts the matches whose decks were fixed before play, and `witnessed` those
     of them whose seeds have the cosignatures of all witnesses of their batches.
+    `failed` has the number of attempts at a game that failed or were given back,
+    `renewed` that of matches that got other decks, `acts` that of operators' acts of
+    each kind, and `changed` when the status or the version of a bot changed.
     """
 
     end: datetime
@@ -107,6 +132,12 @@ class Story:
     ended: set[int] = field(default_factory=set)
     dead: set[int] = field(default_factory=set)
     replacements: set[int] = field(default_factory=set)
+    failed: Counter[int] = field(default_factory=Counter)
+    cancelled: dict[int, CancelledGame] = field(default_factory=dict)
+    renewed: int = 0
+    names: dict[int, list[LoggedName]] = field(default_factory=dict)
+    changed: dict[int, list[Change]] = field(default_factory=dict)
+    acts: Counter[str] = field(default_factory=Counter)
     sealed: int = 0
     dealt: int = 0
     witnessed: int = 0
@@ -117,6 +148,10 @@ class Story:
         if game not in self.ended:
             self.ended.add(game)
             plan.open -= 1
+
+    def change_bot(self, bot: int, number: int, leaf: Leaf) -> None:
+        """Remember that a leaf changes the status or the version of a bot."""
+        self.changed.setdefault(bot, []).append(Change(number, leaf.time))
 
     def add(self, check: Check, text: str, leaf: int | None = None) -> None:
         self.findings.append(AuditFinding(check, text, leaf))

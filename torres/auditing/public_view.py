@@ -16,9 +16,12 @@ from torres.auditing.logged import LoggedGame, Plan, Story
 from torres.auditing.ratings import AuditedSeason, RatingsAudit, SeasonKey
 from torres.auditing.story import LATE
 from torres.rating.ledger import BotState, LedgerState
+from torres.tlog.leaves import name_hash
 
 Game = Mapping[str, Any]
 """A game as the REST API shows it."""
+Bot = Mapping[str, Any]
+"""A bot as the REST API shows it."""
 Row = Mapping[str, Any]
 """A row of a leaderboard as the REST API shows it."""
 
@@ -34,7 +37,7 @@ class ReadLeaderboard:
 
 @dataclass(frozen=True, slots=True)
 class PublicView:
-    """The games and leaderboards that a service shows.
+    """The games, leaderboards and bots that a service shows.
 
     `first` is the size of the log before they were read.
     """
@@ -42,6 +45,7 @@ class PublicView:
     first: int
     boards: Sequence[ReadLeaderboard]
     games: Mapping[int, Game]
+    bots: Mapping[int, Bot]
 
     def heads(self) -> dict[SeasonKey, set[int]]:
         """Return the entries after which the leaderboards were read."""
@@ -63,9 +67,38 @@ class PublicView:
         for _, leaf in story.ratings:
             key = (str(leaf.data["ladder"]), int(leaf.data["season"]))
             entries[key] = int(leaf.data["seq"])
-        return self.games.keys() <= story.games.keys() and all(
-            board.head <= entries.get(board.season, 0) for board in self.boards
+        names = (number for number, bot in self.bots.items() if bot["name_salt"])
+        return (
+            self.games.keys() <= story.games.keys()
+            and all(number in story.names for number in names)
+            and all(board.head <= entries.get(board.season, 0) for board in self.boards)
         )
+
+
+def compare_names(view: PublicView, ratings: RatingsAudit) -> Iterator[AuditFinding]:
+    """Yield the bots that the service shows under other names than the log has."""
+    names = ratings.story.names
+    for number, bot in view.bots.items():
+        logged = names.get(number, [])
+        # A name may change while the service is read.
+        before = [name for name in logged if name.leaf < view.first][-1:]
+        valid = {name.hash for name in before}
+        valid |= {name.hash for name in logged if name.leaf >= view.first}
+        if not (logged or bot["name_salt"]):
+            continue  # a bot without an upload, or one of an older service
+        salt = bytes.fromhex(bot["name_salt"])
+        if name_hash(salt, bot["slug"], bot["name"]) not in valid:
+            text = f"the service calls bot {number} {bot['slug']}, which the log denies"
+            yield AuditFinding(Check.NAMES, text, logged[-1].leaf if logged else None)
+    shown = {bot["slug"]: number for number, bot in view.bots.items()}
+    for row in (row for board in view.boards for row in board.rows):
+        if shown.get(row["bot"], row["id"]) != row["id"]:
+            text = f"a leaderboard calls bot {row['id']} {row['bot']}"
+            yield AuditFinding(Check.NAMES, f"{text}, the name of another bot")
+    for number in sorted(names.keys() - view.bots.keys()):
+        if names[number][0].leaf < view.first:
+            text = f"the service does not show bot {number}, which the log names"
+            yield AuditFinding(Check.NAMES, text, names[number][0].leaf)
 
 
 def compare_games(view: PublicView, ratings: RatingsAudit) -> Iterator[AuditFinding]:

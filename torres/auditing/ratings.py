@@ -63,7 +63,7 @@ class RatingsAudit:
             season = self.seasons.setdefault(key, AuditedSeason(number))
             if season.is_broken:
                 continue
-            why = self._step(season, leaf)
+            why = self._step(season, number, leaf)
             if data["seq"] in self._heads.get(key, ()):
                 season.at[data["seq"]] = season.state.copy()
             if why:
@@ -74,7 +74,7 @@ class RatingsAudit:
                 rated.add(data["game"])
         yield from self._unrated(rated)
 
-    def _step(self, season: AuditedSeason, leaf: Leaf) -> str:
+    def _step(self, season: AuditedSeason, number: int, leaf: Leaf) -> str:
         """Apply one entry; return what is wrong with it, or ""."""
         data = leaf.data
         expected = len(season.lines) + 1
@@ -90,7 +90,7 @@ class RatingsAudit:
             return f"entry {expected} {refusal}"
         line = LedgerLine(expected, kind, inputs, game)
         season.lines.append(line)
-        self._remember_bots(inputs)
+        self._remember_bots(number, leaf, inputs)
         if kind == EntryKind.VOID and game is not None:
             is_last = inputs["corrected_by"] == expected
             changes = _take_out(season, game, is_last=is_last)
@@ -144,9 +144,12 @@ class RatingsAudit:
             ]
         }
 
-    def _remember_bots(self, inputs: Mapping[str, Any]) -> None:
+    def _remember_bots(
+        self, number: int, leaf: Leaf, inputs: Mapping[str, Any]
+    ) -> None:
         if "bot" in inputs and "submission" in inputs:
             self._bot_of[inputs["submission"]] = inputs["bot"]
+            self.story.change_bot(inputs["bot"], number, leaf)
 
     def _unrated(self, rated: set[int]) -> Iterator[AuditFinding]:
         for number, game in self.story.games.items():

@@ -9,7 +9,15 @@ from datetime import datetime, timedelta
 
 from torres.auditing.deals import DealChecks
 from torres.auditing.findings import Check
-from torres.auditing.logged import Asking, Batch, LoggedGame, Plan, Story
+from torres.auditing.logged import (
+    Asking,
+    Batch,
+    CancelledGame,
+    LoggedGame,
+    LoggedName,
+    Plan,
+    Story,
+)
 from torres.auditing.mirror import LogCopy
 from torres.tlog import decks
 from torres.tlog.leaves import BadLeaf, Leaf, LeafKind, parse_leaf, seal
@@ -44,6 +52,10 @@ class StoryReader:
             LeafKind.GAME_ENDED: self._ended,
             LeafKind.GAME_VOIDED: self._voided,
             LeafKind.RATING_CHANGED: self._rated,
+            LeafKind.ATTEMPT_ENDED: self._attempt_ended,
+            LeafKind.BOT_NAMED: self._named,
+            LeafKind.BOT_STATUS: self._bot_changed,
+            LeafKind.OPERATOR_ACTED: self._operator_acted,
         }
 
     def read(self) -> Story:
@@ -189,6 +201,8 @@ class StoryReader:
         self.story.end_game(leaf.data["game"], plan)
         if leaf.data["outcome"] == "dead":
             self.story.dead.add(leaf.data["game"])
+        else:
+            self.story.cancelled[leaf.data["game"]] = CancelledGame(leaf.time, plan)
 
     def _voided(self, number: int, leaf: Leaf) -> None:
         game = self.story.games.get(leaf.data["game"])
@@ -201,6 +215,19 @@ class StoryReader:
         if leaf.data["replacement"] is not None:
             game.plan.open += 1
             self.story.replacements.add(leaf.data["replacement"])
+
+    def _attempt_ended(self, _number: int, leaf: Leaf) -> None:
+        self.story.failed[leaf.data["game"]] += 1
+
+    def _named(self, number: int, leaf: Leaf) -> None:
+        name = LoggedName(number, str(leaf.data["hash"]))
+        self.story.names.setdefault(leaf.data["bot"], []).append(name)
+
+    def _bot_changed(self, number: int, leaf: Leaf) -> None:
+        self.story.change_bot(leaf.data["bot"], number, leaf)
+
+    def _operator_acted(self, _number: int, leaf: Leaf) -> None:
+        self.story.acts[str(leaf.data["act"])] += 1
 
     def _rated(self, number: int, leaf: Leaf) -> None:
         self.story.ratings.append((number, leaf))
@@ -233,4 +260,4 @@ class StoryReader:
 
 
 def _ignore(_number: int, _leaf: Leaf) -> None:
-    """Leaves about the log itself and about attempts need no check."""
+    """Leaves about the log itself need no check."""

@@ -14,6 +14,7 @@ from rich.progress import Progress
 
 from torres.auditing.auditor import AuditReport, Trust, audit as audit_service
 from torres.auditing.findings import Check
+from torres.auditing.hand import OperatorsHand
 from torres.auditing.mirror import CHECKPOINT, AuditFailed
 from torres.auditing.public_view import ReadLeaderboard
 from torres.auditing.witness import (
@@ -55,6 +56,9 @@ class RemoteService:
     def replays(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         for row in self._client.exported_replays():
             yield row["id"], row["replay"]
+
+    def bots(self) -> Iterator[Mapping[str, Any]]:
+        return self._client.bots()
 
     def leaderboards(self) -> Iterator[ReadLeaderboard]:
         for ladder in self._client.ladders():
@@ -184,6 +188,14 @@ def _json(report: AuditReport) -> str:
             "sealed": report.sealed,
             "dealt": report.dealt,
             "witnessed": report.witnessed,
+            "operators_hand": {
+                "counts": report.hand.counts,
+                "tests": [
+                    {"whose": t.whose, "act": t.act, "p": t.p, "adjusted": t.adjusted}
+                    | t.draw._asdict()
+                    for t in report.hand.tests
+                ],
+            },
             "findings": [
                 {"check": f.check, "leaf": f.leaf, "text": f.text}
                 for f in report.findings
@@ -205,6 +217,7 @@ def _text(report: AuditReport, folder: Path) -> str:
     )
     if report.sealed:
         lines.append(f"{report.sealed:,} leaves are sealed until they are made public")
+    lines += _hand_lines(report.hand)
     lines += [printable(str(finding)) for finding in report.findings[:MAX_SHOWN]]
     more = len(report.findings) - MAX_SHOWN
     if more > 0:
@@ -215,6 +228,19 @@ def _text(report: AuditReport, folder: Path) -> str:
         checks = ", ".join(Check)
         lines.append(f"Everything fits together ({checks}).")
     return "\n".join(lines)
+
+
+def _hand_lines(hand: OperatorsHand) -> list[str]:
+    """Return what operators did, and the tests that a reader should look at."""
+    if not hand.counts:
+        return ["operator's hand: no act"]
+    counts = ", ".join(f"{count:,} {name}" for name, count in hand.counts.items())
+    few = hand.remarkable()[:MAX_SHOWN]
+    return [
+        f"operator's hand: {printable(counts)}",
+        f"  {len(hand.tests):,} tests; unlikely by themselves: {len(few) or 'none'}",
+        *(f"  {printable(str(test))}" for test in few),
+    ]
 
 
 @click.command()

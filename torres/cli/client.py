@@ -171,8 +171,9 @@ class LadderClient:
     def bot(self, slug: str) -> JsonObject:
         return self._get(f"bots/{slug}/")
 
-    def bots(self, owner: str) -> Iterator[JsonObject]:
-        return self._pages("bots/", owner=owner)
+    def bots(self, owner: str | None = None) -> Iterator[JsonObject]:
+        """Yield all bots, or those of one owner."""
+        return self._pages("bots/", **({} if owner is None else {"owner": owner}))
 
     def create_bot(self, name: str) -> JsonObject:
         return self._object("POST", "bots/", json={"name": name})

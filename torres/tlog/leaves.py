@@ -33,6 +33,13 @@ class LeafKind(StrEnum):
     GAME_ENDED = "game-ended"
     GAME_VOIDED = "game-voided"
     RATING_CHANGED = "rating-changed"
+    BOT_NAMED = "bot-named"
+    BOT_STATUS = "bot-status"
+    OPERATOR_ACTED = "operator-acted"
+    TOURNAMENT_STARTED = "tournament-started"
+    ENTRANT_LEFT = "entrant-left"
+    FIXTURE_DECIDED = "fixture-decided"
+    DATASET_PUBLISHED = "dataset-published"
     SEALED = "sealed"
     UNSEALED = "unsealed"
 
@@ -106,6 +113,11 @@ def new_salt() -> bytes:
 def seal(salt: bytes, text: str) -> str:
     """Return the hash that stands in the log for the text of a sealed leaf."""
     return sha256(salt + text.encode()).hexdigest()
+
+
+def name_hash(salt: bytes, slug: str, name: str) -> str:
+    """Return the hash that stands in the log for the slug and the name of a bot."""
+    return seal(salt, f"{slug}\n{name}")
 
 
 def replay_digest(replay: Mapping[str, Any]) -> str:
