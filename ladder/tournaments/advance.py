@@ -118,6 +118,7 @@ def advance(tournament: Tournament) -> bool:
         for row in completed:
             services.decide(row, results[row.pk])
         rounds = {row.round for row in completed}
+        facts.log_decisions(tournament, Fixture.objects.filter(pk__in=results))
         facts.record_decided_rounds(tournament, rounds)
     return True
 
@@ -161,10 +162,13 @@ def _write_plan(
         open_pks = {pk for pk, record in records.items() if record.result is None}
         rows |= _rows_by_key(open_pks)
         decided = set()
+        pks = set()
         for fixture in fold.fixtures:
             if fixture.result is not None and fixture.key in rows:
                 services.decide(rows[fixture.key], fixture.result)
                 decided.add(fixture.key.round)
+                pks.add(rows[fixture.key].pk)
+        facts.log_decisions(tournament, Fixture.objects.filter(pk__in=pks))
         facts.record_new_rounds(tournament, began)
         facts.record_decided_rounds(tournament, decided)
         _store_finalists(fold.finalists)

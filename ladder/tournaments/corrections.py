@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from ladder.games import services as games
-from ladder.tournaments import selectors, services
+from ladder.tournaments import facts, selectors, services
 from ladder.tournaments.models import Fixture, Tournament
 from torres.formats.config import Config
 from torres.formats.plan import may_reopen
@@ -72,7 +72,10 @@ def reopen_corrected(tournament: Tournament, config: Config) -> None:
             continue
         key = selectors.fixture_key(row)
         if may_reopen(config, entrants, list(records.values()), key):
-            Fixture.objects.filter(pk=row.pk).update(how="", decided_at=None)
+            with transaction.atomic():
+                reopened = Fixture.objects.filter(pk=row.pk)
+                reopened.update(how="", decided_at=None)
+                facts.log_decisions(tournament, reopened)
             log.info("fixture reopened", tournament=tournament.slug, fixture=row.pk)
         elif not is_open:
             # Looked at, so that the next look does not find it again.

@@ -1,14 +1,26 @@
-"""The facts about tournaments, which are told, but not logged.
+"""The facts about tournaments: their events and leaves of the log.
 
-If results are held back, an event tells no more than the pages do: no round that is not
+If results are held back, a fact tells no more than the pages do: no round that is not
 revealed is over, and only the round after the last revealed one has begun.
 """
 
+import json
 from collections.abc import Collection
 
+from django.db.models import Prefetch, Q, QuerySet
+
 from ladder.events.kinds import EventKind
-from ladder.events.outbox import API, NewEvent, record
-from ladder.tournaments.models import Tournament, TournamentStatus
+from ladder.events.outbox import API, NewEvent, NewLeaf, fact, record, record_all
+from ladder.games.models import Game, GameStatus
+from ladder.tournaments.models import (
+    Entrant,
+    Fixture,
+    FixtureSeat,
+    Tournament,
+    TournamentStatus,
+)
+from torres.formats.values import ResultKind
+from torres.tlog.leaves import LeafKind
 
 _KIND_OF = {
     TournamentStatus.ENTRY: EventKind.TOURNAMENT_OPENED,
@@ -56,3 +68,59 @@ def record_decided_rounds(tournament: Tournament, rounds: Collection[int]) -> No
     over = set(rounds) - set(undecided.order_by().values_list("round", flat=True))
     if over:
         tell(tournament, EventKind.TOURNAMENT_ROUND_FINISHED, rounds=sorted(over))
+
+
+def log_start(tournament: Tournament) -> None:
+    """Log the format and the entrants that play, each with its seed and its upload."""
+    rows = tournament.entrants.exclude(submission=None).order_by("seed")
+    data = {
+        "tournament": tournament.pk,
+        "config": json.dumps(tournament.config, sort_keys=True),
+        "entrants": [
+            list(row) for row in rows.values_list("pk", "bot", "submission", "seed")
+        ],
+    }
+    record(leaf=NewLeaf(LeafKind.TOURNAMENT_STARTED, tournament.pk, data))
+
+
+def log_leaver(entrant: Entrant) -> None:
+    """Log that an entrant of a running tournament plays no more."""
+    data = {"tournament": entrant.tournament_id, "entrant": entrant.pk}
+    record(leaf=NewLeaf(LeafKind.ENTRANT_LEFT, entrant.tournament_id, data))
+
+
+def log_decisions(tournament: Tournament, fixtures: QuerySet[Fixture]) -> None:
+    """Log the results of these fixtures as they are now, as far as they are shown.
+
+    A fixture that is open again has no result. Results that are held back are logged
+    when they are revealed. Byes and walkovers of the round after that are shown,
+    because its pairings are.
+    """
+    if tournament.held_back:
+        # The caller has locked the row, so that no reveal comes in between.
+        tournament.refresh_from_db(fields=["revealed"])
+        shown = Q(round__lte=tournament.revealed)
+        without_match = Q(how__in=(ResultKind.BYE, ResultKind.WALKOVER))
+        shown |= without_match & Q(round=tournament.revealed + 1, leg=0)
+        fixtures = fixtures.filter(shown)
+    finished = Game.objects.filter(status=GameStatus.FINISHED).order_by("index")
+    rows = fixtures.order_by("round", "-pool", "table", "leg").prefetch_related(
+        Prefetch("seats", FixtureSeat.objects.order_by("number")),
+        Prefetch("match__games", finished.only("match_id"), to_attr="with_result"),
+    )
+    record_all(fact(leaf=_decision(row)) for row in rows)
+
+
+def _decision(row: Fixture) -> NewLeaf:
+    seats = row.seats.all()
+    data = {
+        "tournament": row.tournament_id,
+        "fixture": [row.round, row.pool, row.table, row.leg],
+        "match": row.match_id,
+        "games": [game.pk for game in getattr(row.match, "with_result", ())],
+        "how": row.how,
+        "entrants": [seat.entrant_id for seat in seats],
+        "points": [seat.points for seat in seats],
+        "scores": [seat.score for seat in seats],
+    }
+    return NewLeaf(LeafKind.FIXTURE_DECIDED, row.tournament_id, data)

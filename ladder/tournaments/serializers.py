@@ -26,6 +26,7 @@ class TournamentSerializer(serializers.ModelSerializer[Tournament]):
     class Meta:
         model = Tournament
         fields = [
+            "id",
             "slug",
             "name",
             "status",
@@ -221,6 +222,7 @@ class LineSerializer(serializers.Serializer[Any]):
     """`note` says what the numbers do not, for example "still in"."""
 
     rank = serializers.IntegerField()
+    id = serializers.IntegerField(help_text="The number of the bot.")
     bot = serializers.CharField()
     name = serializers.CharField()
     seed = serializers.IntegerField(allow_null=True)

@@ -186,6 +186,7 @@ def start(tournament: Tournament) -> int:
         )
     for seed, entrant in enumerate(_by_seed(tournament, present), start=1):
         Entrant.objects.filter(pk=entrant.pk).update(seed=seed)
+    facts.log_start(tournament)
     return len(present)
 
 
@@ -410,9 +411,11 @@ def withdraw(entrant: Entrant, note: str = "withdrew") -> None:
         raise WrongTournamentStatus(
             f"The tournament is {status}; nobody can withdraw any more."
         )
-    Entrant.objects.filter(pk=entrant.pk, withdrawn_at=None).update(
+    left = Entrant.objects.filter(pk=entrant.pk, withdrawn_at=None).update(
         withdrawn_at=Now(), note=note[:200]
     )
+    if left and entrant.submission_id is not None:
+        facts.log_leaver(entrant)
 
 
 # Results.
@@ -421,9 +424,13 @@ def withdraw(entrant: Entrant, note: str = "withdrew") -> None:
 def reveal(tournament: Tournament, round_: int) -> None:
     """Show the results up to a round. Rounds that are shown already stay shown."""
     with transaction.atomic():
-        hidden = Tournament.objects.filter(pk=tournament.pk, revealed__lt=round_)
-        if hidden.update(revealed=round_) and tournament.held_back:
-            facts.tell(tournament, EventKind.TOURNAMENT_REVEALED, round=round_)
+        row = Tournament.objects.select_for_update().get(pk=tournament.pk)
+        if row.revealed < round_:
+            Tournament.objects.filter(pk=tournament.pk).update(revealed=round_)
+            if row.held_back:
+                facts.tell(tournament, EventKind.TOURNAMENT_REVEALED, round=round_)
+                decided = row.fixtures.filter(round__gt=row.revealed).exclude(how="")
+                facts.log_decisions(row, decided)
         shown = tournament.fixtures.filter(round__lte=round_, match__isnull=False)
         games.lift_embargo(list(shown.values_list("match_id", flat=True)))
     tournament.refresh_from_db()

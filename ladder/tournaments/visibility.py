@@ -85,6 +85,7 @@ class VisibleLine:
     """One line of the standings. ``tie_breaks`` has its values by the rule's name."""
 
     rank: int
+    id: int
     bot: str
     name: str
     seed: int | None
@@ -349,7 +350,7 @@ def _overview(tournament: Tournament) -> Overview:
     order = standings(tournament)
     if order is None:
         return Overview([], [], [], CrossTables([], 0))
-    columns = ("tournament", "seed", "withdrawn_at", "bot__slug", "bot__name")
+    columns = ("tournament", "seed", "withdrawn_at", "bot_id", "bot__slug", "bot__name")
     entered = tournament.entrants.select_related("bot").only(*columns)
     rows = {row.pk: row for row in entered.order_by()}
     known_rounds = tournament.revealed if tournament.held_back else None
@@ -378,6 +379,7 @@ def _lines(order: Standings, rows: EntrantRows) -> list[VisibleLine]:
     return [
         VisibleLine(
             rank=line.rank,
+            id=rows[line.key].bot_id,
             bot=rows[line.key].bot.slug,
             name=rows[line.key].bot.name,
             seed=rows[line.key].seed,

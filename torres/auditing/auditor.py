@@ -1,7 +1,7 @@
 """Audit a service from outside: its log, its games, its ratings, its leaderboards."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,6 +30,11 @@ from torres.auditing.public_view import (
 )
 from torres.auditing.ratings import RatingsAudit
 from torres.auditing.story import StoryReader
+from torres.auditing.tournaments import (
+    ReadTournament,
+    check_decisions,
+    compare_standings,
+)
 from torres.common.pause import pause
 from torres.tlog.checkpoints import TreeHead
 from torres.tlog.notes import VerifierKey
@@ -50,6 +55,9 @@ class Service(Protocol):
 
     def bots(self) -> Iterable[Mapping[str, Any]]:
         """Yield all bots."""
+
+    def tournaments(self) -> Iterable[ReadTournament]:
+        """Yield all tournaments that were announced."""
 
     def leaderboards(self) -> Iterable[ReadLeaderboard]:
         """Yield the leaderboards of all seasons of all ladders."""
@@ -113,6 +121,7 @@ def audit(
         list(service.leaderboards()),
         {game["id"]: game for game in service.games()},
         {bot["id"]: bot for bot in service.bots()},
+        list(service.tournaments()),
     )
     # The service logs what it shows within seconds.
     for copies in range(1, COPIES + 1):
@@ -122,6 +131,8 @@ def audit(
         if view.is_in(story) or copies == COPIES:
             break
         pause(PAUSE_S)
+        # Standings show that an entrant left before a result is decided for it.
+        view = replace(view, tournaments=list(service.tournaments()))
     report = AuditReport(copy.head, key, len(story.games), sealed=story.sealed)
     ratings = RatingsAudit(story, view.heads(), view.forfeits())
     report.findings = [
@@ -129,6 +140,8 @@ def audit(
         *compare_games(view, ratings),
         *compare_leaderboards(view, ratings),
         *compare_names(view, ratings),
+        *check_decisions(story, view.forfeits()),
+        *compare_standings(view.first, view.tournaments, story),
         *_check_replays(service, story, view, report, progress),
     ]
     report.hand = operators_hand(

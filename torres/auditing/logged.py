@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from torres.auditing.findings import AuditFinding, Check
+from torres.formats.config import Config
+from torres.formats.values import FixtureRecord, SeededEntrant
 from torres.tlog.leaves import Leaf
 from torres.tlog.notes import VerifierKey
 
@@ -75,7 +77,8 @@ class LoggedGame:
     """A finished game, and the plan of its match. A voided one counts no more.
 
     Since the leaf `public` everybody may see the result, and since the leaf
-    `voided_by` that it counts no more. `fixed` are the decks that the log had fixed.
+    `voided_by`, of the time `voided_at`, that it counts no more. `fixed` are the decks
+    that the log had fixed.
     """
 
     leaf: int
@@ -85,17 +88,11 @@ class LoggedGame:
     public: int
     fixed: FixedDecks | None = None
     voided_by: int | None = None
+    voided_at: datetime | None = None
 
     @property
     def voided(self) -> bool:
         return self.voided_by is not None
-
-
-class LoggedName(NamedTuple):
-    """The hash of a bot's name, and the leaf that has it."""
-
-    leaf: int
-    hash: str
 
 
 class Change(NamedTuple):
@@ -103,6 +100,43 @@ class Change(NamedTuple):
 
     leaf: int
     time: datetime
+
+
+class Decision(NamedTuple):
+    """The result of a fixture, None if it is open again, and the leaf that has it.
+
+    `games` are those of the match that counted.
+    """
+
+    leaf: int
+    time: datetime
+    record: FixtureRecord
+    match: int | None
+    games: Sequence[int]
+
+
+@dataclass(slots=True)
+class LoggedTournament:
+    """A tournament that has started: its format, its entrants, and all decisions.
+
+    `bots` and `submissions` are those of the entrants. `left` has the leaves with which
+    entrants left.
+    """
+
+    leaf: int
+    config: Config
+    entrants: Sequence[SeededEntrant]
+    bots: Mapping[int, int]
+    submissions: Mapping[int, int]
+    left: dict[int, Change] = field(default_factory=dict)
+    decisions: list[Decision] = field(default_factory=list)
+
+
+class LoggedName(NamedTuple):
+    """The hash of a bot's name, and the leaf that has it."""
+
+    leaf: int
+    hash: str
 
 
 class CancelledGame(NamedTuple):
@@ -135,6 +169,8 @@ class Story:
     failed: Counter[int] = field(default_factory=Counter)
     cancelled: dict[int, CancelledGame] = field(default_factory=dict)
     renewed: int = 0
+    tournaments: dict[int, LoggedTournament] = field(default_factory=dict)
+    names_since: datetime | None = None
     names: dict[int, list[LoggedName]] = field(default_factory=dict)
     changed: dict[int, list[Change]] = field(default_factory=dict)
     acts: Counter[str] = field(default_factory=Counter)

@@ -15,6 +15,7 @@ from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.logged import LoggedGame, Plan, Story
 from torres.auditing.ratings import AuditedSeason, RatingsAudit, SeasonKey
 from torres.auditing.story import LATE
+from torres.auditing.tournaments import ReadTournament, compare_standings
 from torres.rating.ledger import BotState, LedgerState
 from torres.tlog.leaves import name_hash
 
@@ -46,6 +47,7 @@ class PublicView:
     boards: Sequence[ReadLeaderboard]
     games: Mapping[int, Game]
     bots: Mapping[int, Bot]
+    tournaments: Sequence[ReadTournament] = ()
 
     def heads(self) -> dict[SeasonKey, set[int]]:
         """Return the entries after which the leaderboards were read."""
@@ -71,6 +73,7 @@ class PublicView:
         return (
             self.games.keys() <= story.games.keys()
             and all(number in story.names for number in names)
+            and not any(compare_standings(self.first, self.tournaments, story))
             and all(board.head <= entries.get(board.season, 0) for board in self.boards)
         )
 

@@ -19,6 +19,7 @@ from torres.auditing.logged import (
     Story,
 )
 from torres.auditing.mirror import LogCopy
+from torres.auditing.tournaments import TournamentReader
 from torres.tlog import decks
 from torres.tlog.leaves import BadLeaf, Leaf, LeafKind, parse_leaf, seal
 from torres.tlog.merkle import leaf_hash
@@ -37,6 +38,7 @@ class StoryReader:
         self.story = Story(now)
         self._copy = copy
         self._deals = DealChecks(self.story, copy)
+        self._tournaments = TournamentReader(self.story)
         self._latest: datetime | None = None
         self._openings: dict[int, tuple[int, Leaf]] = {}
         self._read: Mapping[LeafKind, Callable[[int, Leaf], None]] = {
@@ -55,6 +57,9 @@ class StoryReader:
             LeafKind.ATTEMPT_ENDED: self._attempt_ended,
             LeafKind.BOT_NAMED: self._named,
             LeafKind.BOT_STATUS: self._bot_changed,
+            LeafKind.TOURNAMENT_STARTED: self._tournaments.start,
+            LeafKind.ENTRANT_LEFT: self._tournaments.leave,
+            LeafKind.FIXTURE_DECIDED: self._tournaments.decide,
             LeafKind.OPERATOR_ACTED: self._operator_acted,
         }
 
@@ -212,6 +217,7 @@ class StoryReader:
             )
             return
         game.voided_by = self._public_since(number)
+        game.voided_at = leaf.time
         if leaf.data["replacement"] is not None:
             game.plan.open += 1
             self.story.replacements.add(leaf.data["replacement"])
@@ -220,6 +226,7 @@ class StoryReader:
         self.story.failed[leaf.data["game"]] += 1
 
     def _named(self, number: int, leaf: Leaf) -> None:
+        self.story.names_since = self.story.names_since or leaf.time
         name = LoggedName(number, str(leaf.data["hash"]))
         self.story.names.setdefault(leaf.data["bot"], []).append(name)
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from torres.auditing.findings import Check
 from torres.auditing.hand import OperatorsHand
 from torres.auditing.mirror import CHECKPOINT, AuditFailed
 from torres.auditing.public_view import ReadLeaderboard
+from torres.auditing.tournaments import ReadTournament
 from torres.auditing.witness import (
     SeenCheckpoint,
     Witness,
@@ -59,6 +61,12 @@ class RemoteService:
 
     def bots(self) -> Iterator[Mapping[str, Any]]:
         return self._client.bots()
+
+    def tournaments(self) -> Iterator[ReadTournament]:
+        for row in self._client.tournaments():
+            lines = self._client.standings(row["slug"])
+            started = row["started_at"] and datetime.fromisoformat(row["started_at"])
+            yield ReadTournament(row["id"], row["slug"], started, lines)
 
     def leaderboards(self) -> Iterator[ReadLeaderboard]:
         for ladder in self._client.ladders():

@@ -206,6 +206,17 @@ class LadderClient:
         """Return all pages of the leaderboard of a season."""
         return self._documents(f"ladders/{slug}/leaderboard/", season=season)
 
+    def tournaments(self) -> Iterator[JsonObject]:
+        """Yield all announced tournaments, also those that are archived."""
+        yield from self._pages("tournaments/")
+        yield from self._pages("tournaments/", archived="true")
+
+    def standings(self, slug: str) -> list[JsonObject]:
+        """Return the lines of the standings of a tournament, the best first."""
+        lines: list[JsonObject]
+        lines = self._get(f"tournaments/{slug}/standings/")["standings"]
+        return lines
+
     def log_file(self, path: str) -> bytes:
         """Return a file of the public log. Raises RemoteError."""
         return self._send("GET", f"{self.login.address}/log/{path}").content
