@@ -43,6 +43,8 @@ from ladder.ratings.models import (
     Pairing,
     Rating,
     Season,
+    SecondOpinion,
+    SecondOpinionRow,
 )
 from tests.public_log.factories import sequence_all
 from torres.runner.protocol import Limits
@@ -203,6 +205,28 @@ def rate(season: Season, submission: Submission, mu: float, sigma: float) -> Rat
         forfeits=1,
         seq=season.head,
     )
+
+
+def opine(season: Season, ranges: dict[str, tuple[int, int]]) -> SecondOpinion:
+    """Store a second opinion with these possible ranks, by slug, the best bot first."""
+    opinion = SecondOpinion.objects.create(
+        season=season, seq=season.head, games=12, submissions=len(ranges)
+    )
+    for rank, (slug, (best, worst)) in enumerate(ranges.items(), start=1):
+        SecondOpinionRow.objects.create(
+            opinion=opinion,
+            bot=Bot.objects.get(slug=slug),
+            submission=1,
+            games=12,
+            rank=rank,
+            value=10.0 - rank,
+            error=1.0,
+            best=best,
+            worst=worst,
+            top=0.5,
+            weighted_rank=rank,
+        )
+    return opinion
 
 
 def fold(season: Season, game: Game, changes: dict[Bot, tuple[float, float]]) -> Entry:

@@ -31,5 +31,5 @@ SECOND_OPINION = Job(
     "second_opinion",
     is_due=lambda: bool(second_opinion.due_seasons()),
     run=partial(call_command, "second_opinion"),
-    check_interval_s=30.0,
+    check_interval_s=5.0,
 )

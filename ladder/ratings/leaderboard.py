@@ -21,7 +21,7 @@ from torres.rating.trueskill import Skill
 ONE_SIDED_95_SDS = 1.645
 """Standard deviations of a difference from which its sign is sure with 95 %."""
 INTERVAL_95_SDS = 1.96
-"""Standard deviations on each side of a mean that make its 95 % interval."""
+"""Standard deviations on each side of a normal mean that make its 95 % interval."""
 MAX_HISTORY_ENTRIES = 500
 MAX_READS = 4
 """A page is read this often, until no entry is added meanwhile."""
@@ -33,14 +33,34 @@ COLUMNS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class JointEstimate:
+    """The strength of a bot by the joint fit of all games of its season.
+
+    `value` is in points above the house bots, and `low` to `high` its 95 % interval.
+    `best` and `worst` are the ranks that the games do not exclude, with 95 % for all
+    bots together. `games` counts the games of the bot's present submission.
+    `weighted_rank` is the rank if copies share one vote.
+    """
+
+    value: float
+    low: float
+    high: float
+    best: int
+    worst: int
+    games: int
+    weighted_rank: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderboardRow:
-    """One bot on a leaderboard. `low` and `high` are the 95 % interval of μ.
+    """One bot on a leaderboard. `low` and `high` are μ ± 1.96 σ of TrueSkill.
 
     `bot` is a slug, and `id` the bot's number in the public log. `status` is that of
     the bot; if that is active, it is the status on the ladder. `tied_with_above` is
-    true if the bot cannot be told apart from the row above with 95 %, and `settling` if
-    its code changed a short time ago. The ledger's changes hold the skills only, so on
+    true if TrueSkill does not tell the bot apart from the row above with 95 %, and
+    `settling` if its code changed a short time ago. `joint` is None until the bot's
+    submission has played enough games. The ledger's changes hold the skills only, so on
     a past leaderboard the other numbers are None.
     """
 
@@ -60,6 +80,7 @@ class LeaderboardRow:
     games: int | None = None
     forfeits: int | None = None
     settling: bool | None = None
+    joint: JointEstimate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +236,7 @@ def skill_row(
 
 
 def are_tied(one: Skill, other: Skill) -> bool:
-    """True if neither bot is the better one with 95 %."""
+    """True if neither bot is the better one with 95 %, by TrueSkill alone."""
     difference = abs(one.mu - other.mu)
     return difference < ONE_SIDED_95_SDS * math.hypot(one.sigma, other.sigma)
 

@@ -193,6 +193,11 @@ class Season(models.Model):
     outcome = models.JSONField(
         default=dict, blank=True, editable=False, help_text="The result of the finals."
     )
+    copies = models.JSONField(
+        default=list,
+        editable=False,
+        help_text="Pairs of bots with similar code, from the latest report of copies.",
+    )
     # TrueSkill's parameters in force, a copy from the ledger. Only the ledger's writer
     # sets them.
     parameters = models.JSONField(default=dict, editable=False)
@@ -495,8 +500,9 @@ class SummaryCursor(models.Model):
 class SecondOpinion(models.Model):
     """An estimate of all strengths from the games of entries up to `seq`.
 
-    `season_estimate.py` writes it, whole, and never changes it. So the rows of a season
-    are the history of the estimate. `anchors` names the house bots that are its zero
+    `season_estimate.py` writes it, whole, and never changes it. The newest one is on
+    the leaderboard. Of the older ones those are kept between which the ledger grew by 5
+    %: the history of the estimate. `anchors` names the house bots that are its zero
     point.
     """
 
@@ -509,6 +515,7 @@ class SecondOpinion(models.Model):
         help_text="The submissions that played these games."
     )
     anchors = models.JSONField(default=list)
+    seconds = models.FloatField(default=0.0, help_text="Processor time that it took.")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -542,6 +549,10 @@ class SecondOpinionRow(models.Model):
     best = models.PositiveIntegerField()
     worst = models.PositiveIntegerField()
     top = models.FloatField()
+    weighted = models.FloatField(
+        default=0.0, help_text="The value in the fit in which copies share one vote."
+    )
+    weighted_rank = models.PositiveIntegerField(default=0)
 
     class Meta:
         constraints = [

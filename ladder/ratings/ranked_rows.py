@@ -11,7 +11,7 @@ from typing import NamedTuple
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from ladder.bots.models import Bot
-from ladder.ratings.leaderboard import INTERVAL_95_SDS, is_settling
+from ladder.ratings.leaderboard import is_settling
 from ladder.ratings.models import Membership, Rating, Season
 
 MAX_SEARCH_CHARS = 64
@@ -21,12 +21,14 @@ MAX_SEARCH_CHARS = 64
 class BoardFilter:
     """Which rows are listed. `text` is a part of the name of a bot or of its owner.
 
-    Without `withdrawn`, bots that their owners have withdrawn are left out.
+    Without `withdrawn`, bots that their owners have withdrawn are left out. With
+    `trueskill`, the page shows the numbers of TrueSkill beside the joint fit.
     """
 
     text: str = ""
     language: str = ""
     withdrawn: bool = False
+    trueskill: bool = False
 
     @property
     def is_search(self) -> bool:
@@ -72,16 +74,6 @@ class RankedRow(NamedTuple):
         if self.bot_status == Bot.Status.ACTIVE and self.place is not None:
             return self.place
         return self.bot_status
-
-    @property
-    def low(self) -> float:
-        """Return the lower end of the 95 % interval of μ."""
-        return self.mu - INTERVAL_95_SDS * self.sigma
-
-    @property
-    def high(self) -> float:
-        """Return the upper end of the 95 % interval of μ."""
-        return self.mu + INTERVAL_95_SDS * self.sigma
 
     @property
     def settling(self) -> bool:

@@ -4,8 +4,10 @@ It takes seconds of processor time for 100,000 games, so it runs in a process of
 (`manage.py second_opinion`) and writes nothing before the end.
 """
 
+import time
 from array import array
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +17,10 @@ from ladder.bots.models import Submission
 from ladder.ratings import ledger_reader
 from ladder.ratings.ledger_reader import MatchResult
 from ladder.ratings.models import Rating, Season, SecondOpinion, SecondOpinionRow
+from ladder.ratings.second_opinion import thin_out
 from torres.rating.plackett_luce import MAX_SEATS, Integers, SeasonResults
 from torres.rating.rank_sets import rank_sets, top_probabilities
+from torres.rating.shared_votes import Voter, connected, shared_vote_weights
 from torres.rating.strengths import fit_strengths, logits_per_point
 from torres.rating.trueskill import Parameters
 
@@ -53,9 +57,12 @@ def make_opinion(season: Season) -> SecondOpinion | None:
 
     1. Read all games that are not voided, up to the present head of the ledger.
     2. Estimate the strength of each submission that played.
-    3. Rank the bots by the submission that plays for them now.
-    4. Store the rows, in one transaction.
+    3. Do it again with weights by which the bots of one owner, and copies, share one
+       vote.
+    4. Rank the bots by the submission that plays for them now.
+    5. Store the rows, and thin out the older opinions, in one transaction.
     """
+    begin = time.process_time()
     read = read_season(ledger_reader.match_results(season.pk, season.head))
     anchors = _anchors(read)
     opinion = SecondOpinion(
@@ -66,12 +73,14 @@ def make_opinion(season: Season) -> SecondOpinion | None:
         anchors=sorted(anchors.values()),
     )
     rows = _rows(season, read, list(anchors)) if opinion.games else []
+    opinion.seconds = time.process_time() - begin
     try:
         with transaction.atomic():
             opinion.save()
             for row in rows:
                 row.opinion = opinion
             SecondOpinionRow.objects.bulk_create(rows, ROWS_PER_STATEMENT)
+            thin_out(season)
     except IntegrityError:
         return None
     return opinion
@@ -138,6 +147,21 @@ def _anchors(read: ReadSeason) -> dict[int, str]:
     return {index: slug for slug, index in first.items()}
 
 
+def _voters(season: Season, submissions: list[int]) -> list[Voter]:
+    """Return the bot and the voice of each submission.
+
+    Bots have one voice if they have one owner, or if the latest report of copies found
+    their code similar, directly or by way of others. House bots have a voice each.
+    """
+    rows = Submission.objects.filter(pk__in=submissions)
+    bot_of = dict(rows.values_list("pk", "bot"))
+    owned_rows = rows.filter(bot__house=False, bot__owner__isnull=False)
+    owner_of = dict(owned_rows.values_list("bot", "bot__owner"))
+    owned = [(bot, -owner) for bot, owner in owner_of.items()]
+    voices = connected([*owned, *season.copies])
+    return [Voter(bot_of[pk], voices.get(bot_of[pk], bot_of[pk])) for pk in submissions]
+
+
 def _listed(season: Season, read: ReadSeason) -> dict[int, Listed]:
     """Return the bots whose submission has played enough, with its number as key."""
     index_of = {pk: index for index, pk in enumerate(read.submissions)}
@@ -159,6 +183,12 @@ def _rows(
     typical_sd = parameters.sigma * logits
     fit = fit_strengths(read.results, len(read.submissions), typical_sd)
     values, errors = fit.above(anchors)
+    weights = shared_vote_weights(read.results.seats, _voters(season, read.submissions))
+    weighted = values
+    if (weights < 1).any():
+        results = replace(read.results, weights=weights)
+        again = fit_strengths(results, len(read.submissions), typical_sd)
+        weighted, _ = again.above(anchors)
     listed = _listed(season, read)
     if not listed:
         return []
@@ -170,6 +200,8 @@ def _rows(
     submissions = Submission.objects.filter(bot__ratings__season=season)
     numbers = dict(submissions.values_list("pk", "number"))
     order = np.argsort(-strengths, kind="stable").tolist()
+    weighted_order = np.argsort(-weighted[indices], kind="stable")
+    weighted_ranks = np.argsort(weighted_order, kind="stable") + 1
     bots = list(listed.items())
     return [
         SecondOpinionRow(
@@ -182,6 +214,8 @@ def _rows(
             best=int(sets.best[k]),
             worst=int(sets.worst[k]),
             top=float(top[k]),
+            weighted=float(weighted[indices[k]]) / logits,
+            weighted_rank=int(weighted_ranks[k]),
         )
         for rank, k in enumerate(order, start=1)
     ]

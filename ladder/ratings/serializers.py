@@ -81,8 +81,30 @@ class LadderDocumentSerializer(serializers.Serializer[Any]):
     tau = serializers.FloatField(required=False)
 
 
+class JointSerializer(serializers.Serializer[Any]):
+    """The strength of a bot by the joint fit of all games of its season."""
+
+    value = serializers.FloatField(help_text="Points of skill above the house bots.")
+    low = serializers.FloatField(help_text="95 % interval of the value.")
+    high = serializers.FloatField()
+    best = serializers.IntegerField(
+        help_text="No better rank is possible; with 95 % that is right for all bots."
+    )
+    worst = serializers.IntegerField(help_text="No worse rank is possible.")
+    games = serializers.IntegerField(help_text="Games of the present upload.")
+    weighted_rank = serializers.IntegerField(
+        help_text="The rank if bots of one owner, and copies, share one vote."
+    )
+
+
+TRUESKILL_INTERVAL = (
+    "mu - 1.96 sigma and mu + 1.96 sigma of TrueSkill. They contain the true skill less"
+    " often than 95 %, the less the more games; the 95 % interval is in `joint`."
+)
+
+
 class RowSerializer(serializers.Serializer[Any]):
-    """One bot on the leaderboard. `low` and `high` are the 95 % interval of μ.
+    """One bot on the leaderboard. `low` and `high` are μ ± 1.96 σ of TrueSkill.
 
     On a past leaderboard the values that can be null are null.
     """
@@ -100,15 +122,19 @@ class RowSerializer(serializers.Serializer[Any]):
     mu = serializers.FloatField()
     sigma = serializers.FloatField()
     rating = serializers.FloatField(help_text="mu - 3 sigma")
-    low = serializers.FloatField()
+    low = serializers.FloatField(help_text=TRUESKILL_INTERVAL)
     high = serializers.FloatField()
     tied_with_above = serializers.BooleanField(
-        help_text="It cannot be told apart from the row above with 95 %."
+        help_text="TrueSkill alone does not tell it apart from the row above with 95 %."
     )
     games = serializers.IntegerField(allow_null=True)
     forfeits = serializers.IntegerField(allow_null=True)
     settling = serializers.BooleanField(
         allow_null=True, help_text="Fewer than 20 games since its code changed last."
+    )
+    joint = JointSerializer(
+        allow_null=True,
+        help_text="Null before the upload's 10th game, and on a past leaderboard.",
     )
     trend = serializers.FloatField(
         required=False,
@@ -127,6 +153,10 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="The rows follow from this many entries of the season's ledger. Null"
         " if entries were added all the time; then ask again.",
+    )
+    joint_seq = serializers.IntegerField(
+        allow_null=True,
+        help_text="The last entry of the ledger that `joint` knows; null without it.",
     )
     count = serializers.IntegerField()
     next = serializers.CharField(allow_null=True)
@@ -177,7 +207,7 @@ class StrengthSerializer(serializers.Serializer[Any]):
 
 
 class RecordSerializer(serializers.Serializer[Any]):
-    """A bot's numbers in the present season. `low` and `high`: 95 % interval of μ."""
+    """A bot's numbers in the present season. `low` and `high`: μ ± 1.96 σ."""
 
     bot = serializers.CharField()
     rank = serializers.IntegerField()
@@ -193,11 +223,15 @@ class RecordSerializer(serializers.Serializer[Any]):
     trend = serializers.FloatField(
         allow_null=True, help_text="Change of the rating over its last 20 games."
     )
+    joint = JointSerializer(allow_null=True)
     strength = StrengthSerializer(many=True)
 
 
 class MeetingSerializer(serializers.Serializer[Any]):
-    """Head to head. `apart` is the difference of the means, with its 95 % interval."""
+    """Head to head, by TrueSkill. `low` and `high`: `apart` ± 1.96 standard deviations.
+
+    They contain the true difference less often than 95 %, as on the leaderboard.
+    """
 
     bot = serializers.CharField()
     other = serializers.CharField()
@@ -259,7 +293,7 @@ class OpponentPageSerializer(serializers.Serializer[Any]):
 
 
 class BandSerializer(serializers.Serializer[Any]):
-    """Positions, from 1, whose bots cannot be told apart from the first with 95 %."""
+    """Positions, from 1, whose bots the joint fit cannot tell apart from the first."""
 
     first = serializers.IntegerField()
     last = serializers.IntegerField()
@@ -287,6 +321,10 @@ class OpinionOnBotSerializer(serializers.Serializer[Any]):
     top = serializers.FloatField(
         help_text="Probability of being one of the best three."
     )
+    weighted = serializers.FloatField(
+        help_text="The value if bots of one owner, and copies, share one vote."
+    )
+    weighted_rank = serializers.IntegerField()
 
 
 class OpinionPointSerializer(OpinionOnBotSerializer):
@@ -297,7 +335,7 @@ class OpinionPointSerializer(OpinionOnBotSerializer):
 
 
 class SecondOpinionSerializer(serializers.Serializer[Any]):
-    """A page of the second opinion on a season. The leaderboard is the official order.
+    """A page of the second opinion on a season: the joint fit of all its games.
 
     `seq`, `games`, `submissions`, `anchors` and `created_at` are null before the first.
     """

@@ -7,15 +7,14 @@ the cost of a number does not depend on how many games there are.
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from statistics import NormalDist
 from typing import Any
 
 from django.db.models import Exists, F, FloatField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from ladder.bots.models import Bot
-from ladder.ratings import leaderboard
-from ladder.ratings.leaderboard import INTERVAL_95_SDS
+from ladder.ratings import leaderboard, second_opinion
+from ladder.ratings.leaderboard import INTERVAL_95_SDS, JointEstimate
 from ladder.ratings.models import (
     MeetingSummary,
     Rating,
@@ -23,6 +22,7 @@ from ladder.ratings.models import (
     Season,
     SeatSummary,
 )
+from ladder.ratings.second_opinion import RankRange
 from torres.rating.ledger import EntryKind
 from torres.rating.trueskill import (
     SHOWN_RATING_SIGMAS,
@@ -32,10 +32,6 @@ from torres.rating.trueskill import (
     win_probability,
 )
 
-CONFIDENCE = 0.95
-"""Two bots are told apart if one is better with at least this probability."""
-_SURE_LEAD_SQUARED = NormalDist().inv_cdf(CONFIDENCE) ** 2
-"""The lead in μ that gives this probability if both variances sum to 1, squared."""
 TREND_GAMES = 20
 """The trend is the change of the shown rating over this many latest games."""
 COMPARED_KINDS = (EntryKind.GAME, EntryKind.JOIN)
@@ -47,8 +43,9 @@ BAND_CHUNK_ROWS = 500
 class RatingSummary:
     """A bot's numbers in a season that can be read without going through its games.
 
-    `low` and `high` are the 95 % interval of μ. `fresh` counts the games since the code
-    changed last. `trend` is None before the bot's first rated game.
+    `low` and `high` are μ ± 1.96 σ of TrueSkill. `fresh` counts the games since the
+    code changed last. `trend` is None before the bot's first rated game. `joint` is
+    None until the bot's submission has played enough games.
     """
 
     bot: str
@@ -64,6 +61,7 @@ class RatingSummary:
     fresh: int
     settling: bool
     trend: float | None
+    joint: JointEstimate | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,8 @@ class Meeting:
 
     `before` and `ties` count games together. `chance` is the probability that the bot
     finishes ahead in the next one, `better` that it has the higher skill. `apart` is
-    the difference of the means, with its 95 % interval from `low` to `high`.
+    the difference of the means, and `low` to `high` 1.96 standard deviations around it.
+    All are TrueSkill's.
     """
 
     bot: str
@@ -131,6 +130,7 @@ def record(season: Season, rating: Rating) -> SeasonRecord:
 
 def summary(season: Season, rating: Rating) -> RatingSummary:
     """Return a bot's numbers without going through its games."""
+    opinion = second_opinion.opinions_on(season, [rating.bot_id]).get(rating.bot_id)
     return RatingSummary(
         bot=rating.bot.slug,
         name=rating.bot.name,
@@ -145,6 +145,7 @@ def summary(season: Season, rating: Rating) -> RatingSummary:
         fresh=rating.fresh,
         settling=leaderboard.is_settling(rating.fresh),
         trend=trend(season, rating),
+        joint=None if opinion is None else opinion.joint,
     )
 
 
@@ -262,27 +263,26 @@ def _meeting(
 def bands(season: Season, first: int = 1, last: int = 1000) -> list[TieBand]:
     """Return the tie bands that contain the positions `first` to `last`, each whole.
 
-    Going down the leaderboard, a bot belongs to the present band unless the band's
-    first bot is better than it with at least `CONFIDENCE`. Otherwise it starts the next
-    band.
+    Going down the leaderboard, a bot starts the next band if the first bot of the
+    present one is surely better by the joint fit (`RankRange.is_surely_above`). A bot
+    without an estimate belongs to the present band, and the next one speaks for the
+    band in its place. So a season without an estimate is one band.
     """
+    ranges = second_opinion.rank_ranges(season)
     heads: list[tuple[int, float]] = []
     end = 0
-    head_mu = head_variance = 0.0
-    # Half of the time of the last page of 10,000 bots is spent here, so the condition
-    # of `higher_skill_probability` is written without roots and calls.
-    for position, (mu, sigma) in enumerate(
-        _skills_best_first(season, last + BAND_CHUNK_ROWS), start=1
+    head: RankRange | None = None
+    for position, (bot, mu) in enumerate(
+        _bots_best_first(season, last + BAND_CHUNK_ROWS), start=1
     ):
-        lead = head_mu - mu
-        variance = sigma * sigma
-        sure = _SURE_LEAD_SQUARED * (head_variance + variance)
-        if not heads or (lead > 0.0 and lead * lead >= sure):
+        own = ranges.get(bot)
+        if not heads or (head and own and head.is_surely_above(own)):
             if position > last:
                 break
             heads.append((position, mu))
-            head_mu, head_variance = mu, variance
+            head = own
         end = position
+        head = head or own
     starts = [position for position, _ in heads]
     following = [*starts, end + 1][1:]
     bands = [
@@ -292,13 +292,13 @@ def bands(season: Season, first: int = 1, last: int = 1000) -> list[TieBand]:
     return [band for band in bands if band.last >= first]
 
 
-def _skills_best_first(season: Season, expected: int) -> Iterator[tuple[float, float]]:
-    """Yield the skills, as μ and σ, in the order of the leaderboard.
+def _bots_best_first(season: Season, expected: int) -> Iterator[tuple[int, float]]:
+    """Yield the bots with their μ, in the order of the leaderboard.
 
     The `expected` first ones are read at once, and the others chunk by chunk.
     """
     rows = Rating.objects.filter(season=season).order_by("-rating", "bot")
-    columns = rows.values_list("mu", "sigma")
+    columns = rows.values_list("bot", "mu")
     start = 0
     length = expected
     while True:

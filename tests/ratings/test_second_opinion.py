@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from datetime import timedelta
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -19,7 +20,7 @@ from ladder.ratings import rater, season_estimate, second_opinion, voids
 from ladder.ratings.corrections import fold_voids
 from ladder.ratings.jobs import SECOND_OPINION
 from ladder.ratings.ladders import ensure_default_ladder
-from ladder.ratings.ledger_reader import MatchResult
+from ladder.ratings.ledger_reader import MatchResult, match_results
 from ladder.ratings.models import Entry, Season, SecondOpinion, SecondOpinionRow
 from ladder.ratings.season_estimate import make_opinion, read_season
 from tests.games import factories
@@ -101,17 +102,47 @@ def test_one_is_made_when_the_ledger_has_grown(season):
 
     call_command("second_opinion")
     play(season, 4)
+    SecondOpinion.objects.update(seconds=2.9)
     assert second_opinion.due_seasons() == []  # too young
-    an_hour_ago = timezone.now() - timedelta(hours=1)
-    SecondOpinion.objects.update(created_at=an_hour_ago)
+    half_a_minute_ago = timezone.now() - second_opinion.MIN_AGE
+    SecondOpinion.objects.update(created_at=half_a_minute_ago)
     assert second_opinion.due_seasons() == [season]
-    SecondOpinion.objects.update(seq=season.head - 1)
-    assert second_opinion.due_seasons() == []  # has hardly grown
-    SecondOpinion.objects.update(created_at=an_hour_ago - second_opinion.MAX_AGE)
+    SecondOpinion.objects.update(seconds=6)
+    assert second_opinion.due_seasons() == []  # it takes more than a tenth of the time
+    SecondOpinion.objects.update(created_at=half_a_minute_ago - timedelta(seconds=30))
     assert second_opinion.due_seasons() == [season]
     SecondOpinion.objects.update(seq=season.head)
     assert second_opinion.due_seasons() == []
     assert not SECOND_OPINION.is_due()
+
+
+def test_old_ones_are_thinned_out_by_the_growth_of_the_ledger(season, monkeypatch):
+    monkeypatch.setattr(second_opinion, "KEPT_GROWTH", 1.15)
+    for growth in (40, 1, 1, 1, 1, 1, 1):
+        play(season, growth)
+        make_opinion(season)
+
+    kept = list(SecondOpinion.objects.order_by("seq").values_list("seq", flat=True))
+    assert kept[-1] == season.head
+    assert 3 <= len(kept) < 7
+    for earlier, later in pairwise(kept[:-1]):
+        assert later >= earlier * 1.15
+
+
+def test_bots_of_one_owner_and_copies_share_one_vote(season):
+    one, two, three, _ = Bot.objects.filter(house=False).order_by("pk")
+    Bot.objects.filter(pk=two.pk).update(owner=one.owner)
+    play(season, 60)
+    plain = make_opinion(season)
+    second_opinion.keep_copies(season, [(three.pk, two.pk)])
+    season.refresh_from_db()
+    read = read_season(match_results(season.pk, season.head))
+    voters = season_estimate._voters(season, read.submissions)
+
+    assert {row.weighted != row.value for row in plain.rows.all()} == {True}
+    voices = {voter.bot: voter.voice for voter in voters}
+    assert voices[one.pk] == voices[two.pk] == voices[three.pk]
+    assert len(set(voices.values())) == 4
 
 
 def test_a_second_process_stores_nothing(season):
@@ -144,19 +175,24 @@ def test_before_the_first_one_the_answer_is_empty(season, anybody):
 
     assert (answer["seq"], answer["count"], answer["results"]) == (None, 0, [])
     assert anybody.get(f"{MAIN}/bots/b/second-opinion/").json() == []
-    assert "Second opinion" not in anybody.get("/ladders/main/").content.decode()
+    assert "too few games" in anybody.get("/ladders/main/").content.decode()
 
 
-def test_the_page_shows_it_beside_the_official_order(season, anybody):
+def test_leaderboards_and_the_page_of_a_bot_show_it(season, anybody):
     play(season, 40)
     make_opinion(season)
     row = SecondOpinionRow.objects.get(bot__slug="b")
 
     page = anybody.get("/ladders/main/").content.decode()
 
-    assert "Second opinion" in page
-    assert f"rank {row.best} to {row.worst}, top 3:" in page
-    assert 'colspan="10"' in page or "bandhead" not in page
+    assert f"{row.best} to {row.worst}" in page
+    assert "too few games" not in page
+    joint = anybody.get(f"{MAIN}/leaderboard/").json()
+    found = {each["bot"]: each["joint"] for each in joint["results"]}["b"]
+    assert joint["joint_seq"] == season.head
+    assert found["low"] < found["value"] == row.value < found["high"]
+    assert [found["best"], found["worst"]] == [row.best, row.worst]
+    assert anybody.get(f"{MAIN}/bots/b/record/").json()["joint"] == found
 
 
 def test_games_of_one_match_are_one_block():

@@ -7,6 +7,7 @@ from ladder.games.models import Game, Match, Seat
 from ladder.ratings import challenges, rater, summaries
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry, Rating, Season
+from tests.factories import opine
 from tests.games import factories
 from tests.ratings.factories import finish, make_matches
 
@@ -89,9 +90,15 @@ def test_opponents_come_in_pages(anybody):
 
 def test_bands_cover_all_positions(anybody, season):
     Rating.objects.update(sigma=0.5)
+    slugs = []
     for place, mu in enumerate((30, 29.5, 20, 19.5, 10)):
         bot = Bot.objects.order_by("pk")[place]
         Rating.objects.filter(season=season, bot=bot).update(mu=mu)
+        slugs.append(bot.slug)
+    before = anybody.get(f"{MAIN}/bands/").json()
+    assert [(b["first"], b["last"]) for b in before] == [(1, 5)]
+    possible = [(1, 2), (1, 2), (3, 4), (3, 4), (5, 5)]
+    opine(season, dict(zip(slugs, possible, strict=True)))
 
     bands = anybody.get(f"{MAIN}/bands/").json()
 

@@ -17,6 +17,7 @@ from tests.factories import (
     fold,
     make_bot,
     make_match,
+    opine,
     pair,
     rate,
     upload,
@@ -36,6 +37,9 @@ def many(show: Show) -> Show:
     """Seven bots. The order of ranks 1 to 2 and of ranks 4 to 7 is not certain."""
     for name, mu in (("p3", 20.0), ("p4", 10.0), ("p5", 9.9), ("p6", 9.8), ("p7", 9.7)):
         rate(show.season, make_bot(name, name), mu, 1.0)
+    ranges = dict.fromkeys((show.anas.bot.slug, show.bens.bot.slug), (1, 2))
+    ranges |= {"p3": (3, 3), **dict.fromkeys(("p4", "p5", "p6", "p7"), (4, 7))}
+    opine(show.season, ranges)
     return show
 
 
@@ -86,8 +90,16 @@ def test_a_leaderboard_shows_trends(visit, show: Show) -> None:
     assert "▲</span> +26.00" in page
     assert "▲</span> +22.00" in page
     assert page.count(">settling<") == 1
-    assert "29.0 to" not in page
-    assert "28.0 to 32.0" in page
+    assert page.count("too few games") == 2
+    opine(show.season, {show.anas.bot.slug: (1, 2)})
+    cache.clear()
+    page = text(visit(""), "/ladders/main/")
+    assert page.count("too few games") == 1
+    assert "+9.00" in page
+    assert "6.8 to 11.2" in page
+    assert "1 to 2" in page
+    assert "TrueSkill μ" not in page
+    assert "TrueSkill μ" in text(visit(""), "/ladders/main/?trueskill=1")
 
 
 def test_a_trend_covers_only_the_last_games(show: Show, monkeypatch) -> None:
@@ -123,7 +135,11 @@ def test_a_bot_page_shows_the_statistics_of_the_season(visit, show: Show) -> Non
     cell = statistics.strength(show.season, rating.bot)[0]
     assert f"{100 * cell.share:.0f}\xa0% <span" in page
     assert f"/ladders/main/compare/?bot=grendel&amp;other={show.bens.bot.slug}" in page
-    assert "(28.0 to 32.0)" in page
+    assert "Possible ranks" not in page
+    opine(show.season, {show.anas.bot.slug: (1, 2)})
+    page = text(visit(""), f"/bots/{show.anas.bot.slug}/")
+    assert "(6.8 to 11.2)" in page
+    assert "<dt>Possible ranks</dt><dd>1 to 2</dd>" in page
     assert HOSTILE not in page
 
 
@@ -134,7 +150,10 @@ def test_two_bots_are_compared(visit, show: Show) -> None:
 
     assert "that Grendel is the better bot is <strong>67\xa0%</strong>" in page
     assert "is the better bot is <strong>33\xa0%</strong>" in back
-    assert "not certain yet" in page
+    assert "order is not certain yet" in page
+    opine(show.season, {slugs[0]: (1, 1), slugs[1]: (2, 2)})
+    certain = text(visit(""), "/ladders/main/compare/?bot={}&other={}".format(*slugs))
+    assert "order is certain enough" in certain
     assert "In 1 rated game together" in page
     assert "+1.00" in page
     assert "−1.00" in back

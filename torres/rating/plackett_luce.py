@@ -41,12 +41,13 @@ class SeasonResults:
     `seats` has the submissions and `ranks` their ranks, by seat, in any order; rows
     with fewer than 4 seats are filled up with -1. Games with the same number in
     `blocks` were played on the same decks by the same submissions, so their errors are
-    not independent.
+    not independent. `weights` says how much each game counts; None stands for 1 each.
     """
 
     seats: Integers
     ranks: Integers
     blocks: Integers
+    weights: Floats | None = None
 
     @classmethod
     def of(
@@ -95,13 +96,13 @@ class GameShape:
     """All games with the same number of seats and the same ties, read from one end.
 
     `columns` has the indices of the parameters of each game: its seats in the order in
-    which they are chosen, then the sizes of ties. `weight` is that of each game.
+    which they are chosen, then the sizes of ties. `weights` has a number for each game.
     """
 
     columns: Integers
     blocks: Integers
     choices: list[Choice]
-    weight: float = 0.5
+    weights: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class Slopes:
 
 
 def shapes_of(results: SeasonResults, submissions: int) -> list[GameShape]:
-    """Group the games by shape, once for each end."""
+    """Group the games by shape, once for each end, each with half the weight."""
     return [
         *one_end(results, submissions, best_first=True),
         *one_end(results, submissions, best_first=False),
@@ -140,6 +141,7 @@ def one_end(
     starts[:, 1:] = keys[:, 1:] != keys[:, :-1]
     codes = counts * 2**MAX_SEATS + starts @ (1 << np.arange(MAX_SEATS))
     tie_columns = submissions + np.arange(len(sizes))
+    weights = np.ones(len(seats)) if results.weights is None else results.weights
     shapes = []
     for code in np.unique(codes):
         games = np.flatnonzero(codes == code)
@@ -148,7 +150,8 @@ def one_end(
         own_ties = np.tile(tie_columns, (len(games), 1))
         columns = np.concatenate([seats[games, :count], own_ties], axis=1)
         choices = _choices(count, begins, tuple(sizes), 1 if best_first else -1)
-        shapes.append(GameShape(columns, results.blocks[games], choices))
+        halves = weights[games] / 2
+        shapes.append(GameShape(columns, results.blocks[games], choices, halves))
     return shapes
 
 
@@ -191,9 +194,9 @@ def slopes_at(shapes: Sequence[GameShape], at: Floats) -> Slopes:
     curvatures = []
     for shape in shapes:
         likelihoods, gradient, curvature = _shape_slopes(shape, at)
-        value += shape.weight * float(likelihoods.sum())
-        gradients.append(gradient * shape.weight)
-        curvatures.append(curvature * shape.weight)
+        value += float(likelihoods @ shape.weights)
+        gradients.append(gradient * shape.weights[:, None])
+        curvatures.append(curvature * shape.weights[:, None, None])
     return Slopes(value, gradients, curvatures)
 
 
@@ -245,7 +248,7 @@ def skewness(shapes: Sequence[GameShape], at: Floats, covariance: Floats) -> Flo
             lean[:, choice.first :] += (
                 weighted.sum(axis=1, keepdims=True) * means - weighted @ choice.design
             )
-        total += sum_vectors(shape.columns, lean * shape.weight, len(at))
+        total += sum_vectors(shape.columns, lean * shape.weights[:, None], len(at))
     return total
 
 

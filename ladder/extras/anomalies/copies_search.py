@@ -48,6 +48,13 @@ def copies_among(
     return [_finding(each, fingerprints) for each in found[:MAX_FINDINGS]]
 
 
+def similar_bots(findings: list[AnomalyFinding]) -> list[tuple[int, int]]:
+    """Return the pairs of bots whose code as a whole is similar."""
+    return [
+        (found.bots[0], found.bots[1]) for found in findings if found.form == "similar"
+    ]
+
+
 def _sketch(row: SourceFingerprint) -> SourceSketch:
     hashes = np.frombuffer(bytes(row.hashes), dtype="<u8").astype(np.uint64)
     return SourceSketch(hashes, row.total)

@@ -1,7 +1,8 @@
 """Make a report of anomalies: read a season, run all searches, store the findings.
 
 It takes seconds to minutes of processor time, so it runs in a process of its own
-(`manage.py anomalies`). It changes nothing but its own rows.
+(`manage.py anomalies`). It changes nothing but its own rows and the copies of the
+season.
 """
 
 from collections import defaultdict
@@ -17,6 +18,7 @@ from ladder.extras.anomalies import copies_search, fingerprints
 from ladder.extras.anomalies.findings import AnomalyFinding, FindingKind
 from ladder.extras.anomalies.models import AnomalyReport
 from ladder.extras.anomalies.season_reader import AnomalySeason, read_season
+from ladder.ratings import second_opinion
 from ladder.ratings.models import Season
 from torres.rating.anomalies.collusion import CollusionFinding, Gain, find_collusion
 from torres.rating.anomalies.sandbagging import SandbaggingFinding, find_sandbagging
@@ -49,7 +51,8 @@ def make_report(season: Season) -> AnomalyReport:
     1. Compute the fingerprints that are missing.
     2. Read the games, and estimate the strengths of all submissions.
     3. Search for collusion, sandbagging, copies and owners with many variants.
-    4. Store the report, and delete the oldest ones.
+    4. Hand the copies to the second opinion, in which they share one vote.
+    5. Store the report, and delete the oldest ones.
     """
     public = fingerprints.public_code()
     fingerprints.compute_missing(public)
@@ -64,8 +67,9 @@ def make_report(season: Season) -> AnomalyReport:
     if len(read.game_ids):
         search = _SeasonSearch(season, read)
         findings += [*search.collusion(tested), *search.sandbagging(tested)]
-        findings += copies_search.copies_among(read.bot_ids.tolist(), public, tested)
-        findings += search.variants()
+        copies = copies_search.copies_among(read.bot_ids.tolist(), public, tested)
+        second_opinion.keep_copies(season, copies_search.similar_bots(copies))
+        findings += [*copies, *search.variants()]
     document = {"tested": tested, "findings": [each.dump() for each in findings]}
     return _store(season, document)
 

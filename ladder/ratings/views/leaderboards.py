@@ -27,7 +27,7 @@ from ladder.accounts.roles import operator
 from ladder.bots.models import Bot
 from ladder.common.http import conditional
 from ladder.moderation.audit import Operator
-from ladder.ratings import editing, leaderboard, past, statistics
+from ladder.ratings import editing, leaderboard, past, second_opinion, statistics
 from ladder.ratings.models import Ladder, Season
 from ladder.ratings.serializers import (
     LadderDocumentSerializer,
@@ -184,8 +184,10 @@ def _leaderboard(  # noqa: PLR0913 - one parameter for each part of the address
     row = _season(slug, season, moment)
     start = (page - 1) * limit
     page_address = f"{address}?limit={limit}&season={row.number}"
+    joint_seq = None
     if moment is None:
         part = leaderboard.page_at_one_head(row, start, limit)
+        part, joint_seq = second_opinion.add_joint(row, part)
     else:
         part = past.past_page(row, past.last_entry(row, moment), start, limit)
         page_address += f"&at={_rfc_3339(moment)}"
@@ -200,6 +202,7 @@ def _leaderboard(  # noqa: PLR0913 - one parameter for each part of the address
         "season": row.number,
         "at": None if moment is None else _rfc_3339(moment),
         "head": part.head,
+        "joint_seq": joint_seq,
         **page_links(page_address, page, limit, part.total),
         "results": rows,
     }

@@ -124,7 +124,7 @@ class DealByDeal(_LadderView):
 
 
 class TieBands(_LadderView):
-    """The first 1,000 positions in bands of bots that cannot be told apart."""
+    """The first 1,000 positions in bands of bots whose order is not certain yet."""
 
     serializer_class = BandSerializer
 
@@ -137,8 +137,8 @@ class TieBands(_LadderView):
 class SecondOpinionPage(_LadderView):
     """All strengths of a season, estimated from all its games at once.
 
-    The leaderboard is the official order, and this is a second opinion on it. It is
-    made again when the ledger has grown by 5 %.
+    The order of the leaderboard is that of TrueSkill, and this is a second opinion on
+    it. On a ladder that plays it is made again each half minute.
     """
 
     serializer_class = SecondOpinionSerializer
@@ -165,7 +165,7 @@ class SecondOpinionPage(_LadderView):
 
 
 class OpinionHistory(_LadderView):
-    """The latest 500 second opinions on a bot in a season, oldest first."""
+    """The latest 500 kept second opinions on a bot in a season, oldest first."""
 
     serializer_class = OpinionPointSerializer
     filter_backends = ()

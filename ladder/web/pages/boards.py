@@ -4,7 +4,7 @@ Rendered leaderboards are cached for some seconds, because many visitors read th
 ones.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -65,10 +65,10 @@ class SeasonBoard:
 
 @dataclass(frozen=True, slots=True)
 class IntervalBar:
-    """The 95 % interval of μ, in percent of the scale of the page."""
+    """The 95 % interval of a strength, in percent of the scale of the page."""
 
     low: float
-    mu: float
+    value: float
     high: float
 
 
@@ -78,7 +78,7 @@ class BoardRow:
 
     row: RankedRow
     trend: float | None
-    bar: IntervalBar
+    bar: IntervalBar | None
     opinion: OpinionOnBot | None
 
 
@@ -103,8 +103,8 @@ class BotComparison:
     """Two bots of a ladder. `meeting` is as seen from the first one.
 
     `after` counts the games in which the first bot ranked behind the second. `percent`
-    is the probability that the first bot is better; `certain` tells whether one of them
-    is better with enough confidence. `deals` is None on a ladder where each game has
+    is TrueSkill's probability that the first bot is better; `certain` tells whether the
+    joint fit is sure which of them is. `deals` is None on a ladder where each game has
     decks of its own.
     """
 
@@ -152,7 +152,7 @@ def season_board(
     """
     size = size or ROWS
     chosen = chosen or BoardFilter()
-    choice = f"{chosen.language}:{chosen.withdrawn}"
+    choice = f"{chosen.language}:{chosen.withdrawn}:{chosen.trueskill}"
     key = f"season-board:{season.pk}:{season.status}:{page}:{size}:{choice}"
     rendered: RenderedBoard | None = None if chosen.text else cache.get(key)
     if rendered is None:
@@ -168,11 +168,12 @@ def _render_board(
 ) -> RenderedBoard:
     start = (page - 1) * size
     part = ranked_page(season, chosen, start, size)
-    axis = _axis(part.rows)
-    rows = _board_rows(season, part.rows, axis)
+    opinions = second_opinion.opinions_on(season, [row.bot_id for row in part.rows])
+    axis = _axis(opinions.values())
     context = {
-        "bands": _in_bands(season, rows, chosen),
-        "opinions": any(row.opinion for row in rows),
+        "bands": _in_bands(
+            season, _board_rows(season, part.rows, opinions, axis), chosen
+        ),
         "axis": axis,
         "ladder": season.ladder,
         "page": page,
@@ -187,30 +188,39 @@ def _render_board(
     )
 
 
-def _axis(rows: list[RankedRow]) -> Scale | None:
-    if not rows:
+def _axis(opinions: Collection[OpinionOnBot]) -> Scale | None:
+    if not opinions:
         return None
-    return scale(min(row.low for row in rows), max(row.high for row in rows))
+    return scale(
+        min(each.low for each in opinions), max(each.high for each in opinions)
+    )
 
 
 def _board_rows(
-    season: Season, rows: list[RankedRow], axis: Scale | None
+    season: Season,
+    rows: list[RankedRow],
+    opinions: Mapping[int, OpinionOnBot],
+    axis: Scale | None,
 ) -> list[BoardRow]:
-    """Add each bot's trend, second opinion, and interval on the axis of the page."""
-    if axis is None:
-        return []
+    """Add each bot's trend, its strength, and the interval on the axis of the page."""
     rated = Rating.objects.filter(season=season, bot__in=[row.bot_id for row in rows])
-    trends = statistics.trends(season, rated)
-    opinions = second_opinion.opinions_on(season, [row.bot_id for row in rows])
+    trends = statistics.trends(season, rated) if rows else {}
     return [
         BoardRow(
             row,
             trends.get(row.bot_id),
-            IntervalBar(*(axis.percent(x) for x in (row.low, row.mu, row.high))),
+            _bar(opinions.get(row.bot_id), axis),
             opinions.get(row.bot_id),
         )
         for row in rows
     ]
+
+
+def _bar(opinion: OpinionOnBot | None, axis: Scale | None) -> IntervalBar | None:
+    if opinion is None or axis is None:
+        return None
+    ends = (opinion.low, opinion.value, opinion.high)
+    return IntervalBar(*(axis.percent(x) for x in ends))
 
 
 def _in_bands(
@@ -289,6 +299,6 @@ def compare(season: Season, one: str, other: str) -> BotComparison:
         meeting=meeting,
         after=meeting.games - meeting.before - meeting.ties,
         percent=round(100 * meeting.better, 1),
-        certain=max(meeting.better, 1 - meeting.better) >= statistics.CONFIDENCE,
+        certain=second_opinion.is_order_certain(season, first.bot_id, second.bot_id),
         deals=compare_deals(season, first, second) if has_deals(season) else None,
     )

@@ -91,6 +91,7 @@ def _board_filter(request: HttpRequest) -> BoardFilter:
         text=text[:MAX_SEARCH_CHARS],
         language=language if language in BY_NAME else "",
         withdrawn=request.GET.get("withdrawn") == "1",
+        trueskill=request.GET.get("trueskill") == "1",
     )
 
 
@@ -101,6 +102,7 @@ def _pages_query(season: Season | None, chosen: BoardFilter) -> str:
         "q": chosen.text,
         "language": chosen.language,
         "withdrawn": "1" if chosen.withdrawn else "",
+        "trueskill": "1" if chosen.trueskill else "",
     }
     return urlencode({name: value for name, value in fields.items() if value})
 
