@@ -12,9 +12,9 @@ from statistics import fmean, stdev
 
 from ladder.games.models import GameStatus, Seat
 from ladder.games.shared_deals import deal_of
-from ladder.ratings.leaderboard import INTERVAL_95_SDS
 from ladder.ratings.models import Rating, RatingPoint, Season
 from torres.rating.blocks import beaten_share
+from torres.rating.joint_claims import INTERVAL_95_SDS
 from torres.rating.ledger import EntryKind
 
 LATEST_GAMES = 1_000

@@ -15,13 +15,12 @@ from ladder.ratings.models import (
     RatingPoint,
     Season,
 )
+from torres.rating.joint_claims import INTERVAL_95_SDS
 from torres.rating.pool import NEWCOMER_GAMES
 from torres.rating.trueskill import Skill
 
 ONE_SIDED_95_SDS = 1.645
 """Standard deviations of a difference from which its sign is sure with 95 %."""
-INTERVAL_95_SDS = 1.96
-"""Standard deviations on each side of a normal mean that make its 95 % interval."""
 MAX_HISTORY_ENTRIES = 500
 MAX_READS = 4
 """A page is read this often, until no entry is added meanwhile."""

@@ -162,6 +162,20 @@ def _voters(season: Season, submissions: list[int]) -> list[Voter]:
     return [Voter(bot_of[pk], voices.get(bot_of[pk], bot_of[pk])) for pk in submissions]
 
 
+def _versions(bots: list[int]) -> list[tuple[int, int]]:
+    """Return the pairs of submissions that follow each other as versions of one bot.
+
+    `bots` has the bot of each submission, in the order in which they began to play.
+    """
+    latest: dict[int, int] = {}
+    pairs = []
+    for index, bot in enumerate(bots):
+        if bot in latest:
+            pairs.append((latest[bot], index))
+        latest[bot] = index
+    return pairs
+
+
 def _listed(season: Season, read: ReadSeason) -> dict[int, Listed]:
     """Return the bots whose submission has played enough, with its number as key."""
     index_of = {pk: index for index, pk in enumerate(read.submissions)}
@@ -181,13 +195,15 @@ def _rows(
     parameters = Parameters(**season.parameters)
     logits = logits_per_point(parameters)
     typical_sd = parameters.sigma * logits
-    fit = fit_strengths(read.results, len(read.submissions), typical_sd)
+    voters = _voters(season, read.submissions)
+    versions = _versions([voter.bot for voter in voters])
+    fit = fit_strengths(read.results, len(voters), typical_sd, versions)
     values, errors = fit.above(anchors)
-    weights = shared_vote_weights(read.results.seats, _voters(season, read.submissions))
+    weights = shared_vote_weights(read.results.seats, voters)
     weighted = values
     if (weights < 1).any():
         results = replace(read.results, weights=weights)
-        again = fit_strengths(results, len(read.submissions), typical_sd)
+        again = fit_strengths(results, len(voters), typical_sd, versions)
         weighted, _ = again.above(anchors)
     listed = _listed(season, read)
     if not listed:

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 
 from ladder.bots.models import Bot
 from ladder.ratings import leaderboard, second_opinion
-from ladder.ratings.leaderboard import INTERVAL_95_SDS, JointEstimate
+from ladder.ratings.leaderboard import JointEstimate
 from ladder.ratings.models import (
     MeetingSummary,
     Rating,
@@ -22,7 +22,7 @@ from ladder.ratings.models import (
     Season,
     SeatSummary,
 )
-from ladder.ratings.second_opinion import RankRange
+from torres.rating.joint_claims import INTERVAL_95_SDS, RankRange
 from torres.rating.ledger import EntryKind
 from torres.rating.trueskill import (
     SHOWN_RATING_SIGMAS,

@@ -96,13 +96,22 @@ class SimulatedLadder:
         seatings = [self._policy.next_seating() for _ in range(self.plan.open_matches)]
         return sum(self._decide(seating) for seating in seatings if seating)
 
+    def draw(self, bots: Sequence[int], rng: Random) -> list[int]:
+        """Return the ranks of one game of these bots, by seat."""
+        beta = self.plan.terms.parameters.beta
+        return draw_ranks([self.skills[bot] for bot in bots], beta, rng)
+
     def _decide(self, seating: Seating) -> int:
         """Draw the result of one match and fold it; return the number of its seats."""
         bots = [profile.bot for profile in seating.seats]
-        beta = self.plan.terms.parameters.beta
-        ranks = draw_ranks([self.skills[bot] for bot in bots], beta, self._results_rng)
+        ranks = self.draw(bots, self._results_rng)
         seats = [
-            {"bot": bot, "submission": bot, "rank": rank, "fault": ""}
+            {
+                "bot": bot,
+                "submission": self.state.bots[bot].submission,
+                "rank": rank,
+                "fault": "",
+            }
             for bot, rank in zip(bots, ranks, strict=True)
         ]
         for bot in bots:

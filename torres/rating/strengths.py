@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from torres.rating.plackett_luce import (
     Floats,
@@ -38,13 +39,21 @@ CONVERGED_WIDTH = 0.01
 """The width of the prior is found when it changes by less than this share."""
 TYPICAL_SUBMISSIONS = 4
 """To estimate the prior's width, its first guess counts as this many submissions."""
+JUMP_SHARE = 0.7
+"""The standard deviation of the jump to a version that is much better or worse, as a
+share of the first guess of the prior's width."""
+TWEAK_SHARE = 0.2
+"""The same for a version that differs little: 1.7 points of the live board."""
+JUMP_PROBABILITY = 0.4
+"""The share of new versions that are jumps. `tests/ratings/test_new_versions.py` holds
+the errors that follow from these three."""
 TIE_PRIOR_SD = 10.0
 """The prior of each log δ, which says next to nothing."""
-SCALE_SD = 0.05
+SCALE_SD = 0.04
 """The standard error of the scale itself, as a share of each distance.
 
 Games cannot tell the shape of luck. With normal or Gumbel noise the estimated distances
-are up to 5 % too long or too short (`tests.bench.interval_coverage`). It changes no
+are up to 5 % too long or too short (`tests.bench.second_opinion`). It changes no
 order, so `StrengthFit.covariance`, from which orders are judged, does not contain
 it."""
 
@@ -78,10 +87,10 @@ class StrengthFit:
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """The maximum of the posterior for one width of the prior.
+    """The maximum of the posterior for one prior.
 
-    `covariance` is the inverse of the posterior's curvature, and `means` the mean of
-    the posterior up to the second order.
+    `precision` is that of the prior, a matrix. `covariance` is the inverse of the
+    posterior's curvature, and `means` the mean of the posterior up to the second order.
     """
 
     at: Floats
@@ -89,6 +98,34 @@ class Peak:
     precision: Floats
     covariance: Floats
     means: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Which submissions follow each other as versions of one bot.
+
+    `older` and `newer` have an index of each pair. `sd` is the width of the prior of
+    each difference, and `doubt` a variance that this prior lacks. A submission that is
+    in no `newer` is the first of its bot.
+    """
+
+    older: Integers
+    newer: Integers
+    sd: Floats
+    doubt: Floats
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[int, int]], sd: float) -> "Versions":
+        """Return these pairs of (older, newer), with one width for all."""
+        columns = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        ones = np.ones(len(columns))
+        return cls(columns[:, 0], columns[:, 1], sd * ones, 0 * ones)
+
+    def firsts(self, submissions: int) -> NDArray[np.bool_]:
+        """Return for each submission whether it is the first of its bot."""
+        is_first = np.ones(submissions, dtype=bool)
+        is_first[self.newer] = False
+        return is_first
 
 
 def logits_per_point(parameters: Parameters) -> float:
@@ -102,49 +139,102 @@ def logits_per_point(parameters: Parameters) -> float:
 
 
 def fit_strengths(
-    results: SeasonResults, submissions: int, typical_sd: float
+    results: SeasonResults,
+    submissions: int,
+    typical_sd: float,
+    versions: Sequence[tuple[int, int]] = (),
 ) -> StrengthFit:
     """Return the strengths of all submissions. `typical_sd` is the first guess.
 
+    `versions` has pairs of (older, newer) submissions of one bot.
+
     1. Group the games by shape, so that each group is computed at once.
     2. Find the width of the prior: the mean square of the strengths, by the EM
-       algorithm. Each step finds the maximum of the posterior by Newton's method.
-    3. Move from the maximum to the mean of the posterior, which is skewed for
+       algorithm. Each step finds the maximum of the posterior by Newton's method. A
+       newer version may be at any distance from the older one.
+    3. Decide how near each newer version is to the older one; see `_known_jumps`.
+    4. Move from the maximum to the mean of the posterior, which is skewed for
        submissions that won or lost nearly all games.
-    4. Compute the covariance; see `_covariance`.
+    5. Compute the covariance; see `_covariance`.
     """
     shapes = shapes_of(results, submissions)
     sizes = results.tie_sizes()
+    links = Versions.of(versions, JUMP_SHARE * typical_sd)
+    is_first = links.firsts(submissions)
     width = typical_sd
     at = np.zeros(submissions + len(sizes))
     for _ in range(MAX_WIDTH_STEPS):
-        peak = peak_from(shapes, at, _precision(submissions, len(sizes), width))
+        precision = _precision(submissions, len(sizes), width, links)
+        peak = peak_from(shapes, at, precision)
         at = peak.at
         last = width
-        width = _width(peak, submissions, typical_sd)
+        width = _width(peak, is_first, typical_sd)
         if abs(width - last) <= CONVERGED_WIDTH * last:
             break
+    if versions:
+        links = _known_jumps(links, peak, TWEAK_SHARE * typical_sd)
+        precision = _precision(submissions, len(sizes), last, links)
+        peak = peak_from(shapes, at, precision)
+    covariance = _covariance(shapes, peak, is_first, last)
+    np.add.at(covariance, (links.newer, links.newer), links.doubt)
     return StrengthFit(
         peak.means[:submissions],
-        _covariance(shapes, peak, submissions)[:submissions, :submissions],
+        covariance[:submissions, :submissions],
         dict(zip(sizes, peak.means[submissions:].tolist(), strict=True)),
         last,
     )
 
 
-def _precision(submissions: int, sizes: int, width: float) -> Floats:
-    """Return the precision of the prior of each parameter."""
-    precision = np.full(submissions + sizes, TIE_PRIOR_SD**-2)
-    precision[:submissions] = width**-2
+def _precision(submissions: int, sizes: int, width: float, links: Versions) -> Floats:
+    """Return the precision of the prior, a matrix."""
+    diagonal = np.full(submissions + sizes, TIE_PRIOR_SD**-2)
+    diagonal[:submissions] = np.where(links.firsts(submissions), width**-2, 0.0)
+    precision = np.diag(diagonal)
+    between = links.sd**-2
+    np.add.at(precision, (links.older, links.older), between)
+    np.add.at(precision, (links.newer, links.newer), between)
+    np.add.at(precision, (links.older, links.newer), -between)
+    np.add.at(precision, (links.newer, links.older), -between)
     return precision
 
 
-def _width(peak: Peak, submissions: int, typical_sd: float) -> float:
-    """Return the root of the expected mean square of the strengths."""
-    squares = peak.means[:submissions] ** 2
-    variances = np.diag(peak.covariance)[:submissions]
-    total = float((squares + variances).sum()) + TYPICAL_SUBMISSIONS * typical_sd**2
-    return math.sqrt(total / (submissions + TYPICAL_SUBMISSIONS))
+def _width(peak: Peak, is_first: NDArray[np.bool_], typical_sd: float) -> float:
+    """Return the root of the expected mean square of the strengths of first versions.
+
+    Those of later versions are near them, and would count a bot several times.
+    """
+    squares = peak.means[: len(is_first)] ** 2
+    variances = np.diag(peak.covariance)[: len(is_first)]
+    found = float((squares + variances)[is_first].sum())
+    total = found + TYPICAL_SUBMISSIONS * typical_sd**2
+    return math.sqrt(total / (is_first.sum() + TYPICAL_SUBMISSIONS))
+
+
+def _known_jumps(links: Versions, peak: Peak, tweak_sd: float) -> Versions:
+    """Return the pairs with the widths that the games suggest.
+
+    A new version is a tweak, which is near the old one, or with the probability
+    `JUMP_PROBABILITY` a jump. `peak` was found as if all were jumps. Take its prior out
+    of it, which leaves what the games alone say of each difference; weigh both
+    hypotheses by it; and choose the width that moves the difference to the mean of
+    their mixture. The variance of the mixture is larger by the doubt which of them is
+    true.
+    """
+    rows = peak.covariance
+    means = peak.means[links.newer] - peak.means[links.older]
+    variances = np.diag(rows)[links.newer] + np.diag(rows)[links.older]
+    variances = variances - 2 * rows[links.newer, links.older]
+    own = 1 / np.maximum(1 / variances - links.sd**-2, 1e-9)
+    said = means * own / variances
+    tweak, jump = own + tweak_sd**2, own + links.sd**2
+    odds = np.sqrt(tweak / jump) * np.exp((1 / tweak - 1 / jump) * said**2 / 2)
+    odds *= JUMP_PROBABILITY / (1 - JUMP_PROBABILITY)
+    share = odds / (1 + odds)
+    if_tweak, if_jump = tweak_sd**2 / tweak, links.sd**2 / jump
+    kept = (1 - share) * if_tweak + share * if_jump
+    doubt = share * (1 - share) * ((if_jump - if_tweak) * said) ** 2
+    sd = np.sqrt(own * kept / (1 - kept))
+    return Versions(links.older, links.newer, sd, doubt)
 
 
 def peak_from(shapes: Sequence[GameShape], start: Floats, precision: Floats) -> Peak:
@@ -178,13 +268,13 @@ def _step(
 
 
 def _height(slopes: Slopes, at: Floats, precision: Floats) -> float:
-    return slopes.value - float(precision @ at**2) / 2
+    return slopes.value - float(at @ precision @ at) / 2
 
 
 def _gradient(
     shapes: Sequence[GameShape], slopes: Slopes, at: Floats, precision: Floats
 ) -> Floats:
-    total = -precision * at
+    total = -precision @ at
     for shape, gradients in zip(shapes, slopes.gradients, strict=True):
         total += sum_vectors(shape.columns, gradients, len(at))
     return total
@@ -194,13 +284,15 @@ def _curvature(
     shapes: Sequence[GameShape], slopes: Slopes, precision: Floats
 ) -> Floats:
     """Return minus the second derivatives of the logarithm of the posterior."""
-    total = np.diag(precision)
+    total = precision.copy()
     for shape, curvatures in zip(shapes, slopes.curvatures, strict=True):
         total += sum_matrices(shape.columns, curvatures, len(precision))
     return total
 
 
-def _covariance(shapes: Sequence[GameShape], peak: Peak, submissions: int) -> Floats:
+def _covariance(
+    shapes: Sequence[GameShape], peak: Peak, is_first: NDArray[np.bool_], width: float
+) -> Floats:
     """Return the covariance of the estimate.
 
     It is a sandwich, H⁻¹ (J + Λ) H⁻¹, and a little more. H is the curvature of the
@@ -212,11 +304,10 @@ def _covariance(shapes: Sequence[GameShape], peak: Peak, submissions: int) -> Fl
     """
     inverse = peak.covariance
     squares = _squared_scores(shapes, peak)
-    covariance = inverse @ squares @ inverse + (inverse * peak.precision) @ inverse
-    precision = peak.precision[:submissions]
-    own = inverse[:, :submissions]
-    move = 2 * own @ (precision * peak.at[:submissions])
-    known = np.eye(submissions) - own[:submissions] * precision
+    covariance = inverse @ (squares + peak.precision) @ inverse
+    own = inverse[:, : len(is_first)][:, is_first] / width**2
+    move = 2 * own @ peak.at[: len(is_first)][is_first]
+    known = np.eye(own.shape[1]) - own[: len(is_first)][is_first]
     information = 2 * float((known * known.T).sum()) + 2 * TYPICAL_SUBMISSIONS
     return np.asarray(covariance + np.outer(move, move) / information)
 
