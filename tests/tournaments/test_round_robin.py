@@ -13,6 +13,7 @@ from torres.formats.round_robin import (
     balanced_rounds,
     berger,
     default_rounds,
+    pairs_left_out,
 )
 
 
@@ -81,6 +82,37 @@ def test_meetings_and_seats_are_even(n: int, seats: int, most: int) -> None:
     assert max(counts.meetings) - min(counts.meetings) <= most
     assert max(counts.seats) - min(counts.seats) <= 1
     assert len(counts.played) == 1
+
+
+def left_out(n: int, seats: int) -> int:
+    rounds = balanced_rounds(range(n), seats, default_rounds(n, seats))
+    return pairs_left_out(rounds, n)
+
+
+@pytest.mark.parametrize("seats", [3, 4])
+def test_no_pair_is_left_out_of_a_small_round_robin(seats: int) -> None:
+    """With 8 entrants at tables of 4, 4 of 28 pairs never met; with 12, 11 of 66."""
+    assert {n: left_out(n, seats) for n in range(seats, 21) if left_out(n, seats)} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seats", [3, 4])
+@pytest.mark.parametrize("n", range(21, 41))
+def test_no_pair_is_left_out_of_a_round_robin(n: int, seats: int) -> None:
+    assert left_out(n, seats) == 0
+
+
+@pytest.mark.parametrize(
+    ("n", "seats", "rounds", "most"),
+    [(15, 3, 7, 1), (16, 4, 5, 1), (9, 3, 4, 1), (18, 3, 9, 2), (24, 3, 12, 2)],
+)
+def test_known_designs_are_found(n: int, seats: int, rounds: int, most: int) -> None:
+    """Kirkman's schoolgirls and the like: a pair meets once, in the fewest rounds."""
+    counts = balance(balanced_rounds(range(n), seats, rounds))
+
+    assert default_rounds(n, seats) == rounds
+    assert min(counts.meetings) == 1
+    assert max(counts.meetings) == most
 
 
 @settings(max_examples=5, deadline=None)
