@@ -2,17 +2,18 @@
 
 A bot that beats one opponent far more often than their strengths say gains by each copy
 of that opponent on the ladder, because it meets the same weakness again and again. If
-the copies share one vote, the games with all of them together weigh as much as those
-with one. Arrays and numbers only.
+the copies share one vote, they weigh for each bot as much as the one opponent that it
+met most often. Arrays and numbers only.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from torres.rating.plackett_luce import Floats, Integers
+from torres.rating.plackett_luce import MAX_SEATS, Floats, Integers
 
 
 class Voter(NamedTuple):
@@ -25,13 +26,34 @@ class Voter(NamedTuple):
 def shared_vote_weights(seats: Integers, voters: Sequence[Voter]) -> Floats:
     """Return the weight of each game.
 
-    `seats` has the submissions of each game, with -1 for an empty seat. A submission
-    has the vote 1/n if n bots share its voice, and a game weighs the product of the
-    votes of its seats. All versions of a bot are one bot, because they share its games.
+    `seats` has the submissions of each game, with -1 for an empty seat. For each two
+    seats of a game the games of the first bot with the other's voice are counted, and
+    those with the one bot that it met most often. The weight is the smallest ratio of
+    the second number to the first, or 1. So a voice of a single bot changes nothing,
+    and neither do the versions of one bot.
     """
-    sharing = Counter(voter.voice for voter in set(voters))
-    votes = np.array([1 / sharing[voter.voice] for voter in voters] + [1.0])
-    return np.asarray(votes[seats].prod(axis=1))
+    _, bot_of = np.unique([voter.bot for voter in voters], return_inverse=True)
+    _, voice_of = np.unique([voter.voice for voter in voters], return_inverse=True)
+    met = np.zeros((bot_of.max(initial=0) + 1, bot_of.max(initial=0) + 1))
+    heard = np.zeros((len(met), voice_of.max(initial=0) + 1))
+    for _, one, other in _pairs_of_seats(seats):
+        np.add.at(met, (bot_of[one], bot_of[other]), 1)
+        np.add.at(heard, (bot_of[one], voice_of[other]), 1)
+    most = met.max(axis=1)
+    weights = np.ones(len(seats))
+    for games, one, other in _pairs_of_seats(seats):
+        ratio = most[bot_of[one]] / heard[bot_of[one], voice_of[other]]
+        weights[games] = np.minimum(weights[games], ratio)
+    return weights
+
+
+def _pairs_of_seats(
+    seats: Integers,
+) -> Iterator[tuple[NDArray[np.bool_], Integers, Integers]]:
+    """Yield for each two seats the games that have both, and their submissions."""
+    for one, other in permutations(range(MAX_SEATS), 2):
+        games = (seats[:, one] >= 0) & (seats[:, other] >= 0)
+        yield games, seats[games, one], seats[games, other]
 
 
 def connected(pairs: Iterable[Sequence[int]]) -> dict[int, int]:
