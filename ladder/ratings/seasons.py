@@ -17,6 +17,7 @@ from ladder.ratings.models import Ladder, Season
 from torres.rating import stopping_rule
 from torres.rating.description import check_ladder, read_tables
 from torres.rating.ledger import EntryKind
+from torres.rating.stopping_rule import PrizeComparison
 from torres.rating.trueskill import Parameters
 
 Status = Season.Status
@@ -95,52 +96,50 @@ def change_parameters(season: Season, parameters: Parameters) -> None:
 
 
 def finalists(season: Season) -> set[int]:
-    """Return the bots that still play in the finals, by `core.stopping_rule`.
+    """Return the bots that still play in the finals, by `torres.rating.stopping_rule`.
 
-    One bot more than the largest match has seats is never eliminated, so that every
-    number of seats can be filled. A bot with enough games in the finals stops.
+    Those are the bots of undecided comparisons, and others that they need to fill the
+    smallest match, because the bots of one owner never meet. A bot that may not play,
+    or that has played enough games in the finals, stops. Without any bot of an
+    undecided comparison the finals are over, and nobody plays.
     """
     board = selectors.ranked_bots(season)
     games_before = dict(season.outcome.get("games_before", ()))
-    remaining = stopping_rule.remaining_indices(
-        [row.skill for row in board],
-        season.prizes,
-        at_least=max(int(seats) for seats in read_tables(season.ladder.tables)) + 1,
-    )
-    playing = set()
-    for index in remaining:
-        row = board[index]
-        games_in_finals = row.games - games_before.get(row.bot, 0)
-        if games_in_finals < stopping_rule.MAX_FINALS_GAMES:
-            playing.add(row.bot)
-    return playing
+    eligible = [row.profile for row in selectors.eligible_bots(season)]
+    owner_of = {
+        profile.bot: profile.owner
+        for profile in eligible
+        if profile.games - games_before.get(profile.bot, 0)
+        < stopping_rule.MAX_FINALS_GAMES
+    }
+    comparisons = _comparisons(season)
+    fewest = _fewest_seats(season)
+    for at_least in range(len(board) + 1):
+        chosen = stopping_rule.undecided_indices(comparisons, at_least=at_least)
+        playing = {board[index].bot for index in chosen} & owner_of.keys()
+        if at_least == 0 and not playing:
+            break
+        if len({owner_of[bot] for bot in playing}) >= fewest:
+            return playing
+    return set()
 
 
 def settle(season: Season) -> bool:
     """Freeze the season if its finals are decided; return whether they are over.
 
-    Finals are over if the order of the prize ranks is sure enough, or if too few
-    finalists are left for the smallest match. A finalist that was withdrawn, benched or
-    banned is not left, and of one owner's bots only one can play in a match.
+    Finals are over if the order of the prize ranks is sure enough, or if too few bots
+    may play on (`finalists`).
     """
     if season.status != Status.FINALS:
         return False
-    fewest_seats = min(int(seats) for seats in read_tables(season.ladder.tables))
-    undecided = _order_error(season) > stopping_rule.MAX_ORDER_ERROR
-    if undecided and _owners_left(season) >= fewest_seats:
+    error = stopping_rule.order_error(_comparisons(season))
+    if error > stopping_rule.MAX_ORDER_ERROR and finalists(season):
         return False
     try:
         freeze(season)
     except NotNow:
         return False  # another process was first
     return True
-
-
-def _owners_left(season: Season) -> int:
-    """Count the owners of the finalists that may still play."""
-    remaining = finalists(season)
-    profiles = [row.profile for row in selectors.eligible_bots(season)]
-    return len({profile.owner for profile in profiles if profile.bot in remaining})
 
 
 def close(season: Season) -> int:
@@ -173,12 +172,18 @@ def archive(season: Season) -> None:
                 f"{season} is frozen and cannot be archived yet: {remaining}. No new"
                 " game begins; archive it again in a minute."
             )
-        order_error = _order_error(season)
-        prize_ranks = selectors.ratings_best_first(season)[: season.prizes]
+        comparisons = _comparisons(season)
+        order_error = stopping_rule.order_error(comparisons)
+        best_first = selectors.ratings_best_first(season)
         outcome = {
-            "places": [rating.bot.slug for rating in prize_ranks],
+            "places": [rating.bot.slug for rating in best_first[: season.prizes]],
             "doubt": order_error,
             "settled": order_error <= stopping_rule.MAX_ORDER_ERROR,
+            "equal": [
+                [best_first[k].bot.slug for k in (each.upper, each.lower)]
+                for each in comparisons
+                if each.equal
+            ],
             "finals": bool(season.outcome),
         }
         _move(season, (Status.OPEN, Status.FROZEN, Status.FINALS), Status.ARCHIVED)
@@ -196,9 +201,14 @@ def _remaining_work(season: Season) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
-def _order_error(season: Season) -> float:
+def _fewest_seats(season: Season) -> int:
+    return min(int(seats) for seats in read_tables(season.ladder.tables))
+
+
+def _comparisons(season: Season) -> list[PrizeComparison]:
     board = [row.skill for row in selectors.ranked_bots(season)]
-    return stopping_rule.order_error(board, season.prizes)
+    beta = Parameters(**season.parameters).beta
+    return stopping_rule.prize_comparisons(board, season.prizes, beta)
 
 
 def _lock(season: Season) -> None:
