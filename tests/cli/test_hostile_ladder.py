@@ -11,10 +11,21 @@ import pytest
 from click.testing import CliRunner
 
 from torres.cli.client import LadderClient, Login, RemoteError
-from torres.cli.main import torres
+from torres.cli.ladder_rules import read_ladder
+from torres.cli.main import EXPECTED_ERRORS, torres
+from torres.runner.protocol import Limits
 
 TITLE = "\x1b]0;PWNED\x07"
 """Changes the title of a terminal's window."""
+BOT = {
+    "id": 2,
+    "owner": None,
+    "name_salt": "",
+    "slug": "two",
+    "name": TITLE,
+    "status": "active",
+    "log": "a\n\tb",
+}
 
 
 class Hostile(BaseHTTPRequestHandler):
@@ -50,14 +61,14 @@ def client(server: Any) -> LadderClient:
 
 def test_no_text_of_a_server_controls_the_terminal(server: Any) -> None:
     server.answers["/api/v1/bots/one/"] = (403, {"detail": f"{TITLE} no"})
-    server.answers["/api/v1/bots/two/"] = (200, {"name": TITLE, "log": "a\n\tb"})
+    server.answers["/api/v1/bots/two/"] = (200, BOT)
     with client(server) as ladder:
         with pytest.raises(RemoteError, match=r"PWNED\\x07 no") as refused:
             ladder.bot("one")
         bot = ladder.bot("two")
 
     assert "\x1b" not in refused.value.message
-    assert bot == {"name": "\\x1b]0;PWNED\\x07", "log": "a\n\tb"}
+    assert bot == BOT | {"name": "\\x1b]0;PWNED\\x07"}
 
 
 def test_a_file_is_named_after_a_number_only(server: Any, tmp_path: Path) -> None:
@@ -100,3 +111,45 @@ def test_a_token_does_not_cross_a_network_unencrypted(address: str) -> None:
 )
 def test_a_token_may_go_over_https_and_to_this_machine(address: str) -> None:
     LadderClient(Login(address, "torres_x")).close()
+
+
+LADDER = {
+    "slug": "main",
+    "default": True,
+    "ruleset": "yucata",
+    "switches": {},
+    "tables": {"2": 1.0},
+    "limits": {"move_ms": 100},
+    "season": None,
+}
+
+
+@pytest.mark.parametrize("value", [None, "x", 10**400, -1, ["x"], {"x": "y"}])
+@pytest.mark.parametrize("key", ["ruleset", "switches", "tables", "limits"])
+def test_rules_that_no_ladder_has_are_refused(
+    server: Any, key: str, value: object
+) -> None:
+    server.answers["/api/v1/ladders/main/"] = (200, LADDER | {key: value})
+
+    with pytest.raises(EXPECTED_ERRORS) as refused:
+        read_ladder(f"{server.address}/ladders/main/")
+
+    assert str(refused.value).isprintable()
+
+
+def test_rules_of_a_ladder_are_read_without_unknown_limits(server: Any) -> None:
+    ladder = LADDER | {"limits": {"move_ms": 100, "new": 1}}
+    server.answers["/api/v1/ladders/main/"] = (200, ladder)
+
+    rules = read_ladder(f"{server.address}/ladders/main/")
+
+    assert rules.limits == Limits(move_ms=100)
+    assert rules.tables == {"2": 1.0}
+
+
+@pytest.mark.parametrize("following", ["/api/v1/bots/", "//["])
+def test_a_list_without_an_end_is_refused(server: Any, following: str) -> None:
+    server.answers["/api/v1/bots/"] = (200, {"results": [], "next": following})
+
+    with client(server) as ladder, pytest.raises(RemoteError, match="answer like"):
+        list(ladder.bots("ana"))

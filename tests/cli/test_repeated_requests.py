@@ -11,6 +11,18 @@ import pytest
 from torres.cli import client as clients
 from torres.cli.client import LadderClient, Login, RemoteError
 
+ANSWER = {
+    "id": 1,
+    "number": 1,
+    "status": "uploaded",
+    "report": {"summary": "", "steps": []},
+    "owner": "ana",
+    "name_salt": "",
+    "slug": "one",
+    "name": "One",
+    "detail": "not yet",
+}
+
 
 class Flaky(BaseHTTPRequestHandler):
     """Closes the connection before it answers, as often as the server says."""
@@ -22,7 +34,7 @@ class Flaky(BaseHTTPRequestHandler):
         if status == 0:
             self.close_connection = True
             return
-        body = json.dumps({"slug": "one", "detail": "not yet"}).encode()
+        body = json.dumps(ANSWER).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         if status == 409:
@@ -59,7 +71,7 @@ def client(server: ThreadingHTTPServer) -> LadderClient:
 def test_a_post_is_sent_again_with_the_same_key(server) -> None:
     server.answers = [0, 409, 201, 201]
     with client(server) as ladder:
-        assert ladder.upload("one", "bot.py", b"pass")["slug"] == "one"
+        assert ladder.upload("one", "bot.py", b"pass")["number"] == 1
         ladder.create_bot("One")
 
     first, second, third, other = server.keys

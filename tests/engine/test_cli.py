@@ -14,9 +14,9 @@ from engine.editions import PRESETS
 from engine.rulesets import SWITCHES
 from tests.engine.test_replays import record
 from torres.cli import replay_files, replays
-from torres.cli.replay_files import printable
 from torres.cli.replays import show, trace, verify
 from torres.cli.rulesets import rulesets
+from torres.common.quoting import printable
 from torres.drawing import board_text
 
 ROOT = Path(__file__).parents[2]
@@ -160,7 +160,7 @@ def test_a_name_cannot_steer_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "evil.json"
     path.write_text(json.dumps(replay))
 
-    assert "?[2Jevil?" in run(show, path).stdout
+    assert "\\x1b[2Jevil\\n" in run(show, path).stdout
     assert printable("a\x1bb") == "a\\x1bb"
 
 

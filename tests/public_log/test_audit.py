@@ -9,7 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from django.db import transaction
 from django.db.models import F
 from pytest_django.live_server_helper import LiveServer
@@ -37,7 +36,6 @@ from torres.auditing.auditor import Trust
 from torres.auditing.findings import Check
 from torres.auditing.mirror import AuditFailed
 from torres.auditing.witness import Witness, witness_key
-from torres.cli.audit import RemoteService, audit as audit_command
 from torres.cli.client import LadderClient, Login
 from torres.rating.ledger import EntryKind
 from torres.tlog.checkpoints import TreeHead
@@ -365,17 +363,6 @@ def test_a_replay_that_is_not_shown_is_found(
     )
     (finding,) = ladder.audit().findings
     assert finding.text == f"the service does not show the replay of game {hidden}"
-
-
-@pytest.mark.parametrize("game", [{}, {"id": 1}, {"id": 1, "seats": None}, None])
-def test_an_answer_that_is_no_ladders_is_an_error_that_says_so(
-    ladder: AuditedLadder, monkeypatch: pytest.MonkeyPatch, game: object
-) -> None:
-    monkeypatch.setattr(RemoteService, "games", lambda _: iter([game]))
-    arguments = [ladder.url, "--folder", str(ladder.folder)]
-    result = CliRunner().invoke(audit_command, arguments)
-    assert result.exit_code == 2
-    assert "does not answer like a Torres ladder" in result.output
 
 
 def share(ladder: AuditedLadder) -> list[Match]:

@@ -14,7 +14,7 @@ from ladder.events.models import Fact
 from ladder.games import services as games
 from ladder.games.models import Game
 from ladder.tournaments import corrections, facts, services
-from ladder.tournaments.models import Entrant, Fixture, FixtureSeat, Tournament
+from ladder.tournaments.models import Entrant, FixtureSeat, Tournament
 from tests.games.factories import bot
 from tests.public_log.audited import AuditedLadder, audit_at_once
 from tests.tournaments import factories

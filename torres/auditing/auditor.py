@@ -1,10 +1,10 @@
 """Audit a service from outside: its log, its games, its ratings, its leaderboards."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.games import check_replay
@@ -35,6 +35,8 @@ from torres.auditing.tournaments import (
     check_decisions,
     compare_standings,
 )
+from torres.common.answers import BotAnswer, GameAnswer
+from torres.common.json_object import JsonObject
 from torres.common.pause import pause
 from torres.tlog.checkpoints import TreeHead
 from torres.tlog.notes import VerifierKey
@@ -47,13 +49,13 @@ COPIES = 10
 class Service(Protocol):
     """The part of a service that the audit reads besides its log."""
 
-    def games(self) -> Iterable[Mapping[str, Any]]:
+    def games(self) -> Iterable[GameAnswer]:
         """Yield all games that the service shows as finished or voided."""
 
-    def replays(self) -> Iterable[tuple[int, Mapping[str, Any]]]:
+    def replays(self) -> Iterable[tuple[int, JsonObject]]:
         """Yield the public replays with the numbers of their games."""
 
-    def bots(self) -> Iterable[Mapping[str, Any]]:
+    def bots(self) -> Iterable[BotAnswer]:
         """Yield all bots."""
 
     def tournaments(self) -> Iterable[ReadTournament]:

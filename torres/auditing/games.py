@@ -10,13 +10,14 @@ from engine.rulesets import resolve
 from engine.setup import derive
 from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.logged import Story
+from torres.common.json_object import JsonObject
 from torres.tlog import decks
 from torres.tlog.leaves import replay_digest
 
+RESULT = ("scores", "ranks", "reason")
 
-def check_replay(
-    story: Story, game: int, replay: Mapping[str, Any]
-) -> Iterator[AuditFinding]:
+
+def check_replay(story: Story, game: int, replay: JsonObject) -> Iterator[AuditFinding]:
     """Yield what is wrong with the replay of a game that the log has."""
     logged = story.games[game]
     if replay_digest(replay) != logged.data["replay"]:
@@ -27,12 +28,12 @@ def check_replay(
         )
         return
     try:
-        replays.verify(dict(replay))
+        replays.verify(replay)
     except InvalidReplay as error:
         text = f"the replay of game {game} is not valid: {error}"
         yield AuditFinding(Check.REPLAYS, text, logged.leaf)
         return
-    if logged.fixed and logged.fixed.seed_hash != decks.seed_hash(replay["seed"]):
+    if logged.fixed and logged.fixed.seed_hash != decks.seed_hash(_seed(replay)):
         text = f"game {game} was played with other decks than were fixed before"
         yield AuditFinding(Check.DECKS, text, logged.leaf)
     secret = None
@@ -54,9 +55,10 @@ def problems(
     `end` is the data of the leaf of the game, and `plan` that of its match. Without the
     secret nobody can tell yet whether the seed follows from it.
     """
-    if {key: end[key] for key in replay["result"]} != replay["result"]:
+    if {key: end[key] for key in RESULT} != replay.get("result"):
         yield "the result is not that of its leaf"
-    digests = [plan["submissions"][str(seat)] for seat in plan["games"][end["index"]]]
+    seats = plan["games"][end["index"]] if end["index"] < len(plan["games"]) else ()
+    digests = [plan["submissions"].get(str(seat)) for seat in seats]
     players = [player.get("digest") for player in replay["players"]]
     if players != digests:
         yield "other submissions played than were planned"
@@ -69,8 +71,13 @@ def problems(
             root=bytes.fromhex(deal["root"]),
             entropy=bytes.fromhex(deal.get("entropy", "")),
         )
-        if decks.match_seed(secret, the_deal) != replay["seed"]:
+        if decks.match_seed(secret, the_deal) != _seed(replay):
             yield "the seed does not follow from the secret of its batch"
+
+
+def _seed(replay: Mapping[str, Any]) -> str:
+    """Return the seed of a replay, which the engine does not check."""
+    return str(replay.get("seed", ""))
 
 
 def _setup_problems(
@@ -79,7 +86,7 @@ def _setup_problems(
     """Yield what does not fit between a plan, the seed, and the decks."""
     try:
         rules = resolve(plan["ruleset"], replay["seats"], plan["switches"])
-        setup = derive(rules, replay["seed"])
+        setup = derive(rules, _seed(replay))
     except (EngineError, TypeError) as error:
         yield f"its rules cannot be read: {error}"
         return

@@ -60,9 +60,17 @@ def trusted_key(folder: Path, fetch: Fetch, given: str | None) -> VerifierKey:
     file = folder / KEY
     if given is None and file.exists():
         return VerifierKey.parse(file.read_text())
-    key = VerifierKey.parse(given or fetch(KEY).decode())
+    key = VerifierKey.parse(given or fetch_text(fetch, KEY))
     file.write_text(f"{key}\n")
     return key
+
+
+def fetch_text(fetch: Fetch, path: str) -> str:
+    """Return a text of the log. Raises AuditFailed if it is no text."""
+    try:
+        return fetch(path).decode()
+    except UnicodeDecodeError:
+        raise AuditFailed(f"The log sent bytes as its {path}, and no text.") from None
 
 
 def signed_size(fetch: Fetch, key: VerifierKey) -> int:
@@ -72,7 +80,7 @@ def signed_size(fetch: Fetch, key: VerifierKey) -> int:
 
 def _signed_head(fetch: Fetch, key: VerifierKey) -> tuple[TreeHead, str]:
     """Return the head of the newest checkpoint, and its text. Raises AuditFailed."""
-    text = fetch(CHECKPOINT).decode()
+    text = fetch_text(fetch, CHECKPOINT)
     try:
         head, _ = open_checkpoint(text, key)
     except BadNote as error:
@@ -128,7 +136,10 @@ def _leaves(
         file = folder / path if folder and width == TILE_WIDTH else None
         is_here = file is not None and file.exists()
         data = file.read_bytes() if file and is_here else fetch(path)
-        bundle = unpack_bundle(data)
+        try:
+            bundle = unpack_bundle(data)
+        except ValueError as error:
+            raise AuditFailed(f"The log sent a bad bundle: {error}.") from None
         if len(bundle) != width:
             raise AuditFailed(f"The log sent {len(bundle)} leaves instead of {width}.")
         if file and not is_here:

@@ -8,23 +8,17 @@ is.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
 from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.logged import LoggedGame, Plan, Story
 from torres.auditing.ratings import AuditedSeason, RatingsAudit, SeasonKey
 from torres.auditing.story import LATE
 from torres.auditing.tournaments import ReadTournament, compare_standings
+from torres.common.answers import BotAnswer, GameAnswer, RowAnswer, SeatAnswer
+from torres.common.json_object import JsonObject
+from torres.common.moments import parse_moment
 from torres.rating.ledger import BotState, LedgerState
 from torres.tlog.leaves import name_hash
-
-Game = Mapping[str, Any]
-"""A game as the REST API shows it."""
-Bot = Mapping[str, Any]
-"""A bot as the REST API shows it."""
-Row = Mapping[str, Any]
-"""A row of a leaderboard as the REST API shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +27,7 @@ class ReadLeaderboard:
 
     season: SeasonKey
     head: int
-    rows: Sequence[Row]
+    rows: Sequence[RowAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +39,8 @@ class PublicView:
 
     first: int
     boards: Sequence[ReadLeaderboard]
-    games: Mapping[int, Game]
-    bots: Mapping[int, Bot]
+    games: Mapping[int, GameAnswer]
+    bots: Mapping[int, BotAnswer]
     tournaments: Sequence[ReadTournament] = ()
 
     def heads(self) -> dict[SeasonKey, set[int]]:
@@ -67,8 +61,7 @@ class PublicView:
         """True if the log was copied late enough to have all that is shown."""
         entries: dict[SeasonKey, int] = {}
         for _, leaf in story.ratings:
-            key = (str(leaf.data["ladder"]), int(leaf.data["season"]))
-            entries[key] = int(leaf.data["seq"])
+            entries[leaf.data["ladder"], leaf.data["season"]] = leaf.data["seq"]
         names = (number for number, bot in self.bots.items() if bot["name_salt"])
         return (
             self.games.keys() <= story.games.keys()
@@ -127,7 +120,7 @@ def compare_games(view: PublicView, ratings: RatingsAudit) -> Iterator[AuditFind
             yield AuditFinding(Check.GAMES, text, logged.leaf)
 
 
-def _differences(first: int, logged: LoggedGame, game: Game) -> Iterator[str]:
+def _differences(first: int, logged: LoggedGame, game: GameAnswer) -> Iterator[str]:
     seats = _seats(game)
     plan = logged.plan.data
     result = ([seat["rank"] for seat in seats], [seat["score"] for seat in seats])
@@ -141,7 +134,8 @@ def _differences(first: int, logged: LoggedGame, game: Game) -> Iterator[str]:
     shown = (game["match"], game["index"], game["ladder"] or "", game["ruleset"])
     if shown != (plan["match"], logged.data["index"], plan["ladder"], plan["ruleset"]):
         yield "belongs to another match, ladder or ruleset in the log"
-    if abs(datetime.fromisoformat(game["finished_at"]) - logged.time) > LATE:
+    ended = parse_moment(game["finished_at"] or "")
+    if ended is None or abs(ended - logged.time) > LATE:
         yield "ended at another time in the log"
     if game["status"] == "voided" and not logged.voided:
         yield "is voided, and the log does not have that"
@@ -162,7 +156,7 @@ def withheld_replays(
             yield AuditFinding(Check.REPLAYS, text, logged.leaf)
 
 
-def compare_forfeits(game: Game, replay: Mapping[str, Any]) -> str:
+def compare_forfeits(game: GameAnswer, replay: JsonObject) -> str:
     """Return what is wrong with the forfeits that are shown of a game, or ""."""
     forfeits = {entry["seat"]: entry["reason"] for entry in replay["forfeits"]}
     shown = {s["seat"]: s["forfeit"] for s in _seats(game) if s["forfeit"]}
@@ -220,7 +214,7 @@ def _ranks(state: LedgerState) -> dict[int, int]:
     return {bot: first[rating] for bot, rating in ratings.items()}
 
 
-def _is_row(row: Row, bot: BotState, rank: int) -> bool:
+def _is_row(row: RowAnswer, bot: BotState, rank: int) -> bool:
     shown = [row["mu"], row["sigma"], row["rating"]]
     record = [row["rank"], row["games"], row["forfeits"]]
     skill = [*bot.skill, bot.skill.shown_rating]
@@ -229,8 +223,9 @@ def _is_row(row: Row, bot: BotState, rank: int) -> bool:
 
 def _deal(plan: Plan) -> int:
     """Return the match whose decks a planned match has."""
-    return int(plan.data.get("deal_of", plan.data["match"]))
+    match: int = plan.data.get("deal_of", plan.data["match"])
+    return match
 
 
-def _seats(game: Game) -> list[Mapping[str, Any]]:
-    return sorted(game["seats"], key=lambda seat: int(seat["seat"]))
+def _seats(game: GameAnswer) -> list[SeatAnswer]:
+    return sorted(game["seats"], key=lambda seat: seat["seat"])

@@ -59,18 +59,21 @@ class RatingsAudit:
         rated = set()
         for number, leaf in self.story.ratings:
             data = leaf.data
-            key = (str(data["ladder"]), int(data["season"]))
+            key = (data["ladder"], data["season"])
             season = self.seasons.setdefault(key, AuditedSeason(number))
             if season.is_broken:
                 continue
-            why = self._step(season, number, leaf)
+            try:
+                why = self._step(season, number, leaf)
+            except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+                why = f"entry {data['seq']} cannot be applied: {error!r}"
             if data["seq"] in self._heads.get(key, ()):
                 season.at[data["seq"]] = season.state.copy()
             if why:
                 season.is_broken = True
                 text = f"{key[0]} season {key[1]}: {why}"
                 yield AuditFinding(Check.RATINGS, text, number)
-            if data["kind"] == EntryKind.GAME:
+            elif data["kind"] == EntryKind.GAME:
                 rated.add(data["game"])
         yield from self._unrated(rated)
 
@@ -133,7 +136,9 @@ class RatingsAudit:
         if game is None:
             return None
         seats = game.plan.data["games"][game.data["index"]]
-        faults = self._forfeits.get(data["game"], [None] * len(seats))
+        faults = self._forfeits.get(data["game"], ())
+        if len(faults) != len(seats):  # the comparison of games tells that
+            faults = [None] * len(seats)
         if any(seat not in self._bot_of for seat in seats):
             return None
         ranks: Sequence[int] = game.data["ranks"]

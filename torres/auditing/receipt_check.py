@@ -21,12 +21,22 @@ def opened(receipt: Receipt, name: str) -> Leaf:
         if leaf.kind != LeafKind.SEALED:
             return leaf
         opening = parse_leaf(receipt.extra.get(f"{name}_opening", ""))
-        salt, text = bytes.fromhex(opening.data["salt"]), str(opening.data["text"])
+        is_opening = opening.kind == LeafKind.UNSEALED
+        text = opening.data["text"] if is_opening else ""
+        salt = bytes.fromhex(opening.data["salt"]) if is_opening else b""
         if seal(salt, text) != leaf.data["hash"]:
             raise BadReceipt("the receipt does not contain what its leaf has sealed")
         return parse_leaf(text)
-    except (BadLeaf, KeyError, TypeError, ValueError) as error:
+    except BadLeaf as error:
         raise BadReceipt(f"the {name} of the receipt cannot be read: {error}") from None
+
+
+def _plan(receipt: Receipt) -> Mapping[str, Any]:
+    """Return the plan of the match. Raises BadReceipt."""
+    leaf = opened(receipt, "plan")
+    if leaf.kind != LeafKind.MATCH_PLANNED:
+        raise BadReceipt(f"the plan of the receipt is a leaf {leaf.kind}")
+    return leaf.data
 
 
 def check_upload(receipt: Receipt, digest: str) -> Iterator[str]:
@@ -57,7 +67,12 @@ def check_game(receipt: Receipt, replay: Mapping[str, Any]) -> Iterator[str]:
         if secret is not None and commitment(secret) != deal["commitment"]:
             yield "the secret is not the one that the log has committed to"
             return
-    yield from problems(leaf.data, opened(receipt, "plan").data, replay, secret)
+    yield from problems(
+        leaf.data,
+        _plan(receipt),
+        replay,
+        secret,
+    )
 
 
 def _has_plans(receipt: Receipt, deal: Mapping[str, Any]) -> bool:
@@ -67,15 +82,15 @@ def _has_plans(receipt: Receipt, deal: Mapping[str, Any]) -> bool:
     """
     if _hash(receipt, "plan") != deal.get("match_plan", deal["plan"]):
         return False
-    plan = opened(receipt, "plan").data
+    plan = _plan(receipt)
     if "renewal" in receipt.extra:
         renewal = opened(receipt, "renewal")
-        is_own = renewal.data["match"] == plan["match"]
+        is_own = renewal.data.get("match") == plan["match"]
         return bool(is_own and _hash(receipt, "renewal") == deal["plan"])
     named = plan.get("deal_of")
     if named in (None, plan["match"]):
         return bool(_hash(receipt, "plan") == deal["plan"])
-    is_named = opened(receipt, "deal_plan").data["match"] == named
+    is_named = opened(receipt, "deal_plan").data.get("match") == named
     return bool(is_named and _hash(receipt, "deal_plan") == deal["plan"])
 
 

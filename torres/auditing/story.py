@@ -81,11 +81,11 @@ class StoryReader:
         return self.story
 
     def _tell(self, number: int, leaf: Leaf) -> None:
-        """Read a leaf. The operator may have written anything into it."""
+        """Read a leaf. The operator may have written any numbers into it."""
         try:
             self._read.get(leaf.kind, _ignore)(number, leaf)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            text = f"a leaf {leaf.kind} lacks something that it should have: {error!r}"
+        except LookupError as error:
+            text = f"a leaf {leaf.kind} names {error}, which the log does not have"
             self.story.add(Check.LOG, text, number)
 
     def _parsed(self) -> Iterator[tuple[int, Leaf]]:
@@ -102,12 +102,15 @@ class StoryReader:
             if leaf.kind != LeafKind.UNSEALED:
                 continue
             of = leaf.data["leaf"]
-            text = str(leaf.data["text"])
+            text = leaf.data["text"]
             salt = bytes.fromhex(leaf.data["salt"])
-            if of in sealed and sealed[of].data["hash"] == seal(salt, text):
-                self._openings[of] = (number, parse_leaf(text))
-            else:
+            if of not in sealed or sealed[of].data["hash"] != seal(salt, text):
                 self.story.add(Check.LOG, f"this is not what leaf {of} sealed", number)
+                continue
+            try:
+                self._openings[of] = (number, parse_leaf(text))
+            except BadLeaf as error:
+                self.story.add(Check.LOG, f"leaf {of} has sealed this: {error}", number)
 
     def _check_time(self, number: int, leaf: Leaf) -> None:
         if self._latest is not None and leaf.time < self._latest - LATE:
@@ -185,6 +188,12 @@ class StoryReader:
         if plan is None or game in self.story.games:
             why = "ends twice" if plan else "ends without a planned match"
             self.story.add(Check.GAMES, f"game {game} {why}", number)
+            return
+        index, ranks, scores = (leaf.data[key] for key in ("index", "ranks", "scores"))
+        games = plan.data["games"]
+        if index >= len(games) or not len(games[index]) == len(ranks) == len(scores):
+            text = f"game {game} has other seats than match {leaf.data['match']}"
+            self.story.add(Check.GAMES, text, number)
             return
         self.story.end_game(game, plan)
         public = self._public_since(number)

@@ -14,6 +14,7 @@ from typing import Any
 
 from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.logged import Change, Decision, LoggedTournament, Story
+from torres.common.answers import LineAnswer
 from torres.formats.config import BadConfig, Format, read_config
 from torres.formats.plan import plan_fixtures
 from torres.formats.standings import Standings
@@ -36,8 +37,6 @@ SHOWN_LATE = timedelta(minutes=2)
 """The standings that a service shows may be this old."""
 VOIDED_MEANWHILE = timedelta(minutes=15)
 """A game that counted may have been voided this long before the result was logged."""
-Line = Mapping[str, Any]
-"""A line of the standings as the REST API shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class ReadTournament:
     number: int
     slug: str
     started: datetime | None
-    lines: Sequence[Line]
+    lines: Sequence[LineAnswer]
 
 
 class TournamentReader:
@@ -92,9 +91,13 @@ class TournamentReader:
             return
         result = None
         if data["how"]:
-            points = tuple(Fraction(text) for text in data["points"])
+            points = tuple(Fraction(text or 0) for text in data["points"])
             how = ResultKind(data["how"])
             result = FixtureResult(how, points, tuple(data["scores"]))
+            if not len(data["entrants"]) == len(points) == len(data["scores"]):
+                text = f"tournament {data['tournament']} has a result without points"
+                self._story.add(Check.TOURNAMENTS, text, number)
+                return
         record = FixtureRecord(
             FixtureKey(*data["fixture"]), tuple(data["entrants"]), result
         )
@@ -313,7 +316,7 @@ def _expected(
     return (line.rank, bot, points, line.played, breaks, line.key in left)
 
 
-def _row(line: Line) -> tuple[Any, ...]:
+def _row(line: LineAnswer) -> tuple[Any, ...]:
     return (
         *(line["rank"], line["id"], line["points"], line["played"]),
         *(line["tie_breaks"], line["withdrawn"]),

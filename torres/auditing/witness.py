@@ -4,7 +4,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from torres.auditing.mirror import CHECKPOINT, AuditFailed, Fetch, trusted_key
+from torres.auditing.mirror import (
+    CHECKPOINT,
+    AuditFailed,
+    Fetch,
+    fetch_text,
+    trusted_key,
+)
 from torres.common.whole_file import write_whole
 from torres.common.write_once import write_once
 from torres.tlog.checkpoints import TreeHead, open_checkpoint
@@ -58,7 +64,7 @@ class Witness:
         not have several to choose from. Raises AuditFailed, with what to do, if the log
         did anything else.
         """
-        text = self._fetch(CHECKPOINT).decode()
+        text = fetch_text(self._fetch, CHECKPOINT)
         try:
             head, note = open_checkpoint(text, self._log_key)
         except BadNote as error:

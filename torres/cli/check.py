@@ -22,8 +22,8 @@ from torres.checking.games import CheckedGame, GameSettings
 from torres.checking.judgement import has_faults, judge, nondeterminism
 from torres.checking.staging import snapshot, stage, written_files
 from torres.cli.completion import BOT, HOUSE, RULESET, house_bot
-from torres.cli.replay_files import printable
 from torres.common.json_object import JsonObject
+from torres.common.quoting import printable
 from torres.runner.compiler import BuildFailed, home_cache, prepared
 from torres.runner.languages import BY_NAME, EntryNotFound, missing
 from torres.runner.protocol import Limits

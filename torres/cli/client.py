@@ -14,15 +14,38 @@ from http import HTTPStatus
 from ipaddress import ip_address
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Self, TypeVar
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 import click
 
+from torres.common.answers import (
+    BotAnswer,
+    ExportedGame,
+    ExportedReplay,
+    ExportEnd,
+    GameAnswer,
+    LadderAnswer,
+    LeaderboardAnswer,
+    LineAnswer,
+    MatchAnswer,
+    MovesAnswer,
+    PageLinks,
+    PlaceAnswer,
+    ProblemAnswer,
+    RecordAnswer,
+    SeatLogAnswer,
+    StandingsAnswer,
+    SubmissionAnswer,
+    TournamentAnswer,
+    UserAnswer,
+)
 from torres.common.json_object import JsonObject
 from torres.common.lazy_import import lazy_import
 from torres.common.pause import pause
+from torres.common.quoting import printable
+from torres.common.typed import BadDocument, checked, decoded, parse, reason
 
 if TYPE_CHECKING:
     import httpx
@@ -42,7 +65,10 @@ MAX_ANSWER_BYTES = 64 << 20
 """An answer may not fill the memory. The longest, 256 leaves of the public log, has
 16 MiB."""
 
+T = TypeVar("T")
 _CODING = ("content-encoding", "content-length", "transfer-encoding")
+_LAYOUT = "\n\t"
+"""The control characters that stay in texts of a server."""
 
 
 class RemoteError(click.ClickException):
@@ -52,7 +78,7 @@ class RemoteError(click.ClickException):
 
     def __init__(self, message: str, status: int | None = None) -> None:
         # The text of a hostile server must not control the terminal.
-        super().__init__(str(_readable(message)))
+        super().__init__(printable(message, _LAYOUT))
         self.status = status
 
 
@@ -86,11 +112,11 @@ def clean_address(text: str) -> str:
 def saved_logins() -> dict[str, Login]:
     """Return the logins by address, the latest one last."""
     try:
-        rows = json.loads(config_file().read_text(encoding="utf-8"))
-        return {row["address"]: Login(**row) for row in rows}
+        rows = decoded(list[Login], config_file().read_bytes())
+        return {row.address: row for row in rows}
     except FileNotFoundError:
         return {}
-    except (ValueError, TypeError, KeyError) as error:
+    except BadDocument as error:
         raise RemoteError(
             f"{config_file()} is damaged ({error}); delete it and log in again"
         ) from None
@@ -164,58 +190,61 @@ class LadderClient:
 
     # --- what the API offers
 
-    def me(self) -> JsonObject:
-        """Return the user of the token: {"name"}."""
-        return self._get("me/")
+    def me(self) -> UserAnswer:
+        """Return the user of the token."""
+        return self._get(UserAnswer, "me/")
 
-    def bot(self, slug: str) -> JsonObject:
-        return self._get(f"bots/{slug}/")
+    def bot(self, slug: str) -> BotAnswer:
+        return self._get(BotAnswer, f"bots/{quote(slug, '')}/")
 
-    def bots(self, owner: str | None = None) -> Iterator[JsonObject]:
+    def bots(self, owner: str | None = None) -> Iterator[BotAnswer]:
         """Yield all bots, or those of one owner."""
-        return self._pages("bots/", **({} if owner is None else {"owner": owner}))
+        filters = {} if owner is None else {"owner": owner}
+        return self._rows(BotAnswer, "bots/", **filters)
 
-    def create_bot(self, name: str) -> JsonObject:
-        return self._object("POST", "bots/", json={"name": name})
+    def create_bot(self, name: str) -> BotAnswer:
+        return self._post(BotAnswer, "bots/", json={"name": name})
 
-    def upload(self, slug: str, filename: str, content: bytes) -> JsonObject:
+    def upload(self, slug: str, filename: str, content: bytes) -> SubmissionAnswer:
         """Upload to a bot; return the submission."""
-        files = {"archive": (filename, content)}
-        timeout = httpx.Timeout(UPLOAD_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
-        return self._object(
-            "POST", f"bots/{slug}/submissions/", files=files, timeout=timeout
+        return self._post(
+            SubmissionAnswer,
+            f"bots/{quote(slug, '')}/submissions/",
+            files={"archive": (filename, content)},
+            timeout=httpx.Timeout(UPLOAD_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
         )
 
-    def submissions(self, slug: str) -> Iterator[JsonObject]:
+    def submissions(self, slug: str) -> Iterator[SubmissionAnswer]:
         """Return the submissions of a bot, the newest first."""
-        return self._pages(f"bots/{slug}/submissions/")
+        return self._rows(SubmissionAnswer, f"bots/{quote(slug, '')}/submissions/")
 
-    def submission(self, number: int) -> JsonObject:
-        return self._get(f"submissions/{number}/")
+    def submission(self, number: int) -> SubmissionAnswer:
+        return self._get(SubmissionAnswer, f"submissions/{number}/")
 
-    def ladders(self) -> Iterator[JsonObject]:
-        return self._pages("ladders/")
+    def ladders(self) -> Iterator[LadderAnswer]:
+        return self._rows(LadderAnswer, "ladders/")
 
-    def ladder(self, slug: str) -> JsonObject:
-        return self._get(f"ladders/{slug}/")
+    def ladder(self, slug: str) -> LadderAnswer:
+        return self._get(LadderAnswer, f"ladders/{quote(slug, '')}/")
 
-    def leaderboard(self, slug: str, **filters: object) -> JsonObject:
-        return self._get(f"ladders/{slug}/leaderboard/", **filters)
+    def leaderboard(self, slug: str, **filters: object) -> LeaderboardAnswer:
+        path = f"ladders/{quote(slug, '')}/leaderboard/"
+        return self._get(LeaderboardAnswer, path, **filters)
 
-    def leaderboard_pages(self, slug: str, season: int) -> Iterator[JsonObject]:
+    def leaderboard_pages(self, slug: str, season: int) -> Iterator[LeaderboardAnswer]:
         """Return all pages of the leaderboard of a season."""
-        return self._documents(f"ladders/{slug}/leaderboard/", season=season)
+        path = f"ladders/{quote(slug, '')}/leaderboard/"
+        return self._pages(LeaderboardAnswer, path, season=season)
 
-    def tournaments(self) -> Iterator[JsonObject]:
+    def tournaments(self) -> Iterator[TournamentAnswer]:
         """Yield all announced tournaments, also those that are archived."""
-        yield from self._pages("tournaments/")
-        yield from self._pages("tournaments/", archived="true")
+        yield from self._rows(TournamentAnswer, "tournaments/")
+        yield from self._rows(TournamentAnswer, "tournaments/", archived="true")
 
-    def standings(self, slug: str) -> list[JsonObject]:
+    def standings(self, slug: str) -> list[LineAnswer]:
         """Return the lines of the standings of a tournament, the best first."""
-        lines: list[JsonObject]
-        lines = self._get(f"tournaments/{slug}/standings/")["standings"]
-        return lines
+        path = f"tournaments/{quote(slug, '')}/standings/"
+        return self._get(StandingsAnswer, path)["standings"]
 
     def log_file(self, path: str) -> bytes:
         """Return a file of the public log. Raises RemoteError."""
@@ -227,89 +256,93 @@ class LadderClient:
         answer = self._request("POST", url, content=checkpoint.encode())
         return "" if answer.is_success else _detail(answer)
 
-    def record(self, ladder: str, bot: str) -> JsonObject | None:
+    def record(self, ladder: str, bot: str) -> RecordAnswer | None:
         """Return the numbers of a bot on a ladder; None if it has not joined it."""
         try:
-            return self._get(f"ladders/{ladder}/bots/{bot}/record/")
+            return self._get(RecordAnswer, _place(ladder, bot, "record"))
         except RemoteError as error:
             if error.status == HTTPStatus.NOT_FOUND:
                 return None
             raise
 
-    def places(self, bot: str) -> list[JsonObject]:
+    def places(self, bot: str) -> list[PlaceAnswer]:
         """Return the ladders on which a bot plays or played."""
-        rows = self._json(self._send("GET", f"bots/{bot}/ladders/"))
-        return cast(list[JsonObject], rows)
+        return self._get(list[PlaceAnswer], f"bots/{quote(bot, '')}/ladders/")
 
-    def join(self, ladder: str, bot: str) -> JsonObject:
+    def join(self, ladder: str, bot: str) -> PlaceAnswer:
         """Let an own bot join a ladder; return its place there."""
-        return self._object("POST", _place(ladder, bot, "join"))
+        return self._post(PlaceAnswer, _place(ladder, bot, "join"))
 
-    def leave(self, ladder: str, bot: str) -> JsonObject:
+    def leave(self, ladder: str, bot: str) -> PlaceAnswer:
         """Take an own bot off a ladder; return its place there."""
-        return self._object("POST", _place(ladder, bot, "leave"))
+        return self._post(PlaceAnswer, _place(ladder, bot, "leave"))
 
-    def latest_games(self, bot: str, count: int) -> list[JsonObject]:
+    def latest_games(self, bot: str, count: int) -> list[GameAnswer]:
         """Return a bot's latest finished games, at most `count` (up to 200)."""
-        page = self._get("games/", bot=bot, status="finished", limit=count)
-        rows: list[JsonObject] = page["results"]
-        return rows
+        games = self.games(bot=bot, status="finished", limit=count)
+        return list(islice(games, count))
 
     def game_numbers(self, count: int, **filters: object) -> list[int]:
         """Return the numbers of the newest games, at most `count`. Raises RemoteError.
 
-        Files are named after them, so that nothing but a number is accepted.
+        Files are named after them.
         """
-        numbers = [row["id"] for row in islice(self.games(**filters), count)]
-        if not all(type(number) is int for number in numbers):
-            raise self._strange()
-        return numbers
+        return [row["id"] for row in islice(self.games(**filters), count)]
 
-    def games(self, **filters: object) -> Iterator[JsonObject]:
+    def games(self, **filters: object) -> Iterator[GameAnswer]:
         """Return the games, the newest first."""
-        return self._pages("games/", **filters)
+        return self._rows(GameAnswer, "games/", **filters)
 
-    def game(self, number: int) -> JsonObject:
-        return self._get(f"games/{number}/")
+    def game(self, number: int) -> GameAnswer:
+        return self._get(GameAnswer, f"games/{number}/")
 
-    def match(self, number: int) -> JsonObject:
-        return self._get(f"matches/{number}/")
+    def match(self, number: int) -> MatchAnswer:
+        return self._get(MatchAnswer, f"matches/{number}/")
 
     def replay(self, number: int) -> JsonObject:
-        return self._get(f"games/{number}/replay/")
+        """Return a replay. The engine checks it when it is played."""
+        return self._get(JsonObject, f"games/{number}/replay/")
 
-    def exported_games(self, **filters: object) -> Iterator[JsonObject]:
-        """Return {"cursor", "game"} for all finished games, the newest first.
-
-        To go on later, send the `cursor` of the last one as a filter.
-        """
-        return self._exported("exports/games/", filters)
-
-    def exported_replays(self, **filters: object) -> Iterator[JsonObject]:
-        """Return {"cursor", "id", "replay"} for all public replays.
+    def exported_games(self, **filters: object) -> Iterator[ExportedGame]:
+        """Return all finished games, the newest first.
 
         To go on later, send the `cursor` of the last one as a filter.
         """
-        return self._exported("exports/replays/", filters)
+        return self._exported(ExportedGame, "exports/games/", filters)
 
-    def _exported(self, path: str, filters: dict[str, object]) -> Iterator[JsonObject]:
+    def exported_replays(self, **filters: object) -> Iterator[ExportedReplay]:
+        """Return all public replays, with the numbers of their games.
+
+        To go on later, send the `cursor` of the last one as a filter.
+        """
+        return self._exported(ExportedReplay, "exports/replays/", filters)
+
+    def _exported(
+        self, kind: type[T], path: str, filters: dict[str, object]
+    ) -> Iterator[T]:
         """Yield the rows of an export, with few requests.
 
         A connection that breaks is opened again after the last line.
         """
         cursor: dict[str, object] = {}
+        ends: set[str] = set()
         failures = 0
         while True:
             try:
-                for row in self._lines(path, {**filters, **cursor}):
-                    if "end" not in row:
-                        cursor = {"cursor": row["cursor"]}
+                for line in self._lines(path, {**filters, **cursor}):
+                    if "end" not in line:
+                        row = self._checked(kind, line)
+                        cursor = {"cursor": line["cursor"]}
                         failures = 0
                         yield row
-                    elif row["next"] is None:
+                        continue
+                    following = self._checked(ExportEnd, line)["next"]
+                    if following is None:
                         return
-                    else:
-                        cursor = {"cursor": row["next"]}
+                    if following in ends:
+                        raise self._strange("the export does not go on")
+                    ends.add(following)
+                    cursor = {"cursor": following}
             except httpx.RequestError as error:
                 failures += 1
                 if failures >= RETRIES:
@@ -325,7 +358,7 @@ class LadderClient:
         while True:
             with self._http.stream("GET", path, params=params) as answer:  # type: ignore[arg-type]
                 if answer.is_success:
-                    yield from _whole_part(answer)
+                    yield from self._whole_part(answer)
                     return
                 answer.read()
                 wait_s = _wait_s(answer)
@@ -335,43 +368,66 @@ class LadderClient:
             waits += 1
             pause(wait_s)
 
-    def moves(self, number: int) -> JsonObject:
-        return self._get(f"games/{number}/moves/")
+    def _whole_part(self, answer: httpx.Response) -> Iterator[JsonObject]:
+        """Yield the lines up to the last one. Raises ReadError if it is missing."""
+        pending = bytearray()
+        for chunk in answer.iter_bytes():
+            pending += chunk
+            *lines, pending = pending.split(b"\n")
+            for line in lines:
+                row = self._read(JsonObject, bytes(line))
+                yield row
+                if "end" in row:
+                    return
+            self._refuse_more_than_fits(pending)
+        raise httpx.ReadError("the export was cut off")
 
-    def logs(self, number: int) -> list[JsonObject]:
+    def moves(self, number: int) -> MovesAnswer:
+        return self._get(MovesAnswer, f"games/{number}/moves/")
+
+    def logs(self, number: int) -> list[SeatLogAnswer]:
         """Return what the seats of your own bots left behind in a game."""
-        rows = self._json(self._send("GET", f"games/{number}/logs/"))
-        return cast(list[JsonObject], rows)
+        return self._get(list[SeatLogAnswer], f"games/{number}/logs/")
 
     # --- requests
 
-    def _get(self, path: str, **filters: object) -> JsonObject:
-        return self._object("GET", path, params=filters)
+    def _get(self, kind: type[T], path: str, **filters: object) -> T:
+        return self._read(kind, self._send("GET", path, params=filters).content)
 
-    def _object(self, method: str, path: str, **body: object) -> JsonObject:
-        return cast(JsonObject, self._json(self._send(method, path, **body)))
+    def _post(self, kind: type[T], path: str, **body: object) -> T:
+        return self._read(kind, self._send("POST", path, **body).content)
 
-    def _pages(self, path: str, **filters: object) -> Iterator[JsonObject]:
-        for page in self._documents(path, **filters):
-            yield from page["results"]
+    def _rows(self, kind: type[T], path: str, **filters: object) -> Iterator[T]:
+        """Yield the rows of a list that has pages."""
+        for page in self._pages(JsonObject, path, **filters):
+            yield from self._checked(list[kind], page.get("results"))  # type: ignore[valid-type]
 
-    def _documents(self, path: str, **filters: object) -> Iterator[JsonObject]:
+    def _pages(self, kind: type[T], path: str, **filters: object) -> Iterator[T]:
         """Return the pages of a list as they are."""
-        page = self._get(path, **{"limit": 200, **filters})
+        answer = self._send("GET", path, params={"limit": 200, **filters})
+        seen = set()
         while True:
+            page = self._read(kind, answer.content)
             yield page
-            if not page["next"]:
+            following = self._checked(PageLinks, page)["next"]
+            if following is None:
                 return
-            page = self._object("GET", self._own(page["next"]))
+            if following in seen:
+                raise self._strange("the pages do not end")
+            seen.add(following)
+            answer = self._send("GET", self._own(following))
 
     def _own(self, url: str) -> str:
         """Return an address that the service names, at the origin of the login.
 
         Otherwise the service could send us, with the token, to another server.
         """
-        there = urlsplit(str(url))
         here = urlsplit(self.login.address)
-        return there._replace(scheme=here.scheme, netloc=here.netloc).geturl()
+        try:
+            there = urlsplit(url)._replace(scheme=here.scheme, netloc=here.netloc)
+            return str(httpx.URL(there.geturl()))
+        except (ValueError, httpx.InvalidURL) as error:
+            raise self._strange(f"next: {error}") from None
 
     def _send(self, method: str, path: str, **body: object) -> httpx.Response:
         """Send a request; wait if the rate is limited, and repeat it if it fails.
@@ -385,7 +441,7 @@ class LadderClient:
         while True:
             try:
                 answer = self._request(method, path, **body)
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 failures += 1
                 if failures >= RETRIES:
                     raise self._no_answer(error) from None
@@ -400,17 +456,13 @@ class LadderClient:
     def _request(self, method: str, path: str, **body: object) -> httpx.Response:
         """Send a request once, and read a bounded answer.
 
-        Raises httpx.TransportError, and RemoteError if the answer is too long.
+        Raises httpx.RequestError, and RemoteError if the answer is too long.
         """
         with self._http.stream(method, path, **body) as answer:  # type: ignore[arg-type]
             content = bytearray()
             for chunk in answer.iter_bytes():
                 content += chunk
-                if len(content) > MAX_ANSWER_BYTES:
-                    raise RemoteError(
-                        f"{self.login.address} answers with more than"
-                        f" {MAX_ANSWER_BYTES >> 20} MiB; check the address"
-                    )
+                self._refuse_more_than_fits(content)
             # The content is decoded already.
             headers = [row for row in answer.headers.items() if row[0] not in _CODING]
             return httpx.Response(
@@ -420,22 +472,36 @@ class LadderClient:
                 request=answer.request,
             )
 
+    def _refuse_more_than_fits(self, content: bytearray) -> None:
+        if len(content) > MAX_ANSWER_BYTES:
+            raise RemoteError(
+                f"{self.login.address} answers with more than"
+                f" {MAX_ANSWER_BYTES >> 20} MiB; check the address"
+            )
+
     def _no_answer(self, error: Exception) -> RemoteError:
         return RemoteError(
             f"{self.login.address} does not answer ({error}); check the address and"
             " whether the ladder runs"
         )
 
-    def _json(self, answer: httpx.Response) -> object:
+    def _read(self, kind: type[T], text: bytes) -> T:
+        """Return the JSON of an answer, with the control characters escaped."""
         try:
-            return _readable(answer.json())
-        except (ValueError, RecursionError):
-            raise self._strange() from None
+            return self._checked(kind, _readable(parse(text)))
+        except (BadDocument, RecursionError) as error:
+            raise self._strange(reason(error)) from None
 
-    def _strange(self) -> RemoteError:
+    def _checked(self, kind: type[T], value: object) -> T:
+        try:
+            return checked(kind, value)
+        except BadDocument as error:
+            raise self._strange(str(error)) from None
+
+    def _strange(self, why: str) -> RemoteError:
         return RemoteError(
-            f"{self.login.address} does not answer like a Torres ladder; check the"
-            " address"
+            f"{self.login.address} does not answer like a Torres ladder ({why}); check"
+            " the address"
         )
 
 
@@ -458,16 +524,9 @@ def _is_this_machine(host: str) -> bool:
 
 
 def _readable(value: object) -> object:
-    """Return a JSON value with the control characters of its texts escaped.
-
-    Only the ends of lines and tabs stay.
-    """
+    """Return a JSON value with the control characters of its texts escaped."""
     if isinstance(value, str):
-        if value.isprintable():
-            return value
-        return "".join(
-            c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in value
-        )
+        return printable(value, _LAYOUT)
     if isinstance(value, list):
         return [_readable(each) for each in value]
     if isinstance(value, dict):
@@ -478,19 +537,6 @@ def _readable(value: object) -> object:
 def _place(ladder: str, bot: str, action: str) -> str:
     """Return the path of an action; the names come from the command line."""
     return f"ladders/{quote(ladder, '')}/bots/{quote(bot, '')}/{action}/"
-
-
-def _whole_part(answer: httpx.Response) -> Iterator[JsonObject]:
-    """Yield the lines up to the last one. Raises httpx.ReadError if it is missing."""
-    for line in answer.iter_lines():
-        try:
-            row = json.loads(line)
-        except ValueError:
-            break  # the line was cut off
-        yield row
-        if "end" in row:
-            return
-    raise httpx.ReadError("the export was cut off")
 
 
 def _wait_s(answer: httpx.Response) -> float | None:
@@ -521,7 +567,6 @@ def _accepted(answer: httpx.Response) -> httpx.Response:
 
 def _detail(answer: httpx.Response) -> str:
     try:
-        problem = answer.json()
-        return str(problem["detail"])
-    except (ValueError, KeyError, TypeError):
+        return checked(ProblemAnswer, parse(answer.content))["detail"]
+    except BadDocument:
         return f"{answer.url} answers {answer.status_code} {answer.reason_phrase}"

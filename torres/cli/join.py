@@ -6,7 +6,7 @@ import click
 
 from torres.cli.client import LadderClient, find_login
 from torres.cli.remote import ladder_option
-from torres.common.json_object import JsonObject
+from torres.common.answers import PlaceAnswer
 
 
 @click.command()
@@ -42,7 +42,7 @@ def leave(*, ladder: str, bot: str, address: str | None) -> None:
 
 
 def _change(
-    address: str | None, act: Callable[[LadderClient], JsonObject], bot: str
+    address: str | None, act: Callable[[LadderClient], PlaceAnswer], bot: str
 ) -> None:
     with LadderClient(find_login(address)) as client:
         place = act(client)

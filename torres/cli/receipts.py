@@ -9,8 +9,9 @@ import click
 from torres.auditing import receipt_check
 from torres.cli.bot_files import bot_digest
 from torres.cli.play import find_bot
-from torres.cli.replay_files import printable, read_valid
+from torres.cli.replay_files import read_valid
 from torres.common.json_object import JsonObject
+from torres.common.quoting import printable
 from torres.tlog.notes import BadKey, VerifierKey
 from torres.tlog.receipts import MAX_RECEIPT_BYTES, BadReceipt, Receipt, parse_receipt
 

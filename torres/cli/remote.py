@@ -22,9 +22,10 @@ from torres.cli.client import (
     save_logins,
     saved_logins,
 )
-from torres.cli.replay_files import printable
+from torres.common.answers import BotAnswer, SeatLogAnswer, SubmissionAnswer
 from torres.common.json_object import JsonObject
 from torres.common.pause import pause
+from torres.common.quoting import printable
 from torres.common.whole_file import write_whole
 from torres.drawing.board_text import frames
 
@@ -192,12 +193,12 @@ def status(*, slug: str | None, address: str | None, as_json: bool) -> None:
     for row in rows:
         table.add_row(
             Text(printable(row["bot"])),
-            row["status"],
+            Text(row["status"] or "–"),
             str(row["rank"] or "–"),
             "–" if row["rating"] is None else f"{row['rating']:.1f}",
             str(row["games"]),
-            row["last_forfeit"] or "–",
-            row["newest_upload"] or "none",
+            Text(row["last_forfeit"] or "–"),
+            Text(row["newest_upload"] or "none"),
         )
     Console().print(table)
     if newest:
@@ -205,14 +206,14 @@ def status(*, slug: str | None, address: str | None, as_json: bool) -> None:
             click.echo(line)
 
 
-def _bot_status(client: LadderClient, bot: JsonObject) -> JsonObject:
+def _bot_status(client: LadderClient, bot: BotAnswer) -> JsonObject:
     slug = bot["slug"]
-    record: JsonObject = {}
-    status = bot["status"]
+    record = None
+    status: str | None = bot["status"]
     places = client.places(slug)
     for place in places:
         if place["default"]:
-            record = client.record(place["ladder"], slug) or {}
+            record = client.record(place["ladder"], slug)
             status = place["status"] if status == "active" else status
     newest = next(client.submissions(slug), None)
     forfeits = [
@@ -225,15 +226,15 @@ def _bot_status(client: LadderClient, bot: JsonObject) -> JsonObject:
         "bot": slug,
         "status": status,
         "ladders": {place["ladder"]: place["status"] for place in places},
-        "rank": record.get("rank"),
-        "rating": record.get("rating"),
-        "games": record.get("games", 0),
+        "rank": record and record["rank"],
+        "rating": record and record["rating"],
+        "games": record["games"] if record else 0,
         "last_forfeit": forfeits[0] if forfeits else None,
         "newest_upload": f"#{newest['number']} {newest['status']}" if newest else None,
     }
 
 
-def report_lines(submission: JsonObject) -> Iterator[str]:
+def report_lines(submission: SubmissionAnswer) -> Iterator[str]:
     """Yield the lines that tell how the validation of an upload went."""
     report = submission["report"]
     status = f"#{submission['number']} is {submission['status']}."
@@ -272,7 +273,7 @@ def logs(*, number: int, submission: bool, address: str | None, as_json: bool) -
             click.echo(line)
 
 
-def _submission_lines(row: JsonObject, *, as_json: bool) -> Iterator[str]:
+def _submission_lines(row: SubmissionAnswer, *, as_json: bool) -> Iterator[str]:
     if "log" not in row:
         raise RemoteError("only the owner of a bot sees its log")
     if as_json:
@@ -281,13 +282,13 @@ def _submission_lines(row: JsonObject, *, as_json: bool) -> Iterator[str]:
         yield from log_lines(row)
 
 
-def log_lines(submission: JsonObject) -> Iterator[str]:
+def log_lines(submission: SubmissionAnswer) -> Iterator[str]:
     """Yield the lines of the log of an own submission, safe for a terminal."""
-    for line in submission["log"].splitlines():
+    for line in submission.get("log", "").splitlines():
         yield f"  | {printable(line)}"
 
 
-def _game_lines(rows: list[JsonObject], *, as_json: bool) -> Iterator[str]:
+def _game_lines(rows: list[SeatLogAnswer], *, as_json: bool) -> Iterator[str]:
     if as_json:
         yield json.dumps(rows)
         return
@@ -424,7 +425,7 @@ def watch(*, number: int, address: str | None) -> None:
     """
     with LadderClient(find_login(address)) as client:
         game = client.game(number)
-        names = [printable(seat["name"]) for seat in game["seats"]]
+        names = {seat["seat"]: printable(seat["name"]) for seat in game["seats"]}
         attempt, shown = None, 0
         while True:
             moves = client.moves(number)
@@ -434,7 +435,7 @@ def watch(*, number: int, address: str | None) -> None:
             attempt = moves["attempt"]
             for move in moves["moves"][shown:]:
                 actions = ", ".join(map(printable, move["actions"]))
-                click.echo(f"{names[move['seat']]}: {actions}")
+                click.echo(f"{names.get(move['seat'])}: {actions}")
             shown = len(moves["moves"])
             if moves["status"] not in ("scheduled", "running"):
                 break

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torres.cli.replay_files import printable, read_valid
+from torres.cli.replay_files import read_valid
 from torres.common.lazy_import import lazy_import
+from torres.common.quoting import printable
 from torres.drawing.board_svg import board_svg
 from torres.drawing.frames import viewer_document
 

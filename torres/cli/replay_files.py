@@ -9,6 +9,7 @@ import click
 
 from engine.replay import verify as verify_replay
 from engine.replay_format import InvalidReplay, NotJson, load
+from torres.common.quoting import printable
 
 MAX_BYTES = 64 * 1024 * 1024  # of one replay file; a long game has about 20 KB
 VALID, INVALID, UNREADABLE = 0, 1, 2  # the exit codes
@@ -44,13 +45,6 @@ def read(path: str) -> object:
     if len(data) > MAX_BYTES:
         raise NotJson(f"the file has more than {MAX_BYTES} bytes")
     return load(data)
-
-
-def printable(text: str) -> str:
-    """Return a text as one line with its control characters escaped."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 @contextmanager

@@ -21,10 +21,10 @@ from torres.cli.replay_files import (
     VALID,
     faults_of,
     line_of,
-    printable,
     read,
 )
 from torres.common.lazy_import import lazy_import
+from torres.common.quoting import printable
 from torres.drawing.board_text import frames
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ import json
 import sys
 import tempfile
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,9 +11,11 @@ from rich.console import Console
 
 from engine.game import TorresGame
 from engine.referee import Answer, PlayerFault
+from engine.replay import verify
 from torres.cli import playback
 from torres.cli.bot_files import bot_digest
 from torres.cli.client import LadderClient, RemoteError, find_login
+from torres.cli.ladder_rules import known_limits
 from torres.cli.play import LocalBot, find_bot, sandbox_option
 from torres.cli.playback import (
     Difference,
@@ -23,8 +24,9 @@ from torres.cli.playback import (
     RepeatedGame,
 )
 from torres.cli.remote import json_option, ladder_option
-from torres.cli.replay_files import printable, read_valid
+from torres.cli.replay_files import read_valid
 from torres.common.json_object import JsonObject
+from torres.common.quoting import printable
 from torres.drawing.board_text import draw_board
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.process import BotProcess
@@ -89,7 +91,8 @@ def _game(argument: str, address: str | None) -> tuple[JsonObject, Limits]:
         game = client.game(int(argument))
         match = client.match(game["match"])
         replay = client.replay(int(argument))
-    return replay, replace(Limits(), **match["limits"])
+    verify(replay)
+    return replay, known_limits(match["limits"])
 
 
 def _seat(replay: JsonObject, bot: LocalBot, seat: int | None) -> int:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -14,8 +14,9 @@ from torres.cli.bot_files import bot_files
 from torres.cli.client import LadderClient, RemoteError, find_login
 from torres.cli.play import LocalBot, find_bot
 from torres.cli.remote import json_option, ladder_option, log_lines, report_lines
-from torres.cli.replay_files import printable
+from torres.common.answers import GameAnswer, SubmissionAnswer
 from torres.common.pause import pause
+from torres.common.quoting import printable
 from torres.upload.archive import pack
 
 POLL_S = 0.3
@@ -139,10 +140,9 @@ def _own_bot(client: LadderClient, name: str) -> str:
 
 def _validated(
     client: LadderClient, number: int, timeout_s: int, show: Callable[[str], None]
-) -> dict[str, Any]:
+) -> SubmissionAnswer:
     """Return the submission when its validation has ended; show what happens."""
     seen = ""
-    row: dict[str, Any] = {}
     for row in _polled(timeout_s, lambda: client.submission(number)):
         if row["status"] != seen:
             seen = row["status"]
@@ -150,7 +150,7 @@ def _validated(
         if seen in ENDED:
             break
     else:
-        summary = row["report"]["summary"]
+        summary = row["report"]["summary"]  # the deadline lies at least a second ahead
         raise RemoteError(
             f"the upload is still {seen} after {timeout_s} s"
             f" ({summary or 'no reason is known'}); `torres status` shows it later"
@@ -173,7 +173,7 @@ def _polled(timeout_s: int, read: Callable[[], T]) -> Iterator[T]:
 
 def _first_game(
     client: LadderClient, slug: str, number: int, timeout_s: int
-) -> dict[str, Any] | None:
+) -> GameAnswer | None:
     """Return the first finished ladder game of an upload; None after the timeout."""
     for games in _polled(timeout_s, lambda: client.latest_games(slug, 20)):
         for game in reversed(games):
@@ -181,14 +181,14 @@ def _first_game(
                 seat["bot"] == slug and seat["number"] == number
                 for seat in game["seats"]
             ):
-                return dict(game)
+                return game
     return None
 
 
-def _game_line(address: str, game: dict[str, Any] | None) -> str:
+def _game_line(address: str, game: GameAnswer | None) -> str:
     if game is None:
         return "no rated game yet; `torres status` shows the next ones"
-    seats = sorted(game["seats"], key=lambda seat: seat["rank"])
+    seats = sorted(game["seats"], key=lambda seat: seat["rank"] or 0)
     places = ", ".join(
         f"{seat['rank']}. {printable(seat['name'])} {seat['score']}"
         + (f" (forfeit: {seat['forfeit']})" if seat["forfeit"] else "")

@@ -8,8 +8,8 @@ from engine.errors import EngineError
 from torres.checking.forms import GameForm, default_forms
 from torres.cli.check import checked, print_findings
 from torres.cli.client import LadderClient
+from torres.cli.ladder_rules import known_limits
 from torres.common.errors import LadderError
-from torres.runner.limits import read_limits
 from torres.runner.protocol import Limits
 
 MAX_FORMS = 12  # as many games as the ladder plays at most
@@ -43,10 +43,10 @@ def _ladder_forms(client: LadderClient) -> list[GameForm]:
         sizes = sorted(int(seats) for seats, share in ladder["tables"].items() if share)
         for seats in sizes:
             try:
-                limits = read_limits(ladder["limits"])
+                limits = known_limits(ladder["limits"])
                 form = GameForm(ladder["ruleset"], seats, limits, ladder["switches"])
                 _ = form.rules
-            except (EngineError, LadderError, TypeError):
+            except (EngineError, LadderError):
                 continue
             if form not in forms:
                 forms.append(form)

@@ -13,3 +13,10 @@ def quoted(value: object) -> str:
         return repr(value)[:MAX_QUOTED_CHARS]
     except ValueError:  # a huge number inside a list
         return f"a {type(value).__name__}"
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Return a text with its control characters escaped, except those in ``keep``."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else ascii(c)[1:-1] for c in text)

@@ -7,6 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from engine.replay import trace
+from torres.common.quoting import printable
 
 _SEATS = "ABCD"  # the letters that stand for the knights of each seat
 _COLOURS = ("red", "blue", "green", "yellow")
@@ -47,7 +48,7 @@ def _page(
     before = line["state"]
     page = Text()
     page.append(f"{line['n'] + 1}. phase {before['phase']} round {before['round']}  ")
-    page.append(f"{_SEATS[seat]} {_clean(names[seat])}: ", style=_COLOURS[seat])
+    page.append(f"{_SEATS[seat]} {printable(names[seat])}: ", style=_COLOURS[seat])
     page.append(", ".join(actions) + "\n")
     page.append_text(draw_board(state))
     page.append_text(_seats(state, names))
@@ -76,7 +77,7 @@ def draw_board(state: dict[str, Any]) -> Text:
 def _seats(state: dict[str, Any], names: list[str]) -> Text:
     text = Text()
     for seat, name in enumerate(names):
-        text.append(f"{_SEATS[seat]} {_clean(name):<20.20}", style=_COLOURS[seat])
+        text.append(f"{_SEATS[seat]} {printable(name):<20.20}", style=_COLOURS[seat])
         stacks = ",".join(map(str, state["stacks"][seat])) or "-"
         text.append(
             f" {state['scores'][seat]:>4} points  {state['reserve'][seat]} knights"
@@ -95,8 +96,3 @@ def _end(line: dict[str, Any]) -> Text:
         f"{rank}. {seat} {score}" for rank, seat, score in sorted(seats)
     )
     return Text(f"{result['reason']}: {ranking}")
-
-
-def _clean(name: str) -> str:
-    """Return a name without control characters, which could steer the terminal."""
-    return "".join(c if c.isprintable() else "?" for c in name)

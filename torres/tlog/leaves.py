@@ -11,9 +11,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from msgspec import Meta
+
+from torres.common.json_object import JsonObject
+from torres.common.typed import Hex, Number, checked, parse
 
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
+_FIRST_YEAR, _LAST_YEAR = 2000, 9000  # so that a time plus or minus hours is a time
 SALT_BYTES = 16
 
 
@@ -44,6 +50,231 @@ class LeafKind(StrEnum):
     UNSEALED = "unsealed"
 
 
+_FLOAT = r"^-?[0-9]{1,20}(\.[0-9]{1,20})?(e-?[0-9]{1,2})?$"
+Numeral = Annotated[str, Meta(pattern=_FLOAT)] | Number
+"""A number; leaves write floats as texts."""
+Hours = (
+    Annotated[int, Meta(ge=0, lt=10_000)]
+    | Annotated[str, Meta(pattern=r"^[0-9]{1,4}(\.[0-9]{1,20})?$")]
+)
+_FRACTION = r"^([0-9]{1,9}(/[1-9][0-9]{0,8})?)?$"
+"""An exact number of points; empty while a fixture is open."""
+SubmissionKey = Annotated[str, Meta(pattern="^[0-9]{1,18}$")]
+"""The number of a submission as the key of an object."""
+
+
+class LogNamed(TypedDict):
+    """The log has this name from now on."""
+
+    name: str
+
+
+class BatchCommitted(TypedDict):
+    batch: Number
+    commitment: str
+    witnesses: NotRequired[list[str]]
+
+
+class BatchRevealed(TypedDict):
+    batch: Number
+    secret: Hex
+
+
+class SubmissionAccepted(TypedDict):
+    submission: Number
+    digest: str
+
+
+class NamedDecks(TypedDict):
+    """The rule and the batch that decks have to follow from."""
+
+    rule: str
+    batch: Number
+
+
+class MatchPlanned(TypedDict):
+    """A match; `games` has the submissions by seat, and `submissions` their digests."""
+
+    match: Number
+    kind: str
+    ladder: str
+    ruleset: str
+    switches: JsonObject
+    submissions: dict[SubmissionKey, str]
+    games: Annotated[list[list[Number]], Meta(min_length=1)]
+    hours: Hours
+    deal_of: NotRequired[Number]
+    decks: NotRequired[NamedDecks]
+
+
+class DecksFixed(TypedDict):
+    """The decks of matches: pairs of a match and the hash of its seed."""
+
+    size: Number
+    batch: Number
+    decks: list[tuple[Number, str]]
+    cosignatures: list[str | None]
+
+
+class DecksRenewed(TypedDict):
+    match: Number
+    game: Number
+    decks: NotRequired[NamedDecks]
+
+
+class LoggedDeal(TypedDict):
+    """The inputs of the decks of a game."""
+
+    batch: Number
+    commitment: str
+    plan: Hex
+    size: Number
+    root: Hex
+    entropy: NotRequired[Hex]
+    match_plan: NotRequired[Hex]
+
+
+class GameFinished(TypedDict):
+    """A result; `replay` is the digest of the replay."""
+
+    game: Number
+    match: Number
+    index: Number
+    replay: str
+    scores: list[Number]
+    ranks: list[Number]
+    reason: str
+    deal: NotRequired[LoggedDeal]
+
+
+class GameEnded(TypedDict):
+    """A game that has no result."""
+
+    game: Number
+    match: Number
+    outcome: str
+
+
+class GameVoided(TypedDict):
+    game: Number
+    match: Number
+    replacement: Number | None
+
+
+class EntryInputs(TypedDict, total=False):
+    """The inputs of an entry of a ledger; each kind of entry has some of them."""
+
+    bot: Number
+    submission: Number
+    digest: str
+    skill: list[Numeral] | None
+    gone: Number
+    kept: Number
+    corrected_by: Number
+    parameters: dict[str, Numeral]
+
+
+class RatingChanged(TypedDict):
+    """An entry; `after` has a bot and its μ and σ, or the bot alone if it is gone."""
+
+    ladder: str
+    season: Number
+    seq: Number
+    kind: str
+    after: list[Annotated[list[Numeral], Meta(min_length=1)]]
+    game: NotRequired[Number]
+    inputs: NotRequired[EntryInputs]
+
+
+class AttemptEnded(TypedDict):
+    game: Number
+
+
+class BotNamed(TypedDict):
+    """A hash of the name of a bot (`name_hash`)."""
+
+    bot: Number
+    hash: str
+
+
+class BotChanged(TypedDict):
+    """The status of a bot changed, on one ladder or on all."""
+
+    bot: Number
+
+
+class OperatorActed(TypedDict):
+    act: str
+
+
+class TournamentStarted(TypedDict):
+    """The entrants are their numbers, and their bots, submissions and seeds."""
+
+    tournament: Number
+    config: str
+    entrants: list[tuple[Number, Number, Number, Number]]
+
+
+class EntrantLeft(TypedDict):
+    tournament: Number
+    entrant: Number
+
+
+class FixtureDecided(TypedDict):
+    """A result; `fixture` is round, pool, table and leg. Open again if `how` is ""."""
+
+    tournament: Number
+    fixture: tuple[Number, int, Number, Number]
+    match: Number | None
+    games: list[Number]
+    how: Literal["", "played", "bye", "walkover", "dead"]
+    entrants: Annotated[list[Number], Meta(min_length=1)]
+    points: list[Annotated[str, Meta(pattern=_FRACTION)]]
+    scores: list[Number]
+
+
+class Sealed(TypedDict):
+    hash: str
+
+
+class Unsealed(TypedDict):
+    leaf: Number
+    text: str
+    salt: Hex
+
+
+_DATA: Mapping[LeafKind, type] = {
+    LeafKind.LOG_STARTED: LogNamed,
+    LeafKind.LOG_RESTORED: LogNamed,
+    LeafKind.BATCH_COMMITTED: BatchCommitted,
+    LeafKind.BATCH_REVEALED: BatchRevealed,
+    LeafKind.SUBMISSION_ACCEPTED: SubmissionAccepted,
+    LeafKind.MATCH_PLANNED: MatchPlanned,
+    LeafKind.DECKS_FIXED: DecksFixed,
+    LeafKind.DECKS_RENEWED: DecksRenewed,
+    LeafKind.ATTEMPT_ENDED: AttemptEnded,
+    LeafKind.GAME_FINISHED: GameFinished,
+    LeafKind.GAME_ENDED: GameEnded,
+    LeafKind.GAME_VOIDED: GameVoided,
+    LeafKind.RATING_CHANGED: RatingChanged,
+    LeafKind.BOT_NAMED: BotNamed,
+    LeafKind.BOT_STATUS: BotChanged,
+    LeafKind.OPERATOR_ACTED: OperatorActed,
+    LeafKind.TOURNAMENT_STARTED: TournamentStarted,
+    LeafKind.ENTRANT_LEFT: EntrantLeft,
+    LeafKind.FIXTURE_DECIDED: FixtureDecided,
+    LeafKind.SEALED: Sealed,
+    LeafKind.UNSEALED: Unsealed,
+}
+"""The keys of each kind that are read; they are checked. A leaf may have more keys."""
+
+
+class _Document(TypedDict):
+    type: LeafKind
+    time: str
+    data: JsonObject
+
+
 class BadLeaf(ValueError):
     """A leaf is not one that this version knows; the text says why."""
 
@@ -70,14 +301,14 @@ def leaf_text(kind: str, time: datetime, data: str) -> str:
 def parse_leaf(text: bytes | str) -> Leaf:
     """Return the leaf that a text contains. Raises BadLeaf."""
     try:
-        document = json.loads(text)
+        document = checked(_Document, parse(text))
         kind = LeafKind(document["type"])
         time = datetime.strptime(document["time"], _TIME).replace(tzinfo=UTC)
-        data = document["data"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        data: JsonObject = checked(_DATA.get(kind, JsonObject), document["data"])
+    except ValueError as error:
         raise BadLeaf(f"a leaf cannot be read: {error}") from None
-    if not isinstance(data, dict):
-        raise BadLeaf("a leaf cannot be read: its data is no object")
+    if not _FIRST_YEAR <= time.year < _LAST_YEAR:
+        raise BadLeaf(f"a leaf cannot be read: its time is {time.year}")
     return Leaf(kind, time, data)
 
 

@@ -1,0 +1,207 @@
+"""The answers of the REST API that programs in torres/ read (docs/api.md).
+
+Each type names the keys that are read, and they are checked. An answer has more keys.
+"""
+
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from msgspec import Meta
+
+from torres.common.json_object import JsonObject
+from torres.common.typed import Hex, Number, Real
+
+SeatNumber = Annotated[int, Meta(ge=0, le=3)]
+SeasonNumber = Annotated[int, Meta(ge=1, le=10_000)]
+"""The seasons of a ladder are read one by one."""
+
+
+class ProblemAnswer(TypedDict):
+    """Why a request was refused."""
+
+    detail: str
+
+
+class UserAnswer(TypedDict):
+    """The user of a token. Services before scopes did not tell them."""
+
+    name: str
+    scopes: NotRequired[list[str]]
+
+
+class BotAnswer(TypedDict):
+    """A bot; the log has a hash of `name_salt`, slug and name under the number."""
+
+    id: Number
+    owner: str | None
+    name_salt: Hex
+    slug: str
+    name: str
+    status: str
+
+
+class StepAnswer(TypedDict):
+    name: str
+    ok: bool
+    detail: str
+
+
+class ReportAnswer(TypedDict):
+    summary: str
+    steps: list[StepAnswer]
+
+
+class SubmissionAnswer(TypedDict):
+    """A submission; only its owner sees the log."""
+
+    id: Number
+    number: Number
+    status: str
+    report: ReportAnswer
+    log: NotRequired[str]
+
+
+class SeasonAnswer(TypedDict):
+    number: SeasonNumber
+
+
+class LadderAnswer(TypedDict):
+    """A ladder; `tables` has the shares of matches by the number of seats."""
+
+    slug: str
+    default: bool
+    ruleset: str
+    switches: JsonObject
+    tables: dict[Literal["2", "3", "4"], Real]
+    limits: dict[str, Number]
+    season: SeasonAnswer | None
+
+
+class RowAnswer(TypedDict):
+    """A row of a leaderboard."""
+
+    rank: Number
+    bot: str
+    id: Number
+    name: str
+    mu: Real
+    sigma: Real
+    rating: Real
+    games: Number | None
+    forfeits: Number | None
+
+
+class LeaderboardAnswer(TypedDict):
+    """A page; its rows follow from the first `head` entries of the season's ledger."""
+
+    head: Number | None
+    results: list[RowAnswer]
+
+
+class RecordAnswer(TypedDict):
+    rank: Number
+    rating: Real
+    games: Number
+
+
+class TournamentAnswer(TypedDict):
+    id: Number
+    slug: str
+    started_at: str | None
+
+
+class LineAnswer(TypedDict):
+    """A line of the standings of a tournament; `id` is the number of the bot."""
+
+    rank: Number
+    id: Number
+    points: Real
+    played: Number
+    tie_breaks: dict[str, Real]
+    withdrawn: bool
+
+
+class StandingsAnswer(TypedDict):
+    standings: list[LineAnswer]
+
+
+class PlaceAnswer(TypedDict):
+    """A ladder as seen from a bot."""
+
+    ladder: str
+    default: bool
+    status: str | None
+
+
+class SeatAnswer(TypedDict):
+    """A seat of a game; `forfeit` is the reason of a forfeit."""
+
+    seat: SeatNumber
+    bot: str
+    name: str
+    submission: Number
+    number: Number
+    score: Number | None
+    rank: Number | None
+    forfeit: str | None
+
+
+class GameAnswer(TypedDict):
+    id: Number
+    match: Number
+    index: Number
+    status: str
+    ruleset: str
+    ladder: str | None
+    seats: list[SeatAnswer]
+    reason: str
+    finished_at: str | None
+
+
+class MatchAnswer(TypedDict):
+    limits: dict[str, Number]
+
+
+class MoveAnswer(TypedDict):
+    seat: SeatNumber
+    actions: list[str]
+
+
+class MovesAnswer(TypedDict):
+    """The moves of a game so far, in its attempt number `attempt`."""
+
+    status: str
+    attempt: Number | None
+    moves: list[MoveAnswer]
+
+
+class SeatLogAnswer(TypedDict):
+    """The output of an own seat in one attempt."""
+
+    seat: SeatNumber
+    bot: str
+    attempt: Number
+    forfeit: str | None
+    detail: str
+    stderr: str
+    notes: list[JsonObject]
+
+
+class ExportedGame(TypedDict):
+    cursor: str
+    game: GameAnswer
+
+
+class ExportedReplay(TypedDict):
+    cursor: str
+    id: Number
+    replay: JsonObject
+
+
+class ExportEnd(TypedDict):
+    """The last line of a part of an export; `next` is null at the end of all parts."""
+
+    next: str | None
+
+
+class PageLinks(TypedDict):
+    next: str | None
