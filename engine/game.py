@@ -25,6 +25,16 @@ class Result(TypedDict):
     reason: EndReason
 
 
+class Scoring(TypedDict):
+    """The scoring of a phase by seat; `scores` are the totals after it."""
+
+    phase: int
+    castles: list[int]
+    king: list[int]
+    master: list[int]
+    scores: list[int]
+
+
 class TorresGame:
     """One game from the set-up to the result.
 
@@ -39,7 +49,7 @@ class TorresGame:
         self.position = kernel.start(rules, setup)
         self.ply = 0  # actions played, automatic ones included
         self.log: list[Event] = []
-        self.scoring: list[dict[str, object]] = []
+        self.scoring: list[Scoring] = []
         self.result: Result | None = None
         self.forfeited: list[int] = []  # in the order of time
 
@@ -114,7 +124,7 @@ class TorresGame:
         track = self.position.track
         start = MAX_SEATS * len(self.scoring)
         stop = start + self.rules.seats
-        record: dict[str, object] = {
+        record: Scoring = {
             "phase": len(self.scoring) + 1,
             "castles": list(track.castle_points[start:stop]),
             "king": list(track.king_points[start:stop]),

@@ -7,8 +7,9 @@ the thinking time. The referee knows no processes, JSON, database or wall clock.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
+from engine.documents import ForfeitEntry, MoveEntry, PlayerEntry, Replay
 from engine.errors import IllegalAction
 from engine.faults import EndReason, Fault
 from engine.game import Result, TorresGame, seen_by
@@ -72,8 +73,8 @@ class Ask:
 
     decision: Decision
     ply: int
-    state: dict[str, Any]
-    events: list[dict[str, Any]]
+    state: dict[str, object]
+    events: list[dict[str, object]]
     legal: list[str]
     move_ms: float
     bank_ms: float
@@ -127,12 +128,12 @@ class Move:
     actions: list[str]
     answer: Answer | None
 
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> MoveEntry:
         """Return the entry in the form of the replay (docs/contract.md, section 7)."""
-        entry: dict[str, Any] = {"seat": self.seat, "actions": self.actions}
         if self.answer is None:
-            return entry | {"auto": True}
-        return entry | {"ms": round(self.answer.ms, 1)}
+            return {"seat": self.seat, "actions": self.actions, "auto": True}
+        ms = round(self.answer.ms, 1)
+        return {"seat": self.seat, "actions": self.actions, "ms": ms}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ class Forfeit:
     reason: Fault
     detail: str
 
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> ForfeitEntry:
         """Return the entry in the form of the replay, without the private detail."""
         return {
             "seat": self.seat,
@@ -167,7 +168,7 @@ class GameRecord:
         assert self.game.result is not None  # the game is over
         return self.game.result
 
-    def replay(self, *, seed: str, players: list[dict[str, Any]]) -> dict[str, Any]:
+    def replay(self, *, seed: str, players: list[PlayerEntry]) -> Replay:
         """Return the replay document, ``torres-replay/1``."""
         return document(
             self.game,

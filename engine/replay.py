@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
+from engine.documents import ForfeitEntry, MoveEntry, PlayerEntry, Replay
 from engine.errors import EngineError, IllegalAction
 from engine.game import TorresGame
 from engine.moves import Decision
@@ -30,15 +31,15 @@ def document(
     game: TorresGame,
     *,
     seed: str,
-    players: Sequence[Mapping[str, object]],
-    moves: Sequence[Mapping[str, object]],
-    forfeits: Sequence[Mapping[str, object]],
-) -> dict[str, object]:
+    players: Sequence[PlayerEntry],
+    moves: Sequence[MoveEntry],
+    forfeits: Sequence[ForfeitEntry],
+) -> Replay:
     """Return the replay of a game, with its keys in the order of section 7.
 
     An unfinished game has no `result`.
     """
-    replay: dict[str, object] = {
+    replay: Replay = {
         "format": FORMAT,
         "ruleset": game.rules.ruleset,
         "switches": game.rules.switches(),
@@ -251,7 +252,7 @@ def _check_automatic(game: TorresGame, answer: list[str], number: int) -> None:
 
 
 def _check_scoring(
-    claimed: list[object], actual: dict[str, object], index: int
+    claimed: list[object], actual: Mapping[str, object], index: int
 ) -> None:
     where = f"scoring {index + 1}"
     if index >= len(claimed):

@@ -7,7 +7,7 @@ reveal whether there was a message to send.
 
 import hashlib
 import threading
-from typing import Any
+from collections.abc import Mapping
 
 import structlog
 from django.core.mail import EmailMessage
@@ -25,7 +25,7 @@ log = structlog.get_logger()
 _free_threads = threading.BoundedSemaphore(MAX_THREADS)
 
 
-def send_later(recipient: str, template: str, context: dict[str, Any]) -> None:
+def send_later(recipient: str, template: str, context: Mapping[str, object]) -> None:
     """Render a message, whose first line is the subject, and send it in a thread."""
     use = rate_limits.count(f"mail:{_digest(recipient)}", HOUR_S)
     if use.requests > MAX_PER_HOUR:
@@ -40,7 +40,7 @@ def send_later(recipient: str, template: str, context: dict[str, Any]) -> None:
     thread.start()
 
 
-def _send(recipient: str, template: str, context: dict[str, Any]) -> None:
+def _send(recipient: str, template: str, context: Mapping[str, object]) -> None:
     try:
         subject, _, body = render_to_string(template, context).partition("\n")
         EmailMessage(subject, body.lstrip("\n"), to=[recipient]).send()

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from django.conf import settings
 from django.core.files.storage import storages
@@ -239,7 +239,7 @@ def _unpack(submission: Submission, folder: Path) -> None:
         (folder / program.entry).chmod(0o755)
 
 
-def _as_json(verdict: Verdict) -> dict[str, Any]:
+def _as_json(verdict: Verdict) -> dict[str, object]:
     """Return a verdict as JSON, without its stderr, which has its own column."""
     charge = verdict.charge
     return {

@@ -36,7 +36,7 @@ class BotSerializer(serializers.ModelSerializer[Bot]):
         read_only_fields = fields
 
     @extend_schema_field(PlayingSerializer(allow_null=True))
-    def get_playing(self, bot: Bot) -> dict[str, Any] | None:
+    def get_playing(self, bot: Bot) -> dict[str, object] | None:
         ready: list[Submission] = getattr(bot, "playing", [])
         return dict(PlayingSerializer(ready[0]).data) if ready else None
 

@@ -257,7 +257,7 @@ def accept(submission: Submission, report: dict[str, Any], log: str) -> None:
         facts.record_submission(EventKind.SUBMISSION_READY, submission, status)
 
 
-def reject(submission: Submission, report: dict[str, Any], log: str) -> None:
+def reject(submission: Submission, report: dict[str, object], log: str) -> None:
     """Reject the submission for good, with the reason. Raises LostClaim."""
     _write_rejection(
         submission, lease_until=None, report=storable(report), log=storable(log)

@@ -17,7 +17,6 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import structlog
 
@@ -108,7 +107,7 @@ class Validation:
         self._submission = submission
         self._forms = forms
         self._live_hosts = live_hosts
-        self._steps: list[dict[str, Any]] = []
+        self._steps: list[dict[str, object]] = []
         self._games: list[CheckedGame] = []
         self._findings: list[Finding] = []
         self._lease_renewed_at = time.monotonic()
@@ -214,13 +213,13 @@ class Validation:
         submissions.renew_lease(self._submission, status, lease)
 
     @contextmanager
-    def _step(self, name: str) -> Iterator[dict[str, Any]]:
+    def _step(self, name: str) -> Iterator[dict[str, object]]:
         """Record a step of the report, and yield it for its ``detail``.
 
         Errors that are the bot's own (a LadderError) become Rejected. A worker without
         the required sandbox is not the bot's fault: SandboxUnavailable passes through.
         """
-        step: dict[str, Any] = {"name": name, "ok": False, "detail": ""}
+        step: dict[str, object] = {"name": name, "ok": False, "detail": ""}
         self._steps.append(step)
         start = time.monotonic()
         kind, _, form = name.partition(" ")
@@ -239,7 +238,7 @@ class Validation:
         finally:
             step["ms"] = round((time.monotonic() - start) * 1e3)
 
-    def _report(self, summary: str) -> dict[str, Any]:
+    def _report(self, summary: str) -> dict[str, object]:
         """Return the report for everybody: without what quotes or reads the bot."""
         faults = [
             {key: getattr(finding, key) for key in ("code", "cause", "cure", "where")}

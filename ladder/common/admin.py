@@ -44,7 +44,7 @@ class ReadOnlyInline(admin.TabularInline[Any, Any]):
 
 def inline(model: type, *fields: str, link: bool = False) -> type[ReadOnlyInline]:
     """Return the class that shows the related rows of a model below a row."""
-    shown: dict[str, Any] = {"fields": fields, "readonly_fields": fields}
+    shown: dict[str, object] = {"fields": fields, "readonly_fields": fields}
     shown |= {"model": model, "show_change_link": link}
     return type(f"{model.__name__}Inline", (ReadOnlyInline,), shown)
 
@@ -66,7 +66,7 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
     hidden: tuple[str, ...] = ()
 
     def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         # PostgreSQL stores no such character, so comparing with it is an error.
         if any("\0" in value for _, values in request.GET.lists() for value in values):

@@ -6,7 +6,6 @@ AWS_SECRET_ACCESS_KEY, a profile, or the role of the machine.
 
 import re
 from importlib.util import find_spec
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from django.core.files.storage import Storage
@@ -23,7 +22,7 @@ READ_TIMEOUT_S = 30
 ATTEMPTS = 3
 
 
-def storage_settings(url: str) -> dict[str, Any]:
+def storage_settings(url: str) -> dict[str, object]:
     """Return Django's settings of the storage with a URL such as EXAMPLE.
 
     Raises ValueError with what is wrong, without the URL, which may contain a secret.
@@ -50,7 +49,7 @@ def storage_settings(url: str) -> dict[str, Any]:
     }
 
 
-def _options(bucket: str, prefix: str, parameters: dict[str, str]) -> dict[str, Any]:
+def _options(bucket: str, prefix: str, parameters: dict[str, str]) -> dict[str, object]:
     # Imported here, because a service with a folder does not need the package.
     from botocore.config import Config  # noqa: PLC0415
 

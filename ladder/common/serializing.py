@@ -26,7 +26,7 @@ class ListedSerializer(serializers.ModelSerializer[M]):
     def _readers(self) -> list[tuple[str, Reader]]:
         return [(name, _reader(self, field)) for name, field in self.fields.items()]
 
-    def to_representation(self, instance: M) -> dict[str, Any]:
+    def to_representation(self, instance: M) -> dict[str, object]:
         return {name: read(instance) for name, read in self._readers}
 
 

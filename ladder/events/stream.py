@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import reduce
 from operator import or_
-from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Max, Min, Q, QuerySet, TextField
@@ -36,7 +35,7 @@ class EventRow:
     number: int
     kind: str
     created_at: datetime
-    data: dict[str, Any]
+    data: dict[str, object]
     public: bool
     owners: frozenset[int]
 
@@ -55,7 +54,7 @@ class EventRow:
             return any(each in values for each in value)
         return str(value) in values
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return the JSON document that docs/events.md describes."""
         moment = self.created_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
         return {

@@ -8,7 +8,7 @@ played.
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -133,7 +133,7 @@ def _dealt(
 
 
 def _leaves(
-    base: dict[str, Any], rows: Sequence[sql.DealtMatch], embargo: Mapping[int, bool]
+    base: dict[str, object], rows: Sequence[sql.DealtMatch], embargo: Mapping[int, bool]
 ) -> Iterator[NewLeaf]:
     """Yield the leaves of those rows that are in `embargo`."""
     fixed = [(row.match, seed_hash(row.seed)) for row in rows if row.match in embargo]

@@ -14,6 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import QuerySet
 
+from engine.documents import Replay
 from ladder.bots.models import Submission
 from ladder.events.kinds import EventKind
 from ladder.events.outbox import API, NewEvent, NewLeaf, fact, record, record_all
@@ -36,7 +37,7 @@ def seal_of(match: Match) -> int | None:
 
 def plan(
     match: Match,
-    switches: dict[str, Any],
+    switches: Mapping[str, object],
     seatings: Sequence[Sequence[Submission]],
 ) -> NewLeaf:
     """Return the leaf of a match that is planned now.
@@ -45,7 +46,7 @@ def plan(
     each game in the order of their seats.
     """
     seated = {seat.pk: seat.digest for seating in seatings for seat in seating}
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "match": match.pk,
         "kind": match.kind,
         "ladder": match.ladder,
@@ -63,10 +64,10 @@ def plan(
     return NewLeaf(LeafKind.MATCH_PLANNED, match.pk, data, seal_of(match))
 
 
-def finished_leaf(game: Game, replay: dict[str, Any]) -> str:
+def finished_leaf(game: Game, replay: Replay) -> str:
     """Return the data of the leaf of a game that was played to its end, as JSON."""
     match = game.match
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "game": game.pk,
         "match": match.pk,
         "index": game.index,
@@ -75,7 +76,7 @@ def finished_leaf(game: Game, replay: dict[str, Any]) -> str:
         **replay["result"],
     }
     if match.batch and match.plan_hash and match.deal_root:
-        data["deal"] = {
+        deal = {
             "batch": match.batch_id,
             "commitment": match.batch.commitment,
             "plan": bytes(match.plan_hash).hex(),
@@ -83,9 +84,10 @@ def finished_leaf(game: Game, replay: dict[str, Any]) -> str:
             "root": bytes(match.deal_root).hex(),
         }
         if match.deal_entropy:
-            data["deal"]["entropy"] = bytes(match.deal_entropy).hex()
+            deal["entropy"] = bytes(match.deal_entropy).hex()
         if match.own_plan:
-            data["deal"]["match_plan"] = bytes(match.own_plan).hex()
+            deal["match_plan"] = bytes(match.own_plan).hex()
+        data["deal"] = deal
     return canonical(data)
 
 
@@ -160,7 +162,7 @@ def record_failed_attempt(
 
     Not the reason, which may name hosts, and not the clock, which is in floats.
     """
-    logged: dict[str, Any] = {"attempt": fence, "outcome": Attempt.Outcome.FAILED}
+    logged: dict[str, object] = {"attempt": fence, "outcome": Attempt.Outcome.FAILED}
     if seat is not None:
         logged["seat"] = seat
     if evidence is not None:
@@ -171,9 +173,9 @@ def record_failed_attempt(
 def _record(
     game: int,
     leaf_kind: LeafKind,
-    logged: dict[str, Any],
+    logged: Mapping[str, object],
     kind: EventKind | None = None,
-    told: dict[str, Any] | None = None,
+    told: Mapping[str, object] | None = None,
 ) -> None:
     match = Match.objects.get(games=game)
     event = None

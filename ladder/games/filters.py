@@ -50,7 +50,7 @@ class _PeriodFilter(filters.FilterSet):
     """A filter with the parameters `from` and `to`."""
 
     @classmethod
-    def get_filters(cls) -> dict[str, Any]:
+    def get_filters(cls) -> dict[str, object]:
         """Return the filters by parameter. Python reserves the word `from`."""
         return {name.rstrip("_"): each for name, each in super().get_filters().items()}
 
@@ -135,7 +135,7 @@ def _of_seat(values: dict[str, Any]) -> list[SeatCondition]:
     return conditions
 
 
-def _of_game(values: dict[str, Any]) -> list[Q]:
+def _of_game(values: dict[str, object]) -> list[Q]:
     """Return the conditions about the game itself."""
     columns = {
         "ruleset": "match__ruleset",

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Count
 
@@ -67,7 +66,7 @@ def _described(
     )
 
 
-def upload_limits(packed_bytes: int) -> dict[str, Any]:
+def upload_limits(packed_bytes: int) -> dict[str, object]:
     """Return the limits of an upload, in bytes and numbers."""
     limits = UploadLimits(packed=packed_bytes)
     return {

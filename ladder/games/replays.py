@@ -16,6 +16,8 @@ from typing import Any
 
 import zstandard
 
+from engine.documents import MoveEntry, Replay
+
 LEVEL = 19
 MAX_BYTES = 4 << 20
 # The dictionary of new replays.
@@ -51,7 +53,7 @@ class UnknownDictionary(Exception):
     """A newer version of this service stored the replay."""
 
 
-def pack(document: dict[str, Any]) -> bytes:
+def pack(document: Replay) -> bytes:
     """Return the stored form of a replay document."""
     return _compressor(NEWEST).compress(with_columns(document))
 
@@ -65,19 +67,19 @@ def unpack(stored: bytes) -> bytes:
     text = _decompressor(dictionary).decompress(stored, max_output_size=MAX_BYTES)
     if not dictionary:
         return text
-    document = json.loads(text)
+    document: Any = json.loads(text)
     if isinstance(document["moves"], dict):
         document["moves"] = _from_columns(document["moves"])
     return _json(document)
 
 
-def with_columns(document: dict[str, Any]) -> bytes:
+def with_columns(document: Replay) -> bytes:
     """Return the JSON that is compressed, its moves in columns if they fit there."""
     columns = _to_columns(document["moves"])
     return _json(document | {"moves": columns} if columns else document)
 
 
-def _to_columns(moves: list[dict[str, Any]]) -> dict[str, str] | None:
+def _to_columns(moves: list[MoveEntry]) -> dict[str, str] | None:
     """Return moves as columns "seats", "actions" and "ms" (in tenths).
 
     Return None if the columns could not be turned back into exactly these moves.
@@ -94,20 +96,23 @@ def _to_columns(moves: list[dict[str, Any]]) -> dict[str, str] | None:
     return columns if is_exact else None
 
 
-def _from_columns(columns: dict[str, str]) -> list[dict[str, Any]]:
+def _from_columns(columns: dict[str, str]) -> list[MoveEntry]:
     moves = []
     actions_of_moves = _lengthen(columns["actions"])
     costs = columns["ms"].split()
     for seat, actions, ms in zip(
         columns["seats"], actions_of_moves, costs, strict=True
     ):
-        move: dict[str, Any] = {"seat": int(seat), "actions": actions}
-        cost = {"auto": True} if ms == _AUTO else {"ms": int(ms) / 10}
-        moves.append(move | cost)
+        move: MoveEntry = {"seat": int(seat), "actions": actions}
+        if ms == _AUTO:
+            move["auto"] = True
+        else:
+            move["ms"] = int(ms) / 10
+        moves.append(move)
     return moves
 
 
-def _tenths(move: dict[str, Any]) -> str:
+def _tenths(move: MoveEntry) -> str:
     return _AUTO if "auto" in move else str(round(move["ms"] * 10))
 
 

@@ -9,7 +9,6 @@ nothing cost no statement.
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from django.conf import settings
 
@@ -75,7 +74,7 @@ def _size(output: SeatOutput) -> int:
     return len(written.encode(errors="replace"))
 
 
-def _ends_of(notes: list[dict[str, Any]], max_bytes: int) -> list[dict[str, Any]]:
+def _ends_of(notes: list[dict[str, object]], max_bytes: int) -> list[dict[str, object]]:
     """Return the first and the last notes that fit, and a note for those left out."""
     sizes = [len(json.dumps(note).encode()) for note in notes]
     if sum(sizes) <= max_bytes:

@@ -119,7 +119,7 @@ class MatchSerializer(ListedSerializer[Match]):
         return match.ladder or None
 
     @extend_schema_field({"type": "object", "nullable": True})
-    def get_why(self, match: Match) -> dict[str, Any] | None:
+    def get_why(self, match: Match) -> dict[str, object] | None:
         return match.why
 
 

@@ -8,7 +8,6 @@ import json
 import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -62,11 +61,11 @@ class MatchTerms:
     """
 
     ruleset: str
-    switches: dict[str, Any]
+    switches: dict[str, object]
     limits: dict[str, int]
     embargo: bool = False
     ladder: str = ""
-    why: dict[str, Any] | None = None
+    why: dict[str, object] | None = None
     payer: int | None = None
 
 

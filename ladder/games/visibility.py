@@ -8,10 +8,10 @@ with all its games. Every view of games reads them through this module.
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import OuterRef, Prefetch, QuerySet
 
+from engine.documents import MoveEntry
 from ladder.accounts.permissions import Person
 from ladder.bots.models import Bot
 from ladder.bots.selectors import owns
@@ -167,7 +167,7 @@ class MovesSoFar:
     """
 
     attempt: int | None
-    moves: list[dict[str, Any]]
+    moves: list[MoveEntry]
 
 
 def moves_so_far(game: Game, after: int = 0) -> MovesSoFar:
@@ -188,7 +188,7 @@ def moves_so_far(game: Game, after: int = 0) -> MovesSoFar:
     batches = AnswerBatch.objects.filter(
         attempt__game=game, attempt__fence=game.fence, end__gt=after
     ).order_by("first")
-    moves: list[dict[str, Any]] = []
+    moves: list[MoveEntry] = []
     end = after
     for batch in batches:
         if batch.first > end:  # a crash of PostgreSQL took the answers before these
@@ -198,10 +198,11 @@ def moves_so_far(game: Game, after: int = 0) -> MovesSoFar:
     return MovesSoFar(game.fence, moves)
 
 
-def _move(seat: int, actions: list[str], ms: float, auto: bool) -> dict[str, Any]:  # noqa: FBT001
+def _move(seat: int, actions: list[str], ms: float, auto: bool) -> MoveEntry:  # noqa: FBT001
     """Return a move as in a replay (docs/contract.md, section 7)."""
-    move = {"seat": seat, "actions": actions}
-    return move | ({"auto": True} if auto else {"ms": ms})
+    if auto:
+        return {"seat": seat, "actions": actions, "auto": True}
+    return {"seat": seat, "actions": actions, "ms": ms}
 
 
 def own_seats(game: Game, person: Person) -> list[Seat]:
@@ -220,8 +221,8 @@ class SeatLogEntry:
     forfeit: str | None
     detail: str
     stderr: str
-    notes: list[dict[str, Any]]
-    verdict: dict[str, Any]
+    notes: list[dict[str, object]]
+    verdict: dict[str, object]
 
 
 def logs(game: Game, person: Person) -> list[SeatLogEntry]:

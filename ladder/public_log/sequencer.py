@@ -7,9 +7,9 @@ restored from a backup, and the log continues under another name and says so.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -185,7 +185,7 @@ def _leaf_now(leaf: NewLeaf) -> Fact:
 def _own_leaf(
     kind: LeafKind,
     subject: int | None,
-    data: dict[str, Any],
+    data: Mapping[str, object],
     created_at: datetime | None = None,
 ) -> Fact:
     """Return a leaf about the log itself, which gets its number at once."""

@@ -49,7 +49,7 @@ class LadderSerializer(serializers.ModelSerializer[Ladder]):
         read_only_fields = fields
 
     @extend_schema_field(SeasonSerializer(allow_null=True))
-    def get_season(self, ladder: Ladder) -> dict[str, Any] | None:
+    def get_season(self, ladder: Ladder) -> dict[str, object] | None:
         season = leaderboard.current(ladder)
         return dict(SeasonSerializer(season).data) if season else None
 

@@ -181,7 +181,7 @@ def _take_out(
     return ledger.changes(before, season.state)
 
 
-def _with_numbers(inputs: Mapping[str, Any]) -> dict[str, Any]:
+def _with_numbers(inputs: Mapping[str, Any]) -> dict[str, object]:
     """Return the inputs of an entry; the log writes their floats as texts."""
     numbers = dict(inputs)
     if "parameters" in numbers:

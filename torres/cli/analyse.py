@@ -6,6 +6,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from engine.documents import PlayerEntry
 from engine.errors import EngineError
 from engine.turning_points import (
     GAMES,
@@ -16,7 +17,6 @@ from engine.turning_points import (
 )
 from torres.cli.replay_files import read_valid
 from torres.cli.replays import open_pipe
-from torres.common.json_object import JsonObject
 
 MAX_GAMES = 10_000
 
@@ -73,7 +73,7 @@ def analyse(
 
 
 def _print_turns(
-    result: GameAnalysis, players: list[JsonObject], *, as_json: bool
+    result: GameAnalysis, players: list[PlayerEntry], *, as_json: bool
 ) -> None:
     """Print the swing of each turn; an asterisk marks the turning points."""
     if as_json:

@@ -11,13 +11,13 @@ import json
 import os
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict, cast
 
 import click
 
@@ -30,7 +30,9 @@ from torres.cli.game_pool import GamePool, LocalGame, LocalResult
 from torres.cli.local_rules import LocalRules
 from torres.cli.play import LocalBot, find_bot
 from torres.common.errors import LadderError
+from torres.common.json_object import JsonObject
 from torres.common.locks import locked
+from torres.common.typed import BadDocument, checked, parse
 from torres.rating.ledger import EntryKind, LedgerLine, LedgerState, step
 from torres.rating.pairing import Matchmaker, PairingTerms
 from torres.rating.pool import BotProfile
@@ -111,6 +113,35 @@ class PlayedRow:
         return {seat[1] for seat in self.seats}
 
 
+class StoredSeat(TypedDict):
+    """A seat of a rated game; `submission` is the version that played."""
+
+    bot: int
+    rank: int
+    submission: int
+    fault: str
+
+
+class LineInputs(TypedDict, total=False):
+    """The inputs of an entry; each kind of entry has some of them."""
+
+    bot: int
+    digest: str
+    submission: int
+    seats: list[StoredSeat]
+    parameters: dict[str, float]
+
+
+class StoredLine(TypedDict):
+    """An entry of the ledger: a bot joins with its name, a game has its scores."""
+
+    kind: EntryKind
+    inputs: LineInputs
+    name: NotRequired[str]
+    number: NotRequired[int]
+    scores: NotRequired[list[int]]
+
+
 class LocalLadder:
     """The state of a local ladder: bots, ledger, matchmaker and open games.
 
@@ -187,11 +218,11 @@ class LocalLadder:
             with file.open("a", encoding="utf-8") as self._file:
                 if not self._file.tell():
                     self._write(self._identity())
-                    start = {"parameters": asdict(Parameters())}
+                    start = LineInputs(parameters=asdict(Parameters()))
                     self._append(EntryKind.SEASON_START, start)
                 yield
 
-    def _identity(self) -> dict[str, Any]:
+    def _identity(self) -> dict[str, object]:
         rules = self.rules
         return {
             "ruleset": rules.ruleset,
@@ -205,20 +236,20 @@ class LocalLadder:
         whole = 0
         with file.open("rb") as lines:
             for number, line in enumerate(lines):
-                try:
-                    document = json.loads(line)
-                except ValueError:
-                    break
                 if not line.endswith(b"\n"):
                     break
-                if number == 0:
-                    self._check_identity(document)
-                else:
-                    self._fold(document)
+                try:
+                    document = parse(line)
+                    if number == 0:
+                        self._check_identity(checked(JsonObject, document))
+                    else:
+                        self._fold(checked(StoredLine, document))
+                except BadDocument:
+                    break
                 whole += len(line)
         os.truncate(file, whole)
 
-    def _check_identity(self, stored: dict[str, Any]) -> None:
+    def _check_identity(self, stored: Mapping[str, object]) -> None:
         ours = json.loads(json.dumps(self._identity()))
         changed = [key for key in ours if ours[key] != stored.get(key)]
         if changed:
@@ -227,17 +258,17 @@ class LocalLadder:
                 " the same options, or delete its ledger with --fresh"
             )
 
-    def _write(self, document: dict[str, Any]) -> None:
+    def _write(self, document: Mapping[str, object]) -> None:
         self._file.write(json.dumps(document) + "\n")
         self._file.flush()
 
-    def _append(self, kind: EntryKind, inputs: dict[str, Any], **facts: object) -> None:
+    def _append(self, kind: EntryKind, inputs: LineInputs, **facts: object) -> None:
         """Append an entry to the ledger and fold it."""
-        document = {"kind": kind, "inputs": inputs, **facts}
+        document = cast(StoredLine, {"kind": kind, "inputs": inputs, **facts})
         self._fold(document)
         self._write(document)
 
-    def _fold(self, document: dict[str, Any]) -> None:
+    def _fold(self, document: StoredLine) -> None:
         """Apply one entry to the ratings, the pages, and the matchmaker's memory."""
         kind = EntryKind(document["kind"])
         inputs = document["inputs"]
@@ -263,7 +294,7 @@ class LocalLadder:
             case _:
                 pass
 
-    def _played_row(self, document: dict[str, Any]) -> PlayedRow:
+    def _played_row(self, document: StoredLine) -> PlayedRow:
         seats = tuple(
             (
                 seat["rank"],
@@ -278,7 +309,7 @@ class LocalLadder:
         )
         return PlayedRow(document["number"], seats)
 
-    def _set_version(self, bot: LadderBot, inputs: dict[str, Any]) -> None:
+    def _set_version(self, bot: LadderBot, inputs: LineInputs) -> None:
         bot.digest = inputs["digest"]
         bot.version = inputs["submission"]
 
@@ -328,13 +359,13 @@ class LocalLadder:
         (built,) = built_bots([copy], self.level)
         if bot is None:
             number = len(self.bots) + 1
-            inputs = {"bot": number, "submission": 1, "digest": digest}
+            inputs = LineInputs(bot=number, submission=1, digest=digest)
             self._append(EntryKind.JOIN, inputs, name=name)
             bot = self.bots[name]
             self.say(f"{name} joins")
         elif bot.digest != digest:
             version = bot.version + 1
-            inputs = {"bot": bot.number, "submission": version, "digest": digest}
+            inputs = LineInputs(bot=bot.number, submission=version, digest=digest)
             self._append(EntryKind.NEW_VERSION, inputs)
             self.say(f"{name} plays as version {version}")
         bot.program = built
@@ -415,7 +446,7 @@ class LocalLadder:
             return
         self._dead_in_a_row = 0
         faults = {forfeit.seat: forfeit.reason for forfeit in result.forfeits}
-        seats = [
+        seats: list[StoredSeat] = [
             {
                 "bot": bot.number,
                 "submission": version,

@@ -15,6 +15,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from engine.documents import PlayerEntry
 from engine.game import TorresGame
 from engine.referee import GameRecord, ServiceFault, play as referee
 from engine.rulesets import MAX_SEATS, MIN_SEATS, Rules, resolve
@@ -198,8 +199,8 @@ class GameRunner:
             record = referee(game, players, seed=seed, limits=limits)
         path = self.files.replay_of(number)
         if path is not None:
-            names = [{"name": bot.name} for bot in bots]
-            replay = record.replay(seed=seed, players=names)
+            named: list[PlayerEntry] = [{"name": bot.name} for bot in bots]
+            replay = record.replay(seed=seed, players=named)
             path.write_text(json.dumps(replay) + "\n", encoding="utf-8")
         return PlayedGame(record, tuple(player.memory_peak for player in players))
 

@@ -8,9 +8,10 @@ comparison ends, because from there on it would be another game.
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 from engine import referee
+from engine.documents import PlayerEntry, Replay
 from engine.faults import EndReason, Fault
 from engine.game import TorresGame, seen_by
 from engine.referee import Answer, Ask, Hello, Player, PlayerFault, serving
@@ -73,7 +74,7 @@ class RepeatedGame:
     difference: Difference | None = None
 
 
-def recorded_of(replay: dict[str, Any], seat: int) -> deque[Recorded]:
+def recorded_of(replay: Replay, seat: int) -> deque[Recorded]:
     """Return what a seat did in a valid replay, in the order of time."""
     events: list[tuple[int, int, Recorded]] = []
     forfeits = {
@@ -224,7 +225,7 @@ def _actions(ask: Ask, answer: Answer) -> list[str]:
 
 
 def compare(
-    replay: dict[str, Any], seat: int, bot: Player, limits: dict[str, int]
+    replay: Replay, seat: int, bot: Player, limits: dict[str, int]
 ) -> RepeatedGame:
     """Play a valid replay again with `bot` in a seat, up to the first difference.
 
@@ -246,7 +247,7 @@ def compare(
 
 
 def ask_at(
-    replay: dict[str, Any], ply: int, bot: Player, limits: dict[str, int]
+    replay: Replay, ply: int, bot: Player, limits: dict[str, int]
 ) -> tuple[TorresGame, Answer]:
     """Put the question at one ply of a replay to a bot; return the game and the answer.
 
@@ -285,7 +286,7 @@ def ask_at(
     return game, Answer(actions, None, answer.ms, note=answer.note)
 
 
-def own_seats(players: Sequence[dict[str, Any]], digest: str) -> list[int]:
+def own_seats(players: Sequence[PlayerEntry], digest: str) -> list[int]:
     """Return the seats of a replay in which exactly these files played."""
     return [
         seat for seat, player in enumerate(players) if player.get("digest") == digest

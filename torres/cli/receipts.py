@@ -69,8 +69,7 @@ def _read(file: str) -> Receipt:
 
 def _problems(receipt: Receipt, path: str) -> list[str]:
     if Path(path).suffix == ".json":
-        replay: JsonObject = read_valid(path)
-        return list(receipt_check.check_game(receipt, replay))
+        return list(receipt_check.check_game(receipt, read_valid(path)))
     return list(receipt_check.check_upload(receipt, bot_digest(find_bot(path))))
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +10,8 @@ from torres.cli.replay_files import read_valid
 from torres.common.lazy_import import lazy_import
 from torres.common.quoting import printable
 from torres.drawing.board_svg import board_svg
-from torres.drawing.frames import viewer_document
+from torres.drawing.frames import of_replay
+from torres.runner.protocol import Limits
 
 if TYPE_CHECKING:
     from torres.drawing import raster
@@ -71,9 +72,8 @@ def render(replay: str, output: Path, ply: int | None, width: int, ms: int) -> N
             "A .gif shows the whole game. Use --ply with .svg or .png."
         )
     document = read_valid(replay)
-    viewed = viewer_document(document)
-    names = list(map(printable, viewed["players"]))
-    frames = viewed["frames"]
+    names = [printable(player["name"]) for player in document["players"]]
+    frames = of_replay(document, Limits().as_dict())
     index = _index(frames, ply)
     try:
         if kind == ".svg":
@@ -90,7 +90,7 @@ def render(replay: str, output: Path, ply: int | None, width: int, ms: int) -> N
     click.echo(str(output))
 
 
-def _index(frames: list[dict[str, Any]], ply: int | None) -> int:
+def _index(frames: list[dict[str, object]], ply: int | None) -> int:
     last = len(frames) - 1
     if ply is None:
         return last

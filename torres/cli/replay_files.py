@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from engine.documents import Replay
 from engine.replay import verify as verify_replay
 from engine.replay_format import InvalidReplay, NotJson, load
 from torres.common.quoting import printable
@@ -63,12 +64,12 @@ def faults_of(path: str) -> Iterator[None]:
         raise Invalid(line) from None
 
 
-def read_valid(path: str) -> dict[str, Any]:
+def read_valid(path: str) -> Replay:
     """Return the document of a valid replay. Raises Unreadable and Invalid."""
     with faults_of(path):
         document: Any = read(path)
         verify_replay(document)
-    valid: dict[str, Any] = document
+    valid: Replay = document
     return valid
 
 

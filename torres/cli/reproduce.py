@@ -5,10 +5,12 @@ import sys
 import tempfile
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import click
 from rich.console import Console
 
+from engine.documents import Replay
 from engine.game import TorresGame
 from engine.referee import Answer, PlayerFault
 from engine.replay import verify
@@ -83,7 +85,7 @@ def reproduce(
     sys.exit(DIFFERENT if comparison.difference else 0)
 
 
-def _game(argument: str, address: str | None) -> tuple[JsonObject, Limits]:
+def _game(argument: str, address: str | None) -> tuple[Replay, Limits]:
     """Return a replay, and the limits of its game: those of the ladder if known."""
     if not argument.isdigit():
         return read_valid(argument), Limits()
@@ -92,10 +94,10 @@ def _game(argument: str, address: str | None) -> tuple[JsonObject, Limits]:
         match = client.match(game["match"])
         replay = client.replay(int(argument))
     verify(replay)
-    return replay, known_limits(match["limits"])
+    return cast(Replay, replay), known_limits(match["limits"])
 
 
-def _seat(replay: JsonObject, bot: LocalBot, seat: int | None) -> int:
+def _seat(replay: Replay, bot: LocalBot, seat: int | None) -> int:
     """Return the seat of the bot: the given one, or that in which its files played."""
     players = replay["players"]
     if seat is not None:
@@ -125,7 +127,7 @@ def _seat(replay: JsonObject, bot: LocalBot, seat: int | None) -> int:
     return seats[0]
 
 
-def _print_comparison(replay: JsonObject, seat: int, comparison: RepeatedGame) -> None:
+def _print_comparison(replay: Replay, seat: int, comparison: RepeatedGame) -> None:
     name = printable(str(replay["players"][seat].get("name")))
     same = (
         f"{comparison.decisions} decisions of seat {seat} ({name}) are the same;"
@@ -253,7 +255,7 @@ def ask(
         _print_answer(document, game, answer)
 
 
-def _print_answer(document: JsonObject, game: TorresGame, answer: Answer) -> None:
+def _print_answer(document: Replay, game: TorresGame, answer: Answer) -> None:
     state = game.state()
     click.echo(
         f"ply {game.ply}: seat {game.seat} decides ({game.decision}), phase"
@@ -268,7 +270,7 @@ def _print_answer(document: JsonObject, game: TorresGame, answer: Answer) -> Non
         click.echo(f"  note:     {printable(answer.note)}")
 
 
-def recorded_at(document: JsonObject, ply: int) -> list[str]:
+def recorded_at(document: Replay, ply: int) -> list[str]:
     """Return the rest of the recorded answer that contains a ply."""
     first = 0
     for entry in document["moves"]:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
+from engine.documents import MoveEntry, Replay
 from torres.cli.replay_files import read_valid
-from torres.common.json_object import JsonObject
 from torres.drawing import frames
 
 VIEWER = Path(__file__).resolve().parent.parent / "viewer"
@@ -66,7 +66,7 @@ def view(replay: str, output: Path | None) -> None:
         click.echo("no browser was found; open the address yourself", err=True)
 
 
-def page_of(document: JsonObject, title: str) -> str:
+def page_of(document: Replay, title: str) -> str:
     """Return the HTML page with the viewer for a valid replay."""
     text = json.dumps(frames.viewer_document(document), separators=(",", ":"))
     # A name must not end the element that holds the data.
@@ -84,7 +84,7 @@ def page_of(document: JsonObject, title: str) -> str:
     )
 
 
-def _move(index: int, move: JsonObject) -> str:
+def _move(index: int, move: MoveEntry) -> str:
     seat = move["seat"]
     actions = html.escape("  ·  ".join(move["actions"]))
     return (

@@ -12,7 +12,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
+
+from torres.common.json_object import JsonObject
 
 _ROOT = str(Path(__file__).resolve().parents[2])
 _BOOT = """
@@ -44,11 +46,11 @@ class ProcessFailed(Exception):
 
 
 def run_limited(
-    function: Callable[[dict[str, Any]], dict[str, Any]],
-    arguments: dict[str, Any],
+    function: Callable[[JsonObject], JsonObject],
+    arguments: JsonObject,
     stdin: IO[bytes],
     limits: ProcessLimits,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Call a module's function in a process of its own and return its result.
 
     Arguments and result are small JSON. The function finds the open file ``stdin``,
@@ -81,11 +83,11 @@ def run_limited(
     return _result(process.stdout)
 
 
-def _result(stdout: bytes) -> dict[str, Any]:
+def _result(stdout: bytes) -> JsonObject:
     answer = json.loads(stdout)
     if "exhausted" in answer:
         raise LimitExceeded("it needed too much memory")
     if "errno" in answer:
         raise OSError(answer["errno"], os.strerror(answer["errno"]))
-    result: dict[str, Any] = answer["result"]
+    result: JsonObject = answer["result"]
     return result

@@ -6,7 +6,9 @@ scripts. `board_svg` writes it as SVG, and `torres render` draws it as pixels.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from torres.common.json_object import JsonObject
 
 SIZE = 8
 TILE_X, TILE_Y, STOREY = 30, 15, 13
@@ -106,7 +108,7 @@ def top(heights: list[int]) -> float:
     return BASE - SIZE * TILE_Y - max(MIN_LEVELS, *heights) * STOREY - FIGURE
 
 
-def shapes(frame: dict[str, Any]) -> Iterator[Shape]:
+def shapes(frame: JsonObject) -> Iterator[Shape]:
     """Yield the shapes of a frame (`frames`), from the back to the front."""
     heights: list[int] = frame["heights"]
     pieces = _pieces(frame)
@@ -127,7 +129,7 @@ class _Piece(NamedTuple):
     edge: str
 
 
-def _pieces(frame: dict[str, Any]) -> dict[tuple[int, int], _Piece]:
+def _pieces(frame: JsonObject) -> dict[tuple[int, int], _Piece]:
     """Return the figures by column and row."""
     pieces = {
         _place(space): _Piece(_HEADS[seat], SEAT_COLOURS[seat], _KNIGHT_EDGE)

@@ -7,6 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from engine.replay import trace
+from torres.common.json_object import JsonObject
 from torres.common.quoting import printable
 
 _SEATS = "ABCD"  # the letters that stand for the knights of each seat
@@ -35,14 +36,14 @@ def frames(document: object, *, every_action: bool = False) -> Iterator[Text]:
     yield _end(lines[-1])
 
 
-def _ends_page(line: dict[str, Any]) -> bool:
+def _ends_page(line: JsonObject) -> bool:
     """True if the page ends with this action. A turn lasts until its `end`."""
     is_end = line["action"].split(" ")[0] == "end"
     return is_end or line["decision"] not in ("turn", "keep")
 
 
 def _page(
-    line: dict[str, Any], actions: list[str], state: dict[str, Any], names: list[str]
+    line: JsonObject, actions: list[str], state: JsonObject, names: list[str]
 ) -> Text:
     seat = line["seat"]
     before = line["state"]
@@ -55,7 +56,7 @@ def _page(
     return page
 
 
-def draw_board(state: dict[str, Any]) -> Text:
+def draw_board(state: JsonObject) -> Text:
     """Draw the rows from 8 down to 1: the height and the piece on each space."""
     pieces = {state["king"]: (_KING, "bold white")}
     for seat, knights in enumerate(state["knights"]):
@@ -74,7 +75,7 @@ def draw_board(state: dict[str, Any]) -> Text:
     return board
 
 
-def _seats(state: dict[str, Any], names: list[str]) -> Text:
+def _seats(state: JsonObject, names: list[str]) -> Text:
     text = Text()
     for seat, name in enumerate(names):
         text.append(f"{_SEATS[seat]} {printable(name):<20.20}", style=_COLOURS[seat])
@@ -87,7 +88,7 @@ def _seats(state: dict[str, Any], names: list[str]) -> Text:
     return text
 
 
-def _end(line: dict[str, Any]) -> Text:
+def _end(line: JsonObject) -> Text:
     result = line["result"]
     if result is None:
         return Text("The game is not finished.")

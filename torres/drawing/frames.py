@@ -7,10 +7,12 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
+from engine.documents import ForfeitEntry, MoveEntry, Replay
 from engine.faults import Fault
 from engine.game import TorresGame, seen_by
 from engine.moves import SPACES
 from engine.replay_format import open_game
+from torres.common.json_object import JsonObject
 from torres.runner.protocol import Limits
 
 # The parts of the public state that the viewer draws.
@@ -36,14 +38,14 @@ SEAT_KEYS = (*STATE_KEYS, "bought", "played", "hand", "drawn", "fresh", "decks")
 
 
 def of_replay(
-    document: dict[str, Any], limits: dict[str, int] | None = None
-) -> list[dict[str, Any]]:
+    document: Replay, limits: dict[str, int] | None = None
+) -> list[JsonObject]:
     """Return the frames of a valid replay; `limits` are those of its match."""
     game = open_game(document)
     return frames(game, document["moves"], document["forfeits"], limits)
 
 
-def viewer_document(replay: dict[str, Any]) -> dict[str, Any]:
+def viewer_document(replay: Replay) -> dict[str, object]:
     """Return the document of the viewer for a valid replay that is not of a ladder.
 
     The clocks are computed with the default limits, because a replay has none.
@@ -55,12 +57,12 @@ def viewer_document(replay: dict[str, Any]) -> dict[str, Any]:
 
 def frames(
     game: TorresGame,
-    moves: Iterable[dict[str, Any]],
-    forfeits: Iterable[dict[str, Any]] = (),
+    moves: Iterable[MoveEntry],
+    forfeits: Iterable[ForfeitEntry] = (),
     limits: dict[str, int] | None = None,
     seat: int | None = None,
     since: int = 0,
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """Play the moves and return the frames. Afterwards `game` is in the last position.
 
     `heights` of a frame holds 64 numbers: a1 first, h1 eighth. `failed` are the seats
@@ -76,12 +78,12 @@ def frames(
     for index, move in enumerate(moves):
         while pending and pending[0]["before_move"] == index:
             forfeit = pending.popleft()
-            recorder.fail(forfeit["seat"], forfeit["reason"])
+            recorder.fail(forfeit["seat"], Fault(forfeit["reason"]))
         recorder.play(index, move)
         if game.over:
             break
     for forfeit in pending:
-        recorder.fail(forfeit["seat"], forfeit["reason"])
+        recorder.fail(forfeit["seat"], Fault(forfeit["reason"]))
     recorder.frames[-1] = frame_of(game, seat) | recorder.frames[-1]
     return recorder.frames
 
@@ -102,7 +104,7 @@ class FrameRecorder:
         self._since = since
         self.frames = [frame_of(game, seat)]
 
-    def play(self, index: int, move: dict[str, Any]) -> None:
+    def play(self, index: int, move: MoveEntry) -> None:
         """Play a move and add a frame for each of its actions.
 
         The first automatic move of a seat implies its forfeit.
@@ -149,7 +151,7 @@ class _Clocks:
         self._turn = -1
         self._left_ms = 0.0
 
-    def charge(self, move: dict[str, Any]) -> dict[str, float] | None:
+    def charge(self, move: MoveEntry) -> dict[str, float] | None:
         """Charge a move before it is played (docs/contract.md, section 8)."""
         if self._game.turn_id != self._turn:
             self._turn = self._game.turn_id
@@ -164,14 +166,14 @@ class _Clocks:
         return {"ms": ms, "bank_ms": round(self._banks[move["seat"]], 1)}
 
 
-def castle_points(game: TorresGame) -> list[dict[str, Any]]:
+def castle_points(game: TorresGame) -> list[dict[str, object]]:
     """Return the castles that give points now: {"space", "points"} (rule 55).
 
     `points` has [seat, points] for each seat with a knight in the castle: its area
     times the level of the seat's highest knight. `space` is a highest one of it.
     """
     board = game.position.board
-    result = []
+    result: list[dict[str, object]] = []
     for castle in board.castle[: board.castles]:
         points = [
             [seat, board.area(castle) * board.highest(castle & knights)]
@@ -185,9 +187,9 @@ def castle_points(game: TorresGame) -> list[dict[str, Any]]:
     return result
 
 
-def frame_of(game: TorresGame, seat: int | None = None) -> dict[str, Any]:
+def frame_of(game: TorresGame, seat: int | None = None) -> JsonObject:
     """Return the frame of the present position, as a seat sees it or as all do."""
-    empty: dict[str, Any] = {
+    empty: dict[str, object] = {
         "move": None,
         "by": None,
         "action": None,
@@ -197,7 +199,7 @@ def frame_of(game: TorresGame, seat: int | None = None) -> dict[str, Any]:
     return empty | _position(game, seat)
 
 
-def _position(game: TorresGame, seat: int | None) -> dict[str, Any]:
+def _position(game: TorresGame, seat: int | None) -> dict[str, object]:
     state: Any = game.state(seat)
     keys = STATE_KEYS if seat is None else SEAT_KEYS
     drawn = {key: state[key] for key in keys}

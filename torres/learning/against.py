@@ -160,8 +160,8 @@ class TorresAgainst(Env[Numbers, Any]):
         return self._running.game
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Numbers, dict[str, Any]]:
+        self, *, seed: int | None = None, options: dict[str, object] | None = None
+    ) -> tuple[Numbers, dict[str, object]]:
         """Begin a new game. Equal seeds give equal games, as far as the bots do."""
         super().reset(seed=seed, options=options)
         self._abandon()
@@ -236,10 +236,10 @@ class TorresAgainst(Env[Numbers, Any]):
         self._observer.observe(self.game.position, self.seat, numbers, 0)
         return numbers
 
-    def _info(self) -> dict[str, Any]:
+    def _info(self) -> dict[str, object]:
         """Return the seat, and the scores, ranks and forfeited seats at the end."""
         game = self.game
-        info: dict[str, Any] = {"seat": self.seat}
+        info: dict[str, object] = {"seat": self.seat}
         if game.result is not None:
             info |= {"scores": game.result["scores"], "ranks": game.result["ranks"]}
             info["forfeited"] = list(game.forfeited)

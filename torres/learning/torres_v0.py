@@ -96,7 +96,7 @@ class TorresEnvironment(AECEnv[str, Observation, int]):
         return self.action_spaces[agent]
 
     def reset(
-        self, seed: int | None = None, options: dict[str, Any] | None = None
+        self, seed: int | None = None, options: dict[str, object] | None = None
     ) -> None:
         """Begin a new game. Equal seeds give equal games.
 
@@ -113,7 +113,7 @@ class TorresEnvironment(AECEnv[str, Observation, int]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self.infos: dict[str, dict[str, object]] = {agent: {} for agent in self.agents}
         self.agent_selection = self.possible_agents[self.position.seat]
 
     def step(self, action: int | None) -> None:

@@ -84,7 +84,7 @@ class LedgerState:
     def copy(self) -> "LedgerState":
         return LedgerState(self.parameters, dict(self.bots))
 
-    def dump(self) -> dict[str, Any]:
+    def dump(self) -> dict[str, object]:
         """Return the state as a JSON document; floats keep every bit.
 
         A bot is a list: its id, and the fields of its state.

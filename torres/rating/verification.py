@@ -148,7 +148,7 @@ class Verification:
         self.state = after
         return computed == stored
 
-    def dump(self) -> dict[str, Any]:
+    def dump(self) -> dict[str, object]:
         """Return the progress as a JSON document."""
         return {
             "seq": self.seq,

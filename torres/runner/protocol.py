@@ -9,6 +9,7 @@ took (the process does). All output of a bot is untrusted: for any bytes,
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
@@ -75,8 +76,8 @@ class _Decide(msgspec.Struct, tag="decide"):
 
     decision: str
     ply: int
-    state: dict[str, Any]
-    events: list[dict[str, Any]]
+    state: dict[str, object]
+    events: list[dict[str, object]]
     legal: list[str] | msgspec.UnsetType
     clock: _Clock
 
@@ -104,7 +105,7 @@ A usual answer has one of the two keys, once, without escapes.
 """
 
 
-def encode(message: dict[str, Any] | msgspec.Struct) -> bytes:
+def encode(message: Mapping[str, object] | msgspec.Struct) -> bytes:
     """Return ``message`` as one line of ASCII JSON, without spaces."""
     line = _encode_lines((message,))
     if line.isascii():

@@ -20,8 +20,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, BinaryIO
+from typing import IO, BinaryIO
 
+from torres.common.json_object import JsonObject
 from torres.common.limited_process import LimitExceeded, ProcessLimits, run_limited
 from torres.runner.languages import shortened_list
 from torres.runner.manifest import MANIFEST
@@ -114,7 +115,7 @@ def unpack(
     return UnpackedUpload(tuple(result["files"]), result["digest"], result["size"])
 
 
-def unpack_stdin(arguments: dict[str, Any]) -> dict[str, Any]:
+def unpack_stdin(arguments: JsonObject) -> JsonObject:
     """Unpack the upload at standard input; return the result or the error as JSON.
 
     This function runs in a process with limits.

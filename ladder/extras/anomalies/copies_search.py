@@ -1,7 +1,5 @@
 """Search the fingerprints of a season's bots for copies among different owners."""
 
-from typing import Any
-
 import numpy as np
 
 from ladder.bots.models import SourceFingerprint
@@ -18,7 +16,7 @@ MAX_PATHS = 10
 
 
 def copies_among(
-    bots: list[int], public: PublicCode, tested: dict[str, Any]
+    bots: list[int], public: PublicCode, tested: dict[str, object]
 ) -> list[AnomalyFinding]:
     """Return the copies among these bots; note in `tested` how many uploads there are.
 

@@ -98,7 +98,7 @@ def explain(report: AnomalyReport) -> ReportText:
     )
 
 
-def as_json(report: AnomalyReport) -> dict[str, Any]:
+def as_json(report: AnomalyReport) -> dict[str, object]:
     """Return a report as a JSON document, with names and texts."""
     text = explain(report)
     return {

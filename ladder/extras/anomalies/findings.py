@@ -34,7 +34,7 @@ class AnomalyFinding:
     group: list[int] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
 
-    def dump(self) -> dict[str, Any]:
+    def dump(self) -> dict[str, object]:
         return asdict(self)
 
     @classmethod

@@ -58,7 +58,7 @@ def make_report(season: Season) -> AnomalyReport:
     fingerprints.compute_missing(public)
     read = read_season(season)
     findings: list[AnomalyFinding] = []
-    tested: dict[str, Any] = {
+    tested: dict[str, object] = {
         "games": len(read.game_ids),
         "games_played": read.games_played,
         "submissions": len(read.submission_ids),
@@ -104,7 +104,7 @@ class _SeasonSearch:
         self._bots = [bots[pk] for pk in read.bot_ids.tolist()]
         self._house: Booleans = np.array([bot.house for bot in self._bots], dtype=bool)
 
-    def collusion(self, tested: dict[str, Any]) -> Iterator[AnomalyFinding]:
+    def collusion(self, tested: dict[str, object]) -> Iterator[AnomalyFinding]:
         """Yield the pairs that gain together; note in `tested` what was tested."""
         report = find_collusion(
             self._read.games, self._compared, self._house, FALSE_DISCOVERY_RATE / 2
@@ -147,7 +147,7 @@ class _SeasonSearch:
         own = [np.where(each, ranks, 0).sum(axis=1)[rows] for each in sitting]
         return float(np.mean(np.sign(own[1] - own[0]) / 2 + 0.5))
 
-    def sandbagging(self, tested: dict[str, Any]) -> Iterator[AnomalyFinding]:
+    def sandbagging(self, tested: dict[str, object]) -> Iterator[AnomalyFinding]:
         """Yield the submissions that seem to hold back; note what was tested."""
         report = find_sandbagging(
             self._read.games,

@@ -11,7 +11,6 @@
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from django.utils import timezone
@@ -19,6 +18,7 @@ from django.utils import timezone
 from ladder.extras.datasets.part_files import TableFiles
 from ladder.extras.datasets.published import MANIFEST, PARTIAL, complete
 from ladder.extras.datasets.tables import TABLES, Source, sources
+from torres.common.json_object import JsonObject
 from torres.common.whole_file import write_whole
 
 FORMAT = "torres-dataset/1"
@@ -56,9 +56,9 @@ def _untils(draft: Path) -> dict[str, int]:
     return msgspec.json.decode(path.read_bytes(), type=dict[str, int])
 
 
-def _write_source(draft: Path, source: Source, until: int) -> list[dict[str, Any]]:
+def _write_source(draft: Path, source: Source, until: int) -> list[dict[str, object]]:
     """Write the parts of a source that are missing; return the receipts of all."""
-    receipts: list[dict[str, Any]] = []
+    receipts: list[dict[str, object]] = []
     after = 0
     more = True
     while more:
@@ -75,7 +75,7 @@ def _write_source(draft: Path, source: Source, until: int) -> list[dict[str, Any
 
 def _write_part(
     draft: Path, source: Source, number: int, after: int, until: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Write the files of one part; return its receipt."""
     files: dict[str, TableFiles] = {}
     with ExitStack() as stack:
@@ -118,8 +118,8 @@ def _copy_chunks(
     return after, more
 
 
-def _manifest(day: str, receipts: list[dict[str, Any]]) -> dict[str, Any]:
-    tables: dict[str, Any] = {
+def _manifest(day: str, receipts: list[JsonObject]) -> dict[str, object]:
+    tables: JsonObject = {
         table: {"columns": columns, "rows": 0, "files": []}
         for table, columns in TABLES.items()
     }

@@ -56,7 +56,7 @@ class TableFiles:
             table = pa.Table.from_pylist(list(rows), schema=self._schema)
             self._parquet.write_table(table)
 
-    def finish(self) -> list[dict[str, Any]]:
+    def finish(self) -> list[dict[str, object]]:
         """Give both files their names; return their entries of the manifest."""
         self._lines.close()
         self._parquet.close()
@@ -67,7 +67,7 @@ class TableFiles:
         self._file.close()
         self._parquet.close()
 
-    def _finished(self, path: Path) -> dict[str, Any]:
+    def _finished(self, path: Path) -> dict[str, object]:
         draft = path.with_name(path.name + TEMPORARY)
         with draft.open("rb") as file:
             digest = file_digest(file, "sha256").hexdigest()

@@ -1,12 +1,12 @@
 """The datasets that are complete, and their files. Reads only; needs no pyarrow."""
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from django.conf import settings
 
 from torres.common.errors import LadderError
+from torres.common.json_object import JsonObject
 
 MANIFEST = "manifest.json"
 PARTIAL = ".partial"
@@ -31,9 +31,9 @@ def days() -> list[str]:
     return [folder.name for folder in complete(Path(root))] if root else []
 
 
-def manifest(day: str) -> dict[str, Any]:
+def manifest(day: str) -> JsonObject:
     """Return what a dataset contains. Raises NoDataset."""
-    document: dict[str, Any] = msgspec.json.decode(
+    document: dict[str, object] = msgspec.json.decode(
         (_folder(day) / MANIFEST).read_bytes()
     )
     return document

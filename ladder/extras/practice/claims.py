@@ -5,13 +5,13 @@ game and repeats its moves.
 """
 
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce, Now
 
+from engine.documents import ForfeitEntry
 from ladder.common import leases
 from ladder.common.fixed_query import ComposedQuery, FixedQuery, composed
 from ladder.common.leases import Held
@@ -91,7 +91,7 @@ def record(claim: PracticeClaim, move: PracticeMove) -> None:
 
 
 @transaction.atomic
-def record_forfeit(claim: PracticeClaim, forfeit: dict[str, Any], detail: str) -> None:
+def record_forfeit(claim: PracticeClaim, forfeit: ForfeitEntry, detail: str) -> None:
     """Store that a seat forfeited, with what its owner may read. Raises ClaimLost."""
     game = claim.row().select_for_update().first()
     if game is None:

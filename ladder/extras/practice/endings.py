@@ -6,6 +6,7 @@ import structlog
 from django.db import transaction
 from django.db.models.functions import Now
 
+from engine.documents import Replay
 from engine.errors import EngineError
 from ladder.common.storable import storable
 from ladder.extras.practice import position, selectors
@@ -64,7 +65,7 @@ def close(
     return True
 
 
-def _replay(game: PracticeGame, moves: list[PracticeMove]) -> dict[str, object] | None:
+def _replay(game: PracticeGame, moves: list[PracticeMove]) -> Replay | None:
     if not moves:
         return None
     try:

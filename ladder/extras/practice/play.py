@@ -10,6 +10,7 @@ import structlog
 from django.db import Error, IntegrityError, connection
 
 from engine import referee
+from engine.documents import ForfeitEntry
 from engine.faults import Fault
 from engine.referee import Move
 from ladder.extras.practice import claims, position, seats, selectors
@@ -152,7 +153,7 @@ class PracticeRun:
         if seat in self._forfeited:
             return
         self._forfeited.add(seat)
-        entry = {"seat": seat, "before_move": self._made, "reason": reason.value}
+        entry = ForfeitEntry(seat=seat, before_move=self._made, reason=reason.value)
         kept = detail if self._is_own(seat) else ""
         claims.record_forfeit(self._claim, entry, kept)
 

@@ -6,8 +6,8 @@ the person has not sent yet. Nothing here may reveal facts that the seat does no
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from engine.documents import ForfeitEntry, MoveEntry, Replay
 from engine.errors import IllegalAction
 from engine.faults import Fault
 from engine.game import TorresGame
@@ -43,13 +43,16 @@ def start(game: PracticeGame) -> TorresGame:
     return TorresGame(rules, derive(rules, game.seed))
 
 
-def entries(moves: Sequence[PracticeMove]) -> list[dict[str, Any]]:
+def entries(moves: Sequence[PracticeMove]) -> list[MoveEntry]:
     """Return the moves in the form of a replay (docs/contract.md, section 7)."""
-    result = []
+    result: list[MoveEntry] = []
     for move in moves:
-        entry: dict[str, Any] = {"seat": move.seat, "actions": move.actions}
-        timing = {"auto": True} if move.ms is None else {"ms": round(move.ms, 1)}
-        result.append(entry | timing)
+        entry: MoveEntry = {"seat": move.seat, "actions": move.actions}
+        if move.ms is None:
+            entry["auto"] = True
+        else:
+            entry["ms"] = round(move.ms, 1)
+        result.append(entry)
     return result
 
 
@@ -67,7 +70,7 @@ def played(game: PracticeGame, moves: Sequence[PracticeMove]) -> TorresGame:
     return torres
 
 
-def _forfeit(torres: TorresGame, forfeit: dict[str, Any]) -> None:
+def _forfeit(torres: TorresGame, forfeit: ForfeitEntry) -> None:
     if not torres.over:
         torres.forfeit(forfeit["seat"], Fault(forfeit["reason"]))
 
@@ -94,7 +97,7 @@ def attempt(torres: TorresGame, actions: Sequence[str]) -> Tentative:
     return Tentative(copy, legal)
 
 
-def replay(game: PracticeGame, moves: Sequence[PracticeMove]) -> dict[str, Any]:
+def replay(game: PracticeGame, moves: Sequence[PracticeMove]) -> Replay:
     """Return the replay of a game that has ended, or of its beginning.
 
     The players get their names when it is read: an account may be deleted meanwhile.

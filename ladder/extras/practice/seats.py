@@ -10,11 +10,11 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Event
-from typing import Any
 
 import structlog
 from django.db import Error, connection
 
+from engine.documents import ForfeitEntry
 from engine.faults import EndReason, Fault
 from engine.referee import Answer, Ask, Hello, PlayerFault
 from ladder.extras.practice import claims
@@ -41,7 +41,7 @@ class SeatHistory:
     """The moves of a seat under an earlier claim, in order, and its forfeit."""
 
     moves: deque[PracticeMove] = field(default_factory=deque)
-    forfeit: dict[str, Any] | None = None
+    forfeit: ForfeitEntry | None = None
 
     def fault(self) -> PlayerFault | None:
         """Return the fault with which the seat forfeited, once its moves are over."""
@@ -52,7 +52,7 @@ class SeatHistory:
 
 
 def histories(
-    seats: int, moves: Iterable[PracticeMove], forfeits: Iterable[dict[str, Any]]
+    seats: int, moves: Iterable[PracticeMove], forfeits: Iterable[ForfeitEntry]
 ) -> list[SeatHistory]:
     """Return what each seat did. Answers for forfeited seats are made anew."""
     result = [SeatHistory() for _ in range(seats)]

@@ -1,7 +1,5 @@
 """The REST views of webhooks. Each user sees only the own ones."""
 
-from typing import Any
-
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -86,7 +84,7 @@ AGAIN = OpenApiExample(
 )
 
 
-def _with_secret(webhook: Webhook) -> dict[str, Any]:
+def _with_secret(webhook: Webhook) -> dict[str, object]:
     secret = signing.secret_of(webhook.salt)
     shown = {"webhook": webhook, "secret": secret}
     return dict(WebhookWithSecretSerializer(shown).data)

@@ -1,9 +1,8 @@
 """Translate between the rows of a game and the engine."""
 
-from typing import Any
-
 from django.db.models import Prefetch
 
+from engine.documents import PlayerEntry
 from engine.game import TorresGame
 from engine.referee import GameRecord
 from engine.rulesets import resolve
@@ -38,7 +37,7 @@ def start(match: Match) -> TorresGame:
 def result(game: Game, record: GameRecord) -> FinishedGame:
     """Return what is stored of a game that was played to its end."""
     document = record.replay(seed=game.match.seed, players=_players(game))
-    ended: dict[str, Any] = document["result"]
+    ended = document["result"]
     forfeits = {forfeit.seat: forfeit for forfeit in record.forfeits}
     seats = []
     for number, score in enumerate(ended["scores"]):
@@ -61,7 +60,7 @@ def result(game: Game, record: GameRecord) -> FinishedGame:
     )
 
 
-def _players(game: Game) -> list[dict[str, Any]]:
+def _players(game: Game) -> list[PlayerEntry]:
     """Return the "players" of a replay (docs/contract.md, section 7)."""
     return [
         {

@@ -6,7 +6,6 @@ The thread that plays puts each answer into a buffer, and the keeper stores them
 import threading
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from engine.referee import Move
 from ladder.games import attempts
@@ -57,7 +56,7 @@ class Heartbeat(LeaseKeeper):
             beat_s=FLUSH_INTERVAL_S,
         )
         self.claim = claim
-        self._notes: list[list[dict[str, Any]]] = [[] for _ in range(seats)]
+        self._notes: list[list[dict[str, object]]] = [[] for _ in range(seats)]
         self._answers = AnswerBuffer()
 
     def watch(self, move: Move) -> None:

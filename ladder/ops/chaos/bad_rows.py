@@ -6,7 +6,6 @@ must hold, and the dispatcher must go on.
 
 import random
 import secrets
-from typing import Any
 
 from django.utils import timezone
 
@@ -17,7 +16,7 @@ from ladder.ratings.seasons import start_season
 from ladder.tournaments.models import Tournament
 from torres.runner.protocol import Limits
 
-LADDER_FIELDS: list[dict[str, Any]] = [
+LADDER_FIELDS: list[dict[str, object]] = [
     {"tables": [2]},
     {"tables": {"two": 1}},
     {"tables": {"5": 1}},
@@ -25,7 +24,7 @@ LADDER_FIELDS: list[dict[str, Any]] = [
     {"ruleset": "nope"},
     {"limits": {"move_ms": "fast"}},
 ]
-TOURNAMENT_FIELDS: list[dict[str, Any]] = [
+TOURNAMENT_FIELDS: list[dict[str, object]] = [
     {"config": {"format": "swis"}},
     {"config": [1, 2]},
     {"limits": {"move_ms": "fast"}},

@@ -1,7 +1,6 @@
 """Pages of lists in an order that changes: `page`, `limit` and similar parameters."""
 
 from collections.abc import Collection
-from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
@@ -47,7 +46,7 @@ def query_numbers(
     return numbers
 
 
-def page_links(address: str, page: int, limit: int, total: int) -> dict[str, Any]:
+def page_links(address: str, page: int, limit: int, total: int) -> dict[str, object]:
     """Return the number of all rows, and the addresses of the neighbouring pages.
 
     `address` ends where the number of the page follows.

@@ -81,7 +81,7 @@ class Cursor(CursorPagination):
             raise _bad_cursor("not valid")
         return str(clean)
 
-    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, object]]:
         parameters = super().get_schema_operation_parameters(view)
         for parameter in parameters:
             if parameter["name"] == "limit":

@@ -41,7 +41,7 @@ NEXT_STEPS = {
 }
 
 
-def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
+def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, object]:
     """Return the body of a problem document. `more` are additional members."""
     return {
         "type": f"/docs/problems/#{code}",
@@ -53,7 +53,7 @@ def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def handler(exc: Exception, _context: dict[str, Any]) -> Response | None:
+def handler(exc: Exception, _context: dict[str, object]) -> Response | None:
     """Return the response to an exception in a REST view.
 
     None lets Django answer with status 500.
@@ -77,7 +77,7 @@ def _ladder_error(exc: LadderError) -> Response:
     if (retry_after := getattr(exc, "retry_after", None)) is not None:
         headers["Retry-After"] = str(retry_after)
     status = RUNNER_STATUSES.get(type(exc), exc.http_status)
-    more: dict[str, Any] = {}
+    more: dict[str, object] = {}
     if isinstance(exc, BadFields):
         more["errors"] = [
             {"field": each.field, "code": exc.code, "detail": each.detail}

@@ -61,8 +61,8 @@ class Schema(AutoSchema):
     5. `x-scope` and the description name the scope that a token needs.
     """
 
-    def get_auth(self) -> list[dict[str, Any]]:
-        auths: list[dict[str, Any]] = super().get_auth()
+    def get_auth(self) -> list[dict[str, object]]:
+        auths: list[dict[str, object]] = super().get_auth()
         return [{}] if {} in auths else auths
 
     def get_description(self) -> str:  # type: ignore[override]
@@ -75,7 +75,7 @@ class Schema(AutoSchema):
             parameters.append(_IDEMPOTENCY_KEY)
         return parameters
 
-    def get_extensions(self) -> dict[str, Any]:
+    def get_extensions(self) -> dict[str, object]:
         return {**super().get_extensions(), "x-scope": self._scope()}
 
     def _scope(self) -> str:
@@ -94,5 +94,5 @@ class BearerToken(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     target_class = "ladder.accounts.authentication.TokenAuthentication"
     name = "token"
 
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, object]:
         return {"type": "http", "scheme": "bearer"}

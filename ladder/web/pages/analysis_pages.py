@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from django.conf import settings
 
+from engine.turning_points import GameAnalysis, TurnOutlook
 from ladder.accounts.permissions import Person
 from ladder.extras.analysis import selectors
 from ladder.extras.analysis.models import Analysis, AnalysisStatus
@@ -95,7 +96,7 @@ class ShownAnalysis:
     luck: list[ShownSeatLuck]
 
     @property
-    def draws(self) -> list[dict[str, Any]]:
+    def draws(self) -> list[dict[str, object]]:
         """The purchases, as the viewer shows them after each of these actions."""
         return [
             {"ply": p.ply + 1, "luck": p.luck, "error": 2 * p.error}
@@ -103,7 +104,7 @@ class ShownAnalysis:
         ]
 
     @property
-    def marks(self) -> list[dict[str, Any]]:
+    def marks(self) -> list[dict[str, object]]:
         """The marks on the slider of the viewer."""
         return [
             {
@@ -148,7 +149,7 @@ def shown(game: Game) -> ShownAnalysis | None:
 
 
 def shown_analysis(game: Game, row: Analysis) -> ShownAnalysis:
-    document: dict[str, Any] = row.document or {}
+    document = cast(GameAnalysis, row.document)
     names = [seat.submission.bot.name for seat in game.seats.all()]
     turns = document["turns"]
     key = set(document["turning_points"])
@@ -183,9 +184,7 @@ def shown_analysis(game: Game, row: Analysis) -> ShownAnalysis:
     )
 
 
-def _chart(
-    turns: Sequence[dict[str, Any]], swings: Sequence[ShownSwing]
-) -> CourseChart:
+def _chart(turns: Sequence[TurnOutlook], swings: Sequence[ShownSwing]) -> CourseChart:
     span = max(1, len(turns) - 1)
 
     def x(index: int) -> float:

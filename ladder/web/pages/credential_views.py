@@ -144,7 +144,7 @@ class ForgottenPasswordPage(MarksErrors, django_views.PasswordResetView):
     form_class = forms.ForgottenPasswordForm
     success_url = reverse_lazy("password-reset-sent")
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+    def get_context_data(self, **kwargs: Any) -> dict[str, object]:
         mail = {"sends_mail": settings.TORRES_SENDS_MAIL}
         return super().get_context_data(**kwargs) | mail
 
@@ -214,7 +214,7 @@ class PasswordPage(ByPassword, MarksErrors, django_views.PasswordChangeView):
 class OwnPasswordPage(ByPassword, MarksErrors, FormView[forms.OwnPasswordForm]):
     """A form that asks for the password of the account."""
 
-    def get_form_kwargs(self) -> dict[str, Any]:
+    def get_form_kwargs(self) -> dict[str, object]:
         return super().get_form_kwargs() | {"user": self.person()}
 
 
@@ -243,7 +243,7 @@ class DeleteAccountPage(OwnPasswordPage):
     template_name = "web/delete-account.html"
     form_class = forms.DeleteAccountForm
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+    def get_context_data(self, **kwargs: Any) -> dict[str, object]:
         bots = self.person().bots.order_by("pk")
         return super().get_context_data(**kwargs) | {"bots": bots}
 

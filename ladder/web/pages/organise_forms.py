@@ -19,6 +19,7 @@ from ladder.tournaments.description import DATES
 from ladder.tournaments.document import FORMAT_KEYS
 from ladder.tournaments.models import Tournament
 from torres.common.errors import BadFields
+from torres.common.json_object import JsonObject
 from torres.formats.config import ELIMINATIONS, Config, Format
 from torres.runner.limits import MAX_LIMITS
 
@@ -207,10 +208,10 @@ class TournamentForm(forms.Form):
             for title, names in self.PARTS
         ]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> JsonObject:
         """Return the document: the fields that differ from what is stored."""
-        document: dict[str, Any] = {}
-        limits: dict[str, Any] = {}
+        document: JsonObject = {}
+        limits: JsonObject = {}
         for name in self.changed_data:
             value = self._value(name)
             if name in MAX_LIMITS:
@@ -274,12 +275,12 @@ def _switches(text: str) -> Any:
         return text
 
 
-def initial_values(tournament: Tournament) -> dict[str, Any]:
+def initial_values(tournament: Tournament) -> dict[str, object]:
     """Return the values of the fields for a stored tournament, or for a new one."""
     config: Mapping[str, Any] = (
         tournament.config if isinstance(tournament.config, dict) else {}
     )
-    values: dict[str, Any] = {
+    values: JsonObject = {
         key: _as_text(config[key]) for key in FORMAT_KEYS if key in config
     }
     for name in ("duplicate", "shared_deals", "reset"):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import QuerySet
 
+from engine.documents import ForfeitEntry, MoveEntry, Replay
+from engine.game import Scoring
 from ladder.accounts.permissions import Person
 from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
@@ -103,7 +105,7 @@ class ShownMove:
     actions: list[str]
     auto: bool
     ms: float | None
-    forfeits: list[dict[str, Any]]
+    forfeits: list[ForfeitEntry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +134,10 @@ class GameRecordView:
 
     why_not: str = ""
     watch: bool = False
-    replay: dict[str, Any] | None = None
+    replay: Replay | None = None
     moves: list[ShownMove] = field(default_factory=list)
     scoring: list[PhaseScores] = field(default_factory=list)
-    last: list[dict[str, Any]] = field(default_factory=list)
+    last: list[ForfeitEntry] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ class GameDetails:
     faults: bool
     live: bool
     logs: list[SeatLogEntry]
-    notes: list[dict[str, Any]]
+    notes: list[dict[str, object]]
     origin: MatchOrigin
     record: GameRecordView
     analysis: ShownAnalysis | None
@@ -271,7 +273,7 @@ def _running_record(game: Game) -> GameRecordView:
 
 
 def _moves(
-    game: Game, moves: list[dict[str, Any]], forfeits: list[dict[str, Any]]
+    game: Game, moves: list[MoveEntry], forfeits: list[ForfeitEntry]
 ) -> list[ShownMove]:
     names = [seat.submission.bot.name for seat in game.seats.all()]
     return [
@@ -288,15 +290,16 @@ def _moves(
     ]
 
 
-def _scoring(replay: dict[str, Any]) -> list[PhaseScores]:
-    parts = ["castles", "king"]
-    if replay["setup"]["master"]:
-        parts.append("master")
+def _scoring(replay: Replay) -> list[PhaseScores]:
+    def points(row: Scoring, seat: int) -> str:
+        master = f" + {row['master'][seat]}" if replay["setup"]["master"] else ""
+        return f"{row['castles'][seat]} + {row['king'][seat]}{master}"
+
     return [
         PhaseScores(
             phase=row["phase"],
             cells=[
-                PhaseScore(" + ".join(str(row[part][seat]) for part in parts), total)
+                PhaseScore(points(row, seat), total)
                 for seat, total in enumerate(row["scores"])
             ],
         )

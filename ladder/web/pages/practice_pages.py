@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from engine.documents import Replay
 from engine.errors import EngineError
 from engine.game import TorresGame
 from ladder.extras.practice import position, selectors
@@ -55,8 +56,8 @@ class PracticeDetails:
     question: int | None
     legal: list[str]
     headline: str
-    moves: list[dict[str, Any]]
-    notes: list[dict[str, Any]]
+    moves: list[dict[str, object]]
+    notes: list[dict[str, object]]
     again: dict[str, object]
     place: int
     hosted: bool
@@ -134,7 +135,7 @@ def _again(game: PracticeGame) -> dict[str, object]:
     return fields | dict(zip(("one", "two", "three"), chosen, strict=False))
 
 
-def _moves(game: PracticeGame, document: dict[str, Any]) -> list[dict[str, Any]]:
+def _moves(game: PracticeGame, document: Replay) -> list[dict[str, object]]:
     players = names(game)
     return [
         {
@@ -148,7 +149,7 @@ def _moves(game: PracticeGame, document: dict[str, Any]) -> list[dict[str, Any]]
     ]
 
 
-def replay_document(game: PracticeGame) -> dict[str, Any] | None:
+def replay_document(game: PracticeGame) -> Replay | None:
     """Return the replay of a game that has ended; None if it has none.
 
     The names are those of today, because an account may have been deleted meanwhile.
@@ -156,12 +157,12 @@ def replay_document(game: PracticeGame) -> dict[str, Any] | None:
     stored = PracticeGame.objects.values_list("replay", flat=True).get(pk=game.pk)
     if stored is None or game.is_open:
         return None
-    document: dict[str, Any] = json.loads(replays.unpack(bytes(stored)))
+    document: Replay = json.loads(replays.unpack(bytes(stored)))
     document["players"] = [{"name": name} for name in names(game)]
     return document
 
 
-def frames_document(game: PracticeGame) -> dict[str, Any] | None:
+def frames_document(game: PracticeGame) -> dict[str, object] | None:
     """Return all frames of a game that has ended, with nothing hidden."""
     document = replay_document(game)
     if document is None:
@@ -215,7 +216,9 @@ def state_document(game: PracticeGame, since: int) -> dict[str, Any]:
     }
 
 
-def _notes_since(moves: list[PracticeMove], index: int | None) -> list[dict[str, Any]]:
+def _notes_since(
+    moves: list[PracticeMove], index: int | None
+) -> list[dict[str, object]]:
     return [
         {"move": move.index, "seat": move.seat, "note": move.note}
         for move in moves
@@ -223,7 +226,9 @@ def _notes_since(moves: list[PracticeMove], index: int | None) -> list[dict[str,
     ]
 
 
-def _question(game: PracticeGame, torres: TorresGame | None) -> dict[str, Any] | None:
+def _question(
+    game: PracticeGame, torres: TorresGame | None
+) -> dict[str, object] | None:
     if torres is None or game.deadline is None:
         return None
     left = (game.deadline - timezone.now()).total_seconds()
@@ -235,7 +240,7 @@ def _question(game: PracticeGame, torres: TorresGame | None) -> dict[str, Any] |
     }
 
 
-def preview_document(game: PracticeGame, tried: Tentative) -> dict[str, Any]:
+def preview_document(game: PracticeGame, tried: Tentative) -> dict[str, object]:
     """Return the position after a turn that is tried, and what may follow in it."""
     return {
         "frame": frames.frame_of(tried.game, game.person_seat),

@@ -262,7 +262,7 @@ def _failure(submission: Submission, *, own: bool) -> UploadFailure | None:
     if submission.status != Status.REJECTED:
         return None
     report = submission.report
-    finding: dict[str, Any] = next(iter(report.get("findings", [])), {})
+    finding: dict[str, object] = next(iter(report.get("findings", [])), {})
     cure = str(finding.get("cure", ""))
     return UploadFailure(
         cause=str(finding.get("cause") or report.get("summary", "")),

@@ -9,6 +9,7 @@ from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.clickjacking import xframe_options_exempt
 
+from engine.documents import Replay
 from engine.replay import verify
 from engine.replay_format import InvalidReplay, NotJson, load
 from ladder.common.http import conditional
@@ -118,7 +119,7 @@ class ReplayFilePage(View):
         self,
         form: forms.ReplayForm,
         *,
-        replay: dict[str, Any] | None = None,
+        replay: Replay | None = None,
         name: str = "",
         status: int = 200,
     ) -> HttpResponse:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.cache import cache
@@ -189,7 +188,7 @@ def _results(tournament: Tournament, overview: Overview) -> str:
     return known
 
 
-def _shown(tournament: Tournament, overview: Overview) -> dict[str, Any]:
+def _shown(tournament: Tournament, overview: Overview) -> dict[str, object]:
     """Return what the template of the results shows.
 
     `bracket_won` if the bracket shows the winner of the tournament, and `at_tables` if

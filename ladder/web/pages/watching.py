@@ -1,7 +1,6 @@
 """The frames of a finished or a running game as JSON for the viewer."""
 
 import json
-from typing import Any
 
 from django.core.cache import cache
 
@@ -78,7 +77,7 @@ def _finished(game: Game) -> bytes:
     return _document(game, positions, over=True)
 
 
-def _document(game: Game, positions: list[dict[str, Any]], *, over: bool) -> bytes:
+def _document(game: Game, positions: list[dict[str, object]], *, over: bool) -> bytes:
     names = [seat.submission.bot.name for seat in game.seats.all()]
     document = {
         "players": names,

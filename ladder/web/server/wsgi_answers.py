@@ -42,12 +42,12 @@ def headers_of(scope: HTTPScope) -> dict[str, str]:
 
 def environ_of(
     scope: HTTPScope, headers: dict[str, str], body: IO[bytes]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the environment of a request, as PEP 3333 defines it."""
     server, client = scope["server"], scope["client"]
     assert server is not None
     assert client is not None
-    environ: dict[str, Any] = {
+    environ: dict[str, object] = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",
         "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
@@ -77,7 +77,9 @@ class WsgiAnswer:
     It is made, read and closed in threads, of which it occupies none in between.
     """
 
-    def __init__(self, application: "WSGIApplication", environ: dict[str, Any]) -> None:
+    def __init__(
+        self, application: "WSGIApplication", environ: dict[str, object]
+    ) -> None:
         self.status = 0
         self.headers: list[tuple[str, str]] = []
         self.stream: StreamRequest | None = None  # it follows after the head

@@ -83,7 +83,7 @@ class Command(ServiceCommand):
         else:
             _start_inside(options["lease"])
 
-    def _run_inside(self, folder: Path, options: dict[str, Any]) -> None:
+    def _run_inside(self, folder: Path, options: dict[str, object]) -> None:
         # The outer process has chosen the ports, because the settings name them.
         postgres = servers.Postgres(folder / "postgres", "127.0.0.1", ())
         postgres.port = int(settings.DATABASES["default"]["PORT"])

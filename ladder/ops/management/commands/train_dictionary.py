@@ -13,6 +13,7 @@ import zstandard
 from django.core.management.base import CommandError
 
 from engine import referee
+from engine.documents import PlayerEntry, Replay
 from engine.editions import PRESETS
 from engine.game import TorresGame
 from engine.rulesets import resolve
@@ -69,7 +70,7 @@ class Command(ServiceCommand):
         say(f"{target.name}: {len(dictionary.as_bytes())} bytes")
 
 
-def replay(preset: str, seats: int) -> dict[str, Any]:
+def replay(preset: str, seats: int) -> Replay:
     """Play one game between random players and return its replay."""
     rules, seed = resolve(preset, seats, {}), secrets.token_hex(16)
     outcome = referee.play(
@@ -81,7 +82,7 @@ def replay(preset: str, seats: int) -> dict[str, Any]:
     return outcome.replay(seed=seed, players=[_random_identity() for _ in range(seats)])
 
 
-def _random_identity() -> dict[str, Any]:
+def _random_identity() -> PlayerEntry:
     rng = Random(secrets.randbits(64))  # noqa: S311 -- a name, no secret
     name = f"bot-{rng.randrange(10**6)}"
     digest = secrets.token_hex(32)

@@ -93,7 +93,7 @@ def _organiser(name: str) -> User | None:
     return user
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> dict[str, object]:
     """Return the document in a file; its name is by default that of the file."""
     try:
         with file.open("rb") as stream:

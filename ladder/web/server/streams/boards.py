@@ -7,13 +7,13 @@ its viewers, and each viewer gets only frames that are new.
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from ladder.games import visibility
 from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
 from ladder.web.pages import watching
 from torres.common.errors import LadderError
+from torres.common.json_object import JsonObject
 from torres.drawing.frames import FrameRecorder
 
 
@@ -23,7 +23,7 @@ class WatchedGame:
 
     number: int
     players: list[str] = field(default_factory=list)
-    frames: list[dict[str, Any]] = field(default_factory=list)
+    frames: list[JsonObject] = field(default_factory=list)
     attempt: int | None = None
     over: bool = False
     is_gone: bool = False  # it is hidden now, or has no replay
@@ -73,7 +73,7 @@ class WatchedGame:
         first = self._difference(known)
         return len(self.frames) if first is None else first
 
-    def _difference(self, known: list[dict[str, Any]]) -> int | None:
+    def _difference(self, known: list[dict[str, object]]) -> int | None:
         """Return the frames from the first one that differs from what was known."""
         pairs = enumerate(zip(known, self.frames, strict=False))
         shorter = min(len(known), len(self.frames))
