@@ -54,11 +54,6 @@ class GameTally:
         ended = self.finished + self.voided + self.dead + self.cancelled
         return self.created - ended - self.open
 
-    @property
-    def adds_up(self) -> bool:
-        """True if every game that was created is in some state."""
-        return self.missing == 0
-
 
 def tally() -> GameTally:
     """Count the games. `created` comes from the matches, the rest from the games.

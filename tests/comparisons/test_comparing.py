@@ -95,7 +95,7 @@ def test_it_stops_by_itself_with_the_right_answer(better, verdict) -> None:
     assert row.tested == report.test.tested.total() >= 16
     assert report.games_left is None
     assert not Game.objects.filter(status__in=["scheduled", "running"]).exists()
-    assert games.tally().adds_up
+    assert games.tally().missing == 0
 
 
 def test_it_changes_no_rating() -> None:
@@ -257,7 +257,7 @@ def test_it_ends_if_the_bot_may_no_longer_play(event, why: str) -> None:
 
     assert (row.status, row.note) == (ComparisonStatus.STOPPED, why)
     assert not Game.objects.filter(status="scheduled").exists()
-    assert games.tally().adds_up
+    assert games.tally().missing == 0
     assert tick() == 0
 
 
@@ -323,7 +323,7 @@ def test_a_game_that_stays_dead_ends_it_with_the_reason() -> None:
 
     assert row.status == ComparisonStatus.STOPPED
     assert row.note == "The service failed to play a game of block 1."
-    assert games.tally().adds_up
+    assert games.tally().missing == 0
 
 
 def test_a_voided_game_is_played_again_and_counts_anew() -> None:
