@@ -120,6 +120,10 @@ SQLITE_OPTIONS = {
 # The URL of PostgreSQL itself, if DATABASE_URL points to a connection pooler in
 # transaction mode (PgBouncer). `manage.py restore` looks there who uses the database.
 DATABASE_DIRECT_URL = env.str("DATABASE_DIRECT_URL", default="")
+# PostgreSQL ends a statement that takes longer, or waits for a lock for longer. 0 is no
+# limit. So no loop of the service hangs in a statement.
+TORRES_STATEMENT_SECONDS = env.float("TORRES_STATEMENT_SECONDS", default=60.0)
+TORRES_LOCK_SECONDS = env.float("TORRES_LOCK_SECONDS", default=10.0)
 # - tcp_user_timeout (ms): during a network outage a query fails instead of hanging for
 #   minutes. The tasks handle the failure and try again.
 # - options: the same timeouts on the server's side. Otherwise the session of a host
@@ -140,6 +144,8 @@ POSTGRES_OPTIONS = {
         "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2"
         " -c tcp_keepalives_count=3 -c tcp_user_timeout=10000"
         " -c idle_in_transaction_session_timeout=30000"
+        f" -c statement_timeout={TORRES_STATEMENT_SECONDS}s"
+        f" -c lock_timeout={TORRES_LOCK_SECONDS}s"
     ),
     "prepare_threshold": 5
     if env.bool("DB_PREPARE", default=not DATABASE_DIRECT_URL)

@@ -12,6 +12,8 @@ import threading
 from django.core.checks import Tags
 from django.core.management.base import BaseCommand
 
+from ladder.common import statement_limits
+
 SERVICE_CHECKS = "service"
 """The tag of the checks of this project. They refuse settings that contradict."""
 QUICK_CHECKS = (Tags.caches, Tags.database, Tags.files, Tags.models, SERVICE_CHECKS)
@@ -27,6 +29,14 @@ def be_nice() -> None:
 
 class ServiceCommand(BaseCommand):
     requires_system_checks = QUICK_CHECKS
+
+
+class LongCommand(ServiceCommand):
+    """A command whose statements may take longer than those of the service."""
+
+    def execute(self, *args: object, **options: object) -> str | None:
+        with statement_limits.lifted():
+            return super().execute(*args, **options)
 
 
 def stop_on_signals() -> threading.Event:

@@ -59,6 +59,7 @@ BOUNDS: Mapping[str, Bounds] = {
     "TORRES_KEEP_WORKERS_DAYS": (0, MAX_DAYS),
     "TORRES_LADDER_SHARE": (0, 0.9),
     "TORRES_LEASE_SECONDS": (1, 3600),
+    "TORRES_LOCK_SECONDS": (0, DAY_S),
     "TORRES_ORGANISER_LIMIT_FACTOR": (1, 1000),
     "TORRES_MATCH_HOURS": (0.1, 24 * MAX_DAYS),
     "TORRES_MAX_GAME_SECONDS": (1, 30 * DAY_S),
@@ -66,6 +67,7 @@ BOUNDS: Mapping[str, Bounds] = {
     "TORRES_PRACTICE_MOVE_SECONDS": (1, 30 * DAY_S),
     "TORRES_PRACTICE_SLOTS": (0, 10_000),
     "TORRES_PROXIES": (0, 16),
+    "TORRES_STATEMENT_SECONDS": (0, DAY_S),
     "TORRES_UPLOAD_BYTES": (1, 1 << 40),
 }
 """The least and the greatest value of numbers with closer bounds."""

@@ -24,7 +24,7 @@ from django.db import connection
 from kombu.exceptions import InconsistencyError
 
 from ladder.bots import selectors as bots
-from ladder.common import publishing
+from ladder.common import publishing, statement_limits
 from ladder.common.jobs import JobProcess
 from ladder.common.planner_statistics import PlannerStatistics
 from ladder.common.publishing import BROKER_ERRORS
@@ -175,6 +175,7 @@ class Dispatcher:
             "dispatcher pauses after an error",
             error=str(error),
             exc_info=error if is_new else None,
+            **statement_limits.met_by(error),
         )
 
     def _lead(self, stop: Event) -> None:

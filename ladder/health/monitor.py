@@ -13,6 +13,7 @@ import structlog
 from django.conf import settings
 from django.db import Error, connection
 
+from ladder.common import statement_limits
 from ladder.health import alarms, signs
 from ladder.health.alarms import AlarmBook
 from ladder.health.signs import Sign
@@ -45,8 +46,9 @@ class Monitor:
             self._goes_on()
             try:
                 self.step()
-            except Exception:
-                log.exception("the monitor failed to look")
+            except Exception as error:
+                cut_off = statement_limits.met_by(error)
+                log.exception("the monitor failed to look", **cut_off)
             connection.close_if_unusable_or_obsolete()
             stop.wait(INTERVAL_S)
 
@@ -68,7 +70,8 @@ class Monitor:
         try:
             self._totals = [signs.lost_games()]
         except Error as error:
-            log.warning("cannot add up the games", error=str(error))
+            cut_off = statement_limits.met_by(error)
+            log.warning("cannot add up the games", error=str(error), **cut_off)
 
 
 def _web(address: str) -> Sign:

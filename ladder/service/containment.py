@@ -28,6 +28,7 @@ from django.db import (
     connection,
 )
 
+from ladder.common import statement_limits
 from ladder.common.storable import storable
 from ladder.moderation.models import MAX_ERROR_LENGTH, StoppedUnit
 from torres.common.errors import Conflict, LadderError
@@ -125,18 +126,20 @@ class Containment:
         self._seen.clear()
 
     def _handle(self, unit: Unit, error: Exception) -> None:
+        cut_off = statement_limits.met_by(error)
         if isinstance(error, Error | psycopg.Error) and not connection.is_usable():
             raise error
         if _may_pass(error):
             self._conflicts[unit] += 1
             if self._conflicts[unit] < MAX_CONFLICTS:
-                log.info("a unit is tried again", unit=str(unit), error=str(error))
+                text = str(error)
+                log.info("a unit is tried again", unit=str(unit), error=text, **cut_off)
                 return
         self._retry_at[unit] = time.monotonic() + self._retry_s
         fault = _fingerprint(error)
         if self._stopped.get(unit) == fault:
             return
-        log.error("a unit is stopped", unit=str(unit), exc_info=error)
+        log.error("a unit is stopped", unit=str(unit), exc_info=error, **cut_off)
         _store(unit, error)
         self._stopped[unit] = fault
 

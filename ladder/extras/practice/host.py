@@ -15,6 +15,7 @@ import structlog
 from django.db import Error, connection
 
 from ladder.bots import players
+from ladder.common import statement_limits
 from ladder.extras.practice import claims
 from ladder.extras.practice.claims import PracticeClaim
 from ladder.extras.practice.models import PracticeGame
@@ -73,7 +74,8 @@ class PracticeHost:
                     return
                 self._begin(claim)
         except Error as error:
-            log.warning("cannot claim practice games", error=str(error))
+            cut_off = statement_limits.met_by(error)
+            log.warning("cannot claim practice games", error=str(error), **cut_off)
 
     def _report(self) -> None:
         """Let the pages and `manage.py status` see that a host runs."""

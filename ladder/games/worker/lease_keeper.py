@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import Error, connection
 
 from engine.referee import Player
+from ladder.common import statement_limits
 from torres.runner.verdict import SeatOutput
 
 BEAT_S = 1.0
@@ -124,7 +125,10 @@ class LeaseKeeper(threading.Thread):
                 self._renewed_at = now
         except Error as error:
             # The next beat tries again, until the lease is about to end.
-            log.warning("cannot renew lease", thread=self.name, error=str(error))
+            cut_off = statement_limits.met_by(error)
+            log.warning(
+                "cannot renew lease", thread=self.name, error=str(error), **cut_off
+            )
         connection.close()
 
     def _kill_players(self) -> None:

@@ -23,6 +23,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 
 from ladder.bots import players
+from ladder.common import statement_limits
 from ladder.common.watchdog import EXIT_CODE
 from ladder.games import capabilities, selectors
 from ladder.games.worker import calibration, registry
@@ -82,7 +83,8 @@ class WorkerReporter(threading.Thread):
             except Error as error:
                 # Without the database we do not know whether hints are waiting.
                 self._ignoring_hints_since = None
-                log.warning("cannot report", error=str(error))
+                cut_off = statement_limits.met_by(error)
+                log.warning("cannot report", error=str(error), **cut_off)
             connection.close_if_unusable_or_obsolete()
             self.running.refused.wait(REPORT_INTERVAL_S)
             self.running.refused.clear()

@@ -34,7 +34,7 @@ from engine.referee import (
 )
 from ladder.bots import players
 from ladder.bots.models import Submission
-from ladder.common import tracing
+from ladder.common import statement_limits, tracing
 from ladder.games import attempts
 from ladder.games.attempts import Claim, FinishedGame
 from ladder.games.capabilities import Capabilities, fit
@@ -190,7 +190,8 @@ def play(game: int, worker: int, running: RunningGames = RUNNING_GAMES) -> Attem
             span.describe({"torres.end": end})
             return end
     except Error as error:
-        log.warning("cannot claim", game=game, error=str(error))
+        cut_off = statement_limits.met_by(error)
+        log.warning("cannot claim", game=game, error=str(error), **cut_off)
     except Exception:  # the lease ends, and the reaper ends the attempt
         log.exception("the worker failed", game=game)
     finally:
@@ -367,7 +368,8 @@ def _retry_while_database_is_away(write: Callable[[], bool]) -> bool | None:
         try:
             return write()
         except DATABASE_AWAY as error:
-            log.warning("cannot write", error=str(error))
+            cut_off = statement_limits.met_by(error)
+            log.warning("cannot write", error=str(error), **cut_off)
             _disconnect()
             if time.monotonic() > give_up_at:
                 return None

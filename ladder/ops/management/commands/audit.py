@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import LongCommand
 from ladder.ops import console, invariants
 
 
-class Command(ServiceCommand):
+class Command(LongCommand):
     help = "Check all games, replays and ratings. Run it while no game is played."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import LongCommand
 from ladder.ops import backup
 from ladder.ops.console import say
 
 
-class Command(ServiceCommand):
+class Command(LongCommand):
     help = "Back up the database and the uploads. The service may run meanwhile."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -8,11 +8,11 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from ladder.common.commands import ServiceCommand, be_nice
+from ladder.common.commands import LongCommand, be_nice
 from ladder.ops.console import say
 
 
-class Command(ServiceCommand):
+class Command(LongCommand):
     help = (
         "Write all public games, moves, ratings and submissions as files of a dataset."
         " The dispatcher starts this once a day if TORRES_DATASETS is set. It may be"

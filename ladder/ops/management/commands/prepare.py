@@ -8,7 +8,7 @@ from django.db import OperationalError, connection
 from psycopg.errors import LockNotAvailable
 
 from ladder.bots import house_bots
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import LongCommand
 from ladder.ops import worker_role
 from ladder.ops.console import say
 from ladder.ratings.ladders import ensure_default_ladder
@@ -18,7 +18,7 @@ LOCK_TIMEOUT = "2s"
 PAUSE_S = 3.0
 
 
-class Command(ServiceCommand):
+class Command(LongCommand):
     help = (
         "Migrate the database, grant the rights of workers, install the house bots,"
         " open the default ladder and, if TORRES_STATIC is set, collect the static"

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import LongCommand
 from ladder.games import selectors
 from ladder.ops import backup, worker_role
 from ladder.ops.console import say
@@ -19,7 +19,7 @@ from torres.common.errors import LadderError
 from torres.common.locks import locked
 
 
-class Command(ServiceCommand):
+class Command(LongCommand):
     help = "Restore a backup, list what is missing, and check the ratings."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -3,11 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import LongCommand
 from ladder.dispatch.jobs import JOBS
 
 
-class Command(ServiceCommand):
+class Command(LongCommand):
     help = (
         "Do the work of a job, and end. The dispatcher starts this by"
         " itself. It may be stopped at any moment, and run again."

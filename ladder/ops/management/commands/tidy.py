@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import LongCommand
 from ladder.common.retention import RetentionRule
 from ladder.dispatch import retention
 from ladder.ops.console import say
@@ -12,7 +12,7 @@ from ladder.ops.console import say
 COUNT_LIMIT = 1_000_000
 
 
-class Command(ServiceCommand):
+class Command(LongCommand):
     help = (
         "Delete old logs, answers, worker rows, uploads, sessions and files, as far as"
         " the limits permit it. No result depends on them. The service may run."

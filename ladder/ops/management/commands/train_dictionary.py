@@ -19,7 +19,7 @@ from engine.game import TorresGame
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.common.arguments import whole_number
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import LongCommand
 from ladder.games import replays
 from ladder.games.models import MAX_SEATS
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
@@ -39,7 +39,7 @@ class TimedPlayer(ScriptedPlayer):
         )
 
 
-class Command(ServiceCommand):
+class Command(LongCommand):
     help = "Play games of all rulesets and train a dictionary on their replays."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

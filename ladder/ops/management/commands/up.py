@@ -20,6 +20,7 @@ from ladder.accounts import tokens
 from ladder.accounts.sign_up_mode import SignUpMode
 from ladder.bots import house_bots, submissions
 from ladder.celery import app
+from ladder.common import statement_limits
 from ladder.common.arguments import whole_number
 from ladder.common.commands import ServiceCommand, stop_on_signals
 from ladder.common.scratch import clear_scratch_folder
@@ -145,7 +146,8 @@ def _say_banner(address: str, *, demo: bool) -> list[str]:
 
 def _prepare_database() -> Ladder:
     """Bring the database up to date after a stop or a kill; return the ladder."""
-    call_command("migrate", verbosity=0)
+    with statement_limits.lifted():
+        call_command("migrate", verbosity=0)
     submissions.end_abandoned_claims()
     house_bots.ensure_house_bots()
     ladder = ensure_default_ladder()

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import connection
 
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import LongCommand
 from ladder.ops import worker_role
 from ladder.ops.console import say
 from ladder.ops.worker_access import (
@@ -23,7 +23,7 @@ from ladder.ops.worker_access import (
 PASSWORD_BYTES = 24
 
 
-class Command(ServiceCommand):
+class Command(LongCommand):
     help = (
         "Make a role of PostgreSQL for a host of workers, and print its environment and"
         " its user of Redis. It may do only what a worker needs."

@@ -9,13 +9,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from ladder.common.commands import ServiceCommand
+from ladder.common.commands import LongCommand
 from ladder.ratings import rebuild, summaries
 from ladder.ratings.ledger_writer import LedgerConflict
 from ladder.ratings.models import Season
 
 
-class Command(ServiceCommand):
+class Command(LongCommand):
     help = (
         "Build all ratings again from the ledger, or check them bit for bit. Both may"
         " run while the service runs."

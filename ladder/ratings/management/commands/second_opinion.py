@@ -5,12 +5,12 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from ladder.common.commands import ServiceCommand, be_nice
+from ladder.common.commands import LongCommand, be_nice
 from ladder.ratings import second_opinion
 from ladder.ratings.models import Season
 
 
-class Command(ServiceCommand):
+class Command(LongCommand):
     help = (
         "Store a second opinion on each season whose ledger has grown since the last"
         " one. The dispatcher starts this by itself. It may be stopped at any moment."

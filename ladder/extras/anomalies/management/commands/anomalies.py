@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from ladder.common.commands import ServiceCommand, be_nice
+from ladder.common.commands import LongCommand, be_nice
 from ladder.extras.anomalies import selectors
 from ladder.extras.anomalies.explained import ReportText, as_json, explain
 from ladder.extras.anomalies.models import AnomalyReport
@@ -17,7 +17,7 @@ from torres.common.errors import LadderError
 from torres.common.quoting import quoted
 
 
-class Command(ServiceCommand):
+class Command(LongCommand):
     help = (
         "Report pairs of bots that gain together, uploads that are alike, submissions"
         " that seem to lose on purpose, and owners of many variants. Nothing is"
