@@ -157,6 +157,9 @@ POSTGRES_OPTIONS = {
         "reconnect_timeout": 5,
     },
 }
+# Each long process touches this file while its loop goes on, for health checks of its
+# container. Empty: none.
+TORRES_ALIVE_FILE = env.str("TORRES_ALIVE_FILE", default="")
 # With this password `manage.py prepare` lets workers sign in, under the name of the
 # database and "_worker". For single hosts there is `manage.py worker_role`.
 TORRES_WORKER_PASSWORD = env.str("TORRES_WORKER_PASSWORD", default="")

@@ -16,6 +16,7 @@ from django.conf import settings
 from torres.common.parents import end_with_parent
 
 PAUSE_AFTER_FAILURE_S = 30.0
+LONGEST_S = 6 * 3600.0
 STOP_TIMEOUT_S = 10.0
 
 log = structlog.get_logger()
@@ -27,7 +28,8 @@ class Job:
 
     `run` may be killed at any moment, and a second process does no harm. `is_due` says
     whether it would do something now; it is asked once in `check_interval_s` at most,
-    and only after a change in games or ladders unless it is `independent` of them.
+    and only after a change in games or ladders unless it is `independent` of them. A
+    process that runs for `longest_s` seconds hangs: it is killed, and started again.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Job:
     run: Callable[[], object]
     check_interval_s: float = 0.0
     independent: bool = False
+    longest_s: float = LONGEST_S
 
 
 class JobProcess:
@@ -49,6 +52,7 @@ class JobProcess:
         self.job = job
         self.child: subprocess.Popen[bytes] | None = None
         self._not_before = float("-inf")
+        self._started_at = 0.0
 
     def ensure(self) -> None:
         """Start the process if it is needed and does not run. Returns at once."""
@@ -57,6 +61,7 @@ class JobProcess:
             return
         self._not_before = now + self.job.check_interval_s
         if self.job.is_due():
+            self._started_at = now
             command = (sys.executable, settings.BASE_DIR / "manage.py", "run_job")
             self.child = subprocess.Popen(
                 [*end_with_parent("TERM"), *command, self.job.name],
@@ -86,6 +91,8 @@ class JobProcess:
             return False
         code = self.child.poll()
         if code is None:
+            if time.monotonic() - self._started_at > self.job.longest_s:
+                self.child.kill()  # the next look finds its exit code
             return True
         if code:
             log.error(

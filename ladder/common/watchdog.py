@@ -2,19 +2,25 @@
 
 A process that hangs, for example in a call that never returns, looks alive to its
 supervisor. It cannot be repaired from inside, because the thread that hangs holds what
-the others need.
+the others need. While the loop goes on, the watchdog tells systemd (`WatchdogSec`), and
+writes TORRES_ALIVE_FILE, which health checks of containers look at. So a supervisor
+also sees a process in which no thread runs.
 """
 
 import os
+import socket
 import threading
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import structlog
+from django.conf import settings
 
 LIMIT_S = 120.0
 """Longer than any step of a loop on a busy host."""
-LOOKS = 12
+LOOKS = 120
 EXIT_CODE = 70  # EX_SOFTWARE of sysexits.h
 
 log = structlog.get_logger()
@@ -56,3 +62,15 @@ class Watchdog:
             if self._looks > LOOKS:
                 log.critical("the loop of this process stands still, so it ends")
                 os._exit(EXIT_CODE)
+            with suppress(OSError):  # a full disk, or a supervisor that hangs
+                _say_alive()
+
+
+def _say_alive() -> None:
+    """Tell the supervisors. Raises OSError."""
+    if settings.TORRES_ALIVE_FILE:
+        Path(settings.TORRES_ALIVE_FILE).touch()
+    if address := os.environ.get("NOTIFY_SOCKET"):  # sd_notify(3)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as to_systemd:
+            to_systemd.setblocking(False)
+            to_systemd.sendto(b"WATCHDOG=1", address.replace("@", "\0", 1))

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import structlog
@@ -19,6 +20,7 @@ from celery.worker import WorkController
 from django.conf import settings
 from django.db import connection
 
+from ladder.common.watchdog import Watchdog
 from ladder.dispatch.dispatcher import Dispatcher
 from ladder.extras.practice.host import PracticeHost
 from ladder.games.worker import registry
@@ -183,14 +185,23 @@ def threads(web: EmbeddedWeb) -> list[EmbeddedPart]:
     """
     parts = [EmbeddedPart("dispatcher", dispatch)]
     if slots := settings.TORRES_PRACTICE_SLOTS:
-        host = EmbeddedPart(
-            "host of practice games", lambda stop: PracticeHost(slots).run(stop)
-        )
-        parts.append(host)
-    monitor = EmbeddedPart("monitor", lambda stop: Monitor([web.address]).run(stop))
-    return [*parts, monitor]
+        parts.append(EmbeddedPart("host of practice games", partial(practise, slots)))
+    return [*parts, EmbeddedPart("monitor", partial(watch, web.address))]
 
 
 def dispatch(stop: threading.Event) -> None:
     """Run a new dispatcher until `stop` is set."""
-    Dispatcher().run(stop)
+    with Watchdog() as watchdog:
+        Dispatcher(watchdog.pet).run(stop)
+
+
+def practise(slots: int, stop: threading.Event) -> None:
+    """Host games by hand until `stop` is set."""
+    with Watchdog() as watchdog:
+        PracticeHost(slots, goes_on=watchdog.pet).run(stop)
+
+
+def watch(web: str, stop: threading.Event) -> None:
+    """Run a new monitor of a web server until `stop` is set."""
+    with Watchdog() as watchdog:
+        Monitor([web], watchdog.pet).run(stop)

@@ -1,6 +1,7 @@
 """Check the files in deploy/, as far as this works without a container engine."""
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterable
@@ -90,6 +91,37 @@ def without(service: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
 def test_services_that_others_wait_for_have_a_health_check(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"]
     assert SERVICES["migrate"]["depends_on"][name]["condition"] == "service_healthy"
+
+
+LOOP_GOES_ON = 'test -n "$(find /tmp/alive -mmin -3)"'
+
+
+@pytest.mark.parametrize("file", ["compose.yaml", "compose.worker.yaml"])
+def test_every_part_has_a_health_check(file: str) -> None:
+    services = yaml.safe_load((DEPLOY / file).read_text())["services"]
+    checks = {name: service["healthcheck"] for name, service in services.items()}
+
+    disabled = {name for name, check in checks.items() if check.get("disable")}
+    assert disabled <= {"migrate"}  # it ends
+    for name in checks.keys() - disabled:
+        assert checks[name]["test"]
+        assert checks[name]["retries"]
+
+
+def test_a_health_check_sees_a_loop_that_stands_still(tmp_path: Path) -> None:
+    words = SERVICES["dispatcher"]["healthcheck"]["test"]
+    assert words == ["CMD", "sh", "-c", LOOP_GOES_ON.replace("$", "$$")]
+    assert json.dumps(LOOP_GOES_ON) in DOCKERFILE
+    assert " TORRES_ALIVE_FILE=/tmp/alive\n" in DOCKERFILE
+    alive = tmp_path / "alive"
+    check = ["sh", "-c", LOOP_GOES_ON.replace("/tmp/alive", str(alive))]
+
+    assert subprocess.run(check, check=False).returncode == 1
+    alive.touch()
+    assert subprocess.run(check, check=False).returncode == 0
+    old = alive.stat().st_mtime - 600
+    os.utime(alive, (old, old))
+    assert subprocess.run(check, check=False).returncode == 1
 
 
 def test_a_worker_has_time_to_release_its_games() -> None:

@@ -131,7 +131,6 @@ def test_workers_are_apart(name: str) -> None:
     assert CONTAINERS[name]["securityContext"]["privileged"]
     assert PODS[name]["nodeSelector"]
     assert grace_s > settings.TORRES_GRACE_SECONDS
-    assert "livenessProbe" not in CONTAINERS[name]
 
 
 def test_pod_security_is_enforced() -> None:
@@ -175,6 +174,24 @@ def test_workers_have_no_secret_of_the_service() -> None:
         None,
         "1",
     ]
+
+
+@pytest.mark.parametrize("kind", ["readinessProbe", "livenessProbe"])
+@pytest.mark.parametrize("name", sorted(PODS.keys() - {"migrate"}))
+def test_every_part_has_probes(name: str, kind: str) -> None:
+    """No liveness probe looks at the database, which may be away."""
+    probe = CONTAINERS[name][kind]
+
+    if name == "web":
+        assert probe["httpGet"]
+    elif kind == "livenessProbe" or name not in {"worker", "builder"}:
+        *shell, script = COMPOSE["dispatcher"]["healthcheck"]["test"]
+        assert shell == ["CMD", "sh", "-c"]
+        assert probe["exec"]["command"] == ["sh", "-c", script.replace("$$", "$")]
+    else:
+        assert ["CMD", *probe["exec"]["command"]] == COMPOSE[name]["healthcheck"][
+            "test"
+        ]
 
 
 @pytest.mark.parametrize("kind", ["startupProbe", "readinessProbe", "livenessProbe"])

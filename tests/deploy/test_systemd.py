@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from django.conf import settings
 from django.core.management import get_commands
 
+from ladder.common.watchdog import LIMIT_S
 from tests.conftest import need_program
 
 UNITS = settings.BASE_DIR / "deploy" / "systemd"
@@ -117,6 +119,28 @@ def test_the_sandbox_is_full_with_the_capabilities_of_the_unit() -> None:
 
     report = json.loads(done.stdout)
     assert report["level"] == "full", report
+
+
+@pytest.mark.parametrize("instance", INSTANCES)
+def test_systemd_ends_a_part_whose_loop_stands_still(instance: str) -> None:
+    """Only after the watchdog of the process itself should have done so."""
+    (limit_s,) = values(instance, "WatchdogSec")
+
+    assert int(limit_s) > LIMIT_S
+    assert values(instance, "Restart") in (["always"], ["on-failure"])
+
+
+def test_prepare_may_wait_and_needs_no_watchdog(installed: Path) -> None:
+    name = "torres@prepare.service"
+    unit = installed / name
+    unit.write_text((installed / "torres@serve.service").read_text())
+    drop_in = installed / f"{name}.d"
+    shutil.copytree(UNITS / f"{name}.d", drop_in)
+
+    assert analyze("verify", "--man=no", str(unit)) == ""
+    (text,) = [file.read_text() for file in drop_in.iterdir()]
+    assert {"Type=oneshot", "WatchdogSec=0"} <= set(text.splitlines())
+    assert f"deploy/systemd/{name}.d /etc/systemd/system/" in PAGE
 
 
 @pytest.mark.parametrize("instance", INSTANCES)

@@ -31,6 +31,26 @@ note.rename(note.with_name("pid"))
 time.sleep(600)
 """
 TIMEOUT_S = 30.0
+HANGS = """
+import sys
+from pathlib import Path
+from django.conf import settings
+settings.configure(BASE_DIR=Path(sys.argv[1]))
+from ladder.common import jobs
+from torres.common.pause import pause
+
+jobs.PAUSE_AFTER_FAILURE_S = 0.0
+process = jobs.JobProcess(
+    jobs.Job("hangs", is_due=lambda: True, run=print, longest_s=0.5)
+)
+seen = set()
+while len(seen) < 2:
+    process.ensure()
+    if process.child:
+        seen.add(process.child.pid)
+    pause(0.05)
+process.close()
+"""
 
 
 def runs(pid: int) -> bool:
@@ -61,3 +81,14 @@ def test_a_killed_dispatcher_leaves_no_command_behind(tmp_path: Path) -> None:
     while runs(command):
         assert time.monotonic() < deadline, "the command outlived its dispatcher"
         pause.wait(0.05)
+
+
+def test_a_job_that_hangs_is_killed_and_started_again(tmp_path: Path) -> None:
+    (tmp_path / "manage.py").write_text(COMMAND)
+
+    subprocess.run(
+        [sys.executable, "-c", HANGS, str(tmp_path)],
+        cwd=settings.BASE_DIR,
+        timeout=10 * TIMEOUT_S,
+        check=True,
+    )

@@ -350,8 +350,9 @@ def test_containers_play_rated_games_in_every_language() -> None:
             checks = pool.map(partial(last_of_three, service), service.names)
             states = dict(zip(service.names, checks, strict=True))
         watch.lap(f"without the database: {states}")
-        assert states.pop("web") == "healthy"  # it runs, and says what is away
-        assert set(states.values()) == {"unhealthy"}
+        # Only workers are of no use meanwhile. The others run, and say what is away.
+        unhealthy = {name for name, state in states.items() if state == "unhealthy"}
+        assert unhealthy == {"worker", "builder"}
 
 
 def build_images(engine: ContainerEngine, watch: StepTimes) -> None:

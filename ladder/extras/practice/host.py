@@ -8,6 +8,7 @@ never one of the ladder's workers.
 import socket
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -46,11 +47,20 @@ class HostedGame:
 
 
 class PracticeHost:
-    """Plays `slots` practice games at once until `stop` is set."""
+    """Plays `slots` practice games at once until `stop` is set.
 
-    def __init__(self, slots: int, open_player: OpenPlayer = open_bot) -> None:
+    It calls `goes_on` before it looks for games.
+    """
+
+    def __init__(
+        self,
+        slots: int,
+        open_player: OpenPlayer = open_bot,
+        goes_on: Callable[[], None] = lambda: None,
+    ) -> None:
         self._slots = slots
         self._open_player = open_player
+        self._goes_on = goes_on
         self._games: list[HostedGame] = []
         self._reported_at = float("-inf")
 
@@ -58,6 +68,7 @@ class PracticeHost:
         """Claim and play. At the end all games are left to the next host."""
         try:
             while not stop.is_set():
+                self._goes_on()
                 self._step()
                 connection.close_if_unusable_or_obsolete()
                 stop.wait(CLAIM_INTERVAL_S)

@@ -29,4 +29,4 @@ def _run() -> None:
         sender.close()
 
 
-SEND_WEBHOOKS = Job("send_webhooks", _is_due, _run, independent=True)
+SEND_WEBHOOKS = Job("send_webhooks", _is_due, _run, independent=True, longest_s=3600.0)

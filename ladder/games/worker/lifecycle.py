@@ -24,7 +24,7 @@ from django.db import Error, connection
 
 from ladder.bots import players
 from ladder.common import statement_limits
-from ladder.common.watchdog import EXIT_CODE
+from ladder.common.watchdog import EXIT_CODE, LIMIT_S, Watchdog
 from ladder.games import capabilities, selectors
 from ladder.games.worker import calibration, registry
 from ladder.games.worker.direct_claims import DirectClaims
@@ -77,7 +77,12 @@ class WorkerReporter(threading.Thread):
         self._introduced = False
 
     def run(self) -> None:
+        with Watchdog(LIMIT_S + REPORT_INTERVAL_S) as watchdog:
+            self._run(watchdog)
+
+    def _run(self, watchdog: Watchdog) -> None:
         while not self._closed.is_set():
+            watchdog.pet()
             try:
                 self.report()
             except Error as error:

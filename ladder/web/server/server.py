@@ -8,6 +8,7 @@ import sys
 import uvicorn
 from django.conf import settings
 
+from ladder.common.watchdog import Watchdog
 from ladder.web.server.application import Application
 from ladder.web.server.connections import (
     HEAD_TIMEOUT_S,
@@ -36,6 +37,7 @@ class WebServer(uvicorn.Server):
     def __init__(self) -> None:
         self._connections = Connections(MAX_CONNECTIONS)
         self._streams = Streams()
+        self._watchdog = Watchdog()
         config = uvicorn.Config(
             Application(self._connections, self._streams),
             http="httptools",
@@ -49,6 +51,8 @@ class WebServer(uvicorn.Server):
             proxy_headers=False,  # Django reads them, and only as many as it trusts
             timeout_keep_alive=int(HEAD_TIMEOUT_S),
             timeout_graceful_shutdown=STOP_TIMEOUT_S,
+            callback_notify=self._go_on,
+            timeout_notify=1,
         )
         super().__init__(config)
 
@@ -57,10 +61,12 @@ class WebServer(uvicorn.Server):
         _permit_open_files()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         set_options(listener)
-        with asyncio.Runner(
-            loop_factory=lambda: LimitedLoop(self._connections)
-        ) as runner:
+        runner = asyncio.Runner(loop_factory=lambda: LimitedLoop(self._connections))
+        with self._watchdog, runner:
             runner.run(self.serve([listener]))
+
+    async def _go_on(self) -> None:
+        self._watchdog.pet()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams, whose clients would stay, and then everything else."""

@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 
 from ladder.common.arguments import whole_number
 from ladder.common.commands import ServiceCommand, stop_on_signals
+from ladder.common.watchdog import Watchdog
 from ladder.extras.practice.host import PracticeHost
 
 MAX_SLOTS = 256
@@ -33,4 +34,5 @@ class Command(ServiceCommand):
                 "TORRES_PRACTICE_SLOTS=0 switches games by hand off. Set another number"
                 " for all processes."
             )
-        PracticeHost(slots).run(stop_on_signals())
+        with Watchdog() as watchdog:
+            PracticeHost(slots, goes_on=watchdog.pet).run(stop_on_signals())
