@@ -13,7 +13,9 @@ from tests.soak.factories import is_sound
 
 @pytest.mark.usefixtures("_servers")
 def test_ten_thousand_games_under_chaos():
-    out = chaos("--games", "10000", "--blows", "400", minutes=240)
+    out = chaos(
+        *("--games", "10000", "--blows", "400", "--longest", "180"), minutes=24 * 60
+    )
 
     assert is_sound(out)
 

@@ -9,10 +9,13 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import structlog
 from django.conf import settings
@@ -33,9 +36,11 @@ from ladder.games.models import Attempt, Game
 from ladder.moderation.models import DispatcherLease
 from ladder.ops.chaos import bad_rows
 from ladder.ops.chaos.organiser import Organiser
+from ladder.ops.chaos.recovery import Recovery
 from ladder.ops.chaos.servers import Postgres, Redis, die_with_parent
 from ladder.ops.chaos.tcp_proxy import TcpProxy
 from torres.common.errors import LadderError
+from torres.common.pause import pause
 
 SLOTS_PER_WORKER = 2
 APP = "ladder.ops.chaos.celery"
@@ -154,20 +159,33 @@ class ChaosService:
                 link.close()
 
 
+class Repair(NamedTuple):
+    """The repair of a fault, and its time. `part` identifies the process that has it."""
+
+    at: float
+    fault: str
+    make: Callable[[], None]
+    part: int
+
+
 class Monkey:
     """Disrupts a service in one way after the other.
 
-    `counts` holds how often each disruption succeeded. Times are in seconds of the
-    monotonic clock.
+    `counts` holds how often each disruption succeeded, and `recovery` how long no game
+    finished after each. Freezes and cuts last `longest_s` seconds at most. Times are in
+    seconds of the monotonic clock.
     """
 
-    def __init__(self, service: ChaosService, seed: int) -> None:
+    def __init__(self, service: ChaosService, seed: int, longest_s: float) -> None:
         self.service = service
+        self.recovery = Recovery()
+        self._longest_s = longest_s
         self.rng = random.Random(seed)  # noqa: S311 -- reproducible, no secret
         self.organiser = Organiser(self.rng)
         self.counts: Counter[str] = Counter()
-        self._repairs: list[tuple[float, Callable[[], None]]] = []
+        self._repairs: list[Repair] = []
         self._now = 0.0
+        self._name = ""
         # The numbers are relative frequencies.
         self.disruptions: dict[Callable[[], None], int] = {
             self.kill_a_worker: 6,
@@ -180,6 +198,8 @@ class Monkey:
             self.plant_a_bad_row: 2,
             self.flush_redis: 2,
             self.kill_redis: 2,
+            self.freeze_redis: 2,
+            self.freeze_postgres: 1,
             self.kill_postgres: 2,
             self.repeat_messages: 4,
             self.post_late_results: 4,
@@ -201,15 +221,15 @@ class Monkey:
         self._now = now
         self.repair(now)
         disrupt = self._next_disruption()
+        self._name = disrupt.__name__.replace("_", " ")
+        self.recovery.begin(self._name)
         try:
-            self.organiser.keep_a_season_open()
             disrupt()
         except (Error, *BROKER_ERRORS, OSError, LadderError) as error:
             # An earlier disruption can prevent this one.
-            name = disrupt.__name__
-            log.info("a disruption failed", disruption=name, error=str(error))
+            log.info("a disruption failed", disruption=self._name, error=str(error))
         else:
-            self.counts[disrupt.__name__.replace("_", " ")] += 1
+            self.counts[self._name] += 1
         connection.close()
 
     def _next_disruption(self) -> Callable[[], None]:
@@ -220,13 +240,32 @@ class Monkey:
 
     def repair(self, now: float) -> None:
         """Make the repairs that were planned for `now` or earlier."""
-        ready = [repair for when, repair in self._repairs if when <= now]
-        self._repairs = [item for item in self._repairs if item[0] > now]
+        ready = [repair for repair in self._repairs if repair.at <= now]
+        self._repairs = [repair for repair in self._repairs if repair.at > now]
         for repair in ready:
-            repair()
+            self.recovery.begin(f"end of {repair.fault}")
+            repair.make()
+        with suppress(Error):
+            self.organiser.keep_a_season_open()
 
-    def _repair_after(self, seconds: float, repair: Callable[[], None]) -> None:
-        self._repairs.append((self._now + seconds, repair))
+    def has_repairs(self) -> bool:
+        """True while a fault lasts."""
+        return bool(self._repairs)
+
+    def can_play(self) -> bool:
+        """True unless all workers, or all dispatchers, have a fault that lasts."""
+        broken = {repair.part for repair in self._repairs}
+        parts = (self.service.workers, self.service.schedulers)
+        return not any(broken.issuperset(map(id, kind)) for kind in parts)
+
+    def _repair_later(
+        self, repair: Callable[[], None], part: ServiceProcess | None = None
+    ) -> None:
+        at = self._now + self._duration_s()
+        self._repairs.append(Repair(at, self._name, repair, id(part)))
+
+    def _duration_s(self) -> float:
+        return self.rng.uniform(0.1, 1.0) * self._longest_s
 
     def _any_worker(self) -> int:
         return self.rng.randrange(len(self.service.workers))
@@ -241,17 +280,15 @@ class Monkey:
         """Stop a worker's process, often until after its leases have expired."""
         worker = self.service.workers[self._any_worker()]
         worker.send(signal.SIGSTOP)
-        lease = settings.TORRES_LEASE_SECONDS
-        duration = self.rng.uniform(0.2, 2.0) * lease
-        self._repair_after(duration, lambda: worker.send(signal.SIGCONT))
+        self._repair_later(lambda: worker.send(signal.SIGCONT), worker)
 
     def cut_a_link(self) -> None:
-        links = self.rng.choice(self.service.links)
+        k = self._any_worker()
+        links = self.service.links[k]
         cut = self.rng.choice([links, links[:1], links[1:]])
         for link in cut:
             link.cut()
-            duration = self.rng.uniform(0.2, 2.0) * settings.TORRES_LEASE_SECONDS
-            self._repair_after(duration, link.repair)
+            self._repair_later(link.repair, self.service.workers[k])
 
     def kill_a_scheduler(self) -> None:
         self.rng.choice(self.service.schedulers).send(signal.SIGKILL)
@@ -260,8 +297,7 @@ class Monkey:
         """Stop a dispatcher's process while the other one may take over."""
         scheduler = self.rng.choice(self.service.schedulers)
         scheduler.send(signal.SIGSTOP)
-        duration = self.rng.uniform(0.2, 2.0) * settings.TORRES_LEASE_SECONDS
-        self._repair_after(duration, lambda: scheduler.send(signal.SIGCONT))
+        self._repair_later(lambda: scheduler.send(signal.SIGCONT), scheduler)
 
     def fail_over(self) -> None:
         """Take the lease from the dispatcher that leads, so that the other may lead."""
@@ -276,10 +312,22 @@ class Monkey:
 
     def kill_redis(self) -> None:
         self.service.redis.kill()
-        self._repair_after(self.rng.uniform(0.0, 3.0), self.service.redis.start)
+        self._repair_later(self.service.redis.start)
+
+    def freeze_redis(self) -> None:
+        """Let the broker accept connections and answer nothing."""
+        self.service.redis.send(signal.SIGSTOP)
+        self._repair_later(lambda: self.service.redis.send(signal.SIGCONT))
 
     def kill_postgres(self) -> None:
         self.service.postgres.restart()
+
+    def freeze_postgres(self) -> None:
+        """Stop all processes of the database, and wait: no other fault can act."""
+        self.service.postgres.send(signal.SIGSTOP)
+        pause(self._duration_s())
+        self.service.postgres.send(signal.SIGCONT)
+        self.recovery.look(time.monotonic(), 0, can_play=False)
 
     def repeat_messages(self) -> None:
         """Send hints for games of every status, and for a game that does not exist."""

@@ -192,6 +192,14 @@ class Postgres(ServerProcess):
         )
         return ready.returncode == 0
 
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the server and its sessions, which lead their own groups."""
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                stat = (process / "stat").read_text().rpartition(")")[2].split()
+                if self.pid in (int(process.name), int(stat[1])):
+                    os.kill(int(process.name), number)
+
     def restart(self) -> None:
         """Kill the server and start it again, so that it has to recover."""
         self.kill()

@@ -24,7 +24,7 @@ from django.db import Error, connection
 from ladder.common.arguments import decimal, whole_number
 from ladder.common.commands import ServiceCommand
 from ladder.games import selectors as games
-from ladder.games.models import Game, GameStatus
+from ladder.games.models import Attempt
 from ladder.ops import console, invariants
 from ladder.ops.chaos import monkey as chaos, servers
 from ladder.ops.console import say
@@ -36,6 +36,7 @@ from torres.common.pause import pause
 BOTS = 12
 RECOVERY_TIMEOUT_S = 180.0
 GAMES_PER_REPORT = 500
+LONGEST_SHOWN = 5
 # If too few games were played for the next disruption, it comes after this many leases.
 MAX_LEASES_PER_DISRUPTION = 1.5
 
@@ -73,6 +74,12 @@ class Command(ServiceCommand):
         parser.add_argument(
             "--lease", type=decimal(0.5, 3600), default=6.0, help="lease in seconds"
         )
+        parser.add_argument(
+            "--longest",
+            type=decimal(0.5, 3600),
+            default=12.0,
+            help="longest freeze, cut or outage in seconds; default: %(default)s",
+        )
         parser.add_argument("--inside", help="(for internal use)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -106,7 +113,7 @@ class Command(ServiceCommand):
         chaos.populate(BOTS)
         chaos.connect()
         service.open(options["workers"])
-        monkey = chaos.Monkey(service, options["seed"])
+        monkey = chaos.Monkey(service, options["seed"], options["longest"])
         started = time.monotonic()
         _disrupt(service, monkey, options)
         disrupted_s = time.monotonic() - started
@@ -117,6 +124,9 @@ class Command(ServiceCommand):
         violated = [result for result in results if not console.report(result)]
         if violated:
             raise CommandError(f"{len(violated)} invariants do not hold.")
+        if slow := monkey.recovery.too_long():
+            waits = "; ".join(f"{seconds:.0f} s: {event}" for seconds, event in slow)
+            raise CommandError(f"No game finished for too long: {waits}.")
 
 
 def _start_inside(lease: float) -> None:
@@ -152,6 +162,7 @@ def _disrupt(
     end = started + 60 * (options["minutes"] or float("inf"))
     for number in range(1, options["blows"] + 1):
         _wait_for_games(service, monkey, games_per_disruption * number, end)
+        _wait_for_recovery(service, monkey)
         if time.monotonic() > end:
             break
         monkey.act(time.monotonic())
@@ -160,7 +171,12 @@ def _disrupt(
             reported = finished
             rate = finished / (time.monotonic() - started)
             say(f"{finished} games, {number} disruptions, {rate:.1f} games/s")
+    while monkey.has_repairs() and time.monotonic() < end:
+        _look(service, monkey)
+        pause(0.2)
     monkey.repair(float("inf"))
+    _wait_for_recovery(service, monkey)
+    monkey.recovery.begin("")
     end = min(end, time.monotonic() + RECOVERY_TIMEOUT_S)
     while _finished_games() < options["games"] and time.monotonic() < end:
         service.ensure_running()
@@ -173,18 +189,33 @@ def _wait_for_games(
     """Wait until `games` are finished, the timeout has passed, or `end` is reached."""
     timeout_s = MAX_LEASES_PER_DISRUPTION * settings.TORRES_LEASE_SECONDS
     deadline = min(end, time.monotonic() + timeout_s)
-    while _finished_games() < games:
-        service.ensure_running()
-        monkey.repair(time.monotonic())
+    while _look(service, monkey) < games:
         if time.monotonic() > deadline:
             return
         pause(monkey.rng.uniform(0.02, 0.2))
 
 
+def _wait_for_recovery(service: chaos.ChaosService, monkey: chaos.Monkey) -> None:
+    """Wait until games finish, so that the next fault does not hide a standstill."""
+    deadline = time.monotonic() + RECOVERY_TIMEOUT_S
+    while monkey.recovery.is_waiting(now := time.monotonic()) and now < deadline:
+        _look(service, monkey)
+        pause(0.05)
+
+
+def _look(service: chaos.ChaosService, monkey: chaos.Monkey) -> int:
+    """Restart processes, repair faults in time, and return the finished games."""
+    service.ensure_running()
+    monkey.repair(time.monotonic())
+    finished = _finished_games()
+    monkey.recovery.look(time.monotonic(), finished, can_play=monkey.can_play())
+    return finished
+
+
 def _finished_games() -> int:
-    """Count the finished games; 0 while the database is away."""
+    """Count the games that were ever finished; 0 while the database is away."""
     try:
-        return Game.objects.filter(status=GameStatus.FINISHED).count()
+        return Attempt.objects.filter(outcome=Attempt.Outcome.FINISHED).count()
     except Error:
         connection.close()
         return 0
@@ -217,4 +248,9 @@ def _report(monkey: chaos.Monkey, disrupted_s: float, recovery_s: float) -> None
         f"{pulse.failed_attempts} failed attempts; {rate:.1f} games/s during"
         f" {disrupted_s:.0f} s of disruptions; at rest {recovery_s:.0f} s later"
     )
+    say("\nLongest time without a finished game after each fault and each repair:")
+    for line in monkey.recovery.histogram():
+        say(line)
+    for seconds, event in sorted(monkey.recovery.gaps, reverse=True)[:LONGEST_SHOWN]:
+        say(f"  {seconds:.1f} s: {event}")
     say("\nInvariants:")
