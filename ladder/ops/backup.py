@@ -24,6 +24,7 @@ from ladder.bots.models import LOST_DIGEST, Submission
 from ladder.dispatch import leader
 from ladder.games.models import Worker
 from ladder.games.worker import registry
+from ladder.ops.exclusion import alone
 from ladder.ops.programs import find_program
 from torres.common.pause import pause
 
@@ -49,12 +50,8 @@ def save(folder: Path) -> int:
     no row of the backup lacks its files.
     """
     folder.mkdir(parents=True)
-    if connection.vendor == "sqlite":
-        with closing(sqlite3.connect(folder / SQLITE_FILE)) as copy:
-            connection.ensure_connection()
-            connection.connection.backup(copy)
-    else:
-        _run("pg_dump", "--format=custom", f"--file={folder / POSTGRES_FILE}")
+    with alone("The database is prepared, or saved, meanwhile. Waiting until it is …"):
+        _save_database(folder)
     uploads = folder / UPLOADS_FOLDER
     uploads.mkdir()
     storage = storages["bots"]
@@ -66,6 +63,15 @@ def save(folder: Path) -> int:
             with storage.open(package) as source, target.open("wb") as out:
                 shutil.copyfileobj(source, out)
     return len(packages)
+
+
+def _save_database(folder: Path) -> None:
+    if connection.vendor == "sqlite":
+        with closing(sqlite3.connect(folder / SQLITE_FILE)) as copy:
+            connection.ensure_connection()
+            connection.connection.backup(copy)
+    else:
+        _run("pg_dump", "--format=custom", f"--file={folder / POSTGRES_FILE}")
 
 
 class BadBackup(CommandError):

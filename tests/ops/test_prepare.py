@@ -1,8 +1,11 @@
 """`manage.py prepare` waits for a backup, and delays no other session."""
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,10 +14,16 @@ import pytest
 from django.conf import settings
 
 from tests import servers
+from tests.soak.factories import Fleet, fleet, is_sound, wait_for_work
+from tests.soak.test_backups import finished
+from tests.soak.test_upgrade import next_version
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_servers")]
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 TABLE = "games_answerbatch"
+GAMES = 20
+LONG_S = 600.0
+"""No wait below measures a time; each of them ends a test that hangs."""
 
 
 def test_a_reader_delays_prepare_and_nobody_else() -> None:
@@ -56,3 +65,61 @@ def _let_prepare_wait(url: str, env: dict[str, str]) -> None:
     assert "Ready" in output
     with psycopg.connect(url) as session:
         session.execute(f"SELECT 1 FROM {TABLE}")
+
+
+def test_games_go_on_while_an_upgrade_waits_for_a_backup(tmp_path: Path) -> None:
+    with fleet(app="ladder.ops.chaos.celery") as service, ExitStack() as cleanup:
+        service.open([()])
+        wait_for_work(service, LONG_S)
+        words = ("backup", str(tmp_path / "saved"))
+        backup = cleanup.enter_context(running(service, settings.BASE_DIR, *words))
+        dump = freeze_dump(service, backup)
+        cleanup.callback(go_on, dump)
+        tree = next_version(service.folder)
+
+        prepare = cleanup.enter_context(running(service, tree, "prepare"))
+        assert prepare.stdout is not None
+        assert any("A backup, or another prepare" in line for line in prepare.stdout)
+        goal = finished(service) + GAMES
+        service.until(lambda: finished(service) >= goal, LONG_S)
+
+        go_on(dump)
+        assert (backup.wait(LONG_S), prepare.wait(LONG_S)) == (0, 0)
+        assert service.ask("SELECT next_version FROM games_game LIMIT 1") == [(None,)]
+        assert is_sound(service.settle())
+
+
+@contextmanager
+def running(service: Fleet, tree: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """Run `manage.py` of a tree."""
+    with subprocess.Popen(
+        [sys.executable, str(tree / "manage.py"), *words],
+        cwd=tree,
+        env=service.environ(PYTHONPATH=str(tree)),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def freeze_dump(service: Fleet, backup: subprocess.Popen[str]) -> int:
+    """Stop pg_dump while it reads the database, and return its process."""
+    locks = (
+        "SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)"
+        " WHERE application_name = 'pg_dump' AND relation = 'games_game'::regclass"
+    )
+    service.until(lambda: bool(service.ask(locks)), LONG_S)
+    children = Path(f"/proc/{backup.pid}/task/{backup.pid}/children").read_text()
+    (dump,) = map(int, children.split())
+    os.kill(dump, signal.SIGSTOP)
+    assert service.ask(locks), "pg_dump had ended"
+    return dump
+
+
+def go_on(process: int) -> None:
+    """Let a frozen process go on; without it there is nothing to do."""
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGCONT)

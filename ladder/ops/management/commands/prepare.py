@@ -11,6 +11,7 @@ from ladder.bots import house_bots
 from ladder.common.commands import LongCommand
 from ladder.ops import worker_role
 from ladder.ops.console import say
+from ladder.ops.exclusion import alone
 from ladder.ratings.ladders import ensure_default_ladder
 from torres.common.pause import pause
 
@@ -30,7 +31,8 @@ class Command(LongCommand):
         # soon as the database is migrated.
         if settings.STATIC_ROOT:
             call_command("collectstatic", interactive=False, verbosity=0)
-        self._migrate(options["verbosity"])
+        with alone("A backup, or another prepare, runs. Waiting until it ends …"):
+            self._migrate(options["verbosity"])
         house_bots.ensure_house_bots()
         ladder = ensure_default_ladder()
         self.stdout.write(f"Ready: the ladder {ladder.slug!r} is open.")
