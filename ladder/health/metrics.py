@@ -40,6 +40,7 @@ from ladder.games.models import Attempt, Game, GameStatus, Seat, Worker
 from ladder.games.worker import timings
 from ladder.games.worker.timings import Timing
 from ladder.health import signs
+from ladder.health.sentinels import SENTINELS
 from ladder.ratings import rater
 from ladder.ratings.models import Season
 
@@ -109,6 +110,7 @@ class ServiceCollector(Collector):
         yield from _parts()
         try:
             yield from [*_games(), *_workers(), *_ratings(), *_uploads()]
+            yield _violations()
         except Error:
             return  # the metric of the part `database` says so
 
@@ -163,6 +165,17 @@ def _games() -> Iterator[Metric]:
         "torres_games_finished_last_hour", "Games that finished", recent.count()
     )
     yield _forfeits(recent)
+
+
+def _violations() -> Metric:
+    metric = GaugeMetricFamily(
+        "torres_invariant_violations",
+        "Rows that violate an invariant, lately; anything but 0 is a fault of ours",
+        labels=["sentinel"],
+    )
+    for sentinel in SENTINELS:
+        metric.add_metric([sentinel.name], sentinel.count())
+    return metric
 
 
 def _forfeits(recent: QuerySet[Game]) -> Metric:

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import Error, connection
 
 from ladder.common import statement_limits
-from ladder.health import alarms, signs
+from ladder.health import alarms, sentinels, signs
 from ladder.health.alarms import AlarmBook
 from ladder.health.signs import Sign
 
@@ -68,7 +68,7 @@ class Monitor:
 
     def _look_at_totals(self) -> None:
         try:
-            self._totals = [signs.lost_games()]
+            self._totals = [signs.lost_games(), *sentinels.look()]
         except Error as error:
             cut_off = statement_limits.met_by(error)
             log.warning("cannot add up the games", error=str(error), **cut_off)

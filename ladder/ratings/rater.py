@@ -25,6 +25,8 @@ from torres.rating import ledger
 from torres.rating.ledger import EntryKind
 
 BATCH_GAMES = 50
+LATELY = timedelta(minutes=20)
+"""Unrated games of closed pairings are looked for so often that this finds all."""
 BENCH_AFTER = 4
 """A bot that forfeits is benched if it forfeited this many of its latest games with the
 present version (`ledger.LATEST_GAMES`)."""
@@ -145,19 +147,24 @@ def _complete_pairings(season: int) -> QuerySet[Pairing]:
 
 
 def open_closed_pairings(season: int) -> int:
-    """Open the closed pairings that have a game to play.
+    """Open the closed pairings that have a game to play, or to rate.
 
     Nothing in the service closes such a pairing. If a row was changed by hand or by an
-    error, its games would be played and never rated. Return how many were opened.
+    error, its games would never be rated. Return how many were opened.
     """
-    # The few open games lead to the pairings by an index.
-    games_to_play = Game.objects.filter(
-        status__in=OPEN, match__pairing__season=season, match__pairing__open=False
+    # Few games are open or finished lately, and lead to the pairings by an index.
+    closed = Game.objects.filter(
+        match__pairing__season=season, match__pairing__open=False
     )
-    matches = list(games_to_play.values_list("match", flat=True).distinct())
+    rated = Entry.objects.filter(game=OuterRef("pk"), kind=EntryKind.GAME)
+    unrated_lately = closed.filter(
+        ~Exists(rated), status=GameStatus.FINISHED, finished_at__gt=Now() - LATELY
+    )
+    matches = set(closed.filter(status__in=OPEN).values_list("match", flat=True))
+    matches.update(unrated_lately.values_list("match", flat=True))
     if not matches:
         return 0
-    log.error("closed pairings have games to play; opened", matches=matches)
+    log.error("closed pairings have games to play or to rate; opened", matches=matches)
     return Pairing.objects.filter(match__in=matches).update(open=True)
 
 
