@@ -1,5 +1,6 @@
 """Clients that are slow, silent or too many. The limits of the server are small."""
 
+import asyncio
 import socket
 import threading
 from collections.abc import Iterator
@@ -8,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ladder.web.server.connections import MAX_HEAD_BYTES
+from ladder.web.server.connections import (
+    MAX_HEAD_BYTES,
+    ClientConnection,
+    Connections,
+)
 from tests.ops.test_serve import Server, rest, running, status
 
 IMPATIENT_MANAGE = Path(__file__).with_name("impatient_manage.py")
@@ -106,15 +111,34 @@ def test_the_connection_that_waits_longest_makes_room(server: Server) -> None:
         assert rest(silent[0]) == b""
 
 
-def test_a_client_is_refused_if_all_others_are_being_served(server: Server) -> None:
+def test_more_half_sent_bodies_than_connections_delay_nobody(server: Server) -> None:
+    """They counted as requests that are being served, so a visitor was refused."""
     with ExitStack() as stack:
-        for _ in range(CONNECTIONS):
+        for _ in range(3 * CONNECTIONS):
             stack.enter_context(server.connect()).sendall(HALF_BODY)
-        threading.Event().wait(0.3)  # the server has read them, but not given up
-        refused = rest(stack.enter_context(server.connect()))
+        newest = stack.enter_context(server.connect())
+        newest.sendall(GET)
+        assert status(newest.recv(65_536)) == 200
 
-    assert status(refused) == 503
-    assert b"Retry-After: 10" in refused
+
+class IdleClient(ClientConnection):
+    """A connection without a socket."""
+
+    def close(self) -> None:
+        self.is_lost = True
+
+
+def test_a_connection_makes_room_until_its_body_is_complete() -> None:
+    connections = Connections(1)
+    served, other = (IdleClient(asyncio.Protocol(), connections) for _ in range(2))
+    served.address, other.address = (1, 0), (2, 0)
+    assert connections.add(served)
+    assert connections.begin({"client": 1, "server": 0}) is served
+
+    assert not connections.add(other)
+    with connections.sending_body(served):
+        assert connections.add(other)
+    assert served.is_lost
 
 
 @pytest.mark.parametrize("end", [b"", b"\r\n\r\n"], ids=["unfinished", "complete"])

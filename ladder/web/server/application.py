@@ -133,7 +133,8 @@ class Application:
         threads = self._uploads if is_large else self._pages
         with SpooledTemporaryFile(MAX_BODY_IN_MEMORY) as body:
             if length:
-                await _read_body(exchange.receive, body)
+                with self._connections.sending_body(exchange.connection):
+                    await _read_body(exchange.receive, body)
             environ = environ_of(scope, headers, body)
             answer = await threads.run(WsgiAnswer, self._django, environ)
         if answer.stream is None:

@@ -8,8 +8,10 @@ import asyncio
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
+from itertools import chain
 from typing import Any
 
 from asgiref.typing import HTTPScope
@@ -111,11 +113,17 @@ class Connections:
         self._all: dict[Address, ClientConnection] = {}
         # Those that wait for their clients, with their deadlines, the earliest first.
         self._waiting: dict[ClientConnection, float] = {}
+        # Those that have sent a part of a body, the oldest first.
+        self._sending_bodies: dict[ClientConnection, None] = {}
 
     def add(self, connection: ClientConnection) -> bool:
-        """Return False if there are too many, and all of them are being served."""
+        """Return False if there are too many, and all of them are being served.
+
+        Otherwise the one makes room that has waited longest for its client: for a head
+        or, if no other waits for one, for the rest of a body.
+        """
         if len(self._all) >= self._limit:
-            oldest = next(iter(self._waiting), None)
+            oldest = next(chain(self._waiting, self._sending_bodies), None)
             if oldest is None:
                 return False
             self.forget(oldest)
@@ -127,6 +135,7 @@ class Connections:
     def forget(self, connection: ClientConnection) -> None:
         """Count a connection no longer."""
         self._waiting.pop(connection, None)
+        self._sending_bodies.pop(connection, None)
         if self._all.get(connection.address) is connection:
             del self._all[connection.address]
 
@@ -140,6 +149,15 @@ class Connections:
             return None
         connection.begin_request()
         return connection
+
+    @contextmanager
+    def sending_body(self, connection: ClientConnection) -> Iterator[None]:
+        """Let a connection make room for others while its client sends a body."""
+        self._sending_bodies[connection] = None
+        try:
+            yield
+        finally:
+            self._sending_bodies.pop(connection, None)
 
     def end(self, connection: ClientConnection) -> None:
         """Let a connection wait for the next request."""
