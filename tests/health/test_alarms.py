@@ -96,6 +96,7 @@ def test_the_monitor_sees_a_web_server_that_is_down(data_dir: object) -> None:
     assert signs.Sign("totals") in seen
 
 
+@pytest.mark.django_db
 def test_no_error_ends_the_monitor(monkeypatch: pytest.MonkeyPatch) -> None:
     stop = threading.Event()
     looks = []

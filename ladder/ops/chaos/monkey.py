@@ -160,7 +160,7 @@ class ChaosService:
 
 
 class Repair(NamedTuple):
-    """The repair of a fault, and its time. `part` identifies the process that has it."""
+    """The repair of a fault, and its time. `part` identifies the broken process."""
 
     at: float
     fault: str
