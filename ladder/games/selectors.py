@@ -64,7 +64,7 @@ def tally() -> GameTally:
     by_status = Game.objects.order_by().values("status").annotate(count=Count("pk"))
     rows = by_status.annotate(
         planned=Subquery(_planned(), output_field=BigIntegerField()),
-        replacements=Subquery(_replacements(), output_field=BigIntegerField()),
+        replacements=Subquery(replacing_games(), output_field=BigIntegerField()),
     ).values_list("status", "count", "planned", "replacements")
     counts = dict.fromkeys(GameStatus.values, 0)
     created = 0
@@ -85,7 +85,7 @@ def _planned_without_games() -> int:
     return sum(row["n"] or 0 for row in _planned())
 
 
-def _replacements() -> QuerySet[Game, Any]:
+def replacing_games() -> QuerySet[Game, Any]:
     """Return one row with the number of games that replace a voided one."""
     replacing = Game.objects.filter(replaces__isnull=False).order_by()
     one_group = replacing.annotate(all=Value(1)).values("all")

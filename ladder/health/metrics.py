@@ -40,6 +40,7 @@ from ladder.games.models import Attempt, Game, GameStatus, Seat, Worker
 from ladder.games.worker import timings
 from ladder.games.worker.timings import Timing
 from ladder.health import signs
+from ladder.health.running_tally import TALLY
 from ladder.health.sentinels import SENTINELS
 from ladder.ratings import rater
 from ladder.ratings.models import Season
@@ -138,7 +139,7 @@ def _parts() -> Iterator[Metric]:
 
 
 def _games() -> Iterator[Metric]:
-    tally = games.tally()
+    tally = TALLY.read()
     by_status = GaugeMetricFamily("torres_games", "Games by status", labels=["status"])
     for status in GameStatus.values:
         by_status.add_metric([status], getattr(tally, status))
