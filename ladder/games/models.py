@@ -248,7 +248,12 @@ class Game(Leased):
     sent_at = models.DateTimeField(null=True, blank=True, help_text="The last hint.")
     sent_to = models.CharField(max_length=40, blank=True, help_text="Its queue.")
     owner = models.ForeignKey(
-        Worker, models.PROTECT, null=True, blank=True, related_name="games"
+        Worker,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="games",
     )
     failures = models.PositiveSmallIntegerField(default=0, help_text="Failed attempts.")
     created_at = models.DateTimeField(db_default=Now())
@@ -311,6 +316,11 @@ class Game(Leased):
                 name="game_leased",
             ),
             models.Index(
+                fields=["owner"],
+                condition=Q(owner__isnull=False),
+                name="game_owned",
+            ),
+            models.Index(
                 fields=["match"], condition=Q(status="voided"), name="game_voided"
             ),
             models.Index(fields=["-finished_at"], name="game_finished"),
@@ -336,7 +346,9 @@ class Game(Leased):
 class Seat(models.Model):
     """One submission at one game. Score and rank are null until the game has ended."""
 
-    game = models.ForeignKey(Game, models.CASCADE, related_name="seats")
+    # The index of a constraint leads to the seats of a game. So it does for the other
+    # keys below without an index of their own.
+    game = models.ForeignKey(Game, models.CASCADE, db_index=False, related_name="seats")
     number = models.PositiveSmallIntegerField(help_text="From 0.")
     submission = models.ForeignKey(Submission, models.PROTECT, related_name="seats")
     # A copy of `submission.bot`, which never changes, so that the games of a bot can be
@@ -420,7 +432,9 @@ class Attempt(models.Model):
         # Returned by a worker that had to stop. Does not count as a failure.
         RELEASED = "released"
 
-    game = models.ForeignKey(Game, models.CASCADE, related_name="attempts")
+    game = models.ForeignKey(
+        Game, models.CASCADE, db_index=False, related_name="attempts"
+    )
     fence = models.PositiveIntegerField()
     # Null if the worker was deleted, long after its end (`retention`).
     worker = models.ForeignKey(
@@ -527,7 +541,9 @@ class SeatLog(models.Model):
     It is shortened (`seat_logs`), and deleted after TORRES_KEEP_LOGS_DAYS.
     """
 
-    attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="logs")
+    attempt = models.ForeignKey(
+        Attempt, models.CASCADE, db_index=False, related_name="logs"
+    )
     number = models.PositiveSmallIntegerField(help_text="The seat, from 0.")
     stderr = models.TextField(blank=True)
     notes = models.JSONField(default=list, help_text='[{"move": 12, "note": "..."}]')
@@ -549,7 +565,9 @@ class SeatLog(models.Model):
 class LogUse(models.Model):
     """The bytes of logs that the games of one bot have stored on one day (UTC)."""
 
-    bot = models.ForeignKey(Bot, models.CASCADE, related_name="log_uses")
+    bot = models.ForeignKey(
+        Bot, models.CASCADE, db_index=False, related_name="log_uses"
+    )
     day = models.DateField()
     bytes = models.PositiveBigIntegerField(help_text="Before shortening.")
 

@@ -25,6 +25,7 @@ AREAS = {
     "cli": "tests.bench.startup",
     "match": "tests.bench.match",
     "pages": "tests.bench.pages",
+    "game writes": "tests.bench.game_writes",
     "scale": "tests.bench.scale",
 }
 AREA_TIMEOUT_S = 3600

@@ -11,7 +11,7 @@ from tests.bench.areas import AREAS, AreaFailed, Row, rows_of
 from tests.browser import CHROMIUM
 from tests.conftest import part_missing
 
-SERVERS = ("execution", "public log")
+SERVERS = ("execution", "public log", "game writes")
 
 Measure = Callable[[str], list[Row]]
 

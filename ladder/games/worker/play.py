@@ -20,6 +20,7 @@ from django.db import (
     InternalError,
     OperationalError,
     connection,
+    transaction,
 )
 
 from engine import referee
@@ -222,12 +223,13 @@ def _claim(game: int, worker: int, running: RunningGames) -> "_RunningAttempt | 
             running.refused.set()
         return None
     try:
-        seated = engine_adapter.load(claim.game)
+        with transaction.atomic():  # one, instead of one for each statement
+            seated = engine_adapter.load(claim.game)
+            doubted = attempts.doubted_seats(claim.game)
         if not fit(seated.needs, running.offered):
             # The hint came to the wrong worker. The next hint goes to a capable one.
             attempts.release(claim.game, claim.fence, "not for this worker")
             return None
-        doubted = attempts.doubted_seats(claim.game)
         return _RunningAttempt(claim, seated, doubted, running.open_player)
     except Error:
         raise  # the database is away, so the reaper ends the attempt
