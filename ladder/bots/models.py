@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
 from ladder.common.leases import Leased
 from ladder.common.tracing import MAX_TRACEPARENT_CHARS
@@ -48,6 +49,19 @@ class Bot(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+    @property
+    def is_gone(self) -> bool:
+        """True for the bots of GONE."""
+        has_no_owner = self.owner_id is None and not self.house
+        was_deleted = self.status == self.Status.WITHDRAWN and has_no_owner
+        return was_deleted or self.status == self.Status.BANNED
+
+
+GONE = Q(status=Bot.Status.BANNED) | Q(
+    status=Bot.Status.WITHDRAWN, owner=None, house=False
+)
+"""The bots that may play nowhere: banned, or their owner's account was deleted."""
 
 
 class Submission(Leased):

@@ -14,7 +14,6 @@ from math import ceil
 from django.db import transaction
 
 from engine.rulesets import MIN_SEATS
-from ladder.bots.models import Bot
 from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms, PlannedMatch
@@ -309,7 +308,7 @@ def _planned_match(tournament: Tournament, row: Fixture) -> PlannedMatch:
     submissions = [
         seat.entrant.submission
         for seat in row.seats.all()
-        if seat.entrant.bot.status != Bot.Status.BANNED and seat.entrant.submission
+        if not seat.entrant.bot.is_gone and seat.entrant.submission
     ]
     if len(submissions) < MIN_SEATS:
         raise services.PlanConflict("a bot of the fixture was banned")

@@ -14,6 +14,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from ladder.bots.models import Bot
 from ladder.games import services as games
 from ladder.tournaments import facts, selectors, services
 from ladder.tournaments.models import Fixture, Tournament
@@ -29,13 +30,15 @@ log = structlog.get_logger()
 
 
 def withdraw_banned(tournament: Tournament) -> None:
-    """Withdraw the entrants whose bot was banned, so that they play no more.
+    """Withdraw the entrants whose bot was banned, or whose owner's account was deleted.
 
     At a table of two the opponent wins by walkover. A larger table is played without
     the banned bot, which ranks last there.
     """
     for entrant in selectors.banned_entrants(tournament):
-        services.withdraw(entrant, "the bot was banned")
+        was_banned = entrant.bot.status == Bot.Status.BANNED
+        why = "the bot was banned" if was_banned else "the account was deleted"
+        services.withdraw(entrant, why)
         seated = tournament.fixtures.filter(
             how="", match__isnull=False, seats__entrant=entrant
         )

@@ -16,7 +16,7 @@ from django.db.models import (
 )
 from django.db.models.lookups import GreaterThan
 
-from ladder.bots.models import Bot
+from ladder.bots.models import GONE, Bot
 from ladder.games.models import OPEN, Attempt, Game, GameStatus, Match, Seat
 from ladder.tournaments.models import (
     Entrant,
@@ -186,7 +186,7 @@ def _banned(tournament: OuterRef | int) -> QuerySet[Entrant]:
         tournament=tournament,
         submission__isnull=False,
         withdrawn_at=None,
-        bot__status=Bot.Status.BANNED,
+        bot__in=Bot.objects.filter(GONE),
     )
 
 
@@ -217,7 +217,7 @@ def has_open_games(fixture: Fixture) -> bool:
 
 
 def banned_entrants(tournament: Tournament) -> QuerySet[Entrant]:
-    """Return the entrants that play although their bot was banned."""
+    """Return the entrants that play although their bot was banned or has no owner."""
     return _banned(tournament.pk)
 
 

@@ -448,10 +448,10 @@ def reveal_next(tournament: Tournament) -> None:
 
 
 def decide(row: Fixture, result: FixtureResult) -> None:
-    """Write the result of an open fixture, and cancel its games that are scheduled.
+    """Write the result of an open fixture, and end its games.
 
-    A walkover decides a match whose games may still be scheduled. Raises PlanConflict
-    if the fixture is not open.
+    A walkover decides a match whose games may still be scheduled or running. Raises
+    PlanConflict if the fixture is not open.
     """
     open_row = Fixture.objects.filter(pk=row.pk, how="")
     if not open_row.update(how=result.how, decided_at=Now()):
@@ -461,7 +461,9 @@ def decide(row: Fixture, result: FixtureResult) -> None:
             points=str(points), score=result.scores[number]
         )
     if row.match_id is not None:
-        cancel_scheduled_games(row.match_id, f"decided: {result.how}")
+        open_games = Game.objects.filter(match=row.match_id, status__in=OPEN)
+        numbers = list(open_games.values_list("pk", flat=True))
+        games.end_games(numbers, f"decided: {result.how}")
 
 
 def cancel_scheduled_games(match: int, note: str) -> int:

@@ -1,5 +1,6 @@
 """Bans, withdrawals, voided games and dead games in a running tournament."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ from django.utils import timezone
 
 from ladder.bots.models import Bot
 from ladder.games import services as games
+from ladder.games.attempts import claim
 from ladder.games.models import Attempt, Game, GameStatus
 from ladder.moderation import bots as moderation
 from ladder.moderation.audit import Operator
@@ -84,6 +86,29 @@ def test_a_banned_bot_is_out_and_ranks_below_those_who_stayed(form: str) -> None
     games_of_bot = Game.objects.filter(seats__submission__bot__slug="bot-0")
     assert [games_of_bot.exclude(status="cancelled").count()] == banned
     assert not games_of_bot.filter(status="scheduled").exists()
+
+
+def remove_account(row: Tournament, slug: str) -> None:
+    owner = row.entrants.get(bot__slug=slug).bot.owner
+    assert owner is not None
+    moderation.delete_account(Operator(owner, ""), owner)
+
+
+@pytest.mark.parametrize("leave", [ban, remove_account])
+def test_running_games_of_a_bot_that_is_gone_end(
+    leave: Callable[[Tournament, str], None],
+) -> None:
+    """They held a slot until their bots were done, up to hours later."""
+    row = begun({"format": "round_robin"}, 2)
+    tick(slots=1)
+    (game,) = Game.objects.filter(status="scheduled")[:1]
+    assert claim(game.pk, worker()) is not None
+
+    leave(row, "bot-0")
+    tick(slots=1)
+
+    assert not Game.objects.filter(status__in=["scheduled", "running"]).exists()
+    assert row.entrants.get(withdrawn_at=None).bot.slug == "bot-1"
 
 
 def test_a_larger_table_is_played_without_a_banned_bot() -> None:
