@@ -144,7 +144,8 @@ def test_games_of_a_friend_that_are_cancelled_after_dealing_are_found(
 ) -> None:
     user = User.objects.create_user("eva")
     bot = friend()
-    Bot.objects.filter(pk__in=[bot.pk, bot.pk % 5 + 1]).update(owner=user)
+    other = Bot.objects.exclude(pk=bot.pk).earliest("pk")
+    Bot.objects.filter(pk__in=[bot.pk, other.pk]).update(owner=user)
     cancelled = 0
     for _ in range(100):
         match = ladder.plan()

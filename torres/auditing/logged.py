@@ -102,7 +102,7 @@ class Change(NamedTuple):
     time: datetime
 
 
-class Decision(NamedTuple):
+class DecidedFixture(NamedTuple):
     """The result of a fixture, None if it is open again, and the leaf that has it.
 
     `games` are those of the match that counted.
@@ -129,7 +129,7 @@ class LoggedTournament:
     bots: Mapping[int, int]
     submissions: Mapping[int, int]
     left: dict[int, Change] = field(default_factory=dict)
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[DecidedFixture] = field(default_factory=list)
 
 
 class LoggedName(NamedTuple):

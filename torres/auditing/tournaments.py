@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from torres.auditing.findings import AuditFinding, Check
-from torres.auditing.logged import Change, Decision, LoggedTournament, Story
+from torres.auditing.logged import Change, DecidedFixture, LoggedTournament, Story
 from torres.common.answers import LineAnswer
 from torres.formats.config import BadConfig, Format, read_config
 from torres.formats.plan import plan_fixtures
@@ -102,7 +102,7 @@ class TournamentReader:
             FixtureKey(*data["fixture"]), tuple(data["entrants"]), result
         )
         tournament.decisions.append(
-            Decision(number, leaf.time, record, data["match"], data["games"])
+            DecidedFixture(number, leaf.time, record, data["match"], data["games"])
         )
 
 
@@ -139,7 +139,7 @@ class _DecisionChecks:
         for number, game in story.games.items():
             self._games_of.setdefault(game.plan.data["match"], []).append(number)
 
-    def problem(self, tournament: LoggedTournament, decision: Decision) -> str:
+    def problem(self, tournament: LoggedTournament, decision: DecidedFixture) -> str:
         """Return why a result does not follow from the log, or ""."""
         record, result = decision.record, decision.record.result
         if not set(record.entrants) <= tournament.bots.keys():
@@ -161,7 +161,7 @@ class _DecisionChecks:
         )
         return "" if result == expected_result else "has another result than its games"
 
-    def _countable(self, decision: Decision) -> set[int]:
+    def _countable(self, decision: DecidedFixture) -> set[int]:
         """Return the games of the match that had a result and were never voided."""
         games = {n: self._games[n] for n in self._games_of.get(decision.match or 0, ())}
         return {
@@ -173,7 +173,7 @@ class _DecisionChecks:
         }
 
     def _result(
-        self, tournament: LoggedTournament, decision: Decision, number: int
+        self, tournament: LoggedTournament, decision: DecidedFixture, number: int
     ) -> GameResult | None:
         """Return the result of a game by the entrants; None if it does not count.
 
@@ -203,7 +203,7 @@ class _DecisionChecks:
 
 
 def _without_match(
-    tournament: LoggedTournament, decision: Decision
+    tournament: LoggedTournament, decision: DecidedFixture
 ) -> list[FixtureResult | None]:
     """Return the possible results of a fixture that is decided without a match."""
     config = tournament.config

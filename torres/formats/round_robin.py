@@ -22,6 +22,10 @@ EXCHANGES = 60_000
 SEARCHES = 2
 """Steps of a search, and searches of which the best counts. They take about a second
 for any number of entrants."""
+SMALL = 9
+SEARCHES_OF_SMALL = 10
+"""With so few entrants, a schedule in which all meet equally often is searched longer,
+if their number permits it."""
 LEFT_OUT_COST = 2
 """The cost of a pair that never meets, in half squares of meetings."""
 DESIGN_EXCHANGES = 15_000
@@ -134,8 +138,12 @@ def _searched(n: int, seats: int, rounds: int) -> list[RoundTables]:
     ]
     pairs = [[a * n + b if a < b else b * n + a for b in range(n)] for a in range(n)]
     rng = Random(f"{n}/{seats}/{rounds}")  # noqa: S311 -- a schedule, no secret
-    searches = []
-    for _ in range(SEARCHES):
+    meetings = rounds * seated * (seats - 1)
+    may_be_even = n <= SMALL and meetings % (n * (n - 1)) == 0
+    searches: list[_MeetingSearch] = []
+    while len(searches) < SEARCHES or (
+        may_be_even and len(searches) < SEARCHES_OF_SMALL and searches[-1].is_uneven()
+    ):
         rows = [list(row) for row in seated_by_round]
         searches.append(_MeetingSearch(seats, rows, pairs))
         searches[-1].run(rng, EXCHANGES)
@@ -209,6 +217,12 @@ class _MeetingSearch:
         self.kinds = kinds
         self.met: Counter[int] = Counter()
         self.cost = 0.0
+
+    def is_uneven(self) -> bool:
+        """True if some pairs meet more often than others."""
+        n = len(self.kinds)
+        met = {self.met[self.kinds[a][b]] for a, b in combinations(range(n), 2)}
+        return len(met) > 1
 
     def run(self, rng: Random, steps: int) -> None:
         for row in self.rows:
