@@ -51,7 +51,7 @@ class Draw(NamedTuple):
     games: int
 
     def probability(self) -> float:
-        """Return the probability of at least so many hits if the sample is random."""
+        """Return the probability of this number of hits or more in a random sample."""
         most = min(self.drawn, self.marked)
         return min(1.0, sum(self._exactly(hits) for hits in range(self.hits, most + 1)))
 
