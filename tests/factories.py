@@ -308,13 +308,16 @@ def log_all() -> None:
         # A proof reads one more tile for each 256 times as many leaves. Therefore even
         # a small service of tests has more than 256.
         for attempt in range(300):
-            outbox.record(leaf=NewLeaf(LeafKind.ATTEMPT_ENDED, attempt, {}))
+            outbox.record(
+                leaf=NewLeaf(LeafKind.ATTEMPT_ENDED, attempt, {"game": attempt})
+            )
         for submission in Submission.objects.all():
             data = {"submission": submission.pk, "digest": submission.digest}
             kind = LeafKind.SUBMISSION_ACCEPTED
             outbox.record(leaf=NewLeaf(kind, submission.pk, data))
         for game in Game.objects.filter(status="finished").select_related("match"):
-            data = {"game": game.pk, "match": game.match_id}
+            data = {"game": game.pk, "match": game.match_id, "index": game.index}
+            data |= {"replay": "", "scores": [], "ranks": [], "reason": "scored"}
             seal = facts.seal_of(game.match)
             outbox.record(leaf=NewLeaf(LeafKind.GAME_FINISHED, game.pk, data, seal))
     sequence_all()

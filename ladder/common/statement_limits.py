@@ -17,8 +17,11 @@ _cut_off = count(1)
 
 @contextmanager
 def lifted() -> Iterator[None]:
-    """Let statements of this process take as long as they need, inside the block."""
-    if connection.vendor != "postgresql":
+    """Let statements of this process take as long as they need, inside the block.
+
+    Within a transaction the limits stay, because its session cannot be replaced.
+    """
+    if connection.vendor != "postgresql" or connection.in_atomic_block:
         yield
         return
     options = connection.settings_dict["OPTIONS"]

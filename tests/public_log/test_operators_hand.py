@@ -17,8 +17,17 @@ from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 from ladder.ratings import operations
 from tests.public_log.audited import AuditedLadder, audit_at_once
+from torres.auditing.auditor import AuditReport
 from torres.auditing.findings import Check
-from torres.auditing.hand import Draw, HandAct, HandTally, hand_tests, is_lost
+from torres.auditing.hand import (
+    GUILTY,
+    Draw,
+    HandAct,
+    HandTally,
+    OperatorsHand,
+    hand_tests,
+    is_lost,
+)
 from torres.cli.audit import audit as audit_command
 from torres.tlog.leaves import LeafKind
 
@@ -62,6 +71,17 @@ def test_many_tests_make_each_of_them_less_surprising() -> None:
     assert test.adjusted == pytest.approx(min(1, test.p * len(tests)))
 
 
+def test_acts_that_depend_on_results_are_a_finding() -> None:
+    friend, other = HandTally(), HandTally()
+    for game in range(40):
+        friend.add(lost=game < 20, voided=game < 20, repeated=False)
+        other.add(lost=game < 20, voided=game % 4 == 0, repeated=False)
+    hand = OperatorsHand(tests=hand_tests({"friend": friend, "other": other}))
+    (finding,) = hand.findings()
+    assert finding.check == Check.HAND
+    assert finding.text.startswith("not by chance: friend: 20 of 20 voided games")
+
+
 @pytest.fixture
 def ladder(
     live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -99,18 +119,30 @@ def friend() -> Bot:
     return min(Bot.objects.order_by("pk"), key=imbalance)
 
 
+def found(report: AuditReport, bot: Bot, act: HandAct) -> Draw:
+    """Return the draw of a test, whose finding depends on its probability alone.
+
+    The decks are random, so the results are, and with them this probability.
+    """
+    tests = [t for t in report.hand.tests if (t.whose, t.act) == (bot.slug, act)]
+    (test,) = tests
+    texts = {f.text for f in report.findings if f.check == Check.HAND}
+    assert (f"not by chance: {test}" in texts) == (test.adjusted <= GUILTY)
+    return test.draw
+
+
 @with_a_service
 def test_voids_of_a_friends_losses_are_found(ladder: AuditedLadder) -> None:
     lost = games_of(friend(), won=False)
-    assert len(lost) >= 6
+    assert lost
     for game in lost:
         operations.void(OPERATOR, game)
     ladder.fold()
     report = ladder.audit()
     assert report.hand.counts["voided games"] == len(lost)
     assert report.hand.counts["acts of the kind void"] == len(lost)
-    texts = [f.text for f in report.findings if f.check == Check.HAND]
-    assert any(friend().slug in text and "had lost" in text for text in texts)
+    draw = found(report, friend(), HandAct.VOIDED_LOSSES)
+    assert draw.hits == draw.drawn == draw.marked == len(lost)
 
 
 @with_a_service
@@ -134,8 +166,8 @@ def test_attempts_that_are_repeated_until_a_friend_wins_are_found(
         with transaction.atomic():
             record(leaf=NewLeaf(LeafKind.ATTEMPT_ENDED, game, data))
     ladder.advance()
-    texts = [f.text for f in ladder.audit().findings if f.check == Check.HAND]
-    assert any(friend().slug in t and "after failed attempts" in t for t in texts)
+    draw = found(ladder.audit(), friend(), HandAct.REPEATED_WINS)
+    assert draw.hits == draw.drawn == draw.marked
 
 
 @with_a_service
@@ -160,8 +192,8 @@ def test_games_of_a_friend_that_are_cancelled_after_dealing_are_found(
             ladder.play(match)
     assert cancelled == CANCELLED
     report = ladder.audit()
-    texts = [f.text for f in report.findings if f.check == Check.HAND]
-    assert any(bot.slug in text and "cancelled" in text for text in texts)
+    draw = found(report, bot, HandAct.CANCELLED)
+    assert draw.hits == draw.drawn == CANCELLED
     assert "eva (owner)" in {test.whose for test in report.hand.tests}
 
 
