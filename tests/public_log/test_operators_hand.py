@@ -191,6 +191,7 @@ def test_games_of_a_friend_that_are_cancelled_after_dealing_are_found(
         else:
             ladder.play(match)
     assert cancelled == CANCELLED
+    ladder.advance()
     report = ladder.audit()
     draw = found(report, bot, HandAct.CANCELLED)
     assert draw.hits == draw.drawn == CANCELLED
