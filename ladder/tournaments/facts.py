@@ -97,11 +97,11 @@ def log_decisions(tournament: Tournament, fixtures: QuerySet[Fixture]) -> None:
     because its pairings are.
     """
     if tournament.held_back:
-        # The caller has locked the row, so that no reveal comes in between.
-        tournament.refresh_from_db(fields=["revealed"])
-        shown = Q(round__lte=tournament.revealed)
+        # The lock makes a reveal wait, which logs what is hidden now.
+        row = Tournament.objects.select_for_update().get(pk=tournament.pk)
+        shown = Q(round__lte=row.revealed)
         without_match = Q(how__in=(ResultKind.BYE, ResultKind.WALKOVER))
-        shown |= without_match & Q(round=tournament.revealed + 1, leg=0)
+        shown |= without_match & Q(round=row.revealed + 1, leg=0)
         fixtures = fixtures.filter(shown)
     finished = Game.objects.filter(status=GameStatus.FINISHED).order_by("index")
     rows = fixtures.order_by("round", "-pool", "table", "leg").prefetch_related(

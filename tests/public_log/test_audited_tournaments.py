@@ -1,6 +1,8 @@
 """`torres audit` repeats the standings of tournaments from the log."""
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,22 @@ from ladder.tournaments.models import Entrant, FixtureSeat, Tournament
 from tests.games.factories import bot
 from tests.public_log.audited import AuditedLadder, audit_at_once
 from tests.tournaments import factories
-from torres.auditing.findings import Check
+from torres.auditing.findings import AuditFinding, Check
+from torres.auditing.logged import DecidedFixture, LoggedTournament, Story
+from torres.auditing.tournaments import (
+    ReadStandings,
+    ReadTournament,
+    compare_standings,
+)
+from torres.common.answers import LineAnswer
 from torres.formats.config import read_config
+from torres.formats.values import (
+    FixtureKey,
+    FixtureRecord,
+    FixtureResult,
+    ResultKind,
+    SeededEntrant,
+)
 from torres.tlog.leaves import LeafKind
 
 pytestmark = [
@@ -148,9 +164,18 @@ def log_another_result(row: Tournament) -> None:
         facts.log_decisions(row, row.fixtures.filter(how="played", round=1))
 
 
+def log_a_result_of_a_stranger(row: Tournament) -> None:
+    """Log a result that no standings can be computed from."""
+    fixture = row.fixtures.filter(how="played", round=1).earliest("pk")
+    stranger = Entrant.objects.create(tournament=row, bot=bot("stranger"))
+    fixture.seats.filter(number=0).update(entrant=stranger)
+    with transaction.atomic():
+        facts.log_decisions(row, row.fixtures.filter(pk=fixture.pk))
+
+
 ACTS = [
     *(exchange_points, hide_a_tournament, change_the_scores),
-    *(exchange_two_entrants, log_another_result),
+    *(exchange_two_entrants, log_another_result, log_a_result_of_a_stranger),
 ]
 
 
@@ -162,3 +187,52 @@ def test_manipulated_standings_are_found(
     act(row)
     service.advance()
     assert Check.TOURNAMENTS in service.found()
+
+
+def test_a_tournament_that_never_started_is_found_whatever_its_date(
+    service: AuditedLadder,
+) -> None:
+    row = play_out(service, begun(SWISS))
+    assert service.audit().findings == []
+    other = factories.tournament(SWISS, slug="other")
+    for entrant in row.entrants.all():
+        entrant.pk = None
+        entrant.tournament = other
+        entrant.save()
+    Tournament.objects.filter(pk=other.pk).update(
+        status=row.status, started_at="2020-01-01T00:00:00Z"
+    )
+    texts = [f.text for f in service.audit().findings if f.check == Check.TOURNAMENTS]
+    assert texts == ["the service shows standings of other; the log has none"]
+
+
+def test_standings_without_the_last_result_are_found_after_some_minutes() -> None:
+    entrants = [SeededEntrant(1, 1), SeededEntrant(2, 2)]
+    start = datetime(2026, 11, 25, tzinfo=UTC)
+    points = (Fraction(1), Fraction(0))
+    result = FixtureResult(ResultKind.PLAYED, points, (50, 40))
+    decided = FixtureRecord(FixtureKey(1, 0, 0), (1, 2), result)
+    config = read_config({"format": "round_robin", "tie_breaks": []})
+    tournament = LoggedTournament(3, config, entrants, {1: 11, 2: 12}, {1: 21, 2: 22})
+    tournament.decisions.append(DecidedFixture(9, start, decided, 5, [7]))
+    before = [_line(1, 11), _line(1, 12)]
+    after = [_line(1, 11, 1.0, 1), _line(2, 12, 0.0, 1)]
+
+    def findings(lines: list[LineAnswer], minutes: int) -> list[AuditFinding]:
+        story = Story(start + timedelta(minutes=minutes), tournaments={4: tournament})
+        shown = [ReadTournament(4, "cup", start, lines)]
+        return list(compare_standings(ReadStandings(10, shown), story))
+
+    assert findings(before, 1) == findings(after, 1) == findings(after, 10) == []
+    assert len(findings(before, 10)) == 1
+
+
+def _line(rank: int, number: int, points: float = 0.0, played: int = 0) -> LineAnswer:
+    return LineAnswer(
+        rank=rank,
+        id=number,
+        points=points,
+        played=played,
+        tie_breaks={},
+        withdrawn=False,
+    )

@@ -25,6 +25,7 @@ from torres.auditing.public_view import (
 )
 from torres.auditing.ratings import RatingsAudit
 from torres.auditing.story import StoryReader
+from torres.auditing.tournaments import ReadStandings, compare_standings
 from torres.cli.audit import RemoteService
 from torres.cli.client import LadderClient, Login
 from torres.tlog.checkpoints import TreeHead
@@ -59,7 +60,9 @@ def test_malformed_leaves_are_findings(ladder: AuditedLadder) -> None:
         service = RemoteService(client)
         games = {game["id"]: game for game in service.games()}
         bots = {bot["id"]: bot for bot in service.bots()}
-        view = PublicView(head.size, list(service.leaderboards()), games, bots)
+        standings = ReadStandings(head.size, list(service.tournaments()))
+        boards = list(service.leaderboards())
+        view = PublicView(head.size, boards, games, bots, standings)
         replays = dict(service.replays())
     assert not found(head, leaves, view, replays)
     malformed = [
@@ -87,6 +90,7 @@ def found(
         *compare_leaderboards(view, ratings),
         *compare_names(view, ratings),
         *operators_hand(ratings, {}, {}).findings(),
+        *compare_standings(view.standings, story),
         *withheld_replays(story, view, set(replays)),
         *(
             finding

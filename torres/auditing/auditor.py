@@ -31,6 +31,7 @@ from torres.auditing.public_view import (
 from torres.auditing.ratings import RatingsAudit
 from torres.auditing.story import StoryReader
 from torres.auditing.tournaments import (
+    ReadStandings,
     ReadTournament,
     check_decisions,
     compare_standings,
@@ -109,8 +110,9 @@ def audit(
        until it has all that was shown. Compare it with the last audit and with what
        others have seen.
     2. Read the leaves: secrets, plans, games, voids and times have to fit together.
-    3. Compute all ratings again. Compare games and leaderboards with the log, in both
-       directions.
+    3. Compute all ratings and the standings of tournaments again. Compare games, names,
+       leaderboards and standings with the log, in both directions. Test whether acts of
+       operators depend on results.
     4. Play all replays again.
 
     Raises AuditFailed, OSError, and BadKey.
@@ -118,12 +120,13 @@ def audit(
     folder.mkdir(parents=True, exist_ok=True)
     key = trusted_key(folder, fetch, trust.key)
     findings: dict[AuditFinding, None] = {}
+    first = signed_size(fetch, key)
     view = PublicView(
-        signed_size(fetch, key),
+        first,
         list(service.leaderboards()),
         {game["id"]: game for game in service.games()},
         {bot["id"]: bot for bot in service.bots()},
-        list(service.tournaments()),
+        ReadStandings(first, list(service.tournaments())),
     )
     # The service logs what it shows within seconds.
     for copies in range(1, COPIES + 1):
@@ -134,7 +137,8 @@ def audit(
             break
         pause(PAUSE_S)
         # Standings show that an entrant left before a result is decided for it.
-        view = replace(view, tournaments=list(service.tournaments()))
+        standings = ReadStandings(copy.head.size, list(service.tournaments()))
+        view = replace(view, standings=standings)
     report = AuditReport(copy.head, key, len(story.games), sealed=story.sealed)
     ratings = RatingsAudit(story, view.heads(), view.forfeits())
     report.findings = [
@@ -143,7 +147,7 @@ def audit(
         *compare_leaderboards(view, ratings),
         *compare_names(view, ratings),
         *check_decisions(story, view.forfeits()),
-        *compare_standings(view.first, view.tournaments, story),
+        *compare_standings(view.standings, story),
         *_check_replays(service, story, view, report, progress),
     ]
     report.hand = operators_hand(

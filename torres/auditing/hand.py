@@ -1,9 +1,9 @@
 """The operator's hand: what operators may do, counted and tested against results.
 
-An operator may void games, cancel them, and let them be played again. That is not
-wrong. It is if it depends on how the games ended. So each of these acts is counted for
-each bot and for each owner, and an exact test tells how surprising the counts are if
-the acts did not depend on the results:
+An operator may void games, cancel them, and let them be played again. None of these
+acts is wrong by itself, but they must not depend on how games ended. So each act is
+counted for each bot, and for each owner of several bots. An exact test tells how
+surprising the counts are if the acts did not depend on results:
 
 - Of the n games of a bot, b were lost. If an act met m of them by chance, the number of
   lost ones among the m has the hypergeometric distribution.

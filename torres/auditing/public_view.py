@@ -13,7 +13,7 @@ from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.logged import LoggedGame, Plan, Story
 from torres.auditing.ratings import AuditedSeason, RatingsAudit, SeasonKey
 from torres.auditing.story import LATE
-from torres.auditing.tournaments import ReadTournament, compare_standings
+from torres.auditing.tournaments import ReadStandings, compare_standings
 from torres.common.answers import BotAnswer, GameAnswer, RowAnswer, SeatAnswer
 from torres.common.json_object import JsonObject
 from torres.common.moments import parse_moment
@@ -32,7 +32,7 @@ class ReadLeaderboard:
 
 @dataclass(frozen=True, slots=True)
 class PublicView:
-    """The games, leaderboards and bots that a service shows.
+    """The games, leaderboards, bots and tournaments that a service shows.
 
     `first` is the size of the log before they were read.
     """
@@ -41,7 +41,7 @@ class PublicView:
     boards: Sequence[ReadLeaderboard]
     games: Mapping[int, GameAnswer]
     bots: Mapping[int, BotAnswer]
-    tournaments: Sequence[ReadTournament] = ()
+    standings: ReadStandings
 
     def heads(self) -> dict[SeasonKey, set[int]]:
         """Return the entries after which the leaderboards were read."""
@@ -66,7 +66,7 @@ class PublicView:
         return (
             self.games.keys() <= story.games.keys()
             and all(number in story.names for number in names)
-            and not any(compare_standings(self.first, self.tournaments, story))
+            and not any(compare_standings(self.standings, story))
             and all(board.head <= entries.get(board.season, 0) for board in self.boards)
         )
 

@@ -5,7 +5,7 @@ committed to before, whether each game has a plan and one end, and whether times
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from torres.auditing.deals import DealChecks
 from torres.auditing.findings import Check
@@ -27,6 +27,7 @@ from torres.tlog.notes import BadKey, VerifierKey
 
 LATE = timedelta(minutes=15)
 """A leaf may be this much older than one before it: transactions end in any order."""
+FIRST_TIME = datetime.min.replace(tzinfo=UTC)
 REVEAL_AFTER = timedelta(days=2)
 """A secret is public this long after its commitment, if all its games have ended."""
 
@@ -235,7 +236,10 @@ class StoryReader:
         self.story.failed[leaf.data["game"]] += 1
 
     def _named(self, number: int, leaf: Leaf) -> None:
-        self.story.names_since = self.story.names_since or leaf.time
+        if self.story.names_since is None:
+            # Without an upload before it, no version was older than this one.
+            is_new = not self.story.submissions
+            self.story.names_since = FIRST_TIME if is_new else leaf.time
         name = LoggedName(number, str(leaf.data["hash"]))
         self.story.names.setdefault(leaf.data["bot"], []).append(name)
 

@@ -6,7 +6,7 @@ games that the log has.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -33,8 +33,11 @@ from torres.formats.values import (
 )
 from torres.tlog.leaves import Leaf
 
-SHOWN_LATE = timedelta(minutes=2)
-"""The standings that a service shows may be this old."""
+SHOWN_LATE = timedelta(minutes=5)
+"""The standings that a service shows may be this old, by the clocks of both."""
+COMPARED = 40
+"""The number of prefixes that are tried. To compute the standings of a round robin of
+200 entrants takes half a second."""
 VOIDED_MEANWHILE = timedelta(minutes=15)
 """A game that counted may have been voided this long before the result was logged."""
 
@@ -47,6 +50,14 @@ class ReadTournament:
     slug: str
     started: datetime | None
     lines: Sequence[LineAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStandings:
+    """All tournaments that a service shows; `first` is the size of the log before."""
+
+    first: int
+    tournaments: Sequence[ReadTournament]
 
 
 class TournamentReader:
@@ -218,27 +229,24 @@ def _without_match(
     return results
 
 
-def compare_standings(
-    first: int, shown: Iterable[ReadTournament], story: Story
-) -> Iterator[AuditFinding]:
+def compare_standings(shown: ReadStandings, story: Story) -> Iterator[AuditFinding]:
     """Yield the tournaments whose standings do not follow from the log.
 
-    `first` is the size of the log before they were read. While a tournament runs, they
-    may follow from any of the latest results.
+    While a tournament runs, they may follow from any of the latest results.
     """
     numbers = set()
-    for read in shown:
+    for read in shown.tournaments:
         numbers.add(read.number)
         tournament = story.tournaments.get(read.number)
         if tournament is None:
             if read.lines and not _is_older(read, story):
                 text = f"the service shows standings of {read.slug}; the log has none"
                 yield AuditFinding(Check.TOURNAMENTS, text)
-        elif not _follow(read, tournament, first):
+        elif not _follow(read, tournament, shown.first, story):
             text = f"the standings of {read.slug} do not follow from the log"
             yield AuditFinding(Check.TOURNAMENTS, text, tournament.leaf)
     for number, tournament in story.tournaments.items():
-        if number not in numbers and tournament.leaf < first:
+        if number not in numbers and tournament.leaf < shown.first:
             text = f"the service does not show tournament {number}"
             yield AuditFinding(Check.TOURNAMENTS, text, tournament.leaf)
 
@@ -253,19 +261,21 @@ def _is_older(read: ReadTournament, story: Story) -> bool:
     return read.started < story.names_since
 
 
-def _follow(read: ReadTournament, tournament: LoggedTournament, first: int) -> bool:
+def _follow(
+    read: ReadTournament, tournament: LoggedTournament, first: int, story: Story
+) -> bool:
     """True if the standings follow from a beginning of the log that is late enough."""
     times = {each.leaf: each.time for each in tournament.decisions}
     times |= {change.leaf: change.time for change in tournament.left.values()}
-    newest = max((at for leaf, at in times.items() if leaf < first), default=None)
+    old = [leaf for leaf, time in times.items() if time + SHOWN_LATE < story.end]
+    oldest = max([tournament.leaf, *old])
+    ends = [leaf for leaf in [tournament.leaf, *times] if leaf >= oldest]
+    ends.sort(key=lambda leaf: abs(leaf - first))
     rows = [_row(line) for line in read.lines]
-    for end in sorted([tournament.leaf, *times], reverse=True):
-        if rows == _rows_after(tournament, end):
-            return True
-        is_old = newest is not None and times.get(end, newest) + SHOWN_LATE < newest
-        if end < first and is_old:
-            break
-    return False
+    try:
+        return any(_rows_after(tournament, end) == rows for end in ends[:COMPARED])
+    except (LookupError, TypeError, ValueError, ArithmeticError):
+        return False  # results that contradict each other
 
 
 def _rows_after(tournament: LoggedTournament, end: int) -> list[tuple[Any, ...]]:
