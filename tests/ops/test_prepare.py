@@ -21,6 +21,12 @@ from tests.soak.test_upgrade import next_version
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_servers")]
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 TABLE = "games_answerbatch"
+LATER_TABLE = "comparisons_comparisonblock"
+"""pg_dump locks tables in the order in which they were made, games_game before this."""
+DUMP_LOCKS = (
+    "SELECT granted FROM pg_locks JOIN pg_stat_activity USING (pid)"
+    " WHERE application_name = 'pg_dump' AND relation = %s::regclass"
+)
 GAMES = 20
 LONG_S = 600.0
 """No wait below measures a time; each of them ends a test that hangs."""
@@ -67,16 +73,17 @@ def _let_prepare_wait(url: str, env: dict[str, str]) -> None:
         session.execute(f"SELECT 1 FROM {TABLE}")
 
 
-# By hand: it has to catch pg_dump while that reads, which a busy machine can miss.
-@pytest.mark.soak
 def test_games_go_on_while_an_upgrade_waits_for_a_backup(tmp_path: Path) -> None:
     with fleet(app="ladder.ops.chaos.celery") as service, ExitStack() as cleanup:
         service.open([()])
         wait_for_work(service, LONG_S)
         words = ("backup", str(tmp_path / "saved"))
-        backup = cleanup.enter_context(running(service, settings.BASE_DIR, *words))
-        dump = freeze_dump(service, backup)
-        cleanup.callback(go_on, dump)
+        with psycopg.connect(service.postgres.url) as session:
+            session.execute(f"LOCK TABLE {LATER_TABLE} IN ACCESS EXCLUSIVE MODE")
+            backup = cleanup.enter_context(running(service, settings.BASE_DIR, *words))
+            dump = freeze_dump(service, backup)
+            cleanup.callback(go_on, dump)
+        assert service.ask(DUMP_LOCKS, "games_game"), "pg_dump had ended"
         tree = next_version(service.folder)
 
         prepare = cleanup.enter_context(running(service, tree, "prepare"))
@@ -108,16 +115,11 @@ def running(service: Fleet, tree: Path, *words: str) -> Iterator[subprocess.Pope
 
 
 def freeze_dump(service: Fleet, backup: subprocess.Popen[str]) -> int:
-    """Stop pg_dump while it reads the database, and return its process."""
-    locks = (
-        "SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)"
-        " WHERE application_name = 'pg_dump' AND relation = 'games_game'::regclass"
-    )
-    service.until(lambda: bool(service.ask(locks)), LONG_S)
+    """Stop pg_dump while it waits for a table, and return its process."""
+    service.until(lambda: (False,) in service.ask(DUMP_LOCKS, LATER_TABLE), LONG_S)
     children = Path(f"/proc/{backup.pid}/task/{backup.pid}/children").read_text()
     (dump,) = map(int, children.split())
     os.kill(dump, signal.SIGSTOP)
-    assert service.ask(locks), "pg_dump had ended"
     return dump
 
 
