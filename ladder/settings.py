@@ -61,6 +61,7 @@ INSTALLED_APPS = [
     "ladder.extras.practice",
     "ladder.tournaments",
     "ladder.extras.anomalies",
+    "ladder.extras.self_audit",
     "ladder.extras.webhooks",
     "ladder.health",
     "ladder.web",

@@ -12,6 +12,7 @@ from datetime import timedelta
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
+from ladder.extras.self_audit.models import SelfAudit
 from ladder.games.models import Attempt, Game, GameStatus, Seat
 from ladder.health.signs import Sign
 from ladder.ratings.models import Entry, Season
@@ -22,6 +23,7 @@ WINDOW = timedelta(minutes=15)
 SETTLED = timedelta(minutes=2)
 """The parts that follow a game have done their work after this time."""
 MAX_COUNT = 1000
+Violations = QuerySet[Game] | QuerySet[Seat] | QuerySet[Season] | QuerySet[SelfAudit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Sentinel:
     name: str
     problem: str
     cure: str
-    violations: Callable[[], QuerySet[Game] | QuerySet[Seat] | QuerySet[Season]]
+    violations: Callable[[], Violations]
 
     def count(self) -> int:
         """Return how many rows violate it, at most MAX_COUNT."""
@@ -100,6 +102,10 @@ def _incomplete_ledgers() -> QuerySet[Season]:
     )
 
 
+def _audits_with_findings() -> QuerySet[SelfAudit]:
+    return SelfAudit.objects.filter(findings__gt=0)
+
+
 SENTINELS = (
     Sentinel(
         "leases",
@@ -132,5 +138,12 @@ SENTINELS = (
         "Seasons whose ledger does not end with their last entry",
         "Run manage.py rebuild_ratings --check. It says what to do.",
         _incomplete_ledgers,
+    ),
+    Sentinel(
+        "public view",
+        "Daily audits of this service found differences to its public log",
+        "The page /log/operators-hand/ lists them. Run manage.py audit --public after"
+        " the cure.",
+        _audits_with_findings,
     ),
 )

@@ -192,6 +192,11 @@ urlpatterns = [
         "docs/schemas/<slug:name>.json", views.SchemaFile.as_view(), name="schema-file"
     ),
     path("log/", log_views.PublicLogPage.as_view(), name="public-log"),
+    path(
+        "log/operators-hand/",
+        log_views.OperatorsHandPage.as_view(),
+        name="operators-hand",
+    ),
     path("docs/problems/", views.ProblemsPage.as_view(), name="problems"),
     path(
         "docs/protocol/",

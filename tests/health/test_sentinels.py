@@ -8,9 +8,11 @@ from django.conf import settings
 from django.db.models import F
 from django.db.models.functions import Now
 
+from ladder.extras.self_audit.models import SelfAudit
 from ladder.games.models import Attempt, Game, Seat
 from ladder.health import metrics, sentinels
 from ladder.ops import invariants
+from ladder.ops.management.commands.audit import PUBLIC_VIEW
 from ladder.ratings import rater
 from ladder.ratings.models import Entry, Pairing, Season
 from tests.factories import Show, everything, make_bot
@@ -62,6 +64,10 @@ def lose_an_entry() -> None:
     Season.objects.update(head=F("head") + 1)
 
 
+def fail_the_audit() -> None:
+    SelfAudit.objects.create(size=1, findings=1, report={})
+
+
 VIOLATIONS: dict[Callable[[], None], str] = {
     let_a_lease_end: "leases",
     lose_an_attempt: "attempts",
@@ -69,6 +75,7 @@ VIOLATIONS: dict[Callable[[], None], str] = {
     exchange_a_bot: "seats",
     lose_a_rank: "seats",
     lose_an_entry: "ledgers",
+    fail_the_audit: "public view",
 }
 
 
@@ -101,7 +108,8 @@ def test_the_dispatcher_lets_an_unrated_game_count(show: Show) -> None:
 def test_the_page_lists_every_invariant_and_every_sentinel() -> None:
     rows = {row.split("|")[1].strip(): row for row in ROWS}
 
-    assert list(rows) == [result.invariant for result in invariants.check()]
+    invariant = [result.invariant for result in invariants.check()]
+    assert list(rows) == [*invariant, PUBLIC_VIEW]
     assert all(len(row.split("|")) == 5 for row in ROWS)
     for sentinel in sentinels.SENTINELS:
         assert any(f"`{sentinel.name}`" in row for row in ROWS), sentinel.name

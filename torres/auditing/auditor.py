@@ -100,6 +100,30 @@ class AuditReport:
     hand: OperatorsHand = field(default_factory=OperatorsHand)
     findings: list[AuditFinding] = field(default_factory=list)
 
+    def document(self, max_findings: int | None = None) -> dict[str, object]:
+        """Return the report for JSON, with all findings or the first ones."""
+        return {
+            "origin": self.head.origin,
+            "size": self.head.size,
+            "root": self.head.root.hex(),
+            "key": str(self.key),
+            "games": self.games,
+            "replays": self.replays,
+            "entries": self.entries,
+            "bots": self.bots,
+            "sealed": self.sealed,
+            "dealt": self.dealt,
+            "witnessed": self.witnessed,
+            "operators_hand": {
+                "counts": self.hand.counts,
+                "tests": [test.document() for test in self.hand.tests],
+            },
+            "findings": [
+                {"check": f.check, "leaf": f.leaf, "text": f.text}
+                for f in self.findings[:max_findings]
+            ],
+        }
+
 
 def audit(
     folder: Path, fetch: Fetch, service: Service, progress: Progress, trust: Trust

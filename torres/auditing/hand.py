@@ -84,6 +84,16 @@ class HandTest:
     p: float
     adjusted: float
 
+    def document(self) -> dict[str, object]:
+        """Return the test for JSON."""
+        return {
+            "whose": self.whose,
+            "act": self.act,
+            "p": self.p,
+            "adjusted": self.adjusted,
+            **self.draw._asdict(),
+        }
+
     def __str__(self) -> str:
         draw = self.draw
         return (

@@ -158,7 +158,7 @@ def audit(
             )
         except (AuditFailed, BadKey) as error:
             raise AuditRefused(str(error)) from None
-    click.echo(_json(report) if as_json else _text(report, place))
+    click.echo(json.dumps(report.document()) if as_json else _text(report, place))
     sys.exit(1 if report.findings else 0)
 
 
@@ -176,36 +176,6 @@ def _seen(witnesses: Iterable[Path]) -> tuple[list[str], set[int]]:
 
 def _progress() -> Progress:
     return Progress(console=Console(stderr=True), transient=True)
-
-
-def _json(report: AuditReport) -> str:
-    return json.dumps(
-        {
-            "origin": report.head.origin,
-            "size": report.head.size,
-            "root": report.head.root.hex(),
-            "key": str(report.key),
-            "games": report.games,
-            "replays": report.replays,
-            "entries": report.entries,
-            "bots": report.bots,
-            "sealed": report.sealed,
-            "dealt": report.dealt,
-            "witnessed": report.witnessed,
-            "operators_hand": {
-                "counts": report.hand.counts,
-                "tests": [
-                    {"whose": t.whose, "act": t.act, "p": t.p, "adjusted": t.adjusted}
-                    | t.draw._asdict()
-                    for t in report.hand.tests
-                ],
-            },
-            "findings": [
-                {"check": f.check, "leaf": f.leaf, "text": f.text}
-                for f in report.findings
-            ],
-        }
-    )
 
 
 def _text(report: AuditReport, folder: Path) -> str:

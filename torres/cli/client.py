@@ -165,7 +165,10 @@ class LadderClient:
     docs/client.md describes it for programs of other people.
     """
 
-    def __init__(self, login: Login) -> None:
+    def __init__(
+        self, login: Login, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        """Open no connection yet; `transport` replaces those over the network."""
         if login.token:
             _refuse_plain_http(login.address)
         self.login = login
@@ -176,6 +179,7 @@ class LadderClient:
             base_url=f"{login.address}/api/v1/",
             headers=head,
             timeout=httpx.Timeout(TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+            transport=transport,
         )
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""The page of the public log: its key, its size, its witnesses, overdue matches."""
+"""The pages of the public log: its state, and the audit that the service made."""
 
 from dataclasses import dataclass
 
@@ -8,6 +8,7 @@ from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.http import conditional_page
 
+from ladder.extras.self_audit.models import SelfAudit
 from ladder.games import selectors
 from ladder.games.models import Match
 from ladder.public_log import cosignatures, tree
@@ -39,3 +40,23 @@ class PublicLogPage(View):
             address=f"{request.scheme}://{request.get_host()}",
         )
         return render(request, "web/public-log.html", {"log": details})
+
+
+@method_decorator(conditional_page, "dispatch")
+class OperatorsHandPage(View):
+    """The acts of operators, as the newest audit of the service counts them."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        audit = SelfAudit.newest()
+        hand = audit.report["operators_hand"] if audit else {}
+        contents = {
+            "audit": audit,
+            "counts": hand.get("counts", {}).items(),
+            "tests": hand.get("made", 0),
+            "remarkable": [
+                test | {"expected": test["drawn"] * test["marked"] / test["games"]}
+                for test in hand.get("remarkable", [])
+            ],
+            "address": f"{request.scheme}://{request.get_host()}",
+        }
+        return render(request, "web/operators-hand.html", contents)

@@ -1,0 +1,32 @@
+"""The job that audits the service once a day."""
+
+from datetime import timedelta
+from functools import partial
+
+from django.core.management import call_command
+from django.utils import timezone
+
+from ladder.common.jobs import Job
+from ladder.extras.self_audit.models import SelfAudit
+from ladder.public_log import tree
+
+EVERY = timedelta(days=1)
+
+
+def _is_due() -> bool:
+    """True if the log has grown since the last audit, which is a day old."""
+    head = tree.head()
+    if head is None or not head.checkpoint:
+        return False
+    newest = SelfAudit.newest()
+    if newest is None:
+        return True
+    return newest.size < head.size and newest.made_at < timezone.now() - EVERY
+
+
+SELF_AUDIT = Job(
+    "self-audit",
+    _is_due,
+    partial(call_command, "audit", "--public"),
+    check_interval_s=600.0,
+)
