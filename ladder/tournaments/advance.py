@@ -27,10 +27,9 @@ from ladder.tournaments.models import (
     Tournament,
     TournamentStatus,
 )
-from torres.formats.config import Config, Format
-from torres.formats.plan import plan_fixtures
+from torres.formats.config import Config
+from torres.formats.plan import first_pool_to_wait_for, plan_fixtures
 from torres.formats.values import (
-    MAIN,
     FixtureKey,
     FixtureRecord,
     FixtureResult,
@@ -80,6 +79,7 @@ def _share(slots: int, tournaments: int) -> int:
 def _step(tournament: Tournament, share: Callable[[], int], *, look: bool) -> int:
     """Advance one tournament; return the number of games that were scheduled."""
     if look:
+        corrections.repair(tournament)
         advance(tournament)
     else:
         selectors.config(tournament)  # a wrong row stops it, even if it only waits
@@ -90,54 +90,25 @@ def _step(tournament: Tournament, share: Callable[[], int], *, look: bool) -> in
 def advance(tournament: Tournament) -> bool:
     """Take in new results and write what follows; False if there was nothing to do.
 
-    1. Withdraw entrants whose bot was banned.
-    2. Reopen decided fixtures that have to take another result (`corrections`).
-    3. Play dead games again, as often as the service does so by itself.
-    4. Return if fixtures are open, none of them is completed, and no walkover is to be
-       decided.
-    5. Write the results of completed matches, and what follows from them.
-
-    Raises PlanConflict or IntegrityError if another process wrote at the same time.
+    Results that the plan does not wait for alone are written without the fold over all
+    fixtures, of which a round robin of 200 has 19,900. Raises PlanConflict or
+    IntegrityError if another process wrote at the same time.
     """
     config = selectors.config(tournament)
-    corrections.withdraw_banned(tournament)
-    corrections.reopen_corrected(tournament, config)
-    corrections.play_dead_games_again(tournament)
-    completed = list(selectors.completed_fixtures(tournament))
-    none_open = not tournament.fixtures.filter(how="").exists()
+    results = selectors.new_results(tournament, config)
+    others = tournament.fixtures.filter(how="").exclude(pk__in=results)
     leavers = selectors.has_open_fixture_of_leaver(tournament)
-    if not (none_open or completed or leavers):
+    if not (results or leavers) and others.exists():
         return False
-    results = {row.pk: corrections.result_of_match(row, config) for row in completed}
-    if none_open or leavers or not _nothing_follows(tournament, config, results):
+    least = first_pool_to_wait_for(config)
+    waits = least is not None and others.filter(pool__gte=least).exists()
+    if leavers or not waits:
         _write_plan(tournament, config, results)
         return True
     with transaction.atomic():
         _lock(tournament)
-        for row in completed:
-            services.decide(row, results[row.pk])
-        rounds = {row.round for row in completed}
-        facts.log_decisions(tournament, Fixture.objects.filter(pk__in=results))
-        facts.record_decided_rounds(tournament, rounds)
+        _decide(tournament, Fixture.objects.in_bulk(list(results)), results)
     return True
-
-
-def _nothing_follows(
-    tournament: Tournament, config: Config, results: Mapping[int, FixtureResult]
-) -> bool:
-    """True if the plan must wait for other fixtures, whatever these results are.
-
-    Then the results are written without the fold over all fixtures, of which a round
-    robin of 200 has 19,900.
-    """
-    others = tournament.fixtures.filter(how="").exclude(pk__in=results)
-    match config.format:
-        case Format.ROUND_ROBIN | Format.SWISS:
-            return others.exists()
-        case Format.GROUPS:
-            return others.filter(pool__gt=MAIN).exists()
-        case Format.SINGLE_ELIMINATION | Format.DOUBLE_ELIMINATION:
-            return False
 
 
 def _write_plan(
@@ -156,28 +127,34 @@ def _write_plan(
         _lock(tournament)
         if tournament.fixtures.count() != len(records):
             raise services.PlanConflict("fixtures were added")
-        rows = _add(tournament, [f for f in fold.fixtures if f.key not in pk_of])
-        began = {key.round for key in rows} - {key.round for key in pk_of}
-        open_pks = {pk for pk, record in records.items() if record.result is None}
-        rows |= _rows_by_key(open_pks)
-        decided = set()
-        pks = set()
-        for fixture in fold.fixtures:
-            if fixture.result is not None and fixture.key in rows:
-                services.decide(rows[fixture.key], fixture.result)
-                decided.add(fixture.key.round)
-                pks.add(rows[fixture.key].pk)
-        facts.log_decisions(tournament, Fixture.objects.filter(pk__in=pks))
-        facts.record_new_rounds(tournament, began)
-        facts.record_decided_rounds(tournament, decided)
+        added = _add(tournament, [f for f in fold.fixtures if f.key not in pk_of])
+        pk_of |= {key: row.pk for key, row in added.items()}
+        open_pks = [pk for pk, record in records.items() if record.result is None]
+        rows = Fixture.objects.in_bulk(open_pks)
+        rows |= {row.pk: row for row in added.values()}
+        decided = {
+            pk_of[fixture.key]: fixture.result
+            for fixture in fold.fixtures
+            if fixture.result is not None and pk_of[fixture.key] in rows
+        }
+        rounds_before = {record.key.round for record in records.values()}
+        began = {key.round for key in added} - rounds_before
+        _decide(tournament, rows, decided, began)
         _store_finalists(fold.finalists)
         if fold.over:
             services.finish(tournament)
 
 
-def _rows_by_key(pks: Collection[int]) -> dict[FixtureKey, Fixture]:
-    rows = Fixture.objects.in_bulk(list(pks)).values()
-    return {selectors.fixture_key(row): row for row in rows}
+def _decide(
+    tournament: Tournament,
+    rows: Mapping[int, Fixture],
+    results: Mapping[int, FixtureResult],
+    began: Collection[int] = (),
+) -> None:
+    """Write results of fixtures by primary key, and tell which rounds have begun."""
+    for pk, result in results.items():
+        services.decide(rows[pk], result)
+    facts.record_step(tournament, [rows[pk] for pk in results], began)
 
 
 def _lock(tournament: Tournament) -> None:

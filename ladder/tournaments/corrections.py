@@ -20,13 +20,24 @@ from ladder.tournaments import facts, selectors, services
 from ladder.tournaments.models import Fixture, Tournament
 from torres.formats.config import Config
 from torres.formats.plan import may_reopen
-from torres.formats.values import FixtureResult, match_result
 
 RETRY_DELAYS = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10))
 """The time after the last failure before each of the retries."""
 MIN_SEATS_TO_PLAY_ON = 3
 
 log = structlog.get_logger()
+
+
+def repair(tournament: Tournament) -> None:
+    """Do what has to be done before a tournament advances.
+
+    1. Withdraw entrants whose bot was banned.
+    2. Reopen decided fixtures that have to take another result.
+    3. Play dead games again, as often as the service does so by itself.
+    """
+    withdraw_banned(tournament)
+    reopen_corrected(tournament, selectors.config(tournament))
+    play_dead_games_again(tournament)
 
 
 def withdraw_banned(tournament: Tournament) -> None:
@@ -71,7 +82,8 @@ def reopen_corrected(tournament: Tournament, config: Config) -> None:
     entrants = selectors.seeded_entrants(tournament)
     for row in corrected:
         is_open = selectors.has_open_games(row)
-        if not is_open and result_of_match(row, config) == records[row.pk].result:
+        stored = records[row.pk].result
+        if not is_open and selectors.result_of_match(row, config) == stored:
             continue
         key = selectors.fixture_key(row)
         if may_reopen(config, entrants, list(records.values()), key):
@@ -83,15 +95,6 @@ def reopen_corrected(tournament: Tournament, config: Config) -> None:
         elif not is_open:
             # Looked at, so that the next look does not find it again.
             Fixture.objects.filter(pk=row.pk).exclude(how="").update(decided_at=Now())
-
-
-def result_of_match(row: Fixture, config: Config) -> FixtureResult:
-    """Return the result of a fixture from the finished games of its match."""
-    seats = list(row.seats.select_related("entrant"))
-    positions = {seat.entrant.submission_id or 0: k for k, seat in enumerate(seats)}
-    assert row.match is not None  # only fixtures with a match are completed
-    results = selectors.game_results(row.match, positions)
-    return match_result(len(seats), results, config.points)
 
 
 def play_dead_games_again(tournament: Tournament) -> None:

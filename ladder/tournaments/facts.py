@@ -47,7 +47,18 @@ def tell(tournament: Tournament, kind: EventKind, **more: object) -> None:
     record(NewEvent(kind, data))
 
 
-def record_new_rounds(tournament: Tournament, rounds: Collection[int]) -> None:
+def record_step(
+    tournament: Tournament, decided: Collection[Fixture], began: Collection[int]
+) -> None:
+    """Tell and log the fixtures that a step decided, and the rounds that it began."""
+    log_decisions(
+        tournament, Fixture.objects.filter(pk__in=[row.pk for row in decided])
+    )
+    _tell_new_rounds(tournament, began)
+    _tell_decided_rounds(tournament, {row.round for row in decided})
+
+
+def _tell_new_rounds(tournament: Tournament, rounds: Collection[int]) -> None:
     """Tell which rounds have begun, as far as their pairings are shown."""
     last = tournament.revealed + 1 if tournament.held_back else max(rounds, default=0)
     shown = sorted(round_ for round_ in rounds if round_ <= last)
@@ -55,7 +66,7 @@ def record_new_rounds(tournament: Tournament, rounds: Collection[int]) -> None:
         tell(tournament, EventKind.TOURNAMENT_ROUND_STARTED, rounds=shown)
 
 
-def record_decided_rounds(tournament: Tournament, rounds: Collection[int]) -> None:
+def _tell_decided_rounds(tournament: Tournament, rounds: Collection[int]) -> None:
     """Tell the end of each of these rounds that has no open fixture any more.
 
     Rounds that are not revealed stay secret.

@@ -33,6 +33,7 @@ from torres.formats.values import (
     GameResult,
     ResultKind,
     SeededEntrant,
+    match_result,
 )
 
 MAX_RETRIES = 3
@@ -193,6 +194,21 @@ def _banned(tournament: OuterRef | int) -> QuerySet[Entrant]:
 def completed_fixtures(tournament: Tournament) -> QuerySet[Fixture]:
     """Return the open fixtures with a match of which each game has a result."""
     return _completed(fixture_rows(tournament))
+
+
+def new_results(tournament: Tournament, config: Config) -> dict[int, FixtureResult]:
+    """Return the results of `completed_fixtures`, by primary key."""
+    rows = completed_fixtures(tournament)
+    return {row.pk: result_of_match(row, config) for row in rows}
+
+
+def result_of_match(row: Fixture, config: Config) -> FixtureResult:
+    """Return the result of a fixture from the finished games of its match."""
+    seats = list(row.seats.select_related("entrant"))
+    positions = {seat.entrant.submission_id or 0: k for k, seat in enumerate(seats)}
+    assert row.match is not None  # only fixtures with a match are completed
+    results = game_results(row.match, positions)
+    return match_result(len(seats), results, config.points)
 
 
 def fixtures_with_dead_games(tournament: Tournament) -> QuerySet[Fixture]:

@@ -374,7 +374,7 @@ class Sequence:
                 match__games__status__in=OPEN
             )
             for row in rows:
-                result = corrections.result_of_match(row, order.config)
+                result = selectors.result_of_match(row, order.config)
                 assert result == records[row.pk].result, "not the result of its games"
 
 

@@ -74,6 +74,21 @@ def plan_fixtures(
             return _plan_groups(config, entrants, settled)
 
 
+def first_pool_to_wait_for(config: Config) -> int | None:
+    """Return the least pool whose open fixtures keep `plan_fixtures` waiting.
+
+    While one is open, the results of others have no consequence yet. None if each
+    result of an elimination may have one.
+    """
+    match config.format:
+        case Format.ROUND_ROBIN | Format.SWISS:
+            return MAIN
+        case Format.GROUPS:
+            return MAIN + 1
+        case Format.SINGLE_ELIMINATION | Format.DOUBLE_ELIMINATION:
+            return None
+
+
 def _plan_bracket(bracket: Bracket) -> FixturePlan:
     return FixturePlan(tuple(bracket.next_fixtures), over=bracket.over)
 
