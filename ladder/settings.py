@@ -271,7 +271,7 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 # Who may sign up on the pages: open (everybody), invitation (people with a code of
-# `manage.py invite`) or closed. `manage.py up --demo` opens an unset one.
+# `manage.py operator invite`) or closed. `manage.py up --demo` opens an unset one.
 TORRES_SIGN_UP = env.str("TORRES_SIGN_UP", default="closed")
 # Whom to ask for an account or a new password, for example an e-mail address.
 TORRES_CONTACT = env.str("TORRES_CONTACT", default="")

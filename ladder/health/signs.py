@@ -162,7 +162,7 @@ def _workers() -> Sign:
     return Sign(
         "workers",
         "No worker for games is running.",
-        "Start one, or end its drain with manage.py drain --undo.",
+        "Start one, or end its drain with manage.py operator undrain.",
     )
 
 

@@ -1,8 +1,6 @@
 """The jobs of ratings. Each needs a processor for up to a minute."""
 
-from functools import partial
-
-from django.core.management import call_command
+import os
 
 from ladder.common.commands import be_nice
 from ladder.common.jobs import Job
@@ -26,10 +24,22 @@ def _fold_voids() -> None:
             continue  # another process takes them out
 
 
+def _make_opinions() -> None:
+    """Estimate all strengths of each season whose ledger has grown."""
+    be_nice()
+    # numpy reads this when it is imported. More threads would take the processors
+    # from the workers.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from ladder.ratings.season_estimate import make_opinion  # noqa: PLC0415
+
+    for season in second_opinion.due_seasons():
+        make_opinion(season)
+
+
 FOLD_VOIDS = Job("fold_voids", _voids_wait, _fold_voids)
 SECOND_OPINION = Job(
     "second_opinion",
     is_due=lambda: bool(second_opinion.due_seasons()),
-    run=partial(call_command, "second_opinion"),
+    run=_make_opinions,
     check_interval_s=5.0,
 )

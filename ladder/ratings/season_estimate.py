@@ -1,7 +1,7 @@
 """Make a second opinion: read all games of a season, estimate, and store the result.
 
 It takes seconds of processor time for 100,000 games, so it runs in a process of its own
-(`manage.py second_opinion`) and writes nothing before the end.
+(`manage.py run_job second_opinion`) and writes nothing before the end.
 """
 
 import time

@@ -199,11 +199,11 @@ def test_a_drain_names_whole_workers_and_says_which(name, hosts, capsys):
     for host in ("host-1", "host-10"):
         factories.worker(host=host)
 
-    call_command("drain", name)
+    call_command("operator", "drain", name, "--why=a test")
 
     assert drained() == hosts
-    assert capsys.readouterr().out == "host-1:/data#a is drained\n"
-    call_command("drain", name, "--undo")
+    assert capsys.readouterr().out.splitlines()[1:] == ["host-1:/data#a"]
+    call_command("operator", "undrain", name, "--why=a test")
     assert drained() == set()
 
 
@@ -212,7 +212,7 @@ def test_a_part_of_a_name_drains_nothing(name):
     factories.worker(host="host-1")
 
     with pytest.raises(CommandError, match="whole name"):
-        call_command("drain", name)
+        call_command("operator", "drain", name, "--why=a test")
 
     assert drained() == set()
 

@@ -177,5 +177,5 @@ def test_a_drain_survives_a_restart_until_it_is_undone():
 
     assert again != me
     assert Worker.objects.get(pk=again).drained
-    call_command("drain", registry.installation(), "--undo")
+    call_command("operator", "undrain", registry.installation(), "--why=repaired")
     assert not Worker.objects.filter(drained=True).exists()

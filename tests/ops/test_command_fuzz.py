@@ -28,7 +28,6 @@ WORDS = [
 ]
 KINDS = ["bench", "ban", "withdraw", "freeze", "reopen", "finals", "archive"]
 KINDS += ["reinstate", "void", "rerun", "start", "merge", "delete-account", "misjudged"]
-SMALL = ["--bots=4", "--games=2"]
 COMMANDS = {
     "operator": [
         ["--why=x", "?", "?"],
@@ -40,16 +39,12 @@ COMMANDS = {
         ["misjudged", "?", "--engine", "?"],
         ["--why=x", "join", "?", "--ladder", "?"],
         ["--why=x", "leave", "?", "--ladder", "?"],
+        ["--why=x", "invite", "?", "--uses", "?"],
+        ["--why=x", "invite", "?", "--days", "?"],
+        ["drain", "w:1:1", "--why", "?"],
+        ["undrain", "?", "--why", "?"],
     ],
     "token": [["?"]],
-    "invite": [["--uses", "?"], ["--days", "?"], ["--note", "?"], ["?"]],
-    "simulate": [
-        [*SMALL, "--seats", "?"],
-        [*SMALL, "--tau", "?"],
-        [*SMALL, "--every", "?"],
-        [*SMALL, "--policy", "?"],
-    ],
-    "drain": [["?"], ["?", "--undo"], ["w:1:1", "--why", "?"], ["?", "--why", "?"]],
     "rebuild_ratings": [["?"], ["--check", "?"]],
     "restore": [["?"]],
     "serve": [["--listen", "?"], ["--inherited", "?"]],
@@ -69,14 +64,11 @@ NUMBERS = {
     "practice": ["--slots"],
     "chaos": ["--games", "--workers", "--seed", "--minutes", "--blows", "--lease"],
     "train_dictionary": ["--games"],
-    "simulate": ["--bots", "--games", "--seeds", "--every"],
-    "operator": ["--prizes"],
-    "invite": ["--uses", "--days"],
+    "operator": ["--prizes", "--uses", "--days"],
 }
 REQUIRED = {
     "train_dictionary": ["1"],
     "operator": ["finals", "main", "--why=x"],
-    "simulate": ["--bots=4", "--games=1"],
 }
 
 
@@ -155,7 +147,6 @@ def test_a_folder_without_a_backup_leaves_the_database_alone(
     ("words", "message"),
     [
         (["operator", "void", "abc", "--why=x"], "not the number of a game"),
-        (["simulate", "--seats", "2=x"], "is not size=share"),
         (["token", "bad name!"], "is not a user name"),
     ],
 )

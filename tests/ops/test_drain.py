@@ -22,10 +22,10 @@ def claims(service: Fleet, worker: int) -> int:
     return service.ask(count, name)[0][0] - before
 
 
-def drain(service: Fleet, worker: int, *options: str) -> None:
+def act(service: Fleet, act: str, worker: int) -> None:
     query = "SELECT name FROM games_worker WHERE name LIKE %s AND gone_at IS NULL"
     (name,) = service.ask(query, f"%/host-{worker}#%")[0]
-    service.manage("drain", name, *options)
+    service.manage("operator", act, name, "--why=a test")
 
 
 @pytest.mark.slow
@@ -34,12 +34,12 @@ def test_a_drained_worker_takes_no_hints_from_the_others():
         service.open([(), ()])
         wait_for_work(service, 90)
         before = claims(service, 1)
-        drain(service, 0)
+        act(service, "drain", 0)
         service.until(lambda: not service.busy(0), 30)
 
         drained = claims(service, 0)
         after = claims(service, 1)
-        drain(service, 0, "--undo")
+        act(service, "undrain", 0)
         back_s = wait_for_work(service, 30)
         report = service.settle()
 

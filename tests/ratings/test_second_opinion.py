@@ -8,7 +8,6 @@ from random import Random
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -100,7 +99,7 @@ def test_one_is_made_when_the_ledger_has_grown(season):
         assert second_opinion.due_seasons() == [season]
     assert len(queries) == 1
 
-    call_command("second_opinion")
+    SECOND_OPINION.run()
     play(season, 4)
     SecondOpinion.objects.update(seconds=2.9)
     assert second_opinion.due_seasons() == []  # too young
@@ -252,11 +251,3 @@ def test_the_web_server_does_not_import_numpy():
         text=True,
     )
     assert printed.stdout.strip() == "False"
-
-
-def test_a_ladder_can_be_named(season, capsys):
-    play(season, 12)
-    call_command("second_opinion", "--ladder=main")
-
-    assert "main season 1: " in capsys.readouterr().out
-    assert Bot.objects.count() == 6

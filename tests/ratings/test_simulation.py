@@ -1,10 +1,8 @@
 """Small simulations; those of full size are in tests/soak/test_convergence.py."""
 
 import random
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
 
 from ladder.games.models import Game
 from ladder.ratings import rater, rebuild
@@ -72,13 +70,6 @@ def test_a_new_version_loses_few_ranks():
 
     assert ranks_lost(ladder, 15, 0.0, after=10) <= 15
     assert ranks_lost(ladder, 15, 3.0, after=10) <= 15
-
-
-def test_the_command_prints_how_it_converges():
-    out = StringIO()
-    call_command("simulate", "--bots=20", "--games=6", "--every=2", stdout=out)
-
-    assert len(out.getvalue().splitlines()) == 5
 
 
 @pytest.mark.django_db

@@ -40,8 +40,8 @@ def count(service: WebService, table: str, condition: str) -> int:
 def write(service: WebService, root: Path, until: int | None) -> float:
     """Write the dataset, and kill the command at a number of games; return its MiB."""
     command = subprocess.Popen(
-        [sys.executable, "manage.py", "dataset", str(root)],
-        env=service.environment,
+        [sys.executable, "manage.py", "run_job", "dataset"],
+        env=service.environment | {"TORRES_DATASETS": str(root)},
         cwd=settings.BASE_DIR,
         stdout=subprocess.DEVNULL,
     )

@@ -33,10 +33,10 @@ def main(games: int, table: str) -> None:
         if not Game.objects.exists():
             bots = max(MIN_BOTS, games // GAMES_PER_BOT)
             call_command(Command(), bots=bots, games=games)
-        for report in ("second_opinion", "anomalies"):
+        for report in (("run_job", "second_opinion"), ("anomalies",)):
             # Else a dispatcher starts it, beside what is measured. The commands lower
             # the priority of their process, so it must not be this one.
-            command = [sys.executable, settings.BASE_DIR / "manage.py", report]
+            command = [sys.executable, settings.BASE_DIR / "manage.py", *report]
             subprocess.run(command, check=True, stdout=sys.stderr)
         filled = Game.objects.filter(match__kind="ladder").count()
         measured = []

@@ -95,6 +95,8 @@ class Command(ServiceCommand):
         except LadderError as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(str(done.entry))
+        for worker in done.entry.details.get("workers", ()):
+            self.stdout.write(worker)
         if done.shown_once:
             self.stdout.write(done.shown_once)
 

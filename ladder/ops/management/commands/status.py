@@ -148,7 +148,7 @@ def _show_drained_workers() -> None:
     for worker in games.drained_workers():
         say(
             f"drained: {worker.name}, {worker.drained_why}; when it is repaired, run"
-            f" manage.py drain --undo '{worker.name}'"
+            f" manage.py operator undrain '{worker.name}' --why REASON"
         )
 
 
