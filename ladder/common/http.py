@@ -1,6 +1,10 @@
-"""Conditional answers to HTTP requests."""
+"""Conditional answers to HTTP requests, and tables of routes."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.urls import URLPattern, path
 from rest_framework.request import Request
 
 
@@ -19,3 +23,23 @@ def conditional(
         answer = HttpResponse(body, content_type=content_type)
     answer["ETag"] = etag
     return answer
+
+
+Route = (
+    URLPattern
+    | tuple[str, type[Any], str]
+    | tuple[str, type[Any], str, Mapping[str, object]]
+)
+"""The address, the class of the view, its name, and values for the view."""
+
+
+def routes(rows: Iterable[Route]) -> list[URLPattern]:
+    """Return the URL patterns of a table of routes. Patterns stay as they are."""
+    return [row if isinstance(row, URLPattern) else _pattern(*row) for row in rows]
+
+
+def _pattern(
+    address: str, view: type[Any], name: str, values: Mapping[str, object] = {}
+) -> URLPattern:
+    pattern: URLPattern = path(address, view.as_view(), dict(values), name=name)
+    return pattern

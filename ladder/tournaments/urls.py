@@ -2,70 +2,53 @@
 
 from django.urls import path
 
+from ladder.common.http import routes
 from ladder.tournaments import organiser_views as organisers, views
 from ladder.tournaments.organising import Step
 
 _TOURNAMENT = "tournaments/<slug:slug>/"
 
-urlpatterns = [
-    path("tournaments/", views.TournamentList.as_view(), name="tournaments"),
-    path(
-        "tournaments/preview/",
-        organisers.DocumentPreview.as_view(),
-        name="preview-document",
-    ),
-    path(_TOURNAMENT, views.TournamentDetail.as_view(), name="tournament"),
-    path(f"{_TOURNAMENT}entrants/", views.EntrantList.as_view(), name="entrants"),
-    path(
-        f"{_TOURNAMENT}entrants/<slug:bot>/",
-        views.EntrantDetail.as_view(),
-        name="entrant",
-    ),
-    path(
-        f"{_TOURNAMENT}entrants/<slug:bot>/check-in/",
-        views.EntrantCheckIn.as_view(),
-        name="check-in",
-    ),
-    path(
-        f"{_TOURNAMENT}entrants/<slug:bot>/replace/",
-        organisers.EntrantReplace.as_view(),
-        name="replace-entrant",
-    ),
-    path(
-        f"{_TOURNAMENT}seeds/", organisers.TournamentSeeds.as_view(), name="set-seeds"
-    ),
-    path(
-        f"{_TOURNAMENT}preview/",
-        organisers.TournamentPreviewView.as_view(),
-        name="preview-tournament",
-    ),
-    *(
-        path(
-            f"{_TOURNAMENT}{step}/",
-            organisers.TournamentStep.as_view(step=step),
-            name=f"step-{step}",
-        )
-        for step in Step
-        if step != Step.CANCEL
-    ),
-    path(
-        f"{_TOURNAMENT}{Step.CANCEL}/",
-        organisers.TournamentCancel.as_view(),
-        name="step-cancel",
-    ),
-    path(f"{_TOURNAMENT}rounds/", views.TournamentRounds.as_view(), name="rounds"),
-    path(f"{_TOURNAMENT}bracket/", views.TournamentBracket.as_view(), name="bracket"),
-    path(
-        f"{_TOURNAMENT}standings/",
-        views.TournamentStandings.as_view(),
-        name="standings",
-    ),
-    path(
-        f"{_TOURNAMENT}standings/<slug:first>/<slug:second>/",
-        views.EntrantComparison.as_view(),
-        name="comparison",
-    ),
-    path(
-        f"{_TOURNAMENT}games/", views.TournamentGames.as_view(), name="tournament-games"
-    ),
-]
+urlpatterns = routes(
+    [
+        ("tournaments/", views.TournamentList, "tournaments"),
+        ("tournaments/preview/", organisers.DocumentPreview, "preview-document"),
+        (_TOURNAMENT, views.TournamentDetail, "tournament"),
+        (f"{_TOURNAMENT}entrants/", views.EntrantList, "entrants"),
+        (f"{_TOURNAMENT}entrants/<slug:bot>/", views.EntrantDetail, "entrant"),
+        (
+            f"{_TOURNAMENT}entrants/<slug:bot>/check-in/",
+            views.EntrantCheckIn,
+            "check-in",
+        ),
+        (
+            f"{_TOURNAMENT}entrants/<slug:bot>/replace/",
+            organisers.EntrantReplace,
+            "replace-entrant",
+        ),
+        (f"{_TOURNAMENT}seeds/", organisers.TournamentSeeds, "set-seeds"),
+        (
+            f"{_TOURNAMENT}preview/",
+            organisers.TournamentPreviewView,
+            "preview-tournament",
+        ),
+        *(
+            path(
+                f"{_TOURNAMENT}{step}/",
+                organisers.TournamentStep.as_view(step=step),
+                name=f"step-{step}",
+            )
+            for step in Step
+            if step != Step.CANCEL
+        ),
+        (f"{_TOURNAMENT}{Step.CANCEL}/", organisers.TournamentCancel, "step-cancel"),
+        (f"{_TOURNAMENT}rounds/", views.TournamentRounds, "rounds"),
+        (f"{_TOURNAMENT}bracket/", views.TournamentBracket, "bracket"),
+        (f"{_TOURNAMENT}standings/", views.TournamentStandings, "standings"),
+        (
+            f"{_TOURNAMENT}standings/<slug:first>/<slug:second>/",
+            views.EntrantComparison,
+            "comparison",
+        ),
+        (f"{_TOURNAMENT}games/", views.TournamentGames, "tournament-games"),
+    ]
+)

@@ -1,17 +1,10 @@
-from django.urls import path
-
+from ladder.common.http import routes
 from ladder.extras.datasets import views
 
-urlpatterns = [
-    path("datasets/", views.DatasetList.as_view(), name="datasets"),
-    path(
-        "datasets/<slug:day>/manifest.json",
-        views.DatasetManifest.as_view(),
-        name="dataset",
-    ),
-    path(
-        "datasets/<slug:day>/<path:name>",
-        views.DatasetFile.as_view(),
-        name="dataset-file",
-    ),
-]
+urlpatterns = routes(
+    [
+        ("datasets/", views.DatasetList, "datasets"),
+        ("datasets/<slug:day>/manifest.json", views.DatasetManifest, "dataset"),
+        ("datasets/<slug:day>/<path:name>", views.DatasetFile, "dataset-file"),
+    ]
+)

@@ -1,25 +1,22 @@
 """The routes of the REST API for webhooks, below /api/v1/."""
 
-from django.urls import path
-
+from ladder.common.http import routes
 from ladder.extras.webhooks import views
 
 _WEBHOOK = "webhooks/<int:pk>/"
 
-urlpatterns = [
-    path("webhooks/", views.WebhookList.as_view(), name="webhooks"),
-    path(_WEBHOOK, views.WebhookDetail.as_view(), name="webhook"),
-    path(f"{_WEBHOOK}secret/", views.WebhookSecret.as_view(), name="webhook-secret"),
-    path(f"{_WEBHOOK}test/", views.WebhookTest.as_view(), name="webhook-test"),
-    path(f"{_WEBHOOK}replay/", views.WebhookReplay.as_view(), name="webhook-replay"),
-    path(
-        f"{_WEBHOOK}deliveries/",
-        views.WebhookDeliveries.as_view(),
-        name="webhook-deliveries",
-    ),
-    path(
-        f"{_WEBHOOK}deliveries/<int:delivery>/replay/",
-        views.WebhookDeliveryReplay.as_view(),
-        name="webhook-delivery-replay",
-    ),
-]
+urlpatterns = routes(
+    [
+        ("webhooks/", views.WebhookList, "webhooks"),
+        (_WEBHOOK, views.WebhookDetail, "webhook"),
+        (f"{_WEBHOOK}secret/", views.WebhookSecret, "webhook-secret"),
+        (f"{_WEBHOOK}test/", views.WebhookTest, "webhook-test"),
+        (f"{_WEBHOOK}replay/", views.WebhookReplay, "webhook-replay"),
+        (f"{_WEBHOOK}deliveries/", views.WebhookDeliveries, "webhook-deliveries"),
+        (
+            f"{_WEBHOOK}deliveries/<int:delivery>/replay/",
+            views.WebhookDeliveryReplay,
+            "webhook-delivery-replay",
+        ),
+    ]
+)
