@@ -1,5 +1,0 @@
-from django.apps import AppConfig
-
-
-class AnalysisConfig(AppConfig):
-    name = "ladder.extras.analysis"

@@ -1,5 +1,0 @@
-from django.apps import AppConfig
-
-
-class AnomaliesConfig(AppConfig):
-    name = "ladder.extras.anomalies"

@@ -1,5 +1,0 @@
-from django.apps import AppConfig
-
-
-class ComparisonsConfig(AppConfig):
-    name = "ladder.extras.comparisons"

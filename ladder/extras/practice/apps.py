@@ -1,5 +1,0 @@
-from django.apps import AppConfig
-
-
-class PracticeConfig(AppConfig):
-    name = "ladder.extras.practice"

@@ -1,5 +1,0 @@
-from django.apps import AppConfig
-
-
-class ModerationConfig(AppConfig):
-    name = "ladder.moderation"

@@ -1,5 +1,0 @@
-from django.apps import AppConfig
-
-
-class RatingsConfig(AppConfig):
-    name = "ladder.ratings"
