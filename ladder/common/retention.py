@@ -7,10 +7,13 @@ Results never depend on what a rule deletes: not a rating, not a replay, not a p
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import Model, QuerySet
+from django.db.models.functions import Now
 
 MAX_EXACT_ROWS = 50_000
 
@@ -64,6 +67,19 @@ def rule_for_rows(
         lambda limit: len(candidates(limit)),
         delete,
     )
+
+
+def rule_for_old_rows(
+    name: str, setting: str, model: type[Model], moment: str, *, in_order: bool = False
+) -> RetentionRule:
+    """Return a rule for rows whose `moment` is longer ago than the setting, in days."""
+    manager = model._default_manager  # noqa: SLF001 -- documented by Django
+
+    def due() -> QuerySet[Any]:
+        keep = timedelta(days=getattr(settings, setting))
+        return manager.filter(**{f"{moment}__lt": Now() - keep})
+
+    return rule_for_rows(name, setting, manager.all, due, in_order=in_order)
 
 
 def stored_rows(rows: QuerySet[Any]) -> int:

@@ -13,10 +13,10 @@ from django.db import connection
 from ladder.accounts import retention as accounts
 from ladder.bots import retention as bots
 from ladder.common import scratch
-from ladder.common.retention import RetentionRule
+from ladder.common.retention import RetentionRule, rule_for_old_rows
 from ladder.events import retention as events
-from ladder.extras.analysis import retention as analysis
-from ladder.extras.practice import retention as practice
+from ladder.extras.analysis.models import Analysis
+from ladder.extras.practice.models import PracticeGame
 from ladder.extras.webhooks import fan_out, retention as webhooks
 from ladder.games import retention as games
 from ladder.moderation import erasure
@@ -36,8 +36,12 @@ def rules() -> list[RetentionRule]:
         *games.rules(),
         *bots.rules(),
         *accounts.rules(),
-        *practice.rules(),
-        *analysis.rules(),
+        rule_for_old_rows(
+            "practice games", "TORRES_KEEP_PRACTICE_DAYS", PracticeGame, "ended_at"
+        ),
+        rule_for_old_rows(
+            "analyses", "TORRES_KEEP_ANALYSES_DAYS", Analysis, "ended_at"
+        ),
         *webhooks.rules(),
         *events.rules(fan_out.oldest_needed, sequencer.oldest_needed),
         *erasure.rules(),

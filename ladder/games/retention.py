@@ -6,10 +6,10 @@ Games, seats, attempts and replays stay.
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.db.models.functions import Now
 
-from ladder.common.retention import RetentionRule, rule_for_rows
+from ladder.common.retention import RetentionRule, rule_for_old_rows, rule_for_rows
 from ladder.games.models import (
     AnswerBatch,
     Attempt,
@@ -26,11 +26,11 @@ LOG_USE_LIFETIME = timedelta(days=2)
 
 def rules() -> list[RetentionRule]:
     return [
-        rule_for_rows(
+        rule_for_old_rows(
             "logs of seats",
             "TORRES_KEEP_LOGS_DAYS",
-            SeatLog.objects.all,
-            _due_logs,
+            SeatLog,
+            "attempt__ended_at",
             in_order=True,
         ),
         rule_for_rows(
@@ -40,11 +40,11 @@ def rules() -> list[RetentionRule]:
             lambda: LogUse.objects.filter(day__lt=Now() - LOG_USE_LIFETIME),
             in_order=True,
         ),
-        rule_for_rows(
+        rule_for_old_rows(
             "answers of failed attempts",
             "TORRES_KEEP_ANSWERS_DAYS",
-            AnswerBatch.objects.all,
-            _due_answers,
+            AnswerBatch,
+            "attempt__ended_at",
             in_order=True,
         ),
         RetentionRule(
@@ -55,16 +55,6 @@ def rules() -> list[RetentionRule]:
             _delete_workers,
         ),
     ]
-
-
-def _due_logs() -> QuerySet[SeatLog]:
-    keep = timedelta(days=settings.TORRES_KEEP_LOGS_DAYS)
-    return SeatLog.objects.filter(attempt__ended_at__lt=Now() - keep)
-
-
-def _due_answers() -> QuerySet[AnswerBatch]:
-    keep = timedelta(days=settings.TORRES_KEEP_ANSWERS_DAYS)
-    return AnswerBatch.objects.filter(attempt__ended_at__lt=Now() - keep)
 
 
 def _due_workers(limit: int) -> list[Worker]:
