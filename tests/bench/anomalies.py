@@ -18,12 +18,12 @@ from tests.ratings.anomaly_runs import (
     simulate,
 )
 from tests.ratings.second_opinion_runs import RecordedLadder
+from tests.ratings.simulated_ladder import SimulationPlan
 from torres.rating.anomalies.collusion import Gain, find_collusion
 from torres.rating.anomalies.sandbagging import find_sandbagging
 from torres.rating.anomalies.season_games import SeasonGames, comparisons
 from torres.rating.pairing import PairingTerms
 from torres.rating.plackett_luce import SeasonResults
-from torres.rating.simulation import SimulationPlan
 from torres.rating.strengths import fit_strengths
 
 Row = tuple[str, float, str, bool]

@@ -12,9 +12,9 @@ import math
 from collections.abc import Iterator
 from statistics import fmean, stdev
 
+from tests.ratings.simulated_ladder import SimulatedLadder, SimulationPlan, kendall
 from torres.rating.ledger import EntryKind
 from torres.rating.pairing import PairingTerms, Seating
-from torres.rating.simulation import SimulatedLadder, SimulationPlan, kendall
 
 RATIOS = {2: 0.926, 4: 0.952}
 """Of the rank share, by seats: the variance in blocks to that of single games."""

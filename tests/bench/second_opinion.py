@@ -13,10 +13,10 @@ from tests.ratings.second_opinion_runs import (
     RecordedLadder,
     mean_qualities,
 )
+from tests.ratings.simulated_ladder import SimulationPlan
 from torres.rating.pairing import PairingTerms
 from torres.rating.plackett_luce import SeasonResults
 from torres.rating.rank_sets import rank_sets, top_probabilities
-from torres.rating.simulation import SimulationPlan
 from torres.rating.strengths import fit_strengths
 
 TERMS = PairingTerms({"2": 0.4, "3": 0.2, "4": 0.4})

@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
+from tests.ratings.simulated_ladder import SimulatedLadder, SimulationPlan
 from tests.ratings.simulations import board
 from torres.rating import stopping_rule
 from torres.rating.ledger import EntryKind
 from torres.rating.pairing import PairingTerms
-from torres.rating.simulation import SimulatedLadder, SimulationPlan
 from torres.rating.stopping_rule import PrizeComparison
 from torres.rating.trueskill import Parameters
 

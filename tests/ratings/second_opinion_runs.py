@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torres.rating.joint_claims import RankRange, interval_95_errors
-from torres.rating.ledger import EntryKind
-from torres.rating.plackett_luce import SeasonResults
-from torres.rating.rank_sets import rank_sets
-from torres.rating.simulation import (
+from tests.ratings.simulated_ladder import (
     SimulatedLadder,
     SimulationPlan,
     kendall,
 )
+from torres.rating.joint_claims import RankRange, interval_95_errors
+from torres.rating.ledger import EntryKind
+from torres.rating.plackett_luce import SeasonResults
+from torres.rating.rank_sets import rank_sets
 from torres.rating.strengths import StrengthFit, fit_strengths, logits_per_point
 
 GUMBEL_SCALE = math.sqrt(6) / math.pi

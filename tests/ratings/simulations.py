@@ -2,8 +2,8 @@
 
 from copy import deepcopy
 
+from tests.ratings.simulated_ladder import SimulatedLadder, SimulationPlan
 from torres.rating.ledger import EntryKind
-from torres.rating.simulation import SimulatedLadder, SimulationPlan
 
 
 def played_ladder(plan: SimulationPlan, games: int) -> SimulatedLadder:

@@ -5,10 +5,10 @@ import pytest
 from trueskillthroughtime import History
 
 from tests.ratings.second_opinion_runs import RecordedLadder
+from tests.ratings.simulated_ladder import SimulationPlan
 from torres.rating.ledger import EntryKind
 from torres.rating.pairing import PairingTerms
 from torres.rating.plackett_luce import SeasonResults
-from torres.rating.simulation import SimulationPlan
 from torres.rating.strengths import fit_strengths, logits_per_point
 from torres.rating.trueskill import Parameters
 

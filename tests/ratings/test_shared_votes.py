@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.ratings.second_opinion_runs import RecordedLadder
+from tests.ratings.simulated_ladder import SimulationPlan, draw_ranks
 from torres.rating.pairing import PairingTerms
 from torres.rating.plackett_luce import SeasonResults
 from torres.rating.shared_votes import Voter, connected, shared_vote_weights
-from torres.rating.simulation import SimulationPlan, draw_ranks
 from torres.rating.strengths import fit_strengths, logits_per_point
 
 BOTS = 20

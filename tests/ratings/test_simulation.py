@@ -11,9 +11,7 @@ from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Ladder as LadderRow, Rating
 from tests.games import factories
 from tests.ratings.factories import finish
-from tests.ratings.simulations import played_ladder, ranks_lost, renew
-from torres.rating.pairing import PairingTerms
-from torres.rating.simulation import (
+from tests.ratings.simulated_ladder import (
     SimulatedLadder,
     SimulationPlan,
     converge,
@@ -21,6 +19,8 @@ from torres.rating.simulation import (
     kendall,
     seeded_rng,
 )
+from tests.ratings.simulations import played_ladder, ranks_lost, renew
+from torres.rating.pairing import PairingTerms
 
 DUELS = PairingTerms({"2": 1.0})
 MIXED = PairingTerms({"2": 0.4, "3": 0.2, "4": 0.4})

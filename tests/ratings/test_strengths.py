@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from trueskillthroughtime import History
 
 from tests.ratings.second_opinion_runs import LadderPlan, RecordedLadder, mean_qualities
+from tests.ratings.simulated_ladder import SimulationPlan, kendall
 from torres.rating.joint_claims import interval_95_errors
 from torres.rating.pairing import PairingTerms
 from torres.rating.plackett_luce import (
@@ -21,7 +22,6 @@ from torres.rating.plackett_luce import (
     slopes_at,
 )
 from torres.rating.rank_sets import draws, rank_sets, top_probabilities
-from torres.rating.simulation import SimulationPlan, kendall
 from torres.rating.strengths import fit_strengths, peak_from
 
 BOTS = 12

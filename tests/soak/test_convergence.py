@@ -4,9 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.ratings.simulated_ladder import (
+    SimulationPlan,
+    SimulationPoint,
+    average,
+    converge,
+)
 from tests.ratings.simulations import played_ladder, ranks_lost
 from torres.rating.pairing import PairingTerms
-from torres.rating.simulation import SimulationPlan, SimulationPoint, average, converge
 
 pytestmark = pytest.mark.soak
 BOTS, GAMES, SEEDS, GOAL = 500, 39, range(1, 6), 0.90

@@ -2,7 +2,7 @@
 
 The matchmaker, the fold and the ratings are the real ones; only the results are drawn
 instead of played. So a change of the matchmaker's constants can be tested against the
-truth (`manage.py simulate`). Everything follows from the seed. No database.
+truth. Everything follows from the seed. No database.
 """
 
 from bisect import bisect, insort
@@ -132,7 +132,7 @@ def draw_ranks(skills: Sequence[float], beta: float, rng: Random) -> list[int]:
 
 def seeded_rng(seed: int, purpose: str) -> Random:
     """Return a generator of its own for each purpose of a simulation."""
-    return Random(f"{seed}/{purpose}")  # noqa: S311 -- a simulation has no secrets
+    return Random(f"{seed}/{purpose}")
 
 
 def _profile(bot: int, state: BotState) -> BotProfile:
