@@ -81,7 +81,7 @@ MIDDLEWARE = [
     # Below SharedAnswers, so that a shared response is compressed once. It adds random
     # bytes, so that the length of a page tells nothing about its secrets (BREACH).
     "django.middleware.gzip.GZipMiddleware",
-    "ladder.web.middleware.page_limit.PageLimit",
+    "ladder.web.api.throttles.PageLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

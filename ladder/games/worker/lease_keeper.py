@@ -1,24 +1,30 @@
 """The thread that renews a lease while a game is played, and may end the players.
 
 The thread that plays a game never waits for the database. So a slow or absent database
-does not slow a game, and no transaction is open while a bot thinks. This module does
-not know how a game is played; rated games and games by hand both use it.
+does not slow a game, and no transaction is open while a bot thinks. `LeaseKeeper` does
+not know how a game is played; rated games and games by hand both use it. `Heartbeat` is
+the one of rated games, and stores the answers of the bots, too.
 """
 
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 import structlog
 from django.conf import settings
 from django.db import Error, connection
 
-from engine.referee import Player
+from engine.referee import Move, Player
 from ladder.common import statement_limits
+from ladder.games import attempts
+from ladder.games.attempts import AnswerRecord, Claim
 from torres.runner.verdict import SeatOutput
 
 BEAT_S = 1.0
+FLUSH_INTERVAL_S = 0.25
 RENEW_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 3
 # If the database does not answer, a game stops this long before its lease ends.
 SAFETY_MARGIN_S = settings.TORRES_LEASE_SECONDS / 6
@@ -138,3 +144,79 @@ class LeaseKeeper(threading.Thread):
             except (OSError, ValueError) as error:
                 # The thread that plays may be ending the same player now.
                 log.debug("player was ending", thread=self.name, error=str(error))
+
+
+class Stopped(Exception):
+    """The game must not go on: the lease is lost, or the worker stops."""
+
+
+class AnswerBuffer:
+    """The answers that are not stored yet. Two threads use it at once."""
+
+    def __init__(self) -> None:
+        self._answers: list[AnswerRecord] = []
+        self._lock = threading.Lock()
+
+    def add(self, answer: AnswerRecord) -> None:
+        with self._lock:
+            self._answers.append(answer)
+
+    def pending(self) -> list[AnswerRecord]:
+        with self._lock:
+            return list(self._answers)
+
+    def drop(self, count: int) -> None:
+        """Remove the oldest answers, because they are stored now."""
+        with self._lock:
+            del self._answers[:count]
+
+
+class Heartbeat(LeaseKeeper):
+    """Keeps one claim alive until it is closed, and stores the answers of its game.
+
+    A stopped game may be released or failed but never finished, because its players
+    were killed by us.
+    """
+
+    def __init__(self, claim: Claim, seats: int, *, deadline_s: float) -> None:
+        super().__init__(
+            f"game {claim.game}",
+            partial(attempts.renew_lease, claim),
+            deadline_s=deadline_s,
+            beat_s=FLUSH_INTERVAL_S,
+        )
+        self.claim = claim
+        self._notes: list[list[dict[str, object]]] = [[] for _ in range(seats)]
+        self._answers = AnswerBuffer()
+
+    def watch(self, move: Move) -> None:
+        """Take a move of the running game (the referee's `watch`). Raises Stopped."""
+        if self.stop_reason:
+            raise Stopped(self.stop_reason)
+        answer = move.answer
+        if answer and answer.note:
+            note = {"move": move.index, "note": answer.note}
+            self._notes[move.seat].append(note)
+        self._answers.add(
+            AnswerRecord(
+                index=move.index,
+                seat=move.seat,
+                actions=move.actions,
+                ms=answer.ms if answer else 0.0,
+                auto=answer is None,
+            )
+        )
+
+    def outputs(self) -> list[SeatOutput]:
+        """Return what each seat left behind; none if a player could not be opened."""
+        return [
+            replace(player.output(), notes=notes)
+            for player, notes in zip(self._players, self._notes, strict=False)
+        ]
+
+    def beat(self) -> None:
+        """Store the answers that are not stored yet."""
+        answers = self._answers.pending()
+        if answers:
+            attempts.store_answers(self.claim, answers)
+            self._answers.drop(len(answers))

@@ -42,8 +42,7 @@ from ladder.games.capabilities import Capabilities, fit
 from ladder.games.models import Game, Seat
 from ladder.games.shares import deadline_s
 from ladder.games.worker import engine_adapter, game_trace
-from ladder.games.worker.heartbeat import Heartbeat, Stopped
-from ladder.games.worker.lease_keeper import DEADLINE, SeatPlayer
+from ladder.games.worker.lease_keeper import DEADLINE, Heartbeat, SeatPlayer, Stopped
 from ladder.games.worker.timings import TIMINGS, Timing
 from torres.runner.verdict import SeatOutput
 

@@ -30,7 +30,7 @@ from ladder.ratings.serializers import (
     RecordSerializer,
     SecondOpinionSerializer,
 )
-from ladder.ratings.views.page_numbers import (
+from ladder.ratings.views.leaderboards import (
     DEFAULT_ROWS,
     MAX_NUMBER,
     PAGE_PARAMETERS,

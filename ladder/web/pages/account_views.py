@@ -29,7 +29,7 @@ from ladder.ratings import challenges, leaderboard as ratings, memberships
 from ladder.ratings.models import Ladder
 from ladder.tournaments import services as entries, visibility as tournaments
 from ladder.web.api import problems
-from ladder.web.middleware.page_limit import too_often
+from ladder.web.api.throttles import too_often
 from ladder.web.pages import dashboard, forms, webhook_pages
 from torres.common.errors import LadderError
 

@@ -25,7 +25,7 @@ from ladder.common.rate_limits import WIDER
 from ladder.moderation import bots as moderation
 from ladder.moderation.audit import Operator
 from ladder.web.api import problems
-from ladder.web.middleware.page_limit import too_often
+from ladder.web.api.throttles import too_often
 from ladder.web.pages import account_forms as forms, github_sign_up
 from ladder.web.pages.account_views import SignedInView
 

@@ -16,10 +16,10 @@ from django.views.decorators.cache import never_cache
 from ladder.accounts import github, sessions
 from ladder.accounts.github import GitHubAccount, PendingSignIn
 from ladder.accounts.sign_up_mode import SignUpMode, current_mode
-from ladder.web.middleware.page_limit import too_often
+from ladder.web.api.parameters import destination
+from ladder.web.api.throttles import too_often
 from ladder.web.pages import github_sign_up
 from ladder.web.pages.credential_views import ByPassword
-from ladder.web.pages.destinations import destination
 from torres.common.errors import LadderError
 
 PENDING = "github_pending"

@@ -16,8 +16,8 @@ from ladder.common.http import conditional
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game
 from ladder.web.api.parameters import number
+from ladder.web.api.throttles import too_often
 from ladder.web.middleware import bodies
-from ladder.web.middleware.page_limit import too_often
 from ladder.web.middleware.responses import POLICY
 from ladder.web.pages import forms, pages, watching
 from torres.common.errors import LadderError

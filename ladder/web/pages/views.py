@@ -27,8 +27,8 @@ from ladder.ratings.models import Ladder, Season
 from ladder.ratings.ranked_rows import MAX_SEARCH_CHARS, BoardFilter
 from ladder.tournaments import organising, visibility as tournaments
 from ladder.web.api import bot_search, problem_texts
-from ladder.web.api.parameters import number
-from ladder.web.middleware.page_limit import too_often
+from ladder.web.api.parameters import destination, number
+from ladder.web.api.throttles import too_often
 from ladder.web.pages import (
     boards,
     docs,
@@ -40,7 +40,6 @@ from ladder.web.pages import (
     tournament_pages,
 )
 from ladder.web.pages.bot_pages import SeasonChoice
-from ladder.web.pages.destinations import destination
 from torres.runner.languages import BY_NAME
 
 NOT_STARTED = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
