@@ -225,7 +225,7 @@ def _add(
         for row, fixture in zip(rows, fixtures, strict=True)
         for number, entrant in enumerate(fixture.entrants)
     )
-    return {selectors.fixture_key(row): row for row in rows}
+    return {fixture.key: row for row, fixture in zip(rows, fixtures, strict=True)}
 
 
 def schedule(tournament: Tournament, share: int) -> int:
