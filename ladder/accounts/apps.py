@@ -9,6 +9,5 @@ class AccountsConfig(AppConfig):
     name = "ladder.accounts"
 
     def ready(self) -> None:
-        register(checks.check_sign_up, SERVICE_CHECKS)
         register(checks.check_sender, SERVICE_CHECKS)
         register(checks.check_github, SERVICE_CHECKS)

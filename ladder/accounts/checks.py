@@ -1,38 +1,16 @@
 """Checks of the settings of accounts. A service with a wrong one does not start."""
 
-from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from ladder.accounts.sign_up_mode import SignUpMode
-
 SHOWN_CHARS = 80
 
 
-def check_sign_up(
-    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
-) -> list[CheckMessage]:
-    """Refuse an unknown value of TORRES_SIGN_UP. It must not open the service."""
-    value = settings.TORRES_SIGN_UP
-    if value in list(SignUpMode):
-        return []
-    return [
-        Error(
-            f"TORRES_SIGN_UP is {value[:SHOWN_CHARS]!r}, which is unknown.",
-            hint=f"Set it to {', '.join(SignUpMode)}, or leave it out.",
-            id="accounts.E001",
-        )
-    ]
-
-
-def check_sender(
-    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
-) -> list[CheckMessage]:
+def check_sender(**_: object) -> list[CheckMessage]:
     """Refuse a sender that no mail server accepts, if the service sends mail."""
     sender = settings.DEFAULT_FROM_EMAIL
     if not settings.TORRES_SENDS_MAIL:
@@ -51,9 +29,7 @@ def check_sender(
     return []
 
 
-def check_github(
-    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
-) -> list[CheckMessage]:
+def check_github(**_: object) -> list[CheckMessage]:
     """Refuse half of a configuration, and an address without TLS."""
     client, secret = settings.TORRES_GITHUB_CLIENT, settings.TORRES_GITHUB_SECRET
     if bool(client) != bool(secret):

@@ -7,13 +7,10 @@ import sys
 import pytest
 from django.conf import settings as configured
 from django.contrib.auth.models import User
-from django.core import checks
-from django.core.checks import registry
 from django.test import Client
 
 from ladder.accounts import tokens
 from ladder.bots import services
-from ladder.common.commands import SERVICE_CHECKS
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factories import sign_in, sign_up
 
@@ -103,16 +100,6 @@ def test_a_wrong_setting_is_refused_at_start(tmp_path, variables, message) -> No
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_the_checks_accept_every_known_mode(settings) -> None:
-    for mode in MODES:
-        settings.TORRES_SIGN_UP = mode
-        assert registry.run_checks(tags=[SERVICE_CHECKS]) == []
-    settings.TORRES_SIGN_UP = "Open"
-    assert [type(each) for each in registry.run_checks(tags=[SERVICE_CHECKS])] == [
-        checks.Error
-    ]
 
 
 BAD_NAMES = {
