@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from ladder.dispatch.jobs import JOBS
-from ladder.extras.self_audit.models import SelfAudit
+from ladder.extras.self_audit import selectors
 from ladder.games.models import Game, Seat
 from ladder.moderation.audit import Operator
 from ladder.ratings import operations
@@ -55,7 +55,7 @@ def test_an_honest_service_has_no_findings(
     line = "the public view follows from the public log: yes"
     assert line in capsys.readouterr().out
     assert not job.is_due()
-    newest = SelfAudit.newest()
+    newest = selectors.newest()
     assert newest is not None
     assert newest.report["games"] == 4
     page = client.get(PAGE).content.decode()
@@ -79,7 +79,7 @@ def test_a_difference_to_the_log_is_found_and_shown(
     manipulate()
     with pytest.raises(CommandError, match="1 invariants do not hold"):
         audit("--public")
-    newest = SelfAudit.newest()
+    newest = selectors.newest()
     assert newest is not None
     assert newest.findings
     page = client.get(PAGE).content.decode()

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from ladder.common.jobs import Job
-from ladder.extras.self_audit.models import SelfAudit
+from ladder.extras.self_audit import selectors
 from ladder.public_log import tree
 
 EVERY = timedelta(days=1)
@@ -18,7 +18,7 @@ def _is_due() -> bool:
     head = tree.head()
     if head is None or not head.checkpoint:
         return False
-    newest = SelfAudit.newest()
+    newest = selectors.newest()
     if newest is None:
         return True
     return newest.size < head.size and newest.made_at < timezone.now() - EVERY

@@ -1,6 +1,6 @@
 """The newest report of the service about itself."""
 
-from django.db import models, transaction
+from django.db import models
 from django.db.models.functions import Now
 
 
@@ -19,14 +19,3 @@ class SelfAudit(models.Model):
 
     def __str__(self) -> str:
         return f"audit of {self.size} leaves"
-
-    @classmethod
-    def keep(cls, report: dict[str, object], size: int, findings: int) -> None:
-        """Replace the report that there is."""
-        with transaction.atomic():
-            cls.objects.all().delete()
-            cls.objects.create(report=report, size=size, findings=findings)
-
-    @classmethod
-    def newest(cls) -> "SelfAudit | None":
-        return cls.objects.order_by("-pk").first()

@@ -8,7 +8,7 @@ from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.http import conditional_page
 
-from ladder.extras.self_audit.models import SelfAudit
+from ladder.extras.self_audit import selectors as self_audit
 from ladder.games import selectors
 from ladder.games.models import Match
 from ladder.public_log import cosignatures, tree
@@ -47,7 +47,7 @@ class OperatorsHandPage(View):
     """The acts of operators, as the newest audit of the service counts them."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        audit = SelfAudit.newest()
+        audit = self_audit.newest()
         hand = audit.report["operators_hand"] if audit else {}
         contents = {
             "audit": audit,

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from ladder.common.commands import LongCommand, be_nice
 from ladder.events.models import Fact
-from ladder.extras.self_audit.own_service import audit_own_service
+from ladder.extras.self_audit.services import audit_own_service
 from ladder.ops import console, invariants
 from ladder.ops.invariants import MAX_COMPLAINTS, InvariantResult
 from ladder.public_log import tree

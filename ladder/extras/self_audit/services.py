@@ -8,6 +8,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 import httpx
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.db import transaction
 
 from ladder.extras.self_audit.models import SelfAudit
 from torres.auditing.auditor import AuditReport, Trust, audit
@@ -40,7 +41,12 @@ def audit_own_service(progress: Progress) -> AuditReport:
         "remarkable": [test.document() for test in report.hand.remarkable()],
     }
     document = report.document(MAX_FINDINGS) | {"operators_hand": hand}
-    SelfAudit.keep(document, report.head.size, len(report.findings))
+    findings = len(report.findings)
+    with transaction.atomic():
+        SelfAudit.objects.all().delete()
+        SelfAudit.objects.create(
+            report=document, size=report.head.size, findings=findings
+        )
     return report
 
 
