@@ -1,6 +1,6 @@
 """Audit a service from outside: its log, its games, its ratings, its leaderboards."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from torres.auditing.mirror import (
 from torres.auditing.public_view import (
     PublicView,
     ReadLeaderboard,
+    compare_datasets,
     compare_forfeits,
     compare_games,
     compare_leaderboards,
@@ -61,6 +62,9 @@ class Service(Protocol):
 
     def tournaments(self) -> Iterable[ReadTournament]:
         """Yield all tournaments that were announced."""
+
+    def datasets(self) -> Mapping[str, str]:
+        """Return the digest of the manifest of each dataset, by its day."""
 
     def leaderboards(self) -> Iterable[ReadLeaderboard]:
         """Yield the leaderboards of all seasons of all ladders."""
@@ -151,6 +155,7 @@ def audit(
         {game["id"]: game for game in service.games()},
         {bot["id"]: bot for bot in service.bots()},
         ReadStandings(first, list(service.tournaments())),
+        service.datasets(),
     )
     # The service logs what it shows within seconds.
     for copies in range(1, COPIES + 1):
@@ -170,6 +175,7 @@ def audit(
         *compare_games(view, ratings),
         *compare_leaderboards(view, ratings),
         *compare_names(view, ratings),
+        *compare_datasets(view, story),
         *check_decisions(story, view.forfeits()),
         *compare_standings(view.standings, story),
         *_check_replays(service, story, view, report, progress),

@@ -21,6 +21,7 @@ class Check(StrEnum):
     LEADERBOARDS = "leaderboards"
     NAMES = "names"
     TOURNAMENTS = "tournaments"
+    DATASETS = "datasets"
     HAND = "operator's hand"
 
 

@@ -159,6 +159,7 @@ class Story:
 
     end: datetime
     submissions: dict[int, str] = field(default_factory=dict)
+    datasets: dict[str, set[str]] = field(default_factory=dict)
     batches: dict[int, Batch] = field(default_factory=dict)
     plans: dict[int, Plan] = field(default_factory=dict)
     games: dict[int, LoggedGame] = field(default_factory=dict)

@@ -7,12 +7,12 @@ is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.logged import LoggedGame, Plan, Story
 from torres.auditing.ratings import AuditedSeason, RatingsAudit, SeasonKey
-from torres.auditing.story import LATE
+from torres.auditing.story import FIRST_TIME, LATE
 from torres.auditing.tournaments import ReadStandings, compare_standings
 from torres.common.answers import BotAnswer, GameAnswer, RowAnswer, SeatAnswer
 from torres.common.json_object import JsonObject
@@ -34,7 +34,8 @@ class ReadLeaderboard:
 class PublicView:
     """The games, leaderboards, bots and tournaments that a service shows.
 
-    `first` is the size of the log before they were read.
+    `first` is the size of the log before they were read. `datasets` has the digests of
+    the manifests by day.
     """
 
     first: int
@@ -42,6 +43,7 @@ class PublicView:
     games: Mapping[int, GameAnswer]
     bots: Mapping[int, BotAnswer]
     standings: ReadStandings
+    datasets: Mapping[str, str] = field(default_factory=dict)
 
     def heads(self) -> dict[SeasonKey, set[int]]:
         """Return the entries after which the leaderboards were read."""
@@ -67,6 +69,7 @@ class PublicView:
             self.games.keys() <= story.games.keys()
             and all(number in story.names for number in names)
             and not any(compare_standings(self.standings, story))
+            and not any(compare_datasets(self, story))
             and all(board.head <= entries.get(board.season, 0) for board in self.boards)
         )
 
@@ -95,6 +98,20 @@ def compare_names(view: PublicView, ratings: RatingsAudit) -> Iterator[AuditFind
         if names[number][0].leaf < view.first:
             text = f"the service does not show bot {number}, which the log names"
             yield AuditFinding(Check.NAMES, text, names[number][0].leaf)
+
+
+def compare_datasets(view: PublicView, story: Story) -> Iterator[AuditFinding]:
+    """Yield the datasets whose manifest is not in the log.
+
+    Services of older versions logged none, so those before the first one are left out.
+    """
+    first = min(story.datasets, default="")
+    for day, digest in view.datasets.items():
+        if not (story.names_since == FIRST_TIME or (first and day >= first)):
+            continue
+        if digest not in story.datasets.get(day, ()):
+            text = f"the log has another manifest of the dataset of {day}, or none"
+            yield AuditFinding(Check.DATASETS, text)
 
 
 def compare_games(view: PublicView, ratings: RatingsAudit) -> Iterator[AuditFinding]:

@@ -62,6 +62,7 @@ class StoryReader:
             LeafKind.ENTRANT_LEFT: self._tournaments.leave,
             LeafKind.FIXTURE_DECIDED: self._tournaments.decide,
             LeafKind.OPERATOR_ACTED: self._operator_acted,
+            LeafKind.DATASET_PUBLISHED: self._dataset,
         }
 
     def read(self) -> Story:
@@ -245,6 +246,11 @@ class StoryReader:
 
     def _bot_changed(self, number: int, leaf: Leaf) -> None:
         self.story.change_bot(leaf.data["bot"], number, leaf)
+
+    def _dataset(self, _number: int, leaf: Leaf) -> None:
+        # A dataset whose writing was killed has a leaf for each manifest.
+        digests = self.story.datasets.setdefault(leaf.data["day"], set())
+        digests.add(leaf.data["manifest"])
 
     def _operator_acted(self, _number: int, leaf: Leaf) -> None:
         self.story.acts[str(leaf.data["act"])] += 1

@@ -30,6 +30,7 @@ from torres.common.json_object import JsonObject
 from torres.common.moments import parse_moment
 from torres.common.pause import pause
 from torres.common.quoting import printable
+from torres.tlog.leaves import document_digest
 from torres.tlog.notes import BadKey
 
 WITNESS_INTERVAL_S = 60.0
@@ -62,6 +63,12 @@ class RemoteService:
 
     def bots(self) -> Iterator[BotAnswer]:
         return self._client.bots()
+
+    def datasets(self) -> dict[str, str]:
+        return {
+            day: document_digest(self._client.dataset_manifest(day))
+            for day in self._client.datasets()
+        }
 
     def tournaments(self) -> Iterator[ReadTournament]:
         for row in self._client.tournaments():

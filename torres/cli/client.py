@@ -22,6 +22,7 @@ import click
 
 from torres.common.answers import (
     BotAnswer,
+    DatasetsAnswer,
     ExportedGame,
     ExportedReplay,
     ExportEnd,
@@ -249,6 +250,14 @@ class LadderClient:
         """Return the lines of the standings of a tournament, the best first."""
         path = f"tournaments/{quote(slug, '')}/standings/"
         return self._get(StandingsAnswer, path)["standings"]
+
+    def datasets(self) -> list[str]:
+        """Return the days of the datasets that can be downloaded, newest first."""
+        return self._get(DatasetsAnswer, "datasets/")["days"]
+
+    def dataset_manifest(self, day: str) -> JsonObject:
+        """Return the tables of a dataset, with their files and checksums."""
+        return self._get(JsonObject, f"datasets/{quote(day, '')}/manifest.json")
 
     def log_file(self, path: str) -> bytes:
         """Return a file of the public log. Raises RemoteError."""

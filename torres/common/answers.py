@@ -11,6 +11,7 @@ from torres.common.json_object import JsonObject
 from torres.common.typed import Hex, Number, Real
 
 SeatNumber = Annotated[int, Meta(ge=0, le=3)]
+DatasetDay = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 SeasonNumber = Annotated[int, Meta(ge=1, le=10_000)]
 """The seasons of a ladder are read one by one."""
 
@@ -118,6 +119,12 @@ class LineAnswer(TypedDict):
     played: Number
     tie_breaks: dict[str, Real]
     withdrawn: bool
+
+
+class DatasetsAnswer(TypedDict):
+    """The days of the datasets. A service keeps few."""
+
+    days: Annotated[list[DatasetDay], Meta(max_length=100)]
 
 
 class StandingsAnswer(TypedDict):

@@ -207,6 +207,13 @@ class OperatorActed(TypedDict):
     act: str
 
 
+class DatasetPublished(TypedDict):
+    """A dataset is complete: its day, and the `document_digest` of its manifest."""
+
+    day: str
+    manifest: Hex
+
+
 class TournamentStarted(TypedDict):
     """The entrants are their numbers, and their bots, submissions and seeds."""
 
@@ -260,6 +267,7 @@ _DATA: Mapping[LeafKind, type] = {
     LeafKind.BOT_NAMED: BotNamed,
     LeafKind.BOT_STATUS: BotChanged,
     LeafKind.OPERATOR_ACTED: OperatorActed,
+    LeafKind.DATASET_PUBLISHED: DatasetPublished,
     LeafKind.TOURNAMENT_STARTED: TournamentStarted,
     LeafKind.ENTRANT_LEFT: EntrantLeft,
     LeafKind.FIXTURE_DECIDED: FixtureDecided,
@@ -357,6 +365,10 @@ def replay_digest(replay: Mapping[str, Any]) -> str:
     The players are left out, because a deleted account takes its names out of replays.
     Their submissions stand in the leaf of the match.
     """
-    document = {key: value for key, value in replay.items() if key != "players"}
+    return document_digest({k: v for k, v in replay.items() if k != "players"})
+
+
+def document_digest(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of JSON with sorted keys and without spaces."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return sha256(text.encode()).hexdigest()

@@ -4,8 +4,9 @@
 2. A part has up to `CHUNKS_PER_PART` chunks of one source. Its files get their names
    when they are whole; then a receipt in `parts/` says what they are and where the next
    part begins. A part without a receipt is written again.
-3. `manifest.json` names all files with their checksums. Then the folder loses the end
-   `.partial` of its name. So a dataset without it is complete.
+3. `manifest.json` names all files with their checksums, and the public log gets its
+   hash. Then the folder loses the end `.partial` of its name. So a dataset without it
+   is complete.
 """
 
 import shutil
@@ -13,13 +14,16 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
+from django.db import transaction
 from django.utils import timezone
 
+from ladder.events.outbox import NewLeaf, record
 from ladder.extras.datasets.part_files import TableFiles
 from ladder.extras.datasets.published import MANIFEST, PARTIAL, complete
 from ladder.extras.datasets.tables import TABLES, Source, sources
 from torres.common.json_object import JsonObject
 from torres.common.whole_file import write_whole
+from torres.tlog.leaves import LeafKind, document_digest
 
 FORMAT = "torres-dataset/1"
 CHUNKS_PER_PART = 20
@@ -40,7 +44,11 @@ def write_dataset(root: Path, day: str) -> Path:
         if source.name in untils
         for receipt in _write_source(draft, source, untils[source.name])
     ]
-    _save(draft / MANIFEST, _manifest(day, receipts))
+    manifest = msgspec.to_builtins(_manifest(day, receipts))
+    _save(draft / MANIFEST, manifest)
+    leaf_data = {"day": day, "manifest": document_digest(manifest)}
+    with transaction.atomic():
+        record(leaf=NewLeaf(LeafKind.DATASET_PUBLISHED, None, leaf_data))
     shutil.rmtree(draft / "parts")
     (draft / "start.json").unlink()
     draft.replace(target)
