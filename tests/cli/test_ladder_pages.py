@@ -99,4 +99,4 @@ def test_the_command_writes_pages_with_the_viewer(tmp_path: Path) -> None:
     assert f'href="game-{number}.html"' in board
     game = (pages / f"game-{number}.html").read_text()
     assert 'id="viewer"' in game
-    assert '<ol class="moves"' in game
+    assert '<ol id="turns"' in game

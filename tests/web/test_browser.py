@@ -32,8 +32,11 @@ def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:
     count = page.locator("#count")
     description = page.locator("#description")
 
-    expect(description).to_contain_text("The game begins.")
+    expect(description).to_contain_text("the game is over")
+    expect(page.locator("#players .score").first).to_have_text(str(best_score(show)))
     expect(page.locator("#board .cell")).to_have_count(64)
+    page.click("#first")
+    expect(description).to_contain_text("The game begins.")
     page.click("#on")
     expect(count).to_contain_text("1 of")
     expect(description).to_contain_text("enter")
@@ -45,12 +48,28 @@ def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:
     expect(count).to_contain_text("1 of")
     page.keyboard.press("End")
     expect(description).to_contain_text("the game is over")
-    expect(page.locator("#moves li.now")).to_have_count(1)
-    page.keyboard.press("Home")
-    page.locator("#moves li").nth(5).click()
-    expect(page.locator("#moves li.now")).to_have_attribute("data-move", "5")
+    expect(page.locator("#turns .turn.now")).to_have_count(1)
     page.click("#play")
     expect(page.locator("#play")).to_contain_text("Pause")
+
+
+def test_the_list_of_turns_leads_to_their_ends(page: Page) -> None:
+    show = factories.everything()
+    page.goto(f"/games/{show.game.pk}/")
+    count = page.locator("#count")
+
+    page.locator("#turns .turn").nth(5).click()
+    now = page.locator("#turns .turn.now")
+    expect(now).to_have_attribute("aria-current", "step")
+    last = now.get_attribute("data-last")
+    expect(count).to_contain_text(f"{last} of")
+    page.locator("#main").focus()
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#turns .turn").nth(4)).to_have_class("turn now")
+
+
+def best_score(show: factories.Show) -> int:
+    return max(seat.score or 0 for seat in show.game.seats.all())
 
 
 def follow_to_its_end(page: Page) -> None:
@@ -60,10 +79,11 @@ def follow_to_its_end(page: Page) -> None:
     count = page.locator("#count")
 
     expect(count).to_have_text("5 of 5")
-    expect(page.locator("#moves li")).to_have_count(5)
+    turns = page.locator("#turns .turn")
+    expect(turns.last).to_have_attribute("data-last", "5")
     go_on(claim, show.waiting, 5, 8)
     expect(count).to_have_text("8 of 8")
-    expect(page.locator("#moves li.now")).to_have_attribute("data-move", "7")
+    expect(page.locator("#turns .turn.now")).to_have_attribute("data-last", "8")
     page.click("#first")
     go_on(claim, show.waiting, 8, 9)
     expect(count).to_have_text("0 of 9")
@@ -71,7 +91,13 @@ def follow_to_its_end(page: Page) -> None:
     end(claim, show.waiting)
     expect(page.locator("h1")).to_contain_text("finished")
     expect(count).to_contain_text("0 of")  # the viewer stays where it is
-    page.get_by_role("link", name="Show the result and the replay").click()
+    game.refresh_from_db()
+    best = max(seat.score or 0 for seat in game.seats.all())
+    expect(page.locator("#live")).to_contain_text("The game is over.")
+    page.click("#last")
+    expect(page.locator("#players .score").first).to_have_text(str(best))
+    expect(page.locator("#players .tag.ready").first).to_have_text("winner")
+    page.get_by_role("link", name="Show the scoring and the replay").click()
     expect(page.get_by_role("link", name="Download the replay")).to_be_visible()
 
 
@@ -131,7 +157,7 @@ def test_both_views_show_all_pieces_and_are_remembered(page: Page) -> None:
 def test_an_address_that_somebody_types_counts_beside_the_pages_own(page: Page) -> None:
     """The page writes its ply into the address late, perhaps before the event."""
     show = factories.everything()
-    page.goto(f"/games/{show.game.pk}/")
+    page.goto(f"/games/{show.game.pk}/#ply=0")
     expect(page.locator("#count")).to_have_text(re.compile(r"^0 of"))
 
     page.evaluate("location.hash = 'ply=1'; history.replaceState(null, '', '#ply=5')")
@@ -143,9 +169,14 @@ def test_the_score_curve_can_be_clicked(page: Page) -> None:
     show = factories.everything()
     page.goto(f"/games/{show.game.pk}/")
 
-    page.locator("#curve").click()
+    expect(page.locator("#count")).to_have_text(re.compile(r"^(\d+) of \1$"))
+    box = page.locator("#at").bounding_box()
+    assert box
+    page.locator("#at").click(position={"x": box["width"] / 4, "y": 20})
 
-    expect(page.locator("#count")).to_have_text(re.compile(r"^[1-9]\d* of"))
+    expect(page.locator("#count")).not_to_have_text(re.compile(r"^(\d+) of \1$"))
+    quarter, last = map(int, page.locator("#count").inner_text().split(" of "))
+    assert quarter == pytest.approx(last / 4, abs=2)
 
 
 def test_a_file_of_torres_view_needs_no_server(page: Page, tmp_path: Path) -> None:
@@ -164,13 +195,15 @@ def test_a_file_of_torres_view_needs_no_server(page: Page, tmp_path: Path) -> No
     page.goto(f"{file.as_uri()}#ply=12")
 
     expect(page.locator("#count")).to_contain_text("12 of")
-    expect(page.locator("#seats")).to_contain_text(factories.HOSTILE)
+    expect(page.locator("#players")).to_contain_text(factories.HOSTILE)
     page.click("#last")
     expect(page.locator("#description")).to_contain_text("the game is over")
     scores = game.result["scores"] if game.result else []
     for seat, score in enumerate(scores):
-        row = page.locator("#seats tbody tr:not(.cards)").nth(seat)
-        expect(row.locator(".strong")).to_have_text(str(score))
+        row = page.locator(f'#players [data-seat="{seat}"]')
+        expect(row.locator(".score")).to_have_text(str(score))
+    shown = page.locator("#players .score").all_inner_texts()
+    assert shown == [str(score) for score in sorted(scores, reverse=True)]
 
 
 def test_a_hostile_name_runs_no_script(page: Page) -> None:
@@ -181,17 +214,102 @@ def test_a_hostile_name_runs_no_script(page: Page) -> None:
         page.goto(address)
         expect(page.get_by_text(factories.HOSTILE).first).to_be_attached()
 
-    page.locator("#on").click()
+    page.locator("#back").click()
     assert dialogs == []
 
 
-def test_without_scripts_the_moves_are_listed(chromium: Browser, live_server) -> None:
+def test_without_scripts_links_lead_from_turn_to_turn(
+    chromium: Browser, live_server
+) -> None:
     show = factories.everything()
     with opened(chromium, live_server.url, java_script_enabled=False) as page:
         page.goto(f"/games/{show.game.pk}/")
 
-        expect(page.locator("#viewer")).to_be_hidden()
-        assert page.locator("#moves li").count() > 50
+        expect(page.locator("#board .cell")).to_have_count(64)
+        scores = page.locator("#players .score").all_inner_texts()
+        assert int(scores[0]) == best_score(show)
+        expect(page.locator(".controls")).to_be_hidden()
+        assert page.locator("#turns .turn").count() > 20
+        expect(page.get_by_role("link", name="Next turn")).to_have_count(0)
+        page.get_by_role("link", name="Turn before").click()
+        before = page.locator("#turns .now").inner_text()
+        page.get_by_role("link", name="Next turn").click()
+        expect(page.locator("#turns .now")).not_to_have_text(before)
+        page.get_by_role("link", name="First").click()
+        expect(page.locator("#board .knight")).to_have_count(0)
+
+
+def test_the_castles_are_explained_for_pointer_and_keyboard(page: Page) -> None:
+    show = factories.everything()
+    address = f"/games/{show.game.pk}/"
+    frames = page.request.get(f"{address}frames.json").json()["frames"]
+    scored = next(k for k, frame in enumerate(frames) if frame.get("castles"))
+    castle = max(
+        frames[scored]["castles"], key=lambda each: max(p for _, p in each["points"])
+    )
+    points = max(p for _, p in castle["points"])
+    page.goto(f"{address}#ply={scored}")
+    expect(page.locator("#count")).to_contain_text(f"{scored} of")
+
+    first = page.locator("#castles button").first
+    first.focus()
+    expect(page.locator("#castle")).to_contain_text(f"= {points} for ")
+    expect(first).to_have_accessible_name(re.compile(r"\d+ spaces? × level \d+ = "))
+    area = int(re.findall(r"(\d+) spaces?", page.locator("#castle").inner_text())[0])
+    expect(page.locator("#board .chosen")).to_have_count(area)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#castles button").nth(1)).to_be_focused()
+    page.locator("h1").hover()
+    page.locator(f"#board [data-space={castle['space']}] .cell").hover(force=True)
+    expect(page.locator("#castle")).to_contain_text("The castle at ")
+
+
+def test_the_board_is_turned_and_shows_the_same_position(page: Page) -> None:
+    show = factories.everything()
+    page.goto(f"/games/{show.game.pk}/#ply=60")
+    expect(page.locator("#count")).to_contain_text("60 of")
+    heights = "nodes => nodes.map(n => n.dataset.space + (n.textContent || 0)).sort()"
+    spaces = page.locator("#board .space")
+    before = spaces.evaluate_all(heights)
+    front = page.locator("#board .axis").first.text_content()
+
+    page.locator("#main").focus()
+    for view in range(2):
+        for _ in range(4):
+            page.keyboard.press("r")
+            assert spaces.evaluate_all(heights) == before, view
+        page.keyboard.press("v")
+    page.keyboard.press("v")
+    page.keyboard.press("r")
+    assert page.locator("#board .axis").first.text_content() != front
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1024, 768), (390, 844)])
+def test_the_board_comes_first_and_fits_the_window(
+    page: Page, size: tuple[int, int]
+) -> None:
+    width, height = size
+    show = factories.everything()
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"/games/{show.game.pk}/")
+    expect(page.locator("#viewer")).to_have_class("ready")
+
+    board = page.locator("#board").bounding_box()
+    assert board
+    share = 0.9 if width < 500 else 0.55
+    assert board["width"] > share * width
+    assert board["y"] < 100
+    for view in range(2):
+        for part in ("#board", "#play", "#at", "#players li >> nth=0"):
+            box = page.locator(part).bounding_box()
+            assert box, part
+            assert box["y"] + box["height"] <= height, (view, part)
+        sizes = page.locator("#board .level, #board .axis").evaluate_all(
+            "nodes => nodes.map(node => parseFloat(getComputedStyle(node).fontSize)"
+            " * node.getScreenCTM().a)"
+        )
+        assert min(sizes) >= 11.9
+        page.click("#view")
 
 
 def test_ana_signs_in_makes_a_bot_and_uploads_it(page: Page, tmp_path: Path) -> None:
@@ -282,7 +400,7 @@ def test_a_dropped_file_is_shown_in_the_viewer(page: Page) -> None:
     )
 
     expect(page.locator("h1")).to_have_text("dropped.json")
-    expect(page.locator("#seats")).to_contain_text(factories.HOSTILE)
+    expect(page.locator("#players")).to_contain_text(factories.HOSTILE)
     page.evaluate("location.hash = 'ply=60'")
     expect(page.locator("#forfeits")).to_contain_text("used up the time")
     page.click("#on")
@@ -303,6 +421,7 @@ def test_another_site_shows_a_game_in_a_frame(
     game = page.frame_locator("#game")
 
     expect(game.locator("#board .cell")).to_have_count(64)
+    game.locator("#first").click()
     game.locator("#on").click()
     expect(game.locator("#count")).to_contain_text("1 of")
     expect(game.locator("h1 a")).to_have_attribute("target", "_blank")

@@ -86,8 +86,8 @@ def test_the_picture_shows_the_position_and_escapes_names() -> None:
 
     root = ET.fromstring(board_svg(frame, ["<script>", "two"]))
 
-    paths = root.findall("{http://www.w3.org/2000/svg}path")
-    figures = [path for path in paths if "transform" in path.attrib]
+    groups = root.findall("{http://www.w3.org/2000/svg}g")
+    figures = [group for group in groups if group.get("fill") != "none"]
     assert len(figures) == sum(map(len, frame["knights"])) + (frame["king"] is not None)
     title = root.find("{http://www.w3.org/2000/svg}title")
     assert title is not None

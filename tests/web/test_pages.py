@@ -151,11 +151,17 @@ def test_only_the_owner_sees_logs(visit, show: Show, who: str) -> None:
     assert ("Upload a new version" in bot) is sees
 
 
-def test_a_game_page_lists_its_moves_without_a_script(visit, show: Show) -> None:
+def test_a_game_page_lists_its_turns_without_a_script(visit, show: Show) -> None:
     text = visit("").get(f"/games/{show.game.pk}/").content.decode()
 
-    assert len(re.findall("<li data-move=", text)) > 50
-    assert "<code>end</code>" in text
+    listed = re.findall(r'href="\?ply=(\d+)"><code>(.*?)</code>', text)
+    frames = visit("").get(f"/games/{show.game.pk}/frames.json").json()["frames"]
+    ends = [int(ply) for ply, _ in listed]
+    for (_, turn), first, last in zip(listed, [0, *ends[:-1]], ends, strict=True):
+        actions = [frame["action"] for frame in frames[first + 1 : last + 1]]
+        assert turn.split("  ·  ") == actions
+        assert len({frame["by"] for frame in frames[first + 1 : last + 1]}) == 1
+    assert ends[-1] == len(frames) - 1
 
 
 def test_frames_are_the_positions_before_each_action_and_at_the_end(

@@ -72,7 +72,9 @@ def test_a_replay_file_is_shown_and_not_stored(
     assert document["players"][0] == HOSTILE
     assert HOSTILE not in text
     assert document["frames"][-1]["over"] is True
-    assert text.count("<li data-move=") == len(replay["moves"])
+    listed = re.findall(r'<code class="did">(.*?)</code>', text)
+    actions = [action for turn in listed for action in turn.split("  ·  ")]
+    assert actions == [a for move in replay["moves"] for a in move["actions"]]
     assert sorted(data_dir.rglob("*")) == before
 
 

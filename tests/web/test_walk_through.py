@@ -66,15 +66,12 @@ def see_the_replay(page: Page, folder: Path) -> None:
     number = page.url.split("/games/")[1].split("/")[0]
     result = page.request.get(f"/api/v1/games/{number}/").json()
     go_to_the_end(page)
-    for seat, shown in zip(
-        result["seats"],
-        page.locator("#seats tbody tr:not(.cards) .strong").all_inner_texts(),
-        strict=True,
-    ):
-        assert shown == str(seat["score"])
+    for place, seat in enumerate(result["seats"]):
+        shown = page.locator(f'#players [data-seat="{place}"] .score')
+        expect(shown).to_have_text(str(seat["score"]))
 
-    page.locator("#moves li").nth(7).click()
-    expect(page.locator("#moves li.now")).to_have_attribute("data-move", "7")
+    page.locator("#turns .turn").nth(7).click()
+    expect(page.locator("#turns .turn").nth(7)).to_have_class("turn now")
     description = page.locator("#description").inner_text()
     tab = page.context.new_page()
     tab.goto(page.url)

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import click
 
-from engine.documents import MoveEntry, Replay
+from engine.documents import Replay
 from torres.cli.replay_files import read_valid
 from torres.drawing import frames
 
 VIEWER = Path(__file__).resolve().parent.parent / "viewer"
 STATIC = VIEWER / "static"
+TEMPLATES = VIEWER / "templates" / "web"
 _IMPORT = re.compile(r'from "\./([a-z]+\.js)"')
 PAGE = """\
 <!doctype html>
@@ -24,11 +25,15 @@ PAGE = """\
 <meta http-equiv="Content-Security-Policy" content="default-src 'none';
  style-src 'unsafe-inline'; script-src 'unsafe-inline' data:">
 <title>{title}</title><style>{style}</style></head>
-<body><main id="main" tabindex="-1"><h1>{title}</h1>
-<section id="viewer" aria-label="Replay" hidden>{viewer}</section>
-<h2>Moves</h2><ol class="moves" id="moves" start="0">{moves}</ol></main>
+<body><main id="main" tabindex="-1">
+<section id="viewer" aria-label="Replay">
+<div class="boardside"><svg id="board" viewBox="0 52 524 352" role="img"
+ aria-label="The board" aria-describedby="description"></svg>{controls}</div>
+<div class="rail"><h1>{title}</h1><ol id="players" aria-label="Players"></ol>{rail}
+<ol id="turns" tabindex="0" aria-label="Turns"></ol></div></section></main>
 <script type="application/json" id="frames">{data}</script>
-<script type="module">{script}</script></body></html>
+<script type="importmap">{modules}</script>
+<script type="module">import "viewer.js"</script></body></html>
 """
 
 
@@ -77,28 +82,23 @@ def page_of(document: Replay, title: str) -> str:
     return PAGE.format(
         title=html.escape(title),
         style=style,
-        viewer=(VIEWER / "templates" / "web" / "_viewer.html").read_text(),
-        moves="".join(map(_move, range(len(document["moves"])), document["moves"])),
+        controls=(TEMPLATES / "_viewer_controls.html").read_text(),
+        rail=(TEMPLATES / "_viewer_rail.html").read_text(),
         data=text,
-        script=_bundled("viewer.js"),
+        modules=_import_map(),
     )
 
 
-def _move(index: int, move: MoveEntry) -> str:
-    seat = move["seat"]
-    actions = html.escape("  ·  ".join(move["actions"]))
-    return (
-        f'<li data-move="{index}"><span class="chip seat{seat}">{seat}</span>'
-        f" <code>{actions}</code></li>"
-    )
+def _import_map() -> str:
+    """Return the modules as data addresses, because a file has no folder of scripts."""
+    modules = {
+        path.name: "data:text/javascript;base64,"
+        + b64encode(_with_bare_names(path).encode()).decode()
+        for path in sorted((STATIC / "viewer").glob("*.js"))
+    }
+    return json.dumps({"imports": modules})
 
 
-def _bundled(name: str) -> str:
-    """Return a module whose imports are data addresses instead of files."""
-    source = (STATIC / "viewer" / name).read_text(encoding="utf-8")
-
-    def inline(found: re.Match[str]) -> str:
-        code = b64encode(_bundled(found[1]).encode()).decode()
-        return f'from "data:text/javascript;base64,{code}"'
-
-    return _IMPORT.sub(inline, source)
+def _with_bare_names(path: Path) -> str:
+    """Return a script that imports by names, which have no meaning as addresses."""
+    return _IMPORT.sub(r'from "\1"', path.read_text(encoding="utf-8"))

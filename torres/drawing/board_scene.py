@@ -1,21 +1,26 @@
 """The shapes of one position: the board in isometric view, with towers and figures.
 
 It is the picture of the viewer (`viewer/static/viewer/board.js`) for places without
-scripts. `board_svg` writes it as SVG, and `torres render` draws it as pixels.
+scripts, and a test compares the two. `board_svg` writes it as SVG, and `torres render`
+draws it as pixels.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from torres.common.json_object import JsonObject
+from torres.drawing.castles import castles
 
 SIZE = 8
 TILE_X, TILE_Y, STOREY = 30, 15, 13
 """Half a tile's width and height, and the height of a storey, in units of the scene."""
 LEFT, BASE, WIDTH, BOTTOM = 22, 258, 524, 404
 FIGURE = 34
-MIN_LEVELS = 3
+MIN_LEVELS = 4
+HIGH = 4  # roofs above this level are dark
+TINT = 0.32  # how much a roof has of the colour of the seat that leads in its castle
 
 SEAT_COLOURS = ("#c25400", "#0067a3", "#00714f", "#97397b")
 _GROUND, _GRID = "#e9e2d3", "#d8cfbd"
@@ -31,6 +36,9 @@ _ROOFS = (
 )
 _SOUTH, _EAST, _DOOR, _EDGE = "#b98a55", "#8d6135", "#3a230d", "#5b3a1a"
 _KING, _KING_EDGE, _KNIGHT_EDGE = "#ffd84a", "#5c4700", "#ffffff"
+_INK, _SOFT, _ON_LIGHT, _ON_DARK = "#211c15", "#675d4f", "#2b1905", "#fff4e2"
+IN_THE_DARK = {_GROUND: "#2b261f", _GRID: "#3a342b", _SOFT: "#b0a593", _INK: "#eee6da"}
+"""The colours that differ on a dark page."""
 
 
 class ScenePoint(NamedTuple):
@@ -56,14 +64,27 @@ Outline = tuple[ScenePoint | Curve, ...]
 class Shape:
     """Outlines that are filled and edged with the same colours.
 
-    `at` is where the origin of the outlines lies. `stroke` may be None.
+    `kind` are the class names of the viewer's style sheet. `at` is where the origin of
+    the outlines lies. `stroke` may be None; without `fill` only the edge is drawn.
     """
 
+    kind: str
     outlines: tuple[Outline, ...]
-    fill: str
+    fill: str | None
     stroke: str | None = None
     stroke_width: float = 1.0
     at: ScenePoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A short text whose middle is at a point. `size` is in units of the scene."""
+
+    kind: str
+    text: str
+    at: ScenePoint
+    fill: str
+    size: float = 12.0
 
 
 def _polygon(*points: tuple[float, float]) -> Outline:
@@ -108,36 +129,112 @@ def top(heights: list[int]) -> float:
     return BASE - SIZE * TILE_Y - max(MIN_LEVELS, *heights) * STOREY - FIGURE
 
 
-def shapes(frame: JsonObject) -> Iterator[Shape]:
+def shapes(frame: JsonObject) -> Iterator[Shape | Label]:
     """Yield the shapes of a frame (`frames`), from the back to the front."""
     heights: list[int] = frame["heights"]
     pieces = _pieces(frame)
+    marks = _Marks(
+        frozenset(_place(space) for space in _SPACE.findall(frame["action"] or "")),
+        _leaders(frame),
+    )
+    yield from _axes()
     for depth in range(1 - SIZE, SIZE):
         for column in range(max(0, depth), min(SIZE, SIZE + depth)):
             row = column - depth
-            yield from _tower(heights, column, row)
+            yield from _tower(heights, column, row, marks)
             if piece := pieces.get((column, row)):
-                foot = _at(column + 0.5, row + 0.5, _height(heights, column, row))
-                yield Shape((_BODY, piece.head), piece.fill, piece.edge, 1.4, foot)
+                yield from piece.shapes(_foot(heights, column, row))
+    for (column, row), piece in pieces.items():
+        if _is_hidden(heights, column, row):
+            yield from piece.ghost(_foot(heights, column, row))
+    for castle in frame.get("castles") or []:
+        column, row = _place(castle["space"])
+        yield from _points(_foot(heights, column, row), castle["points"])
+
+
+class _Marks(NamedTuple):
+    """The places that the last action names, and the seat that leads at a place."""
+
+    touched: frozenset[tuple[int, int]]
+    leaders: dict[tuple[int, int], int]
+
+
+_SPACE = re.compile(r"\b[a-h][1-8]\b")
+
+
+def _leaders(frame: JsonObject) -> dict[tuple[int, int], int]:
+    return {
+        (index % SIZE, index // SIZE): castle.leader
+        for castle in castles(frame["heights"], frame["knights"])
+        if castle.leader is not None
+        for index in castle.spaces
+    }
+
+
+def _axes() -> Iterator[Label]:
+    """Yield the names of the columns and rows."""
+    for k in range(SIZE):
+        front, side = _at(k + 0.5, -0.45), _at(SIZE + 0.45, k + 0.5)
+        yield Label("axis", "abcdefgh"[k], ScenePoint(front.x, front.y + 4), _SOFT)
+        yield Label("axis", str(k + 1), ScenePoint(side.x, side.y + 4), _SOFT)
+
+
+def _is_hidden(heights: list[int], column: int, row: int) -> bool:
+    """Return whether a higher tower in front hides a piece."""
+    own = _height(heights, column, row)
+
+    def hides(step: int, side: int, drop: float) -> bool:
+        higher = _height(heights, column + step, row - step + side) - own
+        return higher * STOREY > drop - 18
+
+    return any(
+        hides(step, 0, step * 2 * TILE_Y)
+        or hides(step, 1, step * 2 * TILE_Y - TILE_Y)
+        or hides(step - 1, -1, (step - 1) * 2 * TILE_Y + TILE_Y)
+        for step in range(1, 4)
+    )
+
+
+def _points(foot: ScenePoint, points: list[list[int]]) -> Iterator[Shape | Label]:
+    """Yield the points of each seat in its colour, above a castle."""
+    for k, (seat, value) in enumerate(points):
+        left = foot.x + (k - len(points) / 2) * 30
+        upper = foot.y - 51
+        corners = ((0, 0), (29, 0), (29, 18), (0, 18))
+        box = _polygon(*((left + x, upper + y) for x, y in corners))
+        yield Shape(f"points seat{seat}", (box,), SEAT_COLOURS[seat], _KNIGHT_EDGE)
+        middle = ScenePoint(left + 14.5, upper + 14)
+        yield Label("points", str(value), middle, _KNIGHT_EDGE)
 
 
 class _Piece(NamedTuple):
     """The figure of a knight or of the king."""
 
+    kind: str
     head: Outline
     fill: str
     edge: str
+
+    def shapes(self, foot: ScenePoint) -> Iterator[Shape]:
+        yield Shape(self.kind, (_BODY, self.head), self.fill, self.edge, 1.4, foot)
+
+    def ghost(self, foot: ScenePoint) -> Iterator[Shape]:
+        """Yield the outline of a figure behind a tower."""
+        kind = f"{self.kind} ghost"
+        yield Shape(kind, (_BODY, self.head), None, self.edge, 1.4, foot)
 
 
 def _pieces(frame: JsonObject) -> dict[tuple[int, int], _Piece]:
     """Return the figures by column and row."""
     pieces = {
-        _place(space): _Piece(_HEADS[seat], SEAT_COLOURS[seat], _KNIGHT_EDGE)
+        _place(space): _Piece(
+            f"knight seat{seat}", _HEADS[seat], SEAT_COLOURS[seat], _KNIGHT_EDGE
+        )
         for seat, spaces in enumerate(frame["knights"])
         for space in spaces
     }
     if frame["king"]:
-        pieces[_place(frame["king"])] = _Piece(_CROWN, _KING, _KING_EDGE)
+        pieces[_place(frame["king"])] = _Piece("king", _CROWN, _KING, _KING_EDGE)
     return pieces
 
 
@@ -155,6 +252,10 @@ def _at(column: float, row: float, level: float = 0) -> ScenePoint:
     """Return where a point of the board is drawn: a1 is left, h8 is right."""
     x = LEFT + (column + row) * TILE_X
     return ScenePoint(x, BASE + (column - row) * TILE_Y - level * STOREY)
+
+
+def _foot(heights: list[int], column: int, row: int) -> ScenePoint:
+    return _at(column + 0.5, row + 0.5, _height(heights, column, row))
 
 
 def _tile(column: int, row: int, level: int) -> Outline:
@@ -194,21 +295,53 @@ def _door(one: Corner, other: Corner, level: int) -> Outline:
     )
 
 
-def _tower(heights: list[int], column: int, row: int) -> Iterator[Shape]:
+def _tower(
+    heights: list[int], column: int, row: int, marks: _Marks
+) -> Iterator[Shape | Label]:
     height = _height(heights, column, row)
+    touched = (column, row) in marks.touched
+    if height:
+        yield from _walls(heights, column, row)
+    roof = _ROOFS[min(height, len(_ROOFS)) - 1] if height else _GROUND
+    yield Shape(
+        f"cell h{min(height, len(_ROOFS))}{' touched' if touched else ''}",
+        (_tile(column, row, height),),
+        roof,
+        _INK if touched else _GRID,
+        3.0 if touched else 1.0,
+    )
     if not height:
-        yield Shape((_tile(column, row, 0),), _GROUND, _GRID)
         return
+    leader = marks.leaders.get((column, row))
+    if leader is not None:
+        colour = SEAT_COLOURS[leader]
+        fill = _mixed(roof, colour)
+        tile = (_tile(column, row, height),)
+        yield Shape(f"tint seat{leader}", tile, fill, colour, 1.6)
+    x, y = _foot(heights, column, row)
+    high = height > HIGH
+    kind, ink = ("level high", _ON_DARK) if high else ("level", _ON_LIGHT)
+    yield Label(kind, str(height), ScenePoint(x, y + 4), ink, 11.0)
+
+
+def _walls(heights: list[int], column: int, row: int) -> Iterator[Shape]:
     front = (column, row), (column + 1, row)
     side = (column + 1, row), (column + 1, row + 1)
-    for (one, other), colour, hidden in (
-        (front, _SOUTH, _height(heights, column, row - 1)),
-        (side, _EAST, _height(heights, column + 1, row)),
+    doors: list[Outline] = []
+    for kind, (one, other), colour, hidden in (
+        ("south", front, _SOUTH, _height(heights, column, row - 1)),
+        ("east", side, _EAST, _height(heights, column + 1, row)),
     ):
-        levels = range(hidden, height)
+        levels = range(hidden, _height(heights, column, row))
         if levels:
             walls = tuple(_wall(one, other, level) for level in levels)
-            yield Shape(walls, colour, _EDGE)
-            yield Shape(tuple(_door(one, other, level) for level in levels), _DOOR)
-    roof = _ROOFS[min(height, len(_ROOFS)) - 1]
-    yield Shape((_tile(column, row, height),), roof, _EDGE)
+            yield Shape(kind, walls, colour, _EDGE, 0.8)
+            doors += (_door(one, other, level) for level in levels)
+    if doors:
+        yield Shape("door", tuple(doors), _DOOR)
+
+
+def _mixed(under: str, over: str) -> str:
+    """Return a colour that is covered by another one with the opacity TINT."""
+    pairs = zip(bytes.fromhex(under[1:]), bytes.fromhex(over[1:]), strict=True)
+    return "#" + bytes(round(a + TINT * (b - a)) for a, b in pairs).hex()

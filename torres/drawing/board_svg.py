@@ -1,7 +1,7 @@
-"""One position as an SVG picture of its own.
+"""One position as SVG: a picture of its own, or the content of the viewer's board.
 
-It is for the home page, previews of links, and README files. The colours are in the
-file, because a picture on another page cannot use our style sheet.
+The picture is for previews of links, README files and pages without scripts. The
+colours are in the file, because a picture cannot use the style sheet of a page.
 """
 
 from html import escape
@@ -9,8 +9,10 @@ from html import escape
 from torres.common.json_object import JsonObject
 from torres.drawing.board_scene import (
     BOTTOM,
+    IN_THE_DARK,
     WIDTH,
     Curve,
+    Label,
     Outline,
     ScenePoint,
     Shape,
@@ -19,17 +21,26 @@ from torres.drawing.board_scene import (
 )
 
 
-def board_svg(frame: JsonObject, names: list[str]) -> str:
+def board_svg(frame: JsonObject, names: list[str], *, dark: bool = False) -> str:
     """Return the picture of a frame, as `frames.py` makes them.
 
     `names` are those of the players; the title of the picture has them with the scores.
+    `dark` is for a page with dark colours.
     """
     top = top_of(frame["heights"])
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top} {WIDTH}'
-        f' {BOTTOM - top}" role="img"><title>{escape(_title(frame, names))}</title>'
+        f' {BOTTOM - top}" role="img" text-anchor="middle" font-family="sans-serif">'
+        f"<title>{escape(_title(frame, names))}</title>"
     )
-    return "".join([head, *map(_element, shapes(frame)), "</svg>"])
+    colours = IN_THE_DARK if dark else {}
+    drawn = (_coloured(shape, colours) for shape in shapes(frame))
+    return "".join([head, *drawn, "</svg>"])
+
+
+def board_markup(frame: JsonObject) -> str:
+    """Return the content of the viewer's board. A style sheet has the colours."""
+    return "".join(_element(shape, f' class="{shape.kind}"') for shape in shapes(frame))
 
 
 def _title(frame: JsonObject, names: list[str]) -> str:
@@ -37,14 +48,29 @@ def _title(frame: JsonObject, names: list[str]) -> str:
     return ", ".join(f"{name} {score}" for name, score in scores)
 
 
-def _element(shape: Shape) -> str:
-    path = "".join(map(_path, shape.outlines))
-    edge = f' stroke="{shape.stroke}"' if shape.stroke else ""
+def _coloured(shape: Shape | Label, colours: dict[str, str]) -> str:
+    fill = colours.get(shape.fill, shape.fill) if shape.fill else "none"
+    attributes = f' fill="{fill}"'
+    if isinstance(shape, Label):
+        return _element(shape, f'{attributes} font-size="{shape.size:g}"')
+    if shape.stroke:
+        attributes += f' stroke="{colours.get(shape.stroke, shape.stroke)}"'
     if shape.stroke_width != 1:
-        edge += f' stroke-width="{shape.stroke_width:g}"'
-    if shape.at is not None:
-        edge += f' transform="translate({shape.at.x:g},{shape.at.y:g})"'
-    return f'<path d="{path}" fill="{shape.fill}"{edge}/>'
+        attributes += f' stroke-width="{shape.stroke_width:g}"'
+    if not shape.fill:
+        attributes += ' stroke-dasharray="2 2" opacity="0.55"'
+    return _element(shape, attributes)
+
+
+def _element(shape: Shape | Label, attributes: str) -> str:
+    if isinstance(shape, Label):
+        x, y = shape.at
+        return f'<text x="{x:g}" y="{y:g}"{attributes}>{shape.text}</text>'
+    path = "".join(map(_path, shape.outlines))
+    if shape.at is None:
+        return f'<path d="{path}"{attributes}/>'
+    move = f' transform="translate({shape.at.x:g},{shape.at.y:g})"'
+    return f'<g{attributes}{move}><path d="{path}"/></g>'
 
 
 def _path(outline: Outline) -> str:

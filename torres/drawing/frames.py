@@ -3,6 +3,7 @@
 A frame is a JSON document. The viewer in the browser draws frames and knows no rules.
 """
 
+import sys
 from collections import deque
 from collections.abc import Iterable
 from typing import Any
@@ -86,6 +87,31 @@ def frames(
         recorder.fail(forfeit["seat"], Fault(forfeit["reason"]))
     recorder.frames[-1] = frame_of(game, seat) | recorder.frames[-1]
     return recorder.frames
+
+
+def frame_after(
+    game: TorresGame,
+    moves: Iterable[MoveEntry],
+    forfeits: Iterable[ForfeitEntry] = (),
+    ply: int | None = None,
+) -> JsonObject:
+    """Play the first `ply` actions and return the frame after them.
+
+    Without `ply`, or beyond the end, all are played.
+    """
+    left = sys.maxsize if ply is None else ply
+    played: list[MoveEntry] = []
+    complete = 0  # moves; a forfeit before a later one has not happened yet
+    for move in moves:
+        actions = move["actions"][:left]
+        if actions:
+            played.append({**move, "actions": actions})
+        left -= len(actions)
+        if len(actions) < len(move["actions"]):
+            break
+        complete += 1
+    failed = [forfeit for forfeit in forfeits if forfeit["before_move"] <= complete]
+    return frames(game, played, failed, since=sys.maxsize)[-1]
 
 
 class FrameRecorder:

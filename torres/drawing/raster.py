@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
@@ -12,6 +13,7 @@ from torres.drawing.board_scene import (
     SEAT_COLOURS,
     WIDTH,
     Curve,
+    Label,
     Outline,
     ScenePoint,
     Shape,
@@ -54,7 +56,10 @@ class Film:
         canvas = _Canvas(ImageDraw.Draw(image), scale, head - upper)
         frame = self.frames[index]
         for shape in shapes(frame):
-            canvas.draw_shape(shape)
+            if isinstance(shape, Label):
+                canvas.draw_label(shape)
+            else:
+                canvas.draw_shape(shape)
         for seat, name in enumerate(self.names):
             score = frame["scores"][seat]
             canvas.draw_score(seat, name, score, to_move=frame["seat"] == seat)
@@ -77,10 +82,16 @@ class _Canvas:
                 ((x + left) * self.scale, (y + upper + self.shift) * self.scale)
                 for x, y in _corners(outline)
             ]
-            self.draw.polygon(points, fill=shape.fill)
+            if shape.fill:
+                self.draw.polygon(points, fill=shape.fill)
             if shape.stroke:
                 closed = [*points, *points[:2]]  # so that the last corner is round, too
                 self.draw.line(closed, fill=shape.stroke, width=edge, joint="curve")
+
+    def draw_label(self, label: Label) -> None:
+        font = _font(label.size * self.scale)
+        spot = (label.at.x * self.scale, (label.at.y + self.shift) * self.scale)
+        self.draw.text(spot, label.text, label.fill, font, anchor="ms")
 
     def draw_score(self, seat: int, name: str, score: int, *, to_move: bool) -> None:
         """Write the line of a seat: its colour, its score, and its name."""
@@ -89,10 +100,16 @@ class _Canvas:
         radius = 0.3 * unit
         spot = (unit - radius, middle - radius, unit + radius, middle + radius)
         self.draw.ellipse(spot, fill=SEAT_COLOURS[seat])
-        font = ImageFont.load_default(TEXT_UNITS * self.scale)
+        font = _font(TEXT_UNITS * self.scale)
         self.draw.text((3 * unit, middle), str(score), INK, font, anchor="rm")
         text = f"{_short(name)}{TO_MOVE if to_move else ''}"
         self.draw.text((3.5 * unit, middle), text, INK, font, anchor="lm")
+
+
+@lru_cache(maxsize=8)
+def _font(size: float) -> "ImageFont.FreeTypeFont | ImageFont.ImageFont":
+    """Return the font of Pillow. It is read from a file, for each of 80 labels."""
+    return ImageFont.load_default(size)
 
 
 def _short(name: str) -> str:

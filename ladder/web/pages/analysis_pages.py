@@ -94,6 +94,7 @@ class ShownAnalysis:
     chart: CourseChart
     purchases: list[ShownPurchase]
     luck: list[ShownSeatLuck]
+    turns: Sequence[TurnOutlook]
 
     @property
     def draws(self) -> list[dict[str, object]]:
@@ -105,15 +106,16 @@ class ShownAnalysis:
 
     @property
     def marks(self) -> list[dict[str, object]]:
-        """The marks on the slider of the viewer."""
+        """The marks of the viewer at the turning points. `ply` is before the turn."""
         return [
-            {
-                "ply": swing.ply,
-                "seat": swing.seat,
-                "text": f"{swing.bot}: {swing.points:+d} points of chance",
-            }
+            {"ply": swing.ply, "seat": swing.seat, "points": swing.points}
             for swing in self.points
         ]
+
+    @property
+    def chances(self) -> list[dict[str, object]]:
+        """The chances of all seats before each turn, for the slider of the viewer."""
+        return [{"ply": turn["ply"], "chances": turn["chances"]} for turn in self.turns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,7 @@ def shown_analysis(game: Game, row: Analysis) -> ShownAnalysis:
             ShownSeatLuck(seat=number, bot=names[number], **luck)
             for number, luck in enumerate(document["luck"]["seats"])
         ],
+        turns=turns,
     )
 
 

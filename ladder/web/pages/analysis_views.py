@@ -18,7 +18,7 @@ from ladder.extras.analysis.models import Analysis, AnalysisStatus
 from ladder.extras.analysis.serializers import MAX_ACTION_CHARS
 from ladder.games import visibility
 from ladder.games.models import OPEN, Game
-from ladder.web.pages import analysis_pages
+from ladder.web.pages import analysis_pages, watching
 from ladder.web.pages.account_views import SignedInView
 from torres.common.errors import LadderError
 
@@ -68,6 +68,7 @@ class WhatIfPage(_AnalysisPage):
             row,
             ply=ply,
             line=line,
+            board=watching.board(game, ply, line),
             document=document,
             query=_query(ply, line),
             alternatives=[

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import QuerySet
 
-from engine.documents import ForfeitEntry, MoveEntry, Replay
+from engine.documents import Replay
 from engine.game import Scoring
 from ladder.accounts.permissions import Person
 from ladder.bots import selectors as bots
@@ -19,15 +19,23 @@ from ladder.extras.comparisons.models import ComparisonBlock
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
 from ladder.games.visibility import SeatLogEntry
+from ladder.games.worker import engine_adapter
 from ladder.ratings import memberships
 from ladder.ratings.memberships import LadderPlace
 from ladder.ratings.models import Challenge, Pairing, Season
 from ladder.tournaments.models import Fixture
-from ladder.web.pages import analysis_pages, boards, bot_pages, comparison_pages
+from ladder.web.pages import (
+    analysis_pages,
+    boards,
+    bot_pages,
+    comparison_pages,
+    game_table,
+)
 from ladder.web.pages.analysis_pages import ShownAnalysis
 from ladder.web.pages.boards import LadderStanding
 from ladder.web.pages.bot_pages import SeasonChoice
 from ladder.web.pages.comparison_pages import ComparisonOffer
+from ladder.web.pages.game_table import GameTable
 from torres.common.errors import LadderError
 
 if TYPE_CHECKING:
@@ -96,19 +104,6 @@ class MatchOrigin:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownMove:
-    """A move of a game. `ms` is None for an automatic move."""
-
-    index: int
-    seat: int
-    name: str
-    actions: list[str]
-    auto: bool
-    ms: float | None
-    forfeits: list[ForfeitEntry]
-
-
-@dataclass(frozen=True, slots=True)
 class PhaseScore:
     """The points of one seat in one phase, for example "12 + 5", and its new score."""
 
@@ -128,16 +123,14 @@ class PhaseScores:
 class GameRecordView:
     """The part of a game that may be public, or the reason why it is not.
 
-    `replay` is only set for a finished game, `watch` only for a running one. `last`
-    holds the forfeits after the last move.
+    `replay` is only set for a finished game, `watch` only for a running one.
     """
 
     why_not: str = ""
     watch: bool = False
     replay: Replay | None = None
-    moves: list[ShownMove] = field(default_factory=list)
+    table: GameTable | None = None
     scoring: list[PhaseScores] = field(default_factory=list)
-    last: list[ForfeitEntry] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +145,7 @@ class GameDetails:
     notes: list[dict[str, object]]
     origin: MatchOrigin
     record: GameRecordView
+    table: GameTable | None
     analysis: ShownAnalysis | None
 
 
@@ -218,7 +212,12 @@ def bot_details(
     )
 
 
-def game_details(game: Game, person: Person) -> GameDetails:
+def game_details(game: Game, person: Person, ply: int | None = None) -> GameDetails:
+    """Return the contents of the page of a game, with the position after `ply` actions.
+
+    Without `ply` it is the latest position.
+    """
+    shown = record(game, ply)
     logs = games.logs(game, person) if games.own_seats(game, person) else []
     live = game.status in OPEN
     return GameDetails(
@@ -229,7 +228,8 @@ def game_details(game: Game, person: Person) -> GameDetails:
         logs=logs,
         notes=_notes(logs),
         origin=origin(game.match),
-        record=record(game),
+        record=shown,
+        table=shown.table,
         analysis=analysis_pages.shown(game),
     )
 
@@ -240,54 +240,33 @@ def _notes(logs: list[SeatLogEntry]) -> list[dict[str, Any]]:
     return [note for log in logs if log.attempt == last for note in log.notes]
 
 
-def record(game: Game) -> GameRecordView:
+def record(game: Game, ply: int | None = None) -> GameRecordView:
     """Return the moves of a game, as far as they are public now."""
-    return _running_record(game) if game.status in OPEN else _finished_record(game)
+    if game.status in OPEN:
+        return _running_record(game, ply)
+    return _finished_record(game, ply)
 
 
-def _finished_record(game: Game) -> GameRecordView:
+def _finished_record(game: Game, ply: int | None) -> GameRecordView:
     try:
         replay = json.loads(games.replay(game))
     except LadderError as refusal:
         return GameRecordView(why_not=str(refusal))
-    forfeits = replay["forfeits"]
-    move_count = len(replay["moves"])
-    return GameRecordView(
-        replay=replay,
-        moves=_moves(game, replay["moves"], forfeits),
-        scoring=_scoring(replay),
-        last=[f for f in forfeits if f["before_move"] == move_count],
-    )
+    table = game_table.of_replay(replay, ply)
+    return GameRecordView(replay=replay, table=table, scoring=_scoring(replay))
 
 
-def _running_record(game: Game) -> GameRecordView:
+def _running_record(game: Game, ply: int | None) -> GameRecordView:
     if game.status != GameStatus.RUNNING:
         return GameRecordView(
             why_not="The game is waiting for a worker. It will be shown when it runs."
         )
     try:
-        so_far = games.moves_so_far(game)
+        moves = games.moves_so_far(game).moves
     except LadderError as refusal:
         return GameRecordView(why_not=str(refusal))
-    return GameRecordView(watch=True, moves=_moves(game, so_far.moves, []))
-
-
-def _moves(
-    game: Game, moves: list[MoveEntry], forfeits: list[ForfeitEntry]
-) -> list[ShownMove]:
-    names = [seat.submission.bot.name for seat in game.seats.all()]
-    return [
-        ShownMove(
-            index=index,
-            seat=move["seat"],
-            name=names[move["seat"]],
-            actions=move["actions"],
-            auto=move.get("auto", False),
-            ms=move.get("ms"),
-            forfeits=[f for f in forfeits if f["before_move"] == index],
-        )
-        for index, move in enumerate(moves)
-    ]
+    table = game_table.of_running(engine_adapter.start(game.match), moves, ply)
+    return GameRecordView(watch=True, table=table)
 
 
 def _scoring(replay: Replay) -> list[PhaseScores]:

@@ -56,7 +56,6 @@ class PracticeDetails:
     question: int | None
     legal: list[str]
     headline: str
-    moves: list[dict[str, object]]
     notes: list[dict[str, object]]
     again: dict[str, object]
     place: int
@@ -84,7 +83,6 @@ def details(game: PracticeGame) -> PracticeDetails:
         question=None if question is None else question.ply,
         legal=[] if question is None else question.legal(),
         headline=_headline(game),
-        moves=_moves(game, document) if document else [],
         notes=[note for seat in game.opponents.all() for note in seat.notes],
         again=_again(game),
         place=selectors.place_in_queue(game.pk) if waits else 0,
@@ -133,20 +131,6 @@ def _again(game: PracticeGame) -> dict[str, object]:
     fields: dict[str, object] = {"ruleset": game.ruleset, "seat": game.person_seat}
     chosen = [opponent.submission_id for opponent in game.opponents.all()]
     return fields | dict(zip(("one", "two", "three"), chosen, strict=False))
-
-
-def _moves(game: PracticeGame, document: Replay) -> list[dict[str, object]]:
-    players = names(game)
-    return [
-        {
-            "index": index,
-            "seat": move["seat"],
-            "name": players[move["seat"]],
-            "actions": move["actions"],
-            "auto": move.get("auto", False),
-        }
-        for index, move in enumerate(document["moves"])
-    ]
 
 
 def replay_document(game: PracticeGame) -> Replay | None:

@@ -19,7 +19,7 @@ from ladder.web.api.parameters import number
 from ladder.web.api.throttles import too_often
 from ladder.web.middleware import bodies
 from ladder.web.middleware.responses import POLICY
-from ladder.web.pages import forms, pages, watching
+from ladder.web.pages import forms, game_table, pages, watching
 from torres.common.errors import LadderError
 from torres.drawing import frames
 
@@ -43,12 +43,17 @@ class GameFrames(View):
 
 
 class GameBoard(View):
-    """A picture of the board, after `?ply=` actions or at the latest moment."""
+    """A picture of the board, after `?ply=` actions or at the latest moment.
+
+    `?look=dark` is for a page with dark colours.
+    """
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         game = get_object_or_404(games.games(), pk=pk)
         try:
-            tag, picture = watching.board_picture(game, number(request, "ply"))
+            tag, picture = watching.board_picture(
+                game, number(request, "ply"), dark=request.GET.get("look") == "dark"
+            )
         except LadderError as refusal:
             raise Http404 from refusal
         picture_type = "image/svg+xml"
@@ -82,10 +87,15 @@ class EmbeddedGame(View):
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         game = get_object_or_404(games.games(), pk=pk)
-        record = pages.record(game)
+        record = pages.record(game, number(request, "ply"))
         if not (record.replay or record.watch):
             raise Http404
-        context = {"game": game, "seats": game.seats.all(), "record": record}
+        context = {
+            "game": game,
+            "seats": game.seats.all(),
+            "record": record,
+            "table": record.table,
+        }
         response = render(request, "web/embed.html", context)
         response["Content-Security-Policy"] = EMBEDDED_POLICY
         return response
@@ -130,5 +140,5 @@ class ReplayFilePage(View):
         }
         if replay is not None:
             context["document"] = frames.viewer_document(replay)
-            context["moves"] = list(enumerate(replay["moves"]))
+            context["table"] = game_table.of_replay(replay, None)
         return render(self.request, "web/replay.html", context, status=status)

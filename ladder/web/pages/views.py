@@ -254,7 +254,9 @@ class GamePage(View):
         origins = [f"match__{origin}" for origin in pages.ORIGINS]
         rows: Any = games.games().select_related(*origins)
         game: Game = get_object_or_404(rows, pk=pk)
-        context = pages.context(pages.game_details(game, request.user))
+        context = pages.context(
+            pages.game_details(game, request.user, number(request, "ply"))
+        )
         return render(request, "web/game.html", context)
 
 

@@ -3,14 +3,18 @@
 import json
 
 from django.core.cache import cache
+from django.utils.safestring import SafeString, mark_safe
 
 from engine.errors import EngineError
 from engine.replay import game_at
+from engine.replay_format import open_game
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
+from torres.common.errors import LadderError
+from torres.common.json_object import JsonObject
 from torres.drawing import frames
-from torres.drawing.board_svg import board_svg
+from torres.drawing.board_svg import board_markup, board_svg
 
 FRAMES_TTL_S = 60
 
@@ -22,10 +26,7 @@ def frames_json(game: Game) -> tuple[str, bytes]:
     """
     if game.status not in OPEN:
         return f'"frames-{game.pk}-{game.fence}"', _finished(game)
-    if game.status != GameStatus.RUNNING:
-        # The set-up is secret until the game starts.
-        raise games.NotOver("The game has not started. Try again later.")
-    so_far = games.moves_so_far(game)
+    so_far = _so_far(game)
     tag = f'"live-{game.pk}-{so_far.attempt}-{len(so_far.moves)}"'
     cached: bytes | None = cache.get(f"frames:{tag}")
     if cached is None:
@@ -37,19 +38,63 @@ def frames_json(game: Game) -> tuple[str, bytes]:
     return tag, cached
 
 
-def board_picture(game: Game, ply: int | None) -> tuple[str, str]:
+def board_picture(
+    game: Game, ply: int | None, *, dark: bool = False
+) -> tuple[str, str]:
     """Return an ETag and the SVG picture of a game after `ply` actions.
 
-    Without `ply`, or beyond the end, it is the latest position. Raises NotOver and
-    NoReplay.
+    Without `ply`, or beyond the end, it is the latest position. `dark` is for a page
+    with dark colours. Raises NotOver and NoReplay.
     """
-    tag, body = frames_json(game)
-    document = json.loads(body)
-    positions = document["frames"]
-    last = len(positions) - 1
-    index = last if ply is None else min(ply, last)
-    picture = board_svg(positions[index], document["players"])
-    return f'"board-{index}-{tag.strip(chr(34))}"', picture
+    if game.status in OPEN:
+        so_far = _so_far(game)
+        version = f"{so_far.attempt}-{len(so_far.moves)}"
+        torres = engine_adapter.start(game.match)
+        frame = frames.frame_after(torres, so_far.moves, ply=ply)
+    else:
+        version = str(game.fence)
+        frame = _final_frame(game, ply)
+    names = [seat.submission.bot.name for seat in game.seats.all()]
+    look = "dark" if dark else "light"
+    tag = f'"board-{game.pk}-{version}-{ply}-{look}"'
+    return tag, board_svg(frame, names, dark=dark)
+
+
+def board(game: Game, ply: int, line: list[str]) -> SafeString:
+    """Return the content of the board after `ply` actions and a line of more.
+
+    It is empty if the game is not over or has no such position.
+    """
+    try:
+        torres = game_at(json.loads(games.replay(game)), ply)
+        for action in line:
+            torres.play(action)
+    except (EngineError, LadderError):
+        return SafeString("")
+    # The markup has numbers and fixed names only.
+    return mark_safe(board_markup(frames.frame_of(torres)))  # noqa: S308
+
+
+def _final_frame(game: Game, ply: int | None) -> JsonObject:
+    replay = json.loads(games.replay(game))
+    moves, forfeits = replay["moves"], replay["forfeits"]
+    try:
+        return frames.frame_after(open_game(replay), moves, forfeits, ply)
+    except EngineError as error:
+        raise _other_rules(error) from error
+
+
+def _so_far(game: Game) -> games.MovesSoFar:
+    """Return the moves of a running game. Raises NotOver before it runs."""
+    if game.status != GameStatus.RUNNING:
+        # The set-up is secret until the game starts.
+        raise games.NotOver("The game has not started. Try again later.")
+    return games.moves_so_far(game)
+
+
+def _other_rules(error: EngineError) -> games.NoReplay:
+    """Return the refusal of a game that was played by an engine with other rules."""
+    return games.NoReplay(f"The present engine cannot play this replay: {error}")
 
 
 def legal_actions(game: Game, ply: int) -> tuple[str, bytes]:
@@ -71,9 +116,7 @@ def _finished(game: Game) -> bytes:
     try:
         positions = frames.of_replay(replay, game.match.limits)
     except EngineError as error:  # the game was played by an engine with other rules
-        raise games.NoReplay(
-            f"The present engine cannot play this replay: {error}"
-        ) from error
+        raise _other_rules(error) from error
     return _document(game, positions, over=True)
 
 

@@ -71,11 +71,11 @@ class LiveBoard {
 
   // Draw in the place of the picture.
   draw() {
-    const picture = this.figure.querySelector("img");
+    const picture = this.figure.querySelector("picture");
     const svg = document.createElementNS(SVG, "svg");
     svg.id = "board";
     svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", picture.alt);
+    svg.setAttribute("aria-label", picture.querySelector("img").alt);
     picture.replaceWith(svg);
     this.board = new Board(svg);
     this.button.hidden = false;
@@ -89,8 +89,7 @@ class LiveBoard {
 
   show(before) {
     const frame = this.frames[this.at];
-    this.board.load(this.frames);
-    this.board.show(frame, "iso", still ? null : before);
+    this.board.show(frame, {}, still ? null : before);
     for (const node of this.figure.querySelectorAll("[data-seat]")) {
       node.textContent = frame.scores[Number(node.dataset.seat)];
     }

@@ -1,6 +1,8 @@
-// Draws one position as SVG: isometric with towers and figures, or from above. It knows
+// Draws one position as SVG: isometric from one of four sides, or from above. It knows
 // no rules. All nodes are made with DOM methods, so names in the data cannot be markup.
+// `torres/drawing/board_scene.py` draws the same picture; a test compares the two.
 
+import { castlesOf, spaceIndex, spaceName } from "./castles.js";
 import { spacesOf } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -13,7 +15,8 @@ const MOTION_MS = 260;
 const WIDTH = 524, BOTTOM = 404;  // of the isometric picture
 const FIGURE = 34;  // the height of a figure
 const LOOK_AHEAD = 12;  // an action changes fewer spaces and pieces than this
-const TOP_VIEW = "0 0 496 484";
+const TOP_EDGE = ORIGIN.y - SIZE * TILE.y - 4 * TILE.z - FIGURE;  // a tower of more than 4 levels in the far corner stands out
+const VIEWS = { iso: `0 ${TOP_EDGE} ${WIDTH} ${BOTTOM - TOP_EDGE}`, top: "0 0 496 484" };
 
 // The outline of a figure's head tells the seats apart without colours.
 const HEADS = [
@@ -32,11 +35,15 @@ export function draw(parent, name, attributes, text = "") {
   return parent.appendChild(node);
 }
 
-function place(space) {
-  return { column: space.charCodeAt(0) - 97, row: Number(space[1]) - 1 };
+// Turn a place of the board by quarters to the left.
+function turnedPlace(column, row, quarters) {
+  let place = { column, row };
+  for (let k = 0; k < quarters; k += 1) place = { column: place.row, row: SIZE - 1 - place.column };
+  return place;
 }
 
-// A point of the board in the isometric picture: a1 is the left corner, h8 the right one.
+// A point of the picture. Columns and rows count as they are seen: without a turn, a1 is
+// the left corner, and h8 the right one.
 function iso(column, row, level = 0) {
   const x = ORIGIN.x + (column + row) * TILE.x;
   const y = ORIGIN.y + (column - row) * TILE.y - level * TILE.z;
@@ -53,29 +60,63 @@ function tile(column, row, level = 0) {
 }
 
 class Picture {
-  constructor(svg, frame) {
+  // `quarters` is how often the board is turned by 90 degrees.
+  constructor(svg, frame, quarters) {
     this.svg = svg;
     this.frame = frame;
+    this.quarters = quarters;
     this.figures = new Map();  // by the name of the piece: "king", "0 c4"
     this.touched = new Set(spacesOf(frame.action));
+    this.heights = frame.heights.map((_, index) => frame.heights[spaceIndex(this.space(index % SIZE, Math.floor(index / SIZE)))]);
+    this.leaders = new Map();  // by space, of each castle that one seat leads
+    for (const { spaces, leader } of castlesOf(frame)) {
+      if (leader !== null) for (const index of spaces) this.leaders.set(spaceName(index), leader);
+    }
+  }
+
+  // The space that is seen at a place.
+  space(column, row) {
+    const place = turnedPlace(column, row, this.quarters);
+    return spaceName(place.row * SIZE + place.column);
+  }
+
+  // Where a space is seen.
+  place(space) {
+    const index = spaceIndex(space);
+    return turnedPlace(index % SIZE, Math.floor(index / SIZE), (4 - this.quarters) % 4);
   }
 
   height(column, row) {
     const inside = column >= 0 && column < SIZE && row >= 0 && row < SIZE;
-    return inside ? this.frame.heights[row * SIZE + column] : 0;
+    return inside ? this.heights[row * SIZE + column] : 0;
+  }
+
+  // The names beside the board: of its front (`along` is 0) or of its right side (1).
+  axis(k, along) {
+    return (along ? this.space(SIZE - 1, k) : this.space(k, 0))[(along + this.quarters) % 2];
   }
 
   pieces() {
     const found = this.frame.knights.flatMap((spaces, seat) =>
-      spaces.map((space) => ({ key: `${seat} ${space}`, seat, space, ...place(space) })));
+      spaces.map((space) => ({ key: `${seat} ${space}`, seat, space, ...this.place(space) })));
     const king = this.frame.king;
-    if (king) found.push({ key: "king", seat: -1, space: king, ...place(king) });
+    if (king) found.push({ key: "king", seat: -1, space: king, ...this.place(king) });
     return found;
   }
 
   // The points that a castle gives are written on it in the frame of its scoring.
   lights() {
     return this.frame.castles ?? [];
+  }
+
+  // The points of each seat in its colour, above a castle.
+  drawLabel(x, y, points) {
+    const label = draw(draw(this.svg, "g", { class: "points", transform: `translate(${x},${y})` }), "g", {});
+    points.forEach(([seat, value], k) => {
+      const left = (k - points.length / 2) * 30;
+      draw(label, "rect", { class: `seat${seat}`, x: left, y: -13, width: 29, height: 18, rx: 4 });
+      draw(label, "text", { x: left + 14.5, y: 1 }, String(value));
+    });
   }
 }
 
@@ -84,15 +125,15 @@ class IsometricPicture extends Picture {
     const pieces = new Map(this.pieces().map((piece) => [piece.space, piece]));
     for (let k = 0; k < SIZE; k += 1) {
       const [x, y] = iso(k + 0.5, -0.45);
-      draw(this.svg, "text", { class: "axis", x, y: y + 4 }, String.fromCharCode(97 + k));
+      draw(this.svg, "text", { class: "axis", x, y: y + 4 }, this.axis(k, 0));
       const [u, v] = iso(SIZE + 0.45, k + 0.5);
-      draw(this.svg, "text", { class: "axis", x: u, y: v + 4 }, String(k + 1));
+      draw(this.svg, "text", { class: "axis", x: u, y: v + 4 }, this.axis(k, 1));
     }
     for (let depth = 1 - SIZE; depth < SIZE; depth += 1) {  // from the back to the front
       for (let column = Math.max(0, depth); column < Math.min(SIZE, SIZE + depth); column += 1) {
         const row = column - depth;
         this.drawTower(column, row);
-        const piece = pieces.get(String.fromCharCode(97 + column) + (row + 1));
+        const piece = pieces.get(this.space(column, row));
         if (piece) this.drawPiece(piece);
       }
     }
@@ -102,7 +143,7 @@ class IsometricPicture extends Picture {
 
   drawTower(column, row) {
     const height = this.height(column, row);
-    const space = String.fromCharCode(97 + column) + (row + 1);
+    const space = this.space(column, row);
     const marks = this.touched.has(space) ? " touched" : "";
     const tower = draw(this.svg, "g", { class: "space", "data-space": space });
     if (!height) {
@@ -122,6 +163,7 @@ class IsometricPicture extends Picture {
     if (east.length) draw(tower, "path", { class: "east", d: east.join("") });
     if (doors.length) draw(tower, "path", { class: "door", d: doors.join("") });
     draw(tower, "path", { class: `cell h${Math.min(height, 8)}${marks}`, d: tile(column, row, height) });
+    if (this.leaders.has(space)) draw(tower, "path", { class: `tint seat${this.leaders.get(space)}`, d: tile(column, row, height) });
     const [x, y] = iso(column + 0.5, row + 0.5, height);
     draw(tower, "text", { class: height > 4 ? "level high" : "level", x, y: y + 4 }, String(height));
   }
@@ -166,9 +208,8 @@ class IsometricPicture extends Picture {
   }
 
   drawPoints({ space, points }) {
-    const { column, row } = place(space);
-    const [x, y] = iso(column + 0.5, row + 0.5, this.height(column, row));
-    drawLabel(this.svg, x, y - 38, points);
+    const [x, y] = this.foot(this.place(space));
+    this.drawLabel(x, y - 38, points);
   }
 }
 
@@ -182,24 +223,25 @@ class TopPicture extends Picture {
       for (let column = 0; column < SIZE; column += 1) this.drawSpace(column, row);
     }
     for (let k = 0; k < SIZE; k += 1) {
-      draw(this.svg, "text", { class: "axis", x: EDGE + (k + 0.5) * CELL, y: SIZE * CELL + 26 }, String.fromCharCode(97 + k));
-      draw(this.svg, "text", { class: "axis", x: 12, y: this.corner(0, k).y + CELL / 2 + 4 }, String(k + 1));
+      draw(this.svg, "text", { class: "axis", x: EDGE + (k + 0.5) * CELL, y: SIZE * CELL + 26 }, this.axis(k, 0));
+      draw(this.svg, "text", { class: "axis", x: 12, y: this.corner(0, k).y + CELL / 2 + 4 }, this.axis(k, 1));
     }
     for (const piece of this.pieces()) this.drawPiece(piece);
     for (const castle of this.lights()) {
-      const { column, row } = place(castle.space);
+      const { column, row } = this.place(castle.space);
       const { x, y } = this.corner(column, row);
-      drawLabel(this.svg, x + CELL / 2, y + 6, castle.points);
+      this.drawLabel(x + CELL / 2, y + 6, castle.points);
     }
   }
 
   drawSpace(column, row) {
     const height = this.height(column, row);
     const { x, y } = this.corner(column, row);
-    const space = String.fromCharCode(97 + column) + (row + 1);
+    const space = this.space(column, row);
     const group = draw(this.svg, "g", { class: "space", "data-space": space });
     const marks = this.touched.has(space) ? " touched" : "";
     draw(group, "rect", { class: `cell h${Math.min(height, 8)}${marks}`, x: x + 1, y: y + 1, width: CELL - 2, height: CELL - 2 });
+    if (this.leaders.has(space)) draw(group, "rect", { class: `tint seat${this.leaders.get(space)}`, x: x + 1, y: y + 1, width: CELL - 2, height: CELL - 2 });
     for (let level = 1; level < height; level += 1) {  // one ring for each further storey
       const inset = 2 + level * 2.6;
       draw(group, "rect", { class: "ring", x: x + inset, y: y + inset, width: CELL - 2 * inset, height: CELL - 2 * inset });
@@ -231,15 +273,6 @@ class TopPicture extends Picture {
   }
 }
 
-// The points of each seat in its colour, above a castle.
-function drawLabel(svg, x, y, points) {
-  const label = draw(svg, "g", { class: "points", transform: `translate(${x - points.length * 15},${y})` });
-  points.forEach(([seat, value], k) => {
-    draw(label, "rect", { class: `seat${seat}`, x: k * 30, y: -13, width: 29, height: 18, rx: 4 });
-    draw(label, "text", { x: k * 30 + 14.5, y: 1 }, String(value));
-  });
-}
-
 // Return the piece that an action moved or set: its key before ("" if new) and after.
 function movedPiece(before, after) {
   if (before.king !== after.king && after.king) return { from: before.king ? "king" : "", to: "king" };
@@ -255,30 +288,37 @@ export class Board {
   constructor(svg) {
     this.svg = svg;
     this.picture = null;
-    this.levels = 1;
+    new ResizeObserver(() => this.resize()).observe(svg);
   }
 
-  // Make room for the highest tower of these frames.
-  load(frames) {
-    this.levels = Math.max(3, ...frames.flatMap((frame) => frame.heights));
+  // Numbers keep their size in pixels on a small screen.
+  resize() {
+    const scale = this.svg.getScreenCTM()?.a;
+    if (scale) this.svg.style.setProperty("--unit", 1 / scale);
   }
 
-  viewBox(view) {
-    if (view === "top") return TOP_VIEW;
-    const top = ORIGIN.y - SIZE * TILE.y - this.levels * TILE.z - FIGURE;
-    return `0 ${top} ${WIDTH} ${BOTTOM - top}`;
-  }
-
-  // Draw a frame. `before` is the frame that was shown last; with it the change moves.
-  show(frame, view, before = null) {
+  // Draw a frame. `view` is "iso" or "top", `quarters` turns the board. `before` is the
+  // frame that was shown last; with it the change moves.
+  show(frame, { view = "iso", quarters = 0 }, before = null) {
     const start = before && this.picture ? this.positions() : new Map();
     const drawn = document.createElementNS(SVG, "g");
-    this.svg.setAttribute("viewBox", this.viewBox(view));
-    this.picture = view === "top" ? new TopPicture(drawn, frame) : new IsometricPicture(drawn, frame);
+    if (this.svg.getAttribute("viewBox") !== VIEWS[view]) {
+      this.svg.setAttribute("viewBox", VIEWS[view]);
+      this.resize();
+    }
+    this.picture = view === "top" ? new TopPicture(drawn, frame, quarters) : new IsometricPicture(drawn, frame, quarters);
     this.picture.draw();
     const kept = adopt(this.svg, drawn);
     for (const [key, node] of this.picture.figures) this.picture.figures.set(key, kept.get(node) ?? node);
     if (before) this.move(before, frame, start);
+  }
+
+  // Mark the spaces with these numbers, and no others.
+  choose(spaces) {
+    const chosen = new Set(spaces.map(spaceName));
+    for (const node of this.svg.querySelectorAll("g.space")) {
+      node.classList.toggle("chosen", chosen.has(node.dataset.space));
+    }
   }
 
   positions() {
@@ -299,8 +339,7 @@ export class Board {
     }
     frame.heights.forEach((height, index) => {
       if (height <= before.heights[index]) return;
-      const space = String.fromCharCode(97 + (index % SIZE)) + (Math.floor(index / SIZE) + 1);
-      const tower = this.svg.querySelector(`[data-space=${space}]`);
+      const tower = this.svg.querySelector(`[data-space=${spaceName(index)}]`);
       if (tower) slide(tower, [0, -16], [0, 0], 0.3);
     });
   }

@@ -1,13 +1,17 @@
 // The viewer of replays and running games. It knows no rules: it gets the position after
 // each action (frames.json, or the element #frames) and shows one position at a time.
-// `#ply=57` in the address is the position after 57 actions. Without scripts the page
-// still lists the moves. A running game is followed by a stream, or polled if there is none.
+// `#ply=57` in the address is the position after 57 actions. A finished game opens at its
+// end. Without scripts the page shows one position. A running game is followed by a
+// stream, or polled if there is none.
 
 import { listen } from "./stream.js";
 import { Board } from "./board.js";
+import { CastleBar } from "./bar.js";
 import { ScoreCurve } from "./curve.js";
 import { LegalActions } from "./legal.js";
-import { explained, words } from "./words.js";
+import { element, Players, ranksOf } from "./players.js";
+import { TurnList, summary } from "./turns.js";
+import { explained, masterTitle, plural, words } from "./words.js";
 
 const POLL_INTERVAL_MS = 2000;
 const LINK_INTERVAL_MS = 100;
@@ -17,25 +21,25 @@ const byId = (id) => document.getElementById(id);
 const viewer = byId("viewer");
 const description = byId("description");
 const slider = byId("at");
-const seats = document.querySelector("#seats tbody");
-const list = byId("moves");
 const live = byId("live");
 const playButton = byId("play");
 const whatIf = byId("what-if");
 const marks = read("turning-points", []);
 const draws = new Map(read("draws", []).map((draw) => [draw.ply, draw]));
 const notes = new Map(read("owner-notes", []).map((note) => [note.move, note.note]));
-const settings = { view: "iso", motion: !matchMedia("(prefers-reduced-motion: reduce)").matches, speed: "normal", legal: false, ...remembered() };
+const settings = { view: "iso", quarters: 0, motion: !matchMedia("(prefers-reduced-motion: reduce)").matches, speed: "normal", legal: false, ...remembered() };
 
 let { players, frames, attempt } = read("frames") ?? (await (await fetch(viewer.dataset.frames)).json());
-let moves = [...list.children];
 let at = -1;  // the index of the frame that is shown
 let timer = 0;
 let linkTimer = 0;
 let linkedAt = -LINK_INTERVAL_MS;  // when the ply was put into the address
 let ended = !live;
 const board = new Board(byId("board"));
-const curve = new ScoreCurve(byId("curve"), (index) => { stop(); show(index); });
+const castles = new CastleBar(byId("castles"), byId("castle"), board);
+const rail = new Players(byId("players"), players);
+const curve = new ScoreCurve(byId("curve"), marks, read("chances", []));
+const turns = new TurnList(byId("turns"), marks, (ply) => { stop(); show(ply); });
 const legalAddress = viewer.dataset.legal;  // only for a finished game of the server
 const legal = legalAddress ? new LegalActions(byId("board"), byId("legal-here"), byId("legal-all"), legalAddress) : null;
 
@@ -70,51 +74,31 @@ function drawSettings() {
   byId("legal-part").hidden = !legal || !settings.legal;
 }
 
-function element(name, className = "", text = "") {
-  const node = document.createElement(name);
-  node.className = className;
-  node.textContent = text;
-  return node;
-}
-
-// A row for each seat, and one for its cards if it has any.
-function drawSeats(frame) {
-  seats.replaceChildren(...players.flatMap((player, seat) => {
-    const kind = frame.seat === seat ? "to-act" : "";
-    const row = element("tr", kind);
-    const first = element("td");
-    first.append(element("span", `chip seat${seat}`, String(seat)), element("span", "", ` ${player}`));
-    if (frame.forfeited.includes(seat)) first.append(" ", element("span", "tag warn", "forfeit"));
-    const current = frame.seat === seat && frame.current !== null ? `, on hand ${frame.current}` : "";
-    row.append(
-      first,
-      element("td", "n strong", String(frame.scores[seat])),
-      element("td", "", (frame.stacks[seat]?.join(" ") || "–") + current),
-      element("td", "n", String(frame.reserve[seat])),
-    );
-    const cards = frame.hands[seat]?.join(", ");
-    if (!cards) return [row];
-    const hand = element("tr", `cards ${kind}`);
-    const cell = element("td", "", `cards: ${cards}`);
-    cell.colSpan = row.children.length;
-    hand.append(cell);
-    return [row, hand];
-  }));
-}
-
-function points(left) {
-  return left ? ` and has ${left} action point${left === 1 ? "" : "s"}` : "";
-}
-
+// Say what the turn that is shown has done so far, and who is next.
 function describe(frame) {
-  description.textContent = frame.phase ? `Phase ${frame.phase}, round ${frame.round}. ` : "Set-up. ";
+  const round = frame.phase ? `Phase ${frame.phase}, round ${frame.round}. ` : "Set-up. ";
+  byId("moment").textContent = frame.over ? resultOf(frame) : round + nextToMove(frame);
+  description.textContent = "";
   if (frame.action === null) description.append("The game begins.");
   else description.append(element("strong", "", players[frame.by]), ` ${words(frame.action)} `, element("code", "", frame.action));
   for (const { seat, reason } of frame.failed ?? []) {
     description.append(" – ", element("strong", "forfeit", `${players[seat]} forfeits: ${reason}`));
   }
   if (frame.over) description.append(" – the game is over.");
-  else description.append(`${frame.action === null ? "" : "."} ${players[frame.seat]} is to move${points(frame.ap)}.`);
+  const turn = turns.at(at);
+  const done = turn && at > turn.first ? summary(turn.actions.slice(0, at - turn.first + 1)) : "";
+  byId("so-far").textContent = done ? `This turn: ${done}.` : "";
+}
+
+function nextToMove(frame) {
+  const points = frame.ap ? ` with ${plural(frame.ap, "action point")}` : "";
+  return frame.seat === null ? "" : `${players[frame.seat]} is to move${points}.`;
+}
+
+function resultOf(frame) {
+  const ranks = ranksOf(frame);
+  const winners = players.filter((_, seat) => ranks[seat] === 1);
+  return `${winners.join(" and ")} ${winners.length > 1 ? "share the first rank" : "wins"}.`;
 }
 
 function drawDetails(frame) {
@@ -123,7 +107,7 @@ function drawDetails(frame) {
   if (frame.clock) parts.push(`This decision took ${frame.clock.ms} ms; ${Math.round(frame.clock.bank_ms)} ms are left in the bank.`);
   if (frame.castles?.length) parts.push(`Phase ${last.phase} is scored: each castle shows its points.`);
   else if (last) parts.push(`The score after phase ${last.phase} was ${last.scores.join(" : ")}.`);
-  if (frame.master) parts.push(`Master card: ${frame.master}.`);
+  if (frame.master) parts.push(`Master card: ${masterTitle(frame.master)}.`);
   const draw = draws.get(at);
   if (draw) parts.push(`This draw was worth ${Math.abs(draw.luck).toFixed(1)} points ${draw.luck < 0 ? "less" : "more"} than the average one (± ${draw.error.toFixed(1)}).`);
   byId("scored").textContent = parts.join(" ");
@@ -147,8 +131,10 @@ function show(index, { link = true } = {}) {
   at = Math.max(0, Math.min(frames.length - 1, index));
   const frame = frames[at];
   const next = at === before + 1 && settings.motion;
-  board.show(frame, settings.view, next ? frames[before] : null);
-  drawSeats(frame);
+  board.show(frame, settings, next ? frames[before] : null);
+  castles.show(frame, players);
+  rail.show(frame);
+  turns.point(at);
   drawDetails(frame);
   drawForfeits(frame);
   describe(frame);
@@ -160,10 +146,6 @@ function show(index, { link = true } = {}) {
   }
   slider.setAttribute("aria-valuetext", description.textContent);
   byId("count").value = `${at} of ${frames.length - 1}`;
-  const current = frame.move === null ? undefined : moves[frame.move];
-  list.querySelector(".now")?.classList.remove("now");
-  current?.classList.add("now");
-  if (current) current.parentElement.scrollTop = current.offsetTop - current.parentElement.offsetTop - 80;
   showLegal();
   if (link) linkSoon();
 }
@@ -199,15 +181,18 @@ function play() {
   timer = setInterval(() => (at === frames.length - 1 ? stop() : show(at + 1)), SPEEDS[settings.speed] ?? SPEEDS.normal);
 }
 
-// Go to the end of the previous or next move; a move can have several actions.
+// Go to the end of the turn before or after the position that is shown.
 function jump(step) {
-  let index = at + step;
-  while (index > 0 && index < frames.length - 1 && frames[index + 1].move === frames[index].move) index += step;
-  show(index);
+  show(turns.beside(at, step));
 }
 
 function changeView() {
   set("view", settings.view === "top" ? "iso" : "top");
+  show(at, { link: false });
+}
+
+function turnBoard() {
+  set("quarters", (settings.quarters + 1) % 4);
   show(at, { link: false });
 }
 
@@ -220,7 +205,7 @@ function changeLegal() {
 const KEYS = {
   ArrowLeft: () => show(at - 1), ArrowRight: () => show(at + 1),
   ArrowUp: () => jump(-1), ArrowDown: () => jump(1),
-  Home: () => show(0), End: () => show(frames.length - 1), " ": play, v: changeView, l: changeLegal,
+  Home: () => show(0), End: () => show(frames.length - 1), " ": play, v: changeView, r: turnBoard, l: changeLegal,
 };
 
 document.addEventListener("keydown", (event) => {
@@ -235,12 +220,14 @@ document.addEventListener("keydown", (event) => {
 const BUTTONS = {
   first: () => show(0), back: () => show(at - 1),
   on: () => show(at + 1), last: () => show(frames.length - 1),
+  "turn-back": () => jump(-1), "turn-on": () => jump(1),
 };
 for (const [id, act] of Object.entries(BUTTONS)) {
   byId(id).addEventListener("click", () => { stop(); act(); });
 }
 playButton.addEventListener("click", play);
 byId("view").addEventListener("click", changeView);
+byId("turn-board").addEventListener("click", turnBoard);
 byId("legal").addEventListener("click", changeLegal);
 byId("motion").addEventListener("click", () => set("motion", !settings.motion));
 byId("speed").addEventListener("change", (event) => {
@@ -248,14 +235,6 @@ byId("speed").addEventListener("change", (event) => {
   if (timer) { stop(); play(); }
 });
 slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
-list.addEventListener("click", (event) => {
-  const item = event.target.closest("li");
-  if (!item) return;
-  stop();
-  const move = Number(item.dataset.move);
-  show(frames.findLastIndex((frame) => frame.move === move));
-});
-
 function linkedPly(address) {
   const found = /#ply=(\d{1,6})$/.exec(address);
   return found ? Number(found[1]) : null;
@@ -267,39 +246,10 @@ window.addEventListener("hashchange", (event) => {
   if (ply !== null && ply !== at) { stop(); show(ply); }
 });
 
-// List the moves of a running game in the same way as the server lists those of a replay.
-function listMoves() {
-  const played = [];
-  for (const { move, by, action } of frames) {
-    if (move === null) continue;
-    if (played[move]) played[move].actions.push(action);
-    else played[move] = { by, actions: [action] };
-  }
-  list.replaceChildren(...played.map(({ by, actions }, index) => {
-    const item = element("li");
-    item.dataset.move = String(index);
-    item.append(element("span", `chip seat${by}`, String(by)), " ", element("code", "", actions.join("  ·  ")));
-    return item;
-  }));
-  moves = [...list.children];
-}
-
-// Marks above the slider at the turns that changed the chances most. They are no links,
-// because two may be too close to be hit: the list below the board has the links.
-function drawMarks() {
-  byId("marks").replaceChildren(...marks.map(({ ply, seat }) => {
-    const mark = element("span", `mark seat${seat}`, "▾");
-    mark.setAttribute("aria-hidden", "true");
-    mark.style.setProperty("--at", ply / Math.max(1, frames.length - 1));
-    return mark;
-  }));
-}
-
 function load() {
   slider.max = String(frames.length - 1);
-  drawMarks();
-  board.load(frames);
   curve.load(frames);
+  turns.load(frames, players);
 }
 
 function follow() {
@@ -323,7 +273,6 @@ function take(game) {
   const atEnd = at === frames.length - 1;
   frames = [...frames.slice(0, game.first), ...game.frames];
   ({ players, attempt, over: ended } = game);
-  listMoves();
   load();
   if (atEnd && !timer) show(frames.length - 1, { link: false });
   else show(at, { link: false });
@@ -337,14 +286,13 @@ function finish() {
     tag.textContent = "finished";
     tag.className = "tag finished";
   }
-  const link = element("a", "", "Show the result and the replay");
+  const link = element("a", "", "Show the scoring and the replay");
   link.href = location.pathname;
-  live.replaceChildren("The game is over. ", link);
+  live.replaceChildren(`The game is over. ${resultOf(frames.at(-1))} `, link);
 }
 
 drawSettings();
 load();
-viewer.hidden = false;
-if (live) listMoves();
-show(linkedPly(location.href) ?? (live ? frames.length - 1 : 0), { link: false });
+viewer.classList.add("ready");
+show(linkedPly(location.href) ?? Number(viewer.dataset.ply ?? frames.length - 1), { link: false });
 if (live) follow();

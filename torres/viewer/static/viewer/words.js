@@ -1,8 +1,21 @@
 // Reads actions: their spaces, and what they do in words.
 
+// The title of each card, what it does, and for a knight's card the verb of its action.
 const CARDS = {
-  up2: "climbs two levels", diagonal: "steps diagonally", jump: "jumps",
-  regroup: "regroups", door_up: "climbs through the doors",
+  up2: ["Up two", "A knight climbs to a neighbour exactly two levels higher.", "climbs two levels"],
+  ap6: ["6 AP", "Six action points this turn."],
+  ap7: ["7 AP", "Seven action points this turn."],
+  extra_block: ["Extra block", "Place one more block, from the general supply."],
+  under_knight: ["Under a knight", "Put a block from your stacks under one of your knights."],
+  move_block: ["Move a block", "Take a block of height 1 to a bare space."],
+  diagonal: ["Diagonal", "A knight moves diagonally, up by at most one level.", "steps diagonally"],
+  jump: ["Jump", "A knight jumps straight over an adjacent knight.", "jumps"],
+  regroup: ["Regroup", "A knight goes beside another one of yours, not higher.", "regroups"],
+  door_up: ["Door up", "A knight walks through a castle and leaves one higher.", "climbs through the doors"],
+};
+const MASTERS = {
+  border: "border", diagonals: "diagonals", castles: "castles", adjacent: "adjacent knights",
+  all_levels: "all levels", row: "row", square: "square", one_level: "one level",
 };
 
 const FAULTS = {
@@ -17,6 +30,19 @@ const FAULTS = {
 // Say what a forfeit means; "" for a reason that is not known yet.
 export function explained(fault) {
   return FAULTS[fault] ?? "";
+}
+
+// Return the title of a card and what it does; a hidden card is "?".
+export function cardText(card) {
+  return CARDS[card] ?? [card === "?" ? "a hidden card" : card, ""];
+}
+
+export function masterTitle(card) {
+  return MASTERS[card] ?? card;
+}
+
+export function plural(count, noun) {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 export function spacesOf(action) {
@@ -36,7 +62,7 @@ export function words(action) {
     case "move": return `moves a knight from ${a} to ${b}`;
     case "block": return `builds on ${a}`;
     case "buy": return "buys a card";
-    case "keep": return `keeps ${a}, the others go to the ${b} of the deck`;
+    case "keep": return `keeps “${cardText(a)[0]}” and puts the others ${b === "top" ? "on top of" : "under"} the deck`;
     case "score": return "takes a point";
     case "end": return a ? `ends the turn; its stacks are ${a}` : "ends the turn";
     case "play": return playWords(a, b, c);
@@ -51,6 +77,6 @@ function playWords(card, from, to) {
     case "extra_block": return `plays a card: an extra block on ${from}`;
     case "move_block": return `plays a card: moves a block from ${from} to ${to}`;
     case "under_knight": return `plays a card: puts a block under the knight on ${from}`;
-    default: return `plays a card: the knight on ${from} ${CARDS[card] ?? card} to ${to}`;
+    default: return `plays a card: the knight on ${from} ${CARDS[card]?.[2] ?? card} to ${to}`;
   }
 }

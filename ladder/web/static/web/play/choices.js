@@ -73,20 +73,3 @@ export function asChoice(action) {
   const imperative = what.replace(/^([a-z]+)s\b/, "$1");
   return card ? `Card: ${imperative}` : capital(imperative);
 }
-
-const CARD_TEXTS = {
-  up2: ["Up two", "A knight climbs to a neighbour exactly two levels higher."],
-  ap6: ["6 AP", "Six action points this turn."],
-  ap7: ["7 AP", "Seven action points this turn."],
-  extra_block: ["Extra block", "Place one more block, from the general supply."],
-  under_knight: ["Under a knight", "Put a block from your stacks under one of your knights."],
-  move_block: ["Move a block", "Take a block of height 1 to a bare space."],
-  diagonal: ["Diagonal", "A knight moves diagonally, up by at most one level."],
-  jump: ["Jump", "A knight jumps straight over an adjacent knight."],
-  regroup: ["Regroup", "A knight goes beside another one of yours, not higher."],
-  door_up: ["Door up", "A knight walks through a castle and leaves one higher."],
-};
-
-export function cardText(card) {
-  return CARD_TEXTS[card] ?? [card, ""];
-}

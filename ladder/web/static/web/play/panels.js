@@ -1,17 +1,11 @@
 // Draws the panels beside the board: seats, cards, the turn, the choices. It only shows
 // what it gets. All nodes are made with DOM methods, so no name can be markup.
 
-import { words } from "../viewer/words.js";
-import { asChoice, cardText } from "./choices.js";
+import { element } from "../viewer/players.js";
+import { cardText, masterTitle, plural, words } from "../viewer/words.js";
+import { asChoice } from "./choices.js";
 
 export const byId = (id) => document.getElementById(id);
-
-export function element(name, className = "", text = "") {
-  const node = document.createElement(name);
-  node.className = className;
-  node.textContent = text;
-  return node;
-}
 
 function button(text, act, className = "") {
   const node = element("button", className, text);
@@ -20,28 +14,11 @@ function button(text, act, className = "") {
   return node;
 }
 
-export function drawSeats(frame, players, own) {
-  byId("seats").tBodies[0].replaceChildren(...players.map((player, seat) => {
-    const row = element("tr", frame.seat === seat ? "to-act" : "");
-    const name = element("th");
-    name.scope = "row";
-    name.append(element("span", `chip seat${seat}`, String(seat)), ` ${player}`);
-    if (seat === own) name.append(" ", element("span", "tag", "you"));
-    if (frame.forfeited.includes(seat)) name.append(" ", element("span", "tag warn", "forfeit"));
-    const current = frame.seat === seat && frame.current !== null ? ` + ${frame.current}` : "";
-    row.append(
-      name,
-      element("td", "n strong", String(frame.scores[seat])),
-      element("td", "", (frame.stacks[seat]?.join(" ") || "–") + current),
-      element("td", "n", String(frame.reserve[seat])),
-      element("td", "n", String(frame.hands[seat])),
-    );
-    return row;
-  }));
-  const parts = frame.phase ? [`Phase ${frame.phase}, round ${frame.round}.`] : ["Set-up."];
+export function sayMoment(frame) {
+  const parts = [frame.phase ? `Phase ${frame.phase}, round ${frame.round}.` : "Set-up."];
   const last = frame.scored.at(-1);
   if (last) parts.push(`The score after phase ${last.phase} was ${last.scores.join(" : ")}.`);
-  if (frame.master) parts.push(`Master card: ${frame.master}.`);
+  if (frame.master) parts.push(`Master card: ${masterTitle(frame.master)}.`);
   byId("scored").textContent = parts.join(" ");
 }
 
@@ -135,7 +112,7 @@ export function sayTask(question, frame, complete) {
     task.textContent = "The others think…";
     return;
   }
-  const ap = question.decision === "turn" ? `Your turn: ${frame.ap} action point${frame.ap === 1 ? "" : "s"} left.` : "";
+  const ap = question.decision === "turn" ? `Your turn: ${plural(frame.ap, "action point")} left.` : "";
   task.textContent = complete ? "Your answer is complete. Send it, or take something back." : ap || TASKS[question.decision] || "Your decision.";
 }
 

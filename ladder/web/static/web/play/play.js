@@ -1,9 +1,11 @@
 // A game by hand. The server knows the rules: it says what is legal, and shows the board
 // after each action of a turn that is not sent yet. Undo is free until the turn is sent.
 
+import { CastleBar } from "../viewer/bar.js";
 import { Board, draw } from "../viewer/board.js";
+import { Players } from "../viewer/players.js";
 import { asChoice, kindsIn, Selection } from "./choices.js";
-import { byId, drawHand, drawKinds, drawLegal, drawNotes, drawOptions, drawSeats, drawSteps, sayNews, sayTask } from "./panels.js";
+import { byId, drawHand, drawKinds, drawLegal, drawNotes, drawOptions, drawSteps, sayMoment, sayNews, sayTask } from "./panels.js";
 
 const POLL_MS = 700;  // while the bots think
 const IDLE_POLL_MS = 3000;  // on the person's turn, or while the page is in the background
@@ -17,8 +19,10 @@ const CALM = matchMedia("(prefers-reduced-motion: reduce)").matches;
 const root = byId("play");
 const token = root.querySelector("[name=csrfmiddlewaretoken]").value;
 const board = new Board(byId("board"));
+const castles = new CastleBar(byId("castles"), byId("castle"), board);
+let rail = null;
 const title = document.title;
-const settings = { view: innerWidth < 640 ? "top" : "iso", ...remembered() };
+const settings = { view: innerWidth < 640 ? "top" : "iso", quarters: 0, ...remembered() };
 
 let frames = [];  // by the number of actions; the last one is the present
 let shown = -1;  // the frame that is on the board
@@ -72,13 +76,14 @@ function boardFrame() {
 
 function drawBoard(before = null) {
   const frame = boardFrame();
-  board.load([frame, present()]);
-  board.show(frame, settings.view, CALM ? null : before);
+  board.show(frame, settings, CALM ? null : before);
+  castles.show(frame, players);
   for (const [key, node] of board.picture.figures) {
     node.dataset.space = key === "king" ? frame.king : key.split(" ")[1];
   }
   markTargets(frame);
-  drawSeats(frame, players, own);
+  rail.show(frame);
+  sayMoment(frame);
   drawHand(frame);
 }
 
@@ -96,7 +101,9 @@ function markTargets(frame) {
     node.setAttribute("aria-label", `${space}, height ${height}: ${first}${actions.length > 3 ? "; and more" : ""}`);
     const cells = node.querySelectorAll(".cell");
     const { x, y, width, height: tall } = cells[cells.length - 1].getBBox();
-    draw(node, "circle", { class: "dot", cx: x + width / 2, cy: y + tall / 2, r: 5 });
+    // Beside the number of the height.
+    const [cx, cy] = settings.view === "top" ? [x + 10, y + tall - 10] : [x + width / 2, y + tall / 5];
+    draw(node, "circle", { class: "dot", cx, cy, r: 4 });
   }
 }
 
@@ -234,6 +241,7 @@ function take(state) {
   if (state.status !== "waiting" && state.status !== "running") return location.reload();
   players = state.players;
   own = state.seat;
+  rail ??= new Players(byId("players"), players, own);
   const known = frames.length;
   frames = [...frames.slice(0, state.first), ...state.frames];
   if (sent && frames.length === known && !state.question) return;  // keep the turn that was sent on the board
@@ -301,20 +309,23 @@ byId("legal").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && byId("legal").value) perform(byId("legal").value);
 });
 
-function changeView() {
-  settings.view = settings.view === "top" ? "iso" : "top";
+function change(name, value) {
+  settings[name] = value;
   try {
     localStorage.setItem(KEY, JSON.stringify(settings));
   } catch { /* the setting holds until the page is left */ }
   showView();
 }
 
+const changeView = () => change("view", settings.view === "top" ? "iso" : "top");
+const turnBoard = () => change("quarters", (settings.quarters + 1) % 4);
+
 function showView() {
   byId("view").textContent = settings.view === "top" ? "Isometric" : "From above";
   if (frames.length) drawBoard();
 }
 
-const KEYS = { Enter: send, u: undo, v: changeView, Escape: clear };
+const KEYS = { Enter: send, u: undo, v: changeView, r: turnBoard, Escape: clear };
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("button, input, textarea, select, a, summary");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
@@ -322,6 +333,7 @@ document.addEventListener("keydown", (event) => {
   KEYS[event.key]();
 });
 byId("view").addEventListener("click", changeView);
+byId("turn-board").addEventListener("click", turnBoard);
 showView();
 setInterval(tick, 250);
 poll();
