@@ -11,6 +11,8 @@ from ladder.extras.self_audit import selectors
 from ladder.public_log import tree
 
 EVERY = timedelta(days=1)
+FIRST_SIZE = 1000
+"""The first audit waits for this number of leaves, so that it delays no start."""
 
 
 def _is_due() -> bool:
@@ -20,7 +22,7 @@ def _is_due() -> bool:
         return False
     newest = selectors.newest()
     if newest is None:
-        return True
+        return head.size >= FIRST_SIZE
     return newest.size < head.size and newest.made_at < timezone.now() - EVERY
 
 
