@@ -40,7 +40,8 @@ def draw(
         return None
     over = position.decision == OVER
     state: Any = view.state(position, rules, [], None, over=over)
-    frame = state | {"heights": [n for row in state["heights"] for n in row]}
+    heights = [n for row in state["heights"] for n in row]
+    frame = state | {"heights": heights, "action": None}
     if mode == "svg":
         return board_svg(frame, names)
     if mode == "rgb_array":
