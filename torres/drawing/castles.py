@@ -9,7 +9,7 @@ from typing import NamedTuple
 SIZE = 8
 
 
-class Castle(NamedTuple):
+class CastlePoints(NamedTuple):
     """Connected spaces with blocks. `points` has the points of each seat in it now."""
 
     spaces: list[int]
@@ -25,13 +25,15 @@ class Castle(NamedTuple):
         return None if tied else ordered[0]
 
 
-def castles(heights: Sequence[int], knights: Sequence[Sequence[str]]) -> list[Castle]:
+def castles(
+    heights: Sequence[int], knights: Sequence[Sequence[str]]
+) -> list[CastlePoints]:
     """Return the castles of a position, in the order of their lowest spaces.
 
     `heights` has 64 numbers, a1 first. A seat gets the area of a castle times the level
     of its highest knight there (rule 55).
     """
-    found: list[Castle] = []
+    found: list[CastlePoints] = []
     seen: set[int] = set()
     for start, height in enumerate(heights):
         if not height or start in seen:
@@ -43,7 +45,7 @@ def castles(heights: Sequence[int], knights: Sequence[Sequence[str]]) -> list[Ca
                 if heights[beside] and beside not in seen:
                     seen.add(beside)
                     spaces.append(beside)
-        found.append(Castle(spaces, _points(spaces, heights, knights)))
+        found.append(CastlePoints(spaces, _points(spaces, heights, knights)))
     return found
 
 
