@@ -8,6 +8,7 @@ import { asChoice, kindsIn, Selection } from "./choices.js";
 import { byId, drawHand, drawKinds, drawLegal, drawNotes, drawOptions, drawSteps, sayMoment, sayNews, sayTask } from "./panels.js";
 
 const POLL_MS = 700;  // while the bots think
+const POLL_TIMEOUT_MS = 10_000;
 const IDLE_POLL_MS = 3000;  // on the person's turn, or while the page is in the background
 const SENT_POLL_MS = 200;  // shortly after an answer
 const SENT_POLLS = 8;
@@ -222,19 +223,28 @@ function pollIn(ms) {
 }
 
 async function poll() {
+  try {
+    await look();
+  } finally {  // whatever happened, the game goes on
+    if (quickPolls) quickPolls -= 1;
+    if (document.hidden || question) pollIn(IDLE_POLL_MS);
+    else pollIn(quickPolls ? SENT_POLL_MS : POLL_MS);
+  }
+}
+
+async function look() {
   const since = Math.max(0, frames.length - 1);
-  const headers = tag ? { "If-None-Match": tag } : {};
-  const response = await fetch(`${root.dataset.state}?since=${since}`, { headers }).catch(() => null);
+  const options = { headers: tag ? { "If-None-Match": tag } : {}, signal: AbortSignal.timeout(POLL_TIMEOUT_MS) };
+  const response = await fetch(`${root.dataset.state}?since=${since}`, options).catch(() => null);
   if (response?.status === 200) {
     if (!response.headers.get("Content-Type").includes("json")) return location.reload();
+    const state = await response.json().catch(() => null);  // the answer was cut off
+    if (!state) return;
     tag = response.headers.get("ETag");
-    take(await response.json());
+    take(state);
   } else if (response && response.status !== 304 && response.status !== 429) {
     return location.reload();  // signed out, or the game is gone
   }
-  if (quickPolls) quickPolls -= 1;
-  if (document.hidden || question) pollIn(IDLE_POLL_MS);
-  else pollIn(quickPolls ? SENT_POLL_MS : POLL_MS);
 }
 
 function take(state) {
