@@ -82,13 +82,18 @@ def test_a_difference_to_the_log_is_found_and_shown(
     service: AuditedLadder, client: Client, manipulate: Callable[[], None]
 ) -> None:
     manipulate()
-    with pytest.raises(CommandError, match="1 invariants do not hold"):
+    with pytest.raises(CommandError, match="lists the differences"):
         audit("--public")
     newest = selectors.newest()
     assert newest is not None
     assert newest.findings
     page = client.get(PAGE).content.decode()
     assert newest.report["findings"][0]["text"] in page
+
+
+def test_an_empty_log_is_an_error_in_words() -> None:
+    with pytest.raises(CommandError, match="The public log is empty"):
+        audit("--public")
 
 
 def test_acts_of_operators_are_on_the_page(

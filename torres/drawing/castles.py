@@ -17,7 +17,7 @@ class CastlePoints(NamedTuple):
 
     @property
     def leader(self) -> int | None:
-        """The seat with the most points; None if nobody leads alone."""
+        """The seat with the most points, or None if there are several or none."""
         ordered = sorted(self.points, key=lambda seat: -self.points[seat])
         if not ordered:
             return None

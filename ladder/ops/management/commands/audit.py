@@ -9,7 +9,9 @@ from ladder.common.commands import LongCommand, be_nice
 from ladder.extras.self_audit.services import audit_own_service
 from ladder.ops import console, invariants
 from ladder.ops.invariants import MAX_COMPLAINTS, InvariantResult
+from ladder.public_log import tree
 from torres.auditing.mirror import AuditFailed
+from torres.cli.client import RemoteError
 from torres.tlog.notes import BadKey
 
 PUBLIC_VIEW = "the public view follows from the public log"
@@ -42,6 +44,8 @@ class Command(LongCommand):
         else:
             results = invariants.check(forfeits=not options["no_forfeits"])
         violated = [result for result in results if not console.report(result)]
+        if violated and options["public"]:
+            raise CommandError("The page /log/operators-hand/ lists the differences.")
         if violated:
             raise CommandError(
                 f"{len(violated)} invariants do not hold. If a game was played"
@@ -50,9 +54,15 @@ class Command(LongCommand):
 
 
 def _public_view() -> InvariantResult:
+    head = tree.head()
+    if head is None or not head.checkpoint:
+        raise CommandError(
+            "The public log is empty. It begins with the first upload, while"
+            " manage.py up or manage.py schedule runs."
+        )
     try:
         report = audit_own_service(lambda *_: None)
-    except (AuditFailed, BadKey) as error:
-        raise CommandError(f"The public log could not be audited: {error}") from None
+    except (AuditFailed, BadKey, RemoteError) as error:
+        raise CommandError(f"The public log cannot be audited: {error}") from None
     found = "; ".join(str(each) for each in report.findings[:MAX_COMPLAINTS])
     return InvariantResult(PUBLIC_VIEW, found)

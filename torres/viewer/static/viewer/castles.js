@@ -62,7 +62,7 @@ function value({ spaces, seats }) {
 // "6 spaces × level 3 = 18 for mason, × level 2 = 12 for grendel"
 export function inWords({ spaces, seats }, players) {
   const area = plural(spaces.length, "space");
-  if (!seats.length) return `The castle at ${spaceName(spaces[0])}: ${area}, nobody stands on it.`;
+  if (!seats.length) return `The castle at ${spaceName(spaces[0])}: ${area}, no knight.`;
   const parts = seats.map(({ seat, level, points }) => `× level ${level} = ${points} for ${players[seat]}`);
   return `The castle at ${spaceName(spaces[0])}: ${area} ${parts.join(", ")}.`;
 }
