@@ -9,7 +9,12 @@ from engine.rulesets import Rules
 
 def spaces_of(mask: int) -> list[str]:
     """Return the names of a set of spaces, in ASCII order."""
-    return [name for number, name in enumerate(SPACES) if mask >> number & 1]
+    names = []
+    while mask:
+        lowest = mask & -mask
+        names.append(SPACES[lowest.bit_length() - 1])
+        mask ^= lowest
+    return names
 
 
 def hand(position: Position, seat: int) -> list[str]:

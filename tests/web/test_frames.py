@@ -40,15 +40,39 @@ def test_the_castles_of_a_scoring_add_up_to_its_points(
 ) -> None:
     replay = random_replay(ruleset, seats, "castles")
 
-    scored = [row for row in frames.of_replay(replay) if "castles" in row]
+    scored = [row for row in frames.of_replay(replay) if row.get("ends_phase")]
 
     assert len(scored) == 3
     for frame, record in zip(scored, replay["scoring"], strict=True):
         points = [0] * seats
         for castle in frame["castles"]:
-            for seat, value in castle["points"]:
+            for seat, _, value in castle["seats"]:
                 points[seat] += value
         assert points == record["castles"]
+
+
+@pytest.mark.parametrize(("ruleset", "seats"), RULESETS_AND_SEATS)
+def test_every_frame_has_its_castles_in_the_order_of_their_points(
+    ruleset: str, seats: int
+) -> None:
+    for frame in frames.of_replay(random_replay(ruleset, seats, "order")):
+        heights = {
+            f"{column}{row}": frame["heights"][8 * (row - 1) + number]
+            for row in range(1, 9)
+            for number, column in enumerate("abcdefgh")
+        }
+        found = [space for castle in frame["castles"] for space in castle["spaces"]]
+        assert sorted(found) == [space for space in sorted(heights) if heights[space]]
+        best = []
+        for castle in frame["castles"]:
+            spaces = castle["spaces"]
+            assert heights[spaces[0]] == max(heights[space] for space in spaces)
+            points = [value for _, _, value in castle["seats"]]
+            assert points == sorted(points, reverse=True)
+            best.append((max(points, default=0), len(spaces)))
+            first = [seat for seat, _, value in castle["seats"] if value == points[0]]
+            assert castle["leader"] == (first[0] if len(first) == 1 else None)
+        assert best == sorted(best, reverse=True)
 
 
 def test_a_frame_tells_the_clock_and_the_forfeit() -> None:

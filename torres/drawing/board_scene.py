@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from torres.common.json_object import JsonObject
-from torres.drawing.castles import castles
 
 SIZE = 8
 TILE_X, TILE_Y, STOREY = 30, 15, 13
@@ -147,9 +146,9 @@ def shapes(frame: JsonObject) -> Iterator[Shape | Label]:
     for (column, row), piece in pieces.items():
         if _is_hidden(heights, column, row):
             yield from piece.ghost(_foot(heights, column, row))
-    for castle in frame.get("castles") or []:
-        column, row = _place(castle["space"])
-        yield from _points(_foot(heights, column, row), castle["points"])
+    for castle in frame["castles"] if frame.get("ends_phase") else ():
+        column, row = _place(castle["spaces"][0])
+        yield from _points(_foot(heights, column, row), castle["seats"])
 
 
 class _Marks(NamedTuple):
@@ -164,10 +163,10 @@ _SPACE = re.compile(r"\b[a-h][1-8]\b")
 
 def _leaders(frame: JsonObject) -> dict[tuple[int, int], int]:
     return {
-        (index % SIZE, index // SIZE): castle.leader
-        for castle in castles(frame["heights"], frame["knights"])
-        if castle.leader is not None
-        for index in castle.spaces
+        _place(space): castle["leader"]
+        for castle in frame["castles"]
+        if castle["leader"] is not None
+        for space in castle["spaces"]
     }
 
 
@@ -195,16 +194,18 @@ def _is_hidden(heights: list[int], column: int, row: int) -> bool:
     )
 
 
-def _points(foot: ScenePoint, points: list[list[int]]) -> Iterator[Shape | Label]:
+def _points(
+    foot: ScenePoint, seats: list[tuple[int, int, int]]
+) -> Iterator[Shape | Label]:
     """Yield the points of each seat in its colour, above a castle."""
-    for k, (seat, value) in enumerate(points):
-        left = foot.x + (k - len(points) / 2) * 30
+    for k, (seat, _, points) in enumerate(seats):
+        left = foot.x + (k - len(seats) / 2) * 30
         upper = foot.y - 51
         corners = ((0, 0), (29, 0), (29, 18), (0, 18))
         box = _polygon(*((left + x, upper + y) for x, y in corners))
         yield Shape(f"points seat{seat}", (box,), SEAT_COLOURS[seat], _KNIGHT_EDGE)
         middle = ScenePoint(left + 14.5, upper + 14)
-        yield Label("points", str(value), middle, _KNIGHT_EDGE)
+        yield Label("points", str(points), middle, _KNIGHT_EDGE)
 
 
 class _Piece(NamedTuple):

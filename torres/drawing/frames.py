@@ -6,13 +6,16 @@ A frame is a JSON document. The viewer in the browser draws frames and knows no 
 import sys
 from collections import deque
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
+from engine import search
 from engine.documents import ForfeitEntry, MoveEntry, Replay
 from engine.faults import Fault
 from engine.game import TorresGame, seen_by
-from engine.moves import SPACES
+from engine.kernel import Position
 from engine.replay_format import open_game
+from engine.view import spaces_of
 from torres.common.json_object import JsonObject
 from torres.runner.protocol import Limits
 
@@ -68,11 +71,11 @@ def frames(
 
     `heights` of a frame holds 64 numbers: a1 first, h1 eighth. `failed` are the seats
     that forfeit at this moment, with the reasons. `clock` is what the decision cost and
-    what it left in the bank, in ms; it is null without `limits`. `castles` has the
-    points of each castle in a frame that ends a phase. A running game has no list of
-    forfeits yet; then the first automatic move of a seat implies its forfeit. With
-    `seat` the frames show what this seat sees, and nothing else. Frames before the
-    index `since` have no position, which saves most of the time.
+    what it left in the bank, in ms; it is null without `limits`. `ends_phase` is true
+    in a frame whose action led to a scoring. A running game has no list of forfeits
+    yet; then the first automatic move of a seat implies its forfeit. With `seat` the
+    frames show what this seat sees, and nothing else. Frames before the index `since`
+    have no position, which saves most of the time.
     """
     recorder = FrameRecorder(game, limits, seat, since)
     pending = deque(forfeits)
@@ -146,7 +149,7 @@ class FrameRecorder:
             shown = self._shown(move["seat"], action)
             step = {"move": index, "by": move["seat"], "action": shown, "clock": clock}
             if len(self._game.scoring) > scorings:
-                step["castles"] = castle_points(self._game)
+                step["ends_phase"] = True
             if len(self.frames) < self._since:
                 self.frames.append(step | {"failed": []})
             else:
@@ -192,25 +195,38 @@ class _Clocks:
         return {"ms": ms, "bank_ms": round(self._banks[move["seat"]], 1)}
 
 
-def castle_points(game: TorresGame) -> list[dict[str, object]]:
-    """Return the castles that give points now: {"space", "points"} (rule 55).
+def castles_of(position: Position) -> list[JsonObject]:
+    """Return the castles of a position, those with the most points first.
 
-    `points` has [seat, points] for each seat with a knight in the castle: its area
-    times the level of the seat's highest knight. `space` is a highest one of it.
+    `spaces` names the spaces, a highest one first. `seats` has [seat, level, points]
+    for each seat with a knight there, most points first: the points are the area times
+    the level of its highest knight (rule 55). `leader` is the seat with more points
+    than all others, or null.
     """
-    board = game.position.board
-    result: list[dict[str, object]] = []
-    for castle in board.castle[: board.castles]:
-        points = [
-            [seat, board.area(castle) * board.highest(castle & knights)]
-            for seat, knights in enumerate(board.knights)
-            if castle & knights
+    castles = []
+    for castle in search.castles_of(position):
+        roofs = castle.spaces & position.board.exactly(castle.height)
+        seats = [
+            (seat, level, castle.area * level)
+            for seat, level in enumerate(castle.levels)
+            if level is not None
         ]
-        if points:
-            roof = castle & board.exactly(board.top(castle))
-            space = SPACES[roof.bit_length() - 1]
-            result.append({"space": space, "points": points})
-    return result
+        seats.sort(key=itemgetter(2), reverse=True)
+        best = [seat for seat, _, points in seats if points == seats[0][2]]
+        castles.append(
+            {
+                "spaces": spaces_of(roofs) + spaces_of(castle.spaces & ~roofs),
+                "leader": best[0] if len(best) == 1 else None,
+                "seats": seats,
+            }
+        )
+    return sorted(castles, key=_worth, reverse=True)
+
+
+def _worth(castle: JsonObject) -> tuple[int, int]:
+    """Return the most points that a seat has in a castle, and its area."""
+    points = castle["seats"][0][2] if castle["seats"] else 0
+    return points, len(castle["spaces"])
 
 
 def frame_of(game: TorresGame, seat: int | None = None) -> JsonObject:
@@ -231,4 +247,9 @@ def _position(game: TorresGame, seat: int | None) -> dict[str, object]:
     drawn = {key: state[key] for key in keys}
     scored = [{"phase": row["phase"], "scores": row["scores"]} for row in game.scoring]
     heights = [height for row in state["heights"] for height in row]
-    return drawn | {"heights": heights, "scored": scored, "over": game.over}
+    return drawn | {
+        "heights": heights,
+        "castles": castles_of(game.position),
+        "scored": scored,
+        "over": game.over,
+    }

@@ -11,6 +11,7 @@ from engine.rulesets import Rules
 from torres.common.lazy_import import lazy_import
 from torres.drawing.board_svg import board_svg
 from torres.drawing.board_text import draw_board
+from torres.drawing.frames import castles_of
 
 if TYPE_CHECKING:
     from torres.drawing import raster
@@ -41,7 +42,8 @@ def draw(
     over = position.decision == OVER
     state: Any = view.state(position, rules, [], None, over=over)
     heights = [n for row in state["heights"] for n in row]
-    frame = state | {"heights": heights, "action": None}
+    castles = castles_of(position)
+    frame = state | {"heights": heights, "castles": castles, "action": None}
     if mode == "svg":
         return board_svg(frame, names)
     if mode == "rgb_array":

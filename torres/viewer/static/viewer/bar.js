@@ -1,8 +1,8 @@
 // The castles of the position that is shown, as one row of buttons with the points of the
 // seats. A castle that is pointed at, on the board or in the row, is explained in words.
 
-import { castlesOf, inWords, spaceIndex } from "./castles.js";
 import { element } from "./players.js";
+import { plural } from "./words.js";
 
 const HINT = "Each castle with the points that it gives now. Point at one to see why.";
 
@@ -25,13 +25,13 @@ export class CastleBar {
   show(frame, players) {
     const focused = this.index(document.activeElement);
     this.players = players;
-    this.castles = castlesOf(frame);
+    this.castles = frame.castles;
     this.row.replaceChildren(...this.castles.map((castle, index) => {
       const button = element("button", "castle");
       button.type = "button";
       button.tabIndex = index ? -1 : 0;
       button.setAttribute("aria-label", inWords(castle, players));
-      const seats = castle.seats.map(({ seat, points }) => element("b", `seat${seat}`, String(points)));
+      const seats = castle.seats.map(([seat, , points]) => element("b", `seat${seat}`, String(points)));
       button.append(...(seats.length ? seats : [element("span", "soft", `${castle.spaces.length}`)]));
       return button;
     }));
@@ -41,7 +41,7 @@ export class CastleBar {
 
   of(target) {
     const space = target.closest("[data-space]")?.dataset.space;
-    return space ? this.castles.findIndex(({ spaces }) => spaces.includes(spaceIndex(space))) : -1;
+    return space ? this.castles.findIndex(({ spaces }) => spaces.includes(space)) : -1;
   }
 
   index(target) {
@@ -65,4 +65,12 @@ export class CastleBar {
     for (const button of this.row.children) button.tabIndex = button === next ? 0 : -1;
     next.focus();
   }
+}
+
+// "6 spaces × level 3 = 18 for mason, × level 2 = 12 for grendel"
+function inWords({ spaces, seats }, players) {
+  const area = plural(spaces.length, "space");
+  if (!seats.length) return `The castle at ${spaces[0]}: ${area}, no knight.`;
+  const parts = seats.map(([seat, level, points]) => `× level ${level} = ${points} for ${players[seat]}`);
+  return `The castle at ${spaces[0]}: ${area} ${parts.join(", ")}.`;
 }

@@ -2,8 +2,7 @@
 // no rules. All nodes are made with DOM methods, so names in the data cannot be markup.
 // `torres/drawing/board_scene.py` draws the same picture; a test compares the two.
 
-import { castlesOf, spaceIndex, spaceName } from "./castles.js";
-import { spacesOf } from "./words.js";
+import { spaceIndex, spaceName, spacesOf } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const SIZE = 8;
@@ -69,8 +68,8 @@ class Picture {
     this.touched = new Set(spacesOf(frame.action));
     this.heights = frame.heights.map((_, index) => frame.heights[spaceIndex(this.space(index % SIZE, Math.floor(index / SIZE)))]);
     this.leaders = new Map();  // by space, of each castle that one seat leads
-    for (const { spaces, leader } of castlesOf(frame)) {
-      if (leader !== null) for (const index of spaces) this.leaders.set(spaceName(index), leader);
+    for (const { spaces, leader } of frame.castles) {
+      if (leader !== null) for (const space of spaces) this.leaders.set(space, leader);
     }
   }
 
@@ -106,16 +105,16 @@ class Picture {
 
   // The points that a castle gives are written on it in the frame of its scoring.
   lights() {
-    return this.frame.castles ?? [];
+    return this.frame.ends_phase ? this.frame.castles : [];
   }
 
   // The points of each seat in its colour, above a castle.
-  drawLabel(x, y, points) {
+  drawLabel(x, y, seats) {
     const label = draw(draw(this.svg, "g", { class: "points", transform: `translate(${x},${y})` }), "g", {});
-    points.forEach(([seat, value], k) => {
-      const left = (k - points.length / 2) * 30;
+    seats.forEach(([seat, , points], k) => {
+      const left = (k - seats.length / 2) * 30;
       draw(label, "rect", { class: `seat${seat}`, x: left, y: -13, width: 29, height: 18, rx: 4 });
-      draw(label, "text", { x: left + 14.5, y: 1 }, String(value));
+      draw(label, "text", { x: left + 14.5, y: 1 }, String(points));
     });
   }
 }
@@ -207,9 +206,9 @@ class IsometricPicture extends Picture {
     this.drawPiece(piece, this.svg, " ghost");
   }
 
-  drawPoints({ space, points }) {
-    const [x, y] = this.foot(this.place(space));
-    this.drawLabel(x, y - 38, points);
+  drawPoints({ spaces, seats }) {
+    const [x, y] = this.foot(this.place(spaces[0]));
+    this.drawLabel(x, y - 38, seats);
   }
 }
 
@@ -228,9 +227,9 @@ class TopPicture extends Picture {
     }
     for (const piece of this.pieces()) this.drawPiece(piece);
     for (const castle of this.lights()) {
-      const { column, row } = this.place(castle.space);
+      const { column, row } = this.place(castle.spaces[0]);
       const { x, y } = this.corner(column, row);
-      this.drawLabel(x + CELL / 2, y + 6, castle.points);
+      this.drawLabel(x + CELL / 2, y + 6, castle.seats);
     }
   }
 
@@ -313,11 +312,10 @@ export class Board {
     if (before) this.move(before, frame, start);
   }
 
-  // Mark the spaces with these numbers, and no others.
+  // Mark these spaces, and no others.
   choose(spaces) {
-    const chosen = new Set(spaces.map(spaceName));
     for (const node of this.svg.querySelectorAll("g.space")) {
-      node.classList.toggle("chosen", chosen.has(node.dataset.space));
+      node.classList.toggle("chosen", spaces.includes(node.dataset.space));
     }
   }
 

@@ -105,7 +105,7 @@ function drawDetails(frame) {
   const last = frame.scored.at(-1);
   const parts = [];
   if (frame.clock) parts.push(`This decision took ${frame.clock.ms} ms; ${Math.round(frame.clock.bank_ms)} ms are left in the bank.`);
-  if (frame.castles?.length) parts.push(`Phase ${last.phase} is scored: each castle shows its points.`);
+  if (frame.ends_phase) parts.push(`Phase ${last.phase} is scored: each castle shows its points.`);
   else if (last) parts.push(`The score after phase ${last.phase} was ${last.scores.join(" : ")}.`);
   if (frame.master) parts.push(`Master card: ${masterTitle(frame.master)}.`);
   const draw = draws.get(at);

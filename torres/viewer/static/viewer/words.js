@@ -45,6 +45,15 @@ export function plural(count, noun) {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+// The name of a space, from its place in the heights of a frame, and the other way.
+export function spaceName(index) {
+  return String.fromCharCode(97 + (index % 8)) + (Math.floor(index / 8) + 1);
+}
+
+export function spaceIndex(space) {
+  return (Number(space[1]) - 1) * 8 + space.charCodeAt(0) - 97;
+}
+
 export function spacesOf(action) {
   return action ? action.match(/\b[a-h][1-8]\b/g) ?? [] : [];
 }

@@ -4,6 +4,7 @@
 import { CastleBar } from "../viewer/bar.js";
 import { Board, draw } from "../viewer/board.js";
 import { Players } from "../viewer/players.js";
+import { spaceIndex } from "../viewer/words.js";
 import { asChoice, kindsIn, Selection } from "./choices.js";
 import { byId, drawHand, drawKinds, drawLegal, drawNotes, drawOptions, drawSteps, sayMoment, sayNews, sayTask } from "./panels.js";
 
@@ -97,7 +98,7 @@ function markTargets(frame) {
     node.classList.add("target");
     node.setAttribute("tabindex", "0");
     node.setAttribute("role", "button");
-    const height = frame.heights[(Number(space[1]) - 1) * 8 + space.charCodeAt(0) - 97];
+    const height = frame.heights[spaceIndex(space)];
     const first = actions.slice(0, 3).map(asChoice).join("; ");
     node.setAttribute("aria-label", `${space}, height ${height}: ${first}${actions.length > 3 ? "; and more" : ""}`);
     const cells = node.querySelectorAll(".cell");
