@@ -4,7 +4,7 @@ A game from a position is played to its end. Before each such game, the cards of
 decks whose place no seat knows are shuffled, so that the mean over many games is the
 worth of a position before the next cards are drawn. Hands are the real ones: an analyst
 sees more than a seat. All seats play alike: the best whole turn of a narrow beam
-(`TurnSearch`), with the evaluation of the house bot `master`. docs/analysis.md
+(`TurnSearch`), with the evaluation of the house bots (`strategy.py`). docs/analysis.md
 explains the figures, and how well they predict results.
 """
 
@@ -13,10 +13,8 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from engine.evaluation import Evaluator
 from engine.kernel import Position
 from engine.moves import (
-    CARD_NAMES,
     DECK_SIZE,
     END,
     KEEPING,
@@ -26,7 +24,7 @@ from engine.moves import (
     TURN,
 )
 from engine.rulesets import PHASES, Rules
-from engine.turns import TurnSearch
+from engine.strategy import RoundSearches
 
 WIDTH = 2
 """The beam of the policy. docs/analysis.md compares widths."""
@@ -37,10 +35,6 @@ A bot plays otherwise than the policy, so the games of the policy agree too much
 number was fitted to results of bots, and checked with others (docs/analysis.md).
 """
 
-# The weights of the house bot `master`, which is one file and imports none of ours.
-_FUTURE = (2.2, 2.2, 1.6, 1.0)  # the value of a castle point, by phase
-_RIVALRY = {2: 0.8, 3: 0.5, 4: 0.4}  # the weight of the best rival's points, by seats
-_CARDS = dict.fromkeys(CARD_NAMES, 2.4) | {"ap7": 3.0, "jump": 1.8, "move_block": 1.4}
 _PROMISE = [{"ap": 3.0, "climbs": 4.0}] * (PHASES + 1)
 
 
@@ -65,7 +59,7 @@ class Policy:
     def __init__(self, rules: Rules, width: int = WIDTH) -> None:
         self._rules = rules
         self._width = width
-        self._searches: dict[tuple[int, int], TurnSearch] = {}
+        self._searches = RoundSearches(rules, _PROMISE)
 
     def outlook(
         self,
@@ -123,7 +117,7 @@ class Policy:
     def _turn(self, position: Position) -> Position:
         """Return the position after the best turn of the seat that decides."""
         seat, decision = position.seat, position.decision
-        turn = self._search(position).best(position, self._width, 1)[0]
+        turn = self._searches.of(position).best(position, self._width, 1)[0]
         if decision == KING_DUE:  # the search goes on with the turn after it
             position.perform(turn.moves[0])
             return position
@@ -131,47 +125,6 @@ class Policy:
         if after.decision == TURN and after.seat == seat:
             after.perform(END << 16)  # the first way to leave the blocks left over
         return after
-
-    def _search(self, position: Position) -> TurnSearch:
-        """Return the search with the weights for the round of a position."""
-        key = (position.phase, position.round)
-        if position.decision == KING_DUE and position.phase < PHASES:
-            key = (position.phase + 1, 1)  # the king is put for the next phase
-        if key not in self._searches:
-            self._searches[key] = TurnSearch(self._evaluator(*key), _PROMISE)
-        return self._searches[key]
-
-    def _evaluator(self, phase: int, round_number: int) -> Evaluator:
-        left = len(self._rules.stacks[phase - 1]) - round_number
-        own = [
-            {
-                "score": 1.0,
-                "castles": future,
-                "king": 1.0,
-                "master": future,
-                "knights": future - 0.8 + 0.1 * left,
-                "levels": 0.5 * (future - 0.9) + 0.05 * left,
-                "climbs": 0.25 * left,
-                **_worth_of_cards(left if row == PHASES else None),
-            }
-            for row, future in enumerate(_FUTURE)
-        ]
-        rivalry = _RIVALRY[self._rules.seats]
-        rivals = [
-            {
-                name: rivalry * weight
-                for name, weight in row.items()
-                if not name.startswith("hand")
-            }
-            for row in own
-        ]
-        return Evaluator(own, rivals)
-
-
-def _worth_of_cards(rounds_left: int | None) -> dict[str, float]:
-    """Return the weights of cards; in the last phase they lose worth to its end."""
-    share = 1.0 if rounds_left is None else min(1.0, 0.35 * rounds_left)
-    return {f"hand_{name}": share * worth for name, worth in _CARDS.items()}
 
 
 def reshuffled(position: Position, rng: Random) -> Position:

@@ -54,7 +54,7 @@ def test_where_to_put_the_king_is_an_answer_of_its_own() -> None:
 def test_the_first_purchase_ends_the_answer_and_comes_last() -> None:
     game = new_game("buy")
     advance(game, "turn")
-    search = BOT.Planner(game.rules).search(game.position)
+    search = BOT.Planner(game.rules).searches.of(game.position)
     turns = [t for t in search.best(game.position, 200, 500) if BUY << 16 in t.moves]
     mixed = [t for t in turns if t.moves[-1] >> 16 not in (BUY, KEEP)]
 
@@ -84,7 +84,7 @@ def test_the_speed_decides_how_wide_the_beam_is(
     game = new_game("width")
     advance(game, "turn", phase=2)
     planner = BOT.Planner(game.rules)
-    search = planner.search(game.position)
+    search = planner.searches.of(game.position)
     widths = []
     monkeypatch.setattr(BOT.time, "process_time", lambda: 0.01 * len(widths))
 
@@ -94,7 +94,7 @@ def test_the_speed_decides_how_wide_the_beam_is(
             found: list[object] = search.best(position, 1, 1)
             return found
 
-    monkeypatch.setattr(planner, "search", lambda position: Recorder())
+    monkeypatch.setattr(planner.searches, "of", lambda position: Recorder())
     planner.plan(game.position, 0.05)  # 10 ms for the first beam, 40 ms are left
     planner.plan(game.position, 1000.0)
     assert widths[:2] == [BOT.FIRST_WIDTH, int(4 * BOT.SPARE * BOT.FIRST_WIDTH)]

@@ -54,7 +54,7 @@ def test_where_to_put_the_king_is_an_answer_of_its_own() -> None:
 def test_a_purchase_ends_the_answer_and_comes_after_the_other_actions() -> None:
     game = new_game("buy")
     advance(game, "turn")
-    search = BOT.TurnSearch(BOT.evaluator_for(game.rules, 1, 1), BOT.PROMISE)
+    search = BOT.Judge(game.rules).searches.of(game.position)
     turns = [t for t in search.best(game.position, 200, 500) if BUY << 16 in t.moves]
     candidates = BOT.candidates_of(game.position, turns)
 
@@ -96,7 +96,7 @@ def test_the_castles_of_a_phase_that_is_over_count_once() -> None:
     later.phase = 2
 
     assert values == [
-        judge.search(2, 1).evaluator.value(later, seat) for seat in range(2)
+        judge.searches.of_round(2, 1).evaluator.value(later, seat) for seat in range(2)
     ]
     assert game.position.phase == 1
 

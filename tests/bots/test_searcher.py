@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from engine.editions import PRESETS
+from engine.moves import BUY
 from tests.bots.factories import (
     CALL_MS,
     advance,
@@ -44,7 +45,7 @@ def test_nothing_follows_a_purchase() -> None:
     game = new_game("buy")
     advance(game, "turn")
     seat = game.position.copy()
-    moves = [move for move in seat.legal() if move >> 16 == BOT.BUY]
+    moves = [move for move in seat.legal() if move >> 16 == BUY]
 
     assert BOT.actions_of(seat, moves) == ["buy"]
 

@@ -20,7 +20,7 @@ def test_the_examples_run_in_their_order(capsys: pytest.CaptureFixture[str]) -> 
     for example in EXAMPLES:
         exec(example, names)
 
-    assert len(EXAMPLES) == 9
+    assert len(EXAMPLES) == 10
     assert "'castles': " in capsys.readouterr().out
 
 

@@ -19,12 +19,9 @@ import sys
 import time
 
 from engine import resolve
-from engine.evaluation import Evaluator
-from engine.moves import BUY, CARD_NAMES, END, KEEP, KEEPING, KING_DUE, TURN
-from engine.notation import text
-from engine.playouts import average_leads
+from engine.moves import BUY, KEEP, KEEPING, KING_DUE, TURN
 from engine.search import position_of
-from engine.turns import TurnSearch
+from engine.strategy import RoundSearches, actions_of, best_by_random_games
 
 MOVE_SHARE = 0.25  # of the time that is left for this turn
 BANK_SHARE = 0.002  # of the bank, for ladders on which a turn has no time of its own
@@ -33,40 +30,7 @@ FIRST_WIDTH = 24  # of the beam that measures the speed
 WIDTH = 500
 SPARE = 0.8  # of the time that is left: a wider beam is deeper, too
 SETUP_S = 0.05
-MAX_GAMES = 16  # random games from each position, for the set-up
-
-# The value of a castle point, by phase: it will score again at the end of each later
-# phase, unless somebody spoils it. The first number is for the set-up.
-FUTURE = (2.2, 2.2, 1.6, 1.0)
-RIVALRY = {2: 0.8, 3: 0.5, 4: 0.4}  # the weight of the best rival's points, by seats
-CARDS = dict.fromkeys(CARD_NAMES, 2.4) | {"ap7": 3.0, "jump": 1.8, "move_block": 1.4}
 PROMISE = [{"ap": 3.0, "climbs": 4.0}] * 4  # points that these are going to bring
-
-
-def evaluator_for(rules, phase, round_number):
-    """Return the evaluator for a round; it knows how many rounds are left to play."""
-    left = len(rules.stacks[phase - 1]) - round_number
-    own = []
-    for row, future in enumerate(FUTURE):
-        cards = min(1.0, 0.35 * left) if row == 3 else 1.0
-        own.append(
-            {
-                "score": 1.0,
-                "castles": future,
-                "king": 1.0,
-                "master": future,
-                "knights": future - 0.8 + 0.1 * left,
-                "levels": 0.5 * (future - 0.9) + 0.05 * left,
-                "climbs": 0.25 * left,
-                **{f"hand_{name}": cards * CARDS[name] for name in CARD_NAMES},
-            }
-        )
-    rivalry = RIVALRY[rules.seats]
-    rivals = [
-        {name: rivalry * n for name, n in row.items() if not name.startswith("hand")}
-        for row in own
-    ]
-    return Evaluator(own, rivals)
 
 
 class Planner:
@@ -74,21 +38,11 @@ class Planner:
 
     def __init__(self, rules):
         self.rules = rules
-        self.searches = {}
-
-    def search(self, position):
-        """Return the turn search of a position's round."""
-        phase, round_number = position.phase, position.round
-        if position.decision == KING_DUE and phase < 3:
-            phase, round_number = phase + 1, 1  # the king is put for the next phase
-        key = (phase, round_number)
-        if key not in self.searches:
-            self.searches[key] = TurnSearch(evaluator_for(self.rules, *key), PROMISE)
-        return self.searches[key]
+        self.searches = RoundSearches(rules, PROMISE)
 
     def plan(self, position, ends):
         """Return the moves of the best turn, all but `end`; purchases come last."""
-        search = self.search(position)
+        search = self.searches.of(position)
         began = time.process_time()
         turns = search.best(position, FIRST_WIDTH, 1, ends)
         now = time.process_time()
@@ -114,44 +68,6 @@ def in_order(moves):
     return [*plain, BUY << 16] if BUY << 16 in moves else plain
 
 
-def actions_of(position, moves):
-    """Return the answer: the actions up to the first purchase, or the whole turn."""
-    alone = position.decision == KING_DUE
-    actions = []
-    for move in moves:
-        actions.append(text(position, move))
-        position.perform(move)
-        if alone or move >> 16 == BUY:
-            return actions
-    endings = [move for move in position.legal() if move >> 16 == END]
-    return actions + [text(position, move) for move in endings[:1]]
-
-
-def play_out(guess, seat, rng, ends):
-    """Return the number of the legal move with the best average in random games.
-
-    It decides about start blocks, first knights, and other rare questions. Each call
-    plays twice as many games as the one before, with the hidden cards dealt again.
-    """
-    games = 1
-    totals = [0.0] * len(guess().legal())
-    while games <= MAX_GAMES:
-        began = time.process_time()
-        world = guess()
-        children = []
-        for move in world.legal():
-            child = world.copy()
-            child.perform(move)
-            children.append(child)
-        leads = average_leads(children, seat, games, rng.getrandbits(60))
-        totals = [t + games * lead for t, lead in zip(totals, leads, strict=True)]
-        now = time.process_time()
-        if 2 * (now - began) > ends - now:
-            break
-        games *= 2
-    return totals.index(max(totals))
-
-
 def choose(message, planner, rng):
     """Return the actions of this answer."""
     legal = message["legal"]
@@ -169,7 +85,7 @@ def choose(message, planner, rng):
     position = guess()
     if position.decision not in (TURN, KEEPING, KING_DUE) or not position.phase:
         ends = now + min(SETUP_S, left_ms / 1000)
-        return [legal[play_out(guess, state["seat"], rng, ends)]]
+        return [legal[best_by_random_games(guess, state["seat"], rng, ends)]]
     ends = now + min(MAX_S, left_ms / 1000)
     return actions_of(position, planner.plan(position, ends)) or legal[:1]
 

@@ -21,12 +21,10 @@ import sys
 import time
 
 from engine import resolve
-from engine.evaluation import Evaluator, key_of
-from engine.moves import BUY, CARD_NAMES, END, KEEP, KEEPING, KING_DUE, OVER, TURN
-from engine.notation import text
-from engine.playouts import average_leads
+from engine.evaluation import key_of
+from engine.moves import BUY, END, KEEP, KEEPING, KING_DUE, OVER, TURN
 from engine.search import position_of
-from engine.turns import TurnSearch
+from engine.strategy import RoundSearches, actions_of, best_by_random_games
 
 MOVE_SHARE = 0.25  # of the time that is left for this turn
 BANK_SHARE = 0.002  # of the bank, for ladders on which a turn has no time of its own
@@ -42,40 +40,7 @@ EXPLORATION = 1.5  # in points: more of it visits more turns
 DOUBT = (
     4.0  # in points: a turn that is worse by this is visited 2.7 times less at first
 )
-MAX_GAMES = 16  # random games from each position, for the set-up
-
-# What a castle point is worth, by phase: it will score again at the end of each later
-# phase, unless somebody spoils it. The first number is for the set-up.
-FUTURE = (2.2, 2.2, 1.6, 1.0)
-RIVALRY = {2: 0.8, 3: 0.5, 4: 0.4}  # the weight of the best rival's points, by seats
-CARDS = dict.fromkeys(CARD_NAMES, 2.4) | {"ap7": 3.0, "jump": 1.8, "move_block": 1.4}
 PROMISE = [{"ap": 1.0}] * 4  # points that an action point is going to bring
-
-
-def evaluator_for(rules, phase, round_number):
-    """Return the evaluator for a round; it knows how many rounds are left to play."""
-    left = len(rules.stacks[phase - 1]) - round_number
-    own = []
-    for row, future in enumerate(FUTURE):
-        cards = min(1.0, 0.35 * left) if row == 3 else 1.0
-        own.append(
-            {
-                "score": 1.0,
-                "castles": future,
-                "king": 1.0,
-                "master": future,
-                "knights": future - 0.8 + 0.1 * left,
-                "levels": 0.5 * (future - 0.9) + 0.05 * left,
-                "climbs": 0.25 * left,
-                **{f"hand_{name}": cards * CARDS[name] for name in CARD_NAMES},
-            }
-        )
-    rivalry = RIVALRY[rules.seats]
-    rivals = [
-        {name: rivalry * n for name, n in row.items() if not name.startswith("hand")}
-        for row in own
-    ]
-    return Evaluator(own, rivals)
 
 
 class Judge:
@@ -83,23 +48,11 @@ class Judge:
 
     def __init__(self, rules):
         self.rules = rules
-        self.searches = {}
-
-    def search(self, phase, round_number):
-        """Return the turn search of a round."""
-        key = (phase, round_number)
-        if key not in self.searches:
-            evaluator = evaluator_for(self.rules, *key)
-            self.searches[key] = TurnSearch(evaluator, PROMISE)
-        return self.searches[key]
+        self.searches = RoundSearches(rules, PROMISE)
 
     def turns(self, position, width, limit, ends=math.inf):
         """Return the best turns of the seat that decides."""
-        phase = max(position.phase, 1)
-        round_number = position.round
-        if position.decision == KING_DUE and phase < 3:
-            phase, round_number = phase + 1, 1  # the king is put for the next phase
-        return self.search(phase, round_number).best(position, width, limit, ends)
+        return self.searches.of(position).best(position, width, limit, ends)
 
     def values(self, position):
         """Return the value of a position for each seat."""
@@ -114,7 +67,7 @@ class Judge:
             position = position.copy()
             phase, round_number = min(phase + 1, 3), 1
             position.phase = phase
-        evaluator = self.search(phase, round_number).evaluator
+        evaluator = self.searches.of_round(phase, round_number).evaluator
         return [evaluator.value(position, seat) for seat in seats]
 
 
@@ -266,44 +219,6 @@ def plan(guess, judge, ends):
     return [*moves, *[BUY << 16][:buys]]
 
 
-def actions_of(position, moves):
-    """Return the answer: the actions up to the first purchase, or the whole turn."""
-    alone = position.decision == KING_DUE
-    actions = []
-    for move in moves:
-        actions.append(text(position, move))
-        position.perform(move)
-        if alone or move >> 16 == BUY:
-            return actions
-    endings = [move for move in position.legal() if move >> 16 == END]
-    return actions + [text(position, move) for move in endings[:1]]
-
-
-def play_out(guess, seat, rng, ends):
-    """Return the number of the legal move with the best average in random games.
-
-    It decides about start blocks, first knights, and other rare questions. Each call
-    plays twice as many games as the one before, with the hidden cards dealt again.
-    """
-    games = 1
-    totals = [0.0] * len(guess().legal())
-    while games <= MAX_GAMES:
-        began = time.process_time()
-        world = guess()
-        children = []
-        for move in world.legal():
-            child = world.copy()
-            child.perform(move)
-            children.append(child)
-        leads = average_leads(children, seat, games, rng.getrandbits(60))
-        totals = [t + games * lead for t, lead in zip(totals, leads, strict=True)]
-        now = time.process_time()
-        if 2 * (now - began) > ends - now:
-            break
-        games *= 2
-    return totals.index(max(totals))
-
-
 def choose(message, judge, rng):
     """Return the actions of this answer."""
     legal = message["legal"]
@@ -320,7 +235,7 @@ def choose(message, judge, rng):
 
     position = guess()
     if position.decision not in (TURN, KEEPING, KING_DUE) or not position.phase:
-        return [legal[play_out(guess, state["seat"], rng, ends)]]
+        return [legal[best_by_random_games(guess, state["seat"], rng, ends)]]
     return actions_of(position, plan(guess, judge, ends)) or legal[:1]
 
 

@@ -20,11 +20,10 @@ import sys
 import time
 
 from engine import resolve
-from engine.evaluation import Evaluator, key_of
-from engine.moves import BUY, CARD_NAMES, END, KEEPING, KING_DUE, OVER, TURN
-from engine.notation import text
-from engine.playouts import average_leads
+from engine.evaluation import key_of
+from engine.moves import END, KEEPING, KING_DUE, OVER, TURN
 from engine.search import determinize, position_of
+from engine.strategy import actions_of, best_by_random_games, evaluator_for
 
 MOVE_SHARE = 0.25  # of the time that is left for this turn
 BANK_SHARE = 0.002  # of the bank, for ladders on which a turn has no time of its own
@@ -37,40 +36,6 @@ GROWTH = 4  # a beam takes this many times as long as the one before
 REPLIES = 8  # turns for which the answer of the next seat is searched
 REPLY_WIDTH = 3
 WORLDS = 2  # guesses of the hidden cards for each of them
-MAX_GAMES = 16  # random games from each position
-
-# What a castle point is worth, by phase: it will score again at the end of each later
-# phase, unless somebody spoils it. The first number is for the set-up.
-FUTURE = (2.2, 2.2, 1.6, 1.0)
-RIVALRY = {2: 0.8, 3: 0.5, 4: 0.4}  # the weight of the best rival's points, by seats
-CARDS = dict.fromkeys(CARD_NAMES, 2.4) | {"ap7": 3.0, "jump": 1.8, "move_block": 1.4}
-
-
-def evaluator_for(rules, phase, round_number):
-    """Return the evaluator for a round; it knows how many rounds are left to play."""
-    left = len(rules.stacks[phase - 1]) - round_number if phase else 4
-    own = []
-    for row, future in enumerate(FUTURE):
-        later = future - 0.8 + 0.1 * left
-        cards = min(1.0, 0.35 * left) if row == 3 else 1.0
-        own.append(
-            {
-                "score": 1.0,
-                "castles": future,
-                "king": 1.0,
-                "master": future,
-                "knights": later,
-                "levels": 0.5 * (future - 0.9) + 0.05 * left,
-                "climbs": 0.25 * left,
-                **{f"hand_{name}": cards * CARDS[name] for name in CARD_NAMES},
-            }
-        )
-    rivalry = RIVALRY[rules.seats]
-    rivals = [
-        {name: rivalry * n for name, n in row.items() if not name.startswith("hand")}
-        for row in own
-    ]
-    return Evaluator(own, rivals)
 
 
 def beam_search(evaluator, root, width, ends):
@@ -141,48 +106,6 @@ def plan(position, evaluator, rng, ends):
     return best[1] if best else []
 
 
-def actions_of(position, moves):
-    """Return the answer: the actions up to the first purchase, or the whole turn.
-
-    Where to put the king is an answer of its own, although the search went on with the
-    turn after it.
-    """
-    alone = position.decision == KING_DUE
-    actions = []
-    for move in moves:
-        actions.append(text(position, move))
-        position.perform(move)
-        if alone or move >> 16 == BUY:
-            return actions
-    endings = [move for move in position.legal() if move >> 16 == END]
-    return actions + [text(position, move) for move in endings[:1]]
-
-
-def play_out(guess, seat, rng, ends):
-    """Return the number of the legal move with the best average in random games.
-
-    It decides about start blocks, first knights, and other rare questions. Each call
-    plays twice as many games as the one before, with the hidden cards dealt again.
-    """
-    games = 1
-    totals = [0.0] * len(guess().legal())
-    while games <= MAX_GAMES:
-        began = time.process_time()
-        world = guess()
-        children = []
-        for move in world.legal():
-            child = world.copy()
-            child.perform(move)
-            children.append(child)
-        leads = average_leads(children, seat, games, rng.getrandbits(60))
-        totals = [t + games * lead for t, lead in zip(totals, leads, strict=True)]
-        now = time.process_time()
-        if 2 * (now - began) > ends - now:
-            break
-        games *= 2
-    return totals.index(max(totals))
-
-
 def choose(message, rules, rng, slowest=0.0):
     """Return the actions of this answer; `slowest` is the longest one so far, in s."""
     legal = message["legal"]
@@ -201,7 +124,7 @@ def choose(message, rules, rng, slowest=0.0):
 
     position = guess()
     if position.decision not in (TURN, KEEPING, KING_DUE) or not position.phase:
-        return [legal[play_out(guess, state["seat"], rng, ends)]]
+        return [legal[best_by_random_games(guess, state["seat"], rng, ends)]]
     evaluator = evaluator_for(rules, state["phase"], state["round"])
     return actions_of(position, plan(position, evaluator, rng, ends)) or legal[:1]
 

@@ -1,0 +1,126 @@
+"""How the strong house bots value positions, and which answers they make of turns.
+
+`searcher`, `planner`, `master` and the analysis of games use the same evaluation, and
+search with it in different ways.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from random import Random
+
+from engine.evaluation import Evaluator, Weights
+from engine.kernel import Position
+from engine.moves import BUY, CARD_NAMES, END, KING_DUE
+from engine.notation import text
+from engine.playouts import average_leads
+from engine.rulesets import PHASES, Rules
+from engine.turns import TurnSearch
+
+# The value of a castle point, by phase: it will score again at the end of each later
+# phase, unless somebody spoils it. The first number is for the set-up.
+_FUTURE = (2.2, 2.2, 1.6, 1.0)
+_RIVALRY = {2: 0.8, 3: 0.5, 4: 0.4}  # the weight of the best rival's points, by seats
+_CARDS = dict.fromkeys(CARD_NAMES, 2.4) | {"ap7": 3.0, "jump": 1.8, "move_block": 1.4}
+_MAX_GAMES = 16  # random games from each position, in one call
+
+
+def evaluator_for(rules: Rules, phase: int, round_number: int) -> Evaluator:
+    """Return the evaluator for a round; it knows how many rounds are left to play."""
+    left = len(rules.stacks[phase - 1]) - round_number
+    own = []
+    for row, future in enumerate(_FUTURE):
+        # In the last phase, cards lose their worth to its end.
+        cards = min(1.0, 0.35 * left) if row == PHASES else 1.0
+        own.append(
+            {
+                "score": 1.0,
+                "castles": future,
+                "king": 1.0,
+                "master": future,
+                "knights": future - 0.8 + 0.1 * left,
+                "levels": 0.5 * (future - 0.9) + 0.05 * left,
+                "climbs": 0.25 * left,
+                **{f"hand_{name}": cards * worth for name, worth in _CARDS.items()},
+            }
+        )
+    rivalry = _RIVALRY[rules.seats]
+    rivals = [
+        {name: rivalry * n for name, n in row.items() if not name.startswith("hand")}
+        for row in own
+    ]
+    return Evaluator(own, rivals)
+
+
+class RoundSearches:
+    """The turn searches of a game: one for each round, with its evaluator.
+
+    `promise` are the weights of a `TurnSearch` for the middle of a turn.
+    """
+
+    def __init__(self, rules: Rules, promise: Weights) -> None:
+        self._rules = rules
+        self._promise = promise
+        self._searches: dict[tuple[int, int], TurnSearch] = {}
+
+    def of_round(self, phase: int, round_number: int) -> TurnSearch:
+        """Return the search for a round of phases 1 to 3."""
+        key = (phase, round_number)
+        if key not in self._searches:
+            evaluator = evaluator_for(self._rules, *key)
+            self._searches[key] = TurnSearch(evaluator, self._promise)
+        return self._searches[key]
+
+    def of(self, position: Position) -> TurnSearch:
+        """Return the search for a position, after the set-up, in which a seat decides.
+
+        The king is put for the next phase, so that its search is the next phase's.
+        """
+        if position.decision == KING_DUE and position.phase < PHASES:
+            return self.of_round(position.phase + 1, 1)
+        return self.of_round(position.phase, position.round)
+
+
+def actions_of(position: Position, moves: Sequence[int]) -> list[str]:
+    """Return an answer: the actions up to the first purchase, or the whole turn.
+
+    `moves` are those of a turn without `end`; the position changes. Nobody knows what a
+    purchase will draw, so the answer ends there. Where to put the king is an answer of
+    its own, although a search goes on with the turn after it.
+    """
+    alone = position.decision == KING_DUE
+    actions = []
+    for move in moves:
+        actions.append(text(position, move))
+        position.perform(move)
+        if alone or move >> 16 == BUY:
+            return actions
+    endings = [move for move in position.legal() if move >> 16 == END]
+    return actions + [text(position, move) for move in endings[:1]]
+
+
+def best_by_random_games(
+    guess: Callable[[], Position], seat: int, rng: Random, ends: float
+) -> int:
+    """Return the number of the legal move with the best average in random games.
+
+    It decides about start blocks, first knights, and other rare questions. `guess`
+    returns the position with the hidden cards dealt again. Each time, twice as many
+    games are played as before, until `ends`, a time of `time.process_time`.
+    """
+    games = 1
+    totals = [0.0] * len(guess().legal())
+    while games <= _MAX_GAMES:
+        began = time.process_time()
+        world = guess()
+        children = []
+        for move in world.legal():
+            child = world.copy()
+            child.perform(move)
+            children.append(child)
+        leads = average_leads(children, seat, games, rng.getrandbits(60))
+        totals = [t + games * lead for t, lead in zip(totals, leads, strict=True)]
+        now = time.process_time()
+        if 2 * (now - began) > ends - now:
+            break
+        games *= 2
+    return totals.index(max(totals))
