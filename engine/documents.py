@@ -26,12 +26,18 @@ class PlayerEntry(TypedDict):
 
 
 class MoveEntry(TypedDict):
-    """One answer. `ms` is its charged time; `auto` marks answers of the referee."""
+    """One answer. `ms` is its charged time; `auto` marks answers of the referee.
+
+    `say` and `expect` are the player's thoughts (docs/contract.md, section 8). Like all
+    keys after the first two they may be of any form in the replay of a stranger.
+    """
 
     seat: int
     actions: list[str]
     ms: NotRequired[float]
     auto: NotRequired[bool]
+    say: NotRequired[str]
+    expect: NotRequired[float]
 
 
 class ForfeitEntry(TypedDict):

@@ -86,6 +86,8 @@ class Answer:
 
     `ms` is the charged thinking time. `cpu_ms` and `wall_ms` are the measurements that
     it was computed from; they are stored with the move so that it can be checked.
+    `note` is for the owner of the bot. `say` (one line) and `expect` (the player's own
+    chance to win, 0 to 1) are for everybody when the game is over.
     """
 
     actions: list[str] | None
@@ -94,6 +96,8 @@ class Answer:
     cpu_ms: float = 0.0
     wall_ms: float = 0.0
     note: str | None = None
+    say: str = ""
+    expect: float | None = None
 
 
 class Player(Protocol):
@@ -133,7 +137,12 @@ class Move:
         if self.answer is None:
             return {"seat": self.seat, "actions": self.actions, "auto": True}
         ms = round(self.answer.ms, 1)
-        return {"seat": self.seat, "actions": self.actions, "ms": ms}
+        entry: MoveEntry = {"seat": self.seat, "actions": self.actions, "ms": ms}
+        if self.answer.say:
+            entry["say"] = self.answer.say
+        if self.answer.expect is not None:
+            entry["expect"] = self.answer.expect
+        return entry
 
 
 @dataclass(frozen=True, slots=True)

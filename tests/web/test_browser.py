@@ -206,6 +206,28 @@ def test_a_file_of_torres_view_needs_no_server(page: Page, tmp_path: Path) -> No
     assert shown == [str(score) for score in sorted(scores, reverse=True)]
 
 
+def test_the_viewer_shows_what_bots_say_and_expect(page: Page, tmp_path: Path) -> None:
+    replay = random_replay("yucata", 2, "thoughts")
+    first, second = (
+        next(move for move in replay["moves"] if move["seat"] == seat)
+        for seat in (0, 1)
+    )
+    first |= {"say": "<b>b4</b> is mine", "expect": 0.625}
+    second |= {"expect": 0.4}
+    file = tmp_path / "game.html"
+    file.write_text(page_of(replay, "game"))
+
+    page.goto(f"{file.as_uri()}#ply=0")
+    row = page.locator("#players [data-seat='0']")
+    expect(row.locator(".thought")).to_be_hidden()
+    page.click("#last")
+    expect(row.locator(".thought q")).to_have_text("<b>b4</b> is mine")
+    expect(row.locator(".thought .tag")).to_have_text("expects 63 %")
+    other = page.locator("#players [data-seat='1']")
+    expect(other.locator(".thought")).to_have_text("expects 40 %")
+    expect(page.locator("#curve .expected")).to_have_count(2)
+
+
 def test_a_hostile_name_runs_no_script(page: Page) -> None:
     show = factories.everything()
     dialogs: list[str] = []

@@ -7,7 +7,7 @@ comparison ends, because from there on it would be another game.
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from engine import referee
@@ -283,7 +283,7 @@ def ask_at(
         actions = _actions(ask, answer)
     finally:
         bot.kill()
-    return game, Answer(actions, None, answer.ms, note=answer.note)
+    return game, replace(answer, actions=actions, index=None)
 
 
 def own_seats(players: Sequence[PlayerEntry], digest: str) -> list[int]:

@@ -249,8 +249,15 @@ def ask(
         finally:
             _print_stderr(log)
     if as_json:
-        row = {"seat": game.seat, "actions": answer.actions, "note": answer.note}
-        click.echo(json.dumps(row | {"ms": round(answer.ms, 1)}))
+        row = {
+            "seat": game.seat,
+            "actions": answer.actions,
+            "note": answer.note,
+            "say": answer.say or None,
+            "expect": answer.expect,
+            "ms": round(answer.ms, 1),
+        }
+        click.echo(json.dumps(row))
     else:
         _print_answer(document, game, answer)
 
@@ -268,6 +275,10 @@ def _print_answer(document: Replay, game: TorresGame, answer: Answer) -> None:
     click.echo(f"  answer:   {given} ({answer.ms:.1f} ms)")
     if answer.note:
         click.echo(f"  note:     {printable(answer.note)}")
+    if answer.say:
+        click.echo(f"  says:     {answer.say}")
+    if answer.expect is not None:
+        click.echo(f"  expects:  {answer.expect:.1%} to win")
 
 
 def recorded_at(document: Replay, ply: int) -> list[str]:

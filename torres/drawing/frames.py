@@ -6,6 +6,7 @@ A frame is a JSON document. The viewer in the browser draws frames and knows no 
 import sys
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import asdict
 from operator import itemgetter
 from typing import Any
 
@@ -18,6 +19,7 @@ from engine.replay_format import open_game
 from engine.view import spaces_of
 from torres.common.json_object import JsonObject
 from torres.runner.protocol import Limits
+from torres.runner.thoughts import thought_of
 
 # The parts of the public state that the viewer draws.
 STATE_KEYS = (
@@ -71,11 +73,12 @@ def frames(
 
     `heights` of a frame holds 64 numbers: a1 first, h1 eighth. `failed` are the seats
     that forfeit at this moment, with the reasons. `clock` is what the decision cost and
-    what it left in the bank, in ms; it is null without `limits`. `ends_phase` is true
-    in a frame whose action led to a scoring. A running game has no list of forfeits
-    yet; then the first automatic move of a seat implies its forfeit. With `seat` the
-    frames show what this seat sees, and nothing else. Frames before the index `since`
-    have no position, which saves most of the time.
+    what it left in the bank, in ms; it is null without `limits`. `thought` is what the
+    bot said with the answer, in the frame of its first action. `ends_phase` is true in
+    a frame whose action led to a scoring. A running game has no list of forfeits yet;
+    then the first automatic move of a seat implies its forfeit. With `seat` the frames
+    show what this seat sees, and nothing else. Frames before the index `since` have no
+    position, which saves most of the time.
     """
     recorder = FrameRecorder(game, limits, seat, since)
     pending = deque(forfeits)
@@ -143,11 +146,15 @@ class FrameRecorder:
         if self._game.over:
             return
         clock = self._clocks.charge(move) if self._clocks else None
+        thought = thought_of(move.get("say"), move.get("expect"))
         for action in move["actions"]:
             scorings = len(self._game.scoring)
             self._game.play(action)
             shown = self._shown(move["seat"], action)
             step = {"move": index, "by": move["seat"], "action": shown, "clock": clock}
+            if thought is not None:
+                step["thought"] = asdict(thought)
+                thought = None  # the other actions of the answer do not repeat it
             if len(self._game.scoring) > scorings:
                 step["ends_phase"] = True
             if len(self.frames) < self._since:

@@ -29,6 +29,7 @@ from torres.runner.connection import BotPipes, wait_for_exit
 from torres.runner.lines import StdoutClosed
 from torres.runner.protocol import MAX_LINE_BYTES, Limits, Ready, Reply
 from torres.runner.sandbox.api import Exit, Program, Running, Sandbox
+from torres.runner.thoughts import MAX_SAID_CHARS, Thought
 from torres.runner.verdict import BotEnding, BotStart, Usage, Verdict
 
 Direction = Literal["sent", "received"]
@@ -100,6 +101,7 @@ class BotProcess:
         self._budget_ms = 0.0
         self._unread = 0
         self._late = b""
+        self._say_chars_left = MAX_SAID_CHARS
         self._starved_until_ms = 0.0
         """The wall time until which we wait for a starved thread; 0 if none is."""
 
@@ -183,7 +185,7 @@ class BotProcess:
         except (StdoutClosed, PlayerFault) as why:
             raise self._fault(why) from None
         charge = self._halt()
-        return Answer(
+        answer = Answer(
             reply.actions,
             reply.index,
             charge.ms,
@@ -191,6 +193,16 @@ class BotProcess:
             charge.wall_ms,
             reply.note,
         )
+        if reply.thought is not None:
+            self._add_thought(answer, reply.thought)
+        return answer
+
+    def _add_thought(self, answer: Answer, thought: Thought) -> None:
+        """Add a thought to an answer, without a text that is beyond the limit."""
+        answer.expect = thought.expect
+        if len(thought.say) <= self._say_chars_left:
+            self._say_chars_left -= len(thought.say)
+            answer.say = thought.say
 
     def forfeit(self, reason: str, detail: str) -> None:
         """Tell the bot that its seat forfeits, if it can still listen, and end it.

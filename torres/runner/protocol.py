@@ -17,6 +17,7 @@ import msgspec
 
 from engine.faults import Fault
 from engine.referee import Ask, Hello, PlayerFault, ServiceFault
+from torres.runner import thoughts
 
 PROTOCOL = "torres/1"
 MAX_LINE_BYTES = 65_536  # of a line that the referee writes, with its newline
@@ -64,6 +65,7 @@ class Reply(msgspec.Struct, frozen=True):
     actions: list[str] | None
     index: int | None
     note: str | None
+    thought: thoughts.Thought | None = None
 
 
 class _Clock(msgspec.Struct):
@@ -94,6 +96,8 @@ class _Line(msgspec.Struct):
     actions: Annotated[list[str], msgspec.Meta(min_length=1)] | None = None
     index: Annotated[int, msgspec.Meta(ge=0)] | None = None
     note: str | None = None
+    say: msgspec.Raw = msgspec.Raw()
+    expect: msgspec.Raw = msgspec.Raw()
 
 
 _decode = msgspec.json.Decoder(_Line).decode
@@ -189,7 +193,11 @@ def read_answer(line: bytes) -> Reply | None:
             Fault.PROTOCOL, f'both "actions" and "index" in {quote(line)}'
         )
     note = None if message.note is None else _cut(message.note)
-    return Reply(message.actions, message.index, note)
+    thought = None
+    if message.say or message.expect:
+        say, expect = map(thoughts.decode, (message.say, message.expect))
+        thought = thoughts.thought_of(say, expect)
+    return Reply(message.actions, message.index, note, thought)
 
 
 def quote(line: bytes, max_bytes: int = 200) -> str:

@@ -1,5 +1,6 @@
 // The score of each seat over the game, drawn in pixels behind the slider. With an
 // analysis, a strip below it has the chances to win, and marks show the turning points.
+// A thin curve is the chance to win that a bot itself expects.
 
 import { draw } from "./board.js";
 
@@ -46,6 +47,7 @@ export class ScoreCurve {
       draw(this.svg, "text", { class: "tick", x: LEFT - 5, y: y(score) + 4 }, String(score));
     }
     frames[0].scores.forEach((_, seat) => draw(this.svg, "polyline", { class: `curve line${seat}`, points: this.points(seat, y) }));
+    frames[0].scores.forEach((_, seat) => this.drawExpected(seat));
     this.drawChances();
     for (const { ply, seat } of this.marks) draw(this.svg, "text", { class: `mark line${seat}`, x: this.x(ply), y: TOP - 2 }, "▾");
     this.cursor = draw(this.svg, "line", { class: "cursor", y1: 2, y2: height - BOTTOM });
@@ -72,6 +74,14 @@ export class ScoreCurve {
       if (width > 60) draw(this.svg, "text", { class: "label", x: x + width / 2, y: height - 5 }, phase ? `phase ${phase}` : "set-up");
       start = index + 1;
     });
+  }
+
+  drawExpected(seat) {
+    const points = [];
+    this.frames.forEach(({ by, thought }, index) => {
+      if (by === seat && typeof thought?.expect === "number") points.push(`${this.x(index)},${this.bottom - thought.expect * (this.bottom - TOP)}`);
+    });
+    if (points.length) draw(this.svg, "polyline", { class: `curve expected line${seat}`, points: points.join(" ") });
   }
 
   drawChances() {

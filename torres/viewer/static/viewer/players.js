@@ -45,12 +45,15 @@ export class Players {
     const cards = element("details", "held");
     cards.append(element("summary"), element("ul"));
     cards.hidden = true;
-    item.querySelectorAll(".bar, .goods, .held").forEach((node) => node.remove());
-    item.append(bar, goods, cards);
-    return { item, bar, goods, cards, hand: null };
+    const thought = element("p", "thought");
+    thought.hidden = true;
+    item.querySelectorAll(".bar, .goods, .held, .thought").forEach((node) => node.remove());
+    item.append(bar, goods, cards, thought);
+    return { item, bar, goods, cards, thought, hand: null };
   }
 
-  show(frame) {
+  // `thoughts` has the last thought of each seat: {say, expect}, or undefined.
+  show(frame, thoughts = []) {
     const ranks = ranksOf(frame);
     const best = Math.max(1, ...frame.scores);
     this.rows.forEach((row, seat) => {
@@ -60,6 +63,7 @@ export class Players {
       this.drawTags(row, frame, seat, ranks[seat]);
       this.drawGoods(row.goods, frame, seat);
       this.drawCards(row, frame.hands[seat]);
+      drawThought(row.thought, thoughts[seat]);
     });
     this.order(ranks);
   }
@@ -116,6 +120,15 @@ export class Players {
     this.list.append(...sorted.map((seat) => this.rows[seat].item));
     if (this.list.contains(focused)) focused.focus({ preventScroll: true });
   }
+}
+
+// A seat that has said something once keeps the line, so that nothing jumps.
+function drawThought(line, thought) {
+  if (thought) line.hidden = false;
+  const parts = [];
+  if (thought?.say) parts.push(element("q", "", thought.say));
+  if (typeof thought?.expect === "number") parts.push(element("span", "tag", `expects ${Math.round(100 * thought.expect)} %`));
+  line.replaceChildren(...parts);
 }
 
 function group(text, nodes) {

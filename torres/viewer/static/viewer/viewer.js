@@ -133,7 +133,7 @@ function show(index, { link = true } = {}) {
   const next = at === before + 1 && settings.motion;
   board.show(frame, settings, next ? frames[before] : null);
   castles.show(frame, players);
-  rail.show(frame);
+  rail.show(frame, players.map((_, seat) => frames.slice(0, at + 1).findLast(({ by, thought }) => thought && by === seat)?.thought));
   turns.point(at);
   drawDetails(frame);
   drawForfeits(frame);
