@@ -35,7 +35,7 @@ A bot plays otherwise than the policy, so the games of the policy agree too much
 number was fitted to results of bots, and checked with others (docs/analysis.md).
 """
 
-_PROMISE = [{"ap": 3.0, "climbs": 4.0}] * (PHASES + 1)
+PROMISE = [{"ap": 3.0, "climbs": 4.0}] * (PHASES + 1)
 
 
 class Outlook(NamedTuple):
@@ -59,7 +59,7 @@ class Policy:
     def __init__(self, rules: Rules, width: int = WIDTH) -> None:
         self._rules = rules
         self._width = width
-        self._searches = RoundSearches(rules, _PROMISE)
+        self._searches = RoundSearches(rules, PROMISE)
 
     def outlook(
         self,

@@ -45,12 +45,13 @@ class Quota(NamedTuple):
         return self.use.requests > self.limit
 
 
-def wait_s(scope: str, client: str, factor: int = 1) -> int:
+def wait_s(scope: str, client: str, factor: int = 1, cost: int = 1) -> int:
     """Count an expensive action. Return 0, or how long to wait if it is one too many.
 
     `scope` is a key of the setting TORRES_RATES, whose limit holds `factor` times.
+    The action counts `cost` times.
     """
-    use = count(f"{scope}:{client}")
+    use = count(f"{scope}:{client}", amount=cost)
     return use.left_s if use.requests > factor * settings.TORRES_RATES[scope] else 0
 
 

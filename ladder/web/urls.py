@@ -138,6 +138,7 @@ urlpatterns = routes(
             for name, address, view in (
                 ("state", "state.json", practice_views.PracticeState),
                 ("preview", "preview/", practice_views.PracticePreview),
+                ("hints", "hints/", practice_views.PracticeHints),
                 ("answers", "answers/", practice_views.PracticeAnswers),
                 ("give-up", "give-up/", practice_views.GiveUpAction),
                 ("frames", "frames.json", practice_views.PracticeFrames),

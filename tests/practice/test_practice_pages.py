@@ -151,7 +151,7 @@ def test_others_find_nothing_at_the_addresses_of_a_game(visit: Visit) -> None:
 
     for name in ("", "state.json", "frames.json", "replay.json", "board.svg"):
         assert ben.get(f"{address}{name}").status_code == 404
-    for name in ("preview/", "answers/"):
+    for name in ("preview/", "hints/", "answers/"):
         assert send(ben, f"{address}{name}", 0, ["end"]).status_code == 404
     assert ben.post(f"{address}give-up/").status_code == 404
     assert Client().get(address).status_code == 302

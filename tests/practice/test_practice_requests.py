@@ -38,7 +38,7 @@ def test_hostile_bodies_are_refused_in_words(visit: Visit) -> None:
     PracticeGame.objects.update(status="running", ply=0)
 
     for body in HOSTILE:
-        for name in ("preview", "answers"):
+        for name in ("preview", "hints", "answers"):
             answer = ana.post(f"{address}{name}/", body, content_type=JSON)
             assert answer.status_code in (409, 422), body
             assert answer.json()["detail"]
@@ -53,3 +53,12 @@ def test_actions_and_previews_are_limited(visit: Visit, settings: Settings) -> N
 
     assert [answer.status_code for answer in answers] == [409, 409, 429]
     assert ana.get(f"{address}state.json").status_code == 200
+
+
+def test_a_hint_counts_as_ten_actions(visit: Visit, settings: Settings) -> None:
+    settings.TORRES_RATES = settings.TORRES_RATES | {"practice": 20}
+    ana = visit("ana")
+    address = begin(ana, rows.make_bot("mason", "ana"))
+    answers = [send(ana, f"{address}hints/", 0, []) for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [409, 409, 429]

@@ -14,6 +14,7 @@ from engine.errors import EngineError
 from engine.game import TorresGame
 from ladder.extras.practice import position, selectors
 from ladder.extras.practice.endings import is_own
+from ladder.extras.practice.hints import good_turns
 from ladder.extras.practice.models import (
     PracticeGame,
     PracticeMove,
@@ -231,6 +232,12 @@ def preview_document(game: PracticeGame, tried: Tentative) -> dict[str, object]:
         "legal": tried.legal,
         "complete": tried.complete,
     }
+
+
+def hints(tried: Tentative) -> list[dict[str, object]]:
+    """Return good turns after the tried actions; none if nothing may follow them."""
+    turns = [] if tried.complete else good_turns(tried.game)
+    return [turn._asdict() for turn in turns]
 
 
 def board_picture(game: PracticeGame) -> str:

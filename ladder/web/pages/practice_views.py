@@ -110,14 +110,19 @@ class PracticeState(OwnPracticeView):
 
 
 class _AnswerView(OwnPracticeView):
-    """A POST with JSON `{"ply": …, "actions": […]}`, limited per user and minute."""
+    """A POST with JSON `{"ply": …, "actions": […]}`, limited per user and minute.
+
+    One request counts as `cost` actions.
+    """
+
+    cost = 1
 
     def dispatch(
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
         if request.method == "POST" and request.user.is_authenticated:
             client = f"user:{request.user.pk}"
-            if wait := rate_limits.wait_s("practice", client):
+            if wait := rate_limits.wait_s("practice", client, cost=self.cost):
                 detail = f"Too many actions. Go on in {wait} s."
                 return _problem(429, "throttled", detail)
         return super().dispatch(request, *args, **kwargs)
@@ -134,6 +139,21 @@ class PracticePreview(_AnswerView):
         except LadderError as refusal:
             return _refusal(refusal)
         return JsonResponse(practice_pages.preview_document(game, tried))
+
+
+class PracticeHints(_AnswerView):
+    """Good turns after the actions that are tried."""
+
+    cost = 10  # the search of a strong bot
+
+    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
+        game = self.game(pk)
+        try:
+            body = _read_body(request)
+            tried = services.tentative(game, body.ply, body.actions)
+        except LadderError as refusal:
+            return _refusal(refusal)
+        return JsonResponse({"turns": practice_pages.hints(tried)})
 
 
 class PracticeAnswers(_AnswerView):

@@ -2,6 +2,7 @@
 // what it gets. All nodes are made with DOM methods, so no name can be markup.
 
 import { element } from "../viewer/players.js";
+import { summary } from "../viewer/turns.js";
 import { cardText, masterTitle, plural, words } from "../viewer/words.js";
 import { asChoice } from "./choices.js";
 
@@ -48,6 +49,13 @@ export function drawSteps(steps) {
     item.append(`${asChoice(action)} `, element("code", "", action));
     return item;
   }));
+}
+
+// Good turns, in words; a click tries one. `hints` is null before the person has asked.
+export function drawHints(hints, choose) {
+  const turns = (hints ?? []).map(({ actions, points }) => button(`${summary(actions)} (${points ? `+${points} now` : "no points now"})`, () => choose(actions), "option quiet"));
+  if (hints && !turns.length) turns.push(element("p", "note", "No better turn than to end it was found."));
+  byId("hints").replaceChildren(...turns);
 }
 
 export function drawKinds(kinds, chosen, choose) {

@@ -6,7 +6,7 @@ import { Board, draw } from "../viewer/board.js";
 import { Players } from "../viewer/players.js";
 import { spaceIndex } from "../viewer/words.js";
 import { asChoice, kindsIn, Selection } from "./choices.js";
-import { byId, drawHand, drawKinds, drawLegal, drawNotes, drawOptions, drawSteps, sayMoment, sayNews, sayTask } from "./panels.js";
+import { byId, drawHand, drawHints, drawKinds, drawLegal, drawNotes, drawOptions, drawSteps, sayMoment, sayNews, sayTask } from "./panels.js";
 
 const POLL_MS = 700;  // while the bots think
 const POLL_TIMEOUT_MS = 10_000;
@@ -36,6 +36,7 @@ let deadline = 0;
 let steps = [];  // of the turn that is not sent: {action, frame, legal, complete}
 let selection = new Selection([], "all");
 let kind = "all";
+let hints = null;  // good turns of a strong bot: {actions, points}; null before it was asked
 let busy = false;
 let sent = false;  // an answer, of which the game shows nothing yet
 let tag = "";
@@ -127,6 +128,9 @@ function drawTurn(before = null) {
   byId("send").disabled = !isComplete() || busy;
   byId("send").hidden = Boolean(onlyEnd());
   byId("finish").hidden = !onlyEnd();
+  byId("ask").hidden = isComplete() || !["turn", "keep", "king"].includes(question.decision) || !boardFrame().phase;
+  byId("ask").disabled = busy;
+  drawHints(isComplete() ? null : hints, performAll);
   byId("undo").disabled = byId("restart").disabled = !steps.length || busy;
   const kinds = isComplete() ? [] : kindsIn(legalNow());
   drawKinds(kinds, kind, (chosen) => { kind = chosen; select(); drawTurn(); });
@@ -154,12 +158,36 @@ async function perform(action) {
   const answer = await post(root.dataset.preview, { ply: question.ply, actions }).catch(failure);
   busy = false;
   if (answer?.status === 200) {
+    hints = null;
     steps.push({ action, ...answer.body });
     if (!kindsIn(legalNow()).some((each) => each.kind === kind)) kind = "all";
   } else if (answer) refused(answer);
   select();
   drawTurn(before);
   if (isComplete()) byId("send").focus({ preventScroll: true });
+}
+
+// Ask what a strong bot would do here.
+async function ask() {
+  if (busy || byId("ask").hidden || byId("turn").hidden) return;
+  busy = true;
+  byId("ask").disabled = true;
+  byId("refusal").textContent = "";
+  const actions = steps.map((step) => step.action);
+  const answer = await post(root.dataset.hints, { ply: question.ply, actions }).catch(failure);
+  busy = false;
+  if (answer?.status === 200) hints = answer.body.turns;
+  else if (answer) refused(answer);
+  drawTurn();
+}
+
+// Try all actions of a turn; they can be taken back one by one.
+async function performAll(actions) {
+  for (const action of actions) {
+    const before = steps.length;
+    await perform(action);
+    if (steps.length === before) return;
+  }
 }
 
 function failure(error) {
@@ -208,6 +236,7 @@ async function finish() {
 function undo() {
   if (busy || !steps.length) return;
   steps.pop();
+  hints = null;
   byId("refusal").textContent = "";
   clear();
 }
@@ -215,6 +244,7 @@ function undo() {
 function restart() {
   if (busy) return;
   steps = [];
+  hints = null;
   clear();
 }
 
@@ -263,6 +293,7 @@ function take(state) {
   byId("queue").textContent = state.place ? `You are number ${state.place} in the queue. The game begins when a slot is free.${hosted}` : "";
   if (state.question?.ply !== question?.ply || !state.question) {
     steps = [];
+    hints = null;
     kind = "all";
     question = state.question;
     if (question) deadline = Date.now() + question.seconds * 1000;
@@ -314,6 +345,7 @@ byId("send").addEventListener("click", send);
 byId("finish").addEventListener("click", finish);
 byId("undo").addEventListener("click", undo);
 byId("restart").addEventListener("click", restart);
+byId("ask").addEventListener("click", ask);
 byId("choose").addEventListener("click", () => { if (byId("legal").value) perform(byId("legal").value); });
 byId("legal").addEventListener("dblclick", () => perform(byId("legal").value));
 byId("legal").addEventListener("keydown", (event) => {
@@ -336,7 +368,7 @@ function showView() {
   if (frames.length) drawBoard();
 }
 
-const KEYS = { Enter: send, u: undo, v: changeView, r: turnBoard, Escape: clear };
+const KEYS = { Enter: send, u: undo, h: ask, v: changeView, r: turnBoard, Escape: clear };
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("button, input, textarea, select, a, summary");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
