@@ -72,6 +72,26 @@ def reach_turn(page: Page) -> None:
         expect(page.locator("#turn")).to_be_visible()
 
 
+def test_a_good_turn_is_shown_tried_and_sent(page: Page) -> None:
+    begin(page)
+    with factories.hosting():
+        reach_turn(page)
+        steps = page.locator("#steps li")
+        page.locator("#main").focus()
+        page.keyboard.press("h")
+        hints = page.locator("#hints .option")
+        expect(hints).to_have_count(3)
+        expect(hints.first).to_contain_text(" now)")
+
+        hints.first.click()
+        expect(page.locator("#hints .option")).to_have_count(0)
+        expect(steps.first).to_be_visible()
+        page.click("#restart")
+        expect(steps).to_have_count(0)
+        page.click("#ask")
+        expect(hints).to_have_count(3)
+
+
 def test_a_turn_is_made_with_clicks_taken_back_and_sent(page: Page) -> None:
     game = begin(page)
     with factories.hosting():

@@ -38,6 +38,7 @@ let selection = new Selection([], "all");
 let kind = "all";
 let hints = null;  // good turns of a strong bot: {actions, points}; null before it was asked
 let busy = false;
+let walkingTurn = false;  // the actions of a hint are tried one after the other
 let sent = false;  // an answer, of which the game shows nothing yet
 let tag = "";
 let quickPolls = 0;
@@ -129,9 +130,9 @@ function drawTurn(before = null) {
   byId("send").hidden = Boolean(onlyEnd());
   byId("finish").hidden = !onlyEnd();
   byId("ask").hidden = isComplete() || !["turn", "keep", "king"].includes(question.decision) || !boardFrame().phase;
-  byId("ask").disabled = busy;
+  byId("ask").disabled = busy || walkingTurn;
   drawHints(isComplete() ? null : hints, performAll);
-  byId("undo").disabled = byId("restart").disabled = !steps.length || busy;
+  byId("undo").disabled = byId("restart").disabled = !steps.length || busy || walkingTurn;
   const kinds = isComplete() ? [] : kindsIn(legalNow());
   drawKinds(kinds, kind, (chosen) => { kind = chosen; select(); drawTurn(); });
   drawOptions(selection, perform, clear);
@@ -183,11 +184,14 @@ async function ask() {
 
 // Try all actions of a turn; they can be taken back one by one.
 async function performAll(actions) {
+  walkingTurn = true;
   for (const action of actions) {
     const before = steps.length;
     await perform(action);
-    if (steps.length === before) return;
+    if (steps.length === before) break;  // it was refused
   }
+  walkingTurn = false;
+  drawTurn();
 }
 
 function failure(error) {
@@ -234,7 +238,7 @@ async function finish() {
 }
 
 function undo() {
-  if (busy || !steps.length) return;
+  if (busy || walkingTurn || !steps.length) return;
   steps.pop();
   hints = null;
   byId("refusal").textContent = "";
@@ -242,7 +246,7 @@ function undo() {
 }
 
 function restart() {
-  if (busy) return;
+  if (busy || walkingTurn) return;
   steps = [];
   hints = null;
   clear();
