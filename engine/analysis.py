@@ -57,7 +57,7 @@ class Policy:
     """Plays games from any position of a ruleset, the same for the same seed."""
 
     def __init__(self, rules: Rules, width: int = WIDTH) -> None:
-        self._rules = rules
+        self.rules = rules
         self._width = width
         self._searches = RoundSearches(rules, PROMISE)
 
@@ -95,7 +95,7 @@ class Policy:
 
     def _rounds_left(self, position: Position) -> int:
         """Return the rounds to play, with the present one; at least one."""
-        rounds = [len(stacks) for stacks in self._rules.stacks]
+        rounds = [len(stacks) for stacks in self.rules.stacks]
         if position.decision == OVER or not position.phase:
             return sum(rounds) if position.decision != OVER else 1
         present = rounds[position.phase - 1] - position.round + 1

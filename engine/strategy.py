@@ -5,16 +5,17 @@ search with it in different ways.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
 from engine.evaluation import Evaluator, Weights
 from engine.kernel import Position
-from engine.moves import BUY, CARD_NAMES, END, KING_DUE
+from engine.moves import BUY, CARD_NAMES, END, KEEP, KING_DUE
 from engine.notation import text
 from engine.playouts import average_leads
 from engine.rulesets import PHASES, Rules
-from engine.turns import TurnSearch
+from engine.turns import Turn, TurnSearch
 
 # The value of a castle point, by phase: it will score again at the end of each later
 # phase, unless somebody spoils it. The first number is for the set-up.
@@ -78,6 +79,35 @@ class RoundSearches:
         if position.decision == KING_DUE and position.phase < PHASES:
             return self.of_round(position.phase + 1, 1)
         return self.of_round(position.phase, position.round)
+
+
+def in_order(moves: Sequence[int]) -> list[int]:
+    """Return the moves of a turn with only its first purchase, at the end.
+
+    Only the first move may be a `keep`: the others follow a purchase.
+    """
+    plain = [
+        move
+        for number, move in enumerate(moves)
+        if move >> 16 != BUY and (move >> 16 != KEEP or number == 0)
+    ]
+    return [*plain, BUY << 16] if BUY << 16 in moves else plain
+
+
+def different(turns: Iterable[Turn], limit: int) -> list[Turn]:
+    """Return the first turns of which no two share most of their moves."""
+    chosen: list[Turn] = []
+    for turn in turns:
+        if turn.moves and not any(_share_most(turn, other) for other in chosen):
+            chosen.append(turn)
+        if len(chosen) == limit:
+            break
+    return chosen
+
+
+def _share_most(one: Turn, other: Turn) -> bool:
+    common = (Counter(one.moves) & Counter(other.moves)).total()
+    return 2 * common > min(len(one.moves), len(other.moves))
 
 
 def actions_of(position: Position, moves: Sequence[int]) -> list[str]:

@@ -10,9 +10,10 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 from random import Random
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
 from engine.analysis import WIDTH, Outlook, Policy, reshuffled
+from engine.better_turns import BetterTurn, best_alternative
 from engine.errors import EngineError, IllegalAction
 from engine.game import TorresGame
 from engine.kernel import Position
@@ -66,7 +67,11 @@ class Swing(TypedDict):
 
 
 class GameAnalysis(TypedDict):
-    """The analysis of a game. `turns` ends with the result, which has no error."""
+    """The analysis of a game. `turns` ends with the result, which has no error.
+
+    `better` has a better turn for turning points that cost their seat chances; there is
+    none if no other turn is clearly better. Analyses from before it existed lack it.
+    """
 
     format: str
     games: int
@@ -74,6 +79,7 @@ class GameAnalysis(TypedDict):
     turns: list[TurnOutlook]
     swings: list[Swing]
     turning_points: list[int]
+    better: NotRequired[list[BetterTurn]]
     luck: GameLuck
 
 
@@ -106,6 +112,8 @@ class _TurnStart(NamedTuple):
     seat: int
     position: Position
     forfeited: tuple[int, ...]
+    actions: list[str]
+    """The actions of the turn, with its `end`."""
 
 
 def analyse(document: object, games: int = GAMES) -> GameAnalysis:
@@ -121,13 +129,17 @@ def analyse(document: object, games: int = GAMES) -> GameAnalysis:
     if turns:
         turns.append(_result(game))
     swings = [_swing(before, after) for before, after in pairwise(turns)]
+    points = turning_points(swings)
+    losses = [index for index in points if swings[index]["chance"] < 0]
+    better = [_better(policy, starts[i], turns[i + 1], games) for i in sorted(losses)]
     return {
         "format": FORMAT,
         "games": games,
         "width": WIDTH,
         "turns": turns,
         "swings": swings,
-        "turning_points": turning_points(swings),
+        "turning_points": points,
+        "better": [turn for turn in better if turn is not None],
         "luck": luck_of(document, games, policy),
     }
 
@@ -148,15 +160,18 @@ def _turn_starts(document: object) -> tuple[list[_TurnStart], TorresGame]:
     starts: list[_TurnStart] = []
     known = -1
 
-    def watch(game: TorresGame, _: str) -> None:
+    def watch(game: TorresGame, action: str) -> None:
         nonlocal known
+        if game.turn_id == known and game.position.seat not in game.forfeited:
+            starts[-1].actions.append(action)
         if game.decision is not Decision.TURN or game.turn_id == known:
             return
         known = game.turn_id
         seat = game.position.seat
         if seat not in game.forfeited:
             forfeited = tuple(game.forfeited)
-            starts.append(_TurnStart(game.ply, seat, game.position.copy(), forfeited))
+            position = game.position.copy()
+            starts.append(_TurnStart(game.ply, seat, position, forfeited, [action]))
 
     game = play_again(document, watch)
     return starts, game
@@ -179,6 +194,20 @@ def _turn_outlook(policy: Policy, start: _TurnStart, games: int) -> TurnOutlook:
         "chances": _rounded(outlook.chances, 3),
         "chance_errors": _rounded(outlook.chance_errors, 3),
     }
+
+
+def _better(
+    policy: Policy, start: _TurnStart, after: TurnOutlook, games: int
+) -> BetterTurn | None:
+    """Return a turn that is clearly better than the one after which `after` holds."""
+    turn = best_alternative(
+        policy, start.position, start.ply, start.actions, start.forfeited, games
+    )
+    if turn is None:
+        return None
+    error = math.hypot(turn["error"], after["chance_errors"][start.seat])
+    gain = turn["chance"] - after["chances"][start.seat]
+    return turn if gain >= max(MIN_SWING, CLEAR * error) else None
 
 
 def _result(game: TorresGame) -> TurnOutlook:

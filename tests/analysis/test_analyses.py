@@ -345,6 +345,28 @@ def test_the_viewer_gets_a_mark_for_each_turning_point(game) -> None:
     ]
 
 
+@needs_compiled
+def test_a_better_turn_is_shown_with_a_way_to_its_board(game) -> None:
+    analysis = request_analysis(person(), game)
+    work.work_off()
+    analysis.refresh_from_db()
+    document = analysis.document
+    ply = document["swings"][1]["ply"]
+    action = turning_points.position_after(replay_of(game), ply, []).legal()[0]
+    document["turning_points"] = [1]
+    better = {"played": ["end"], "actions": [action], "chance": 0.75}
+    document["better"] = [{"ply": ply, "lead": 4.0, "error": 0.01} | better]
+    analysis.save()
+
+    for address in (f"/games/{game.pk}/", f"/games/{game.pk}/analysis/"):
+        page = text(Client(), address)
+        assert f'Better: <span data-turn="{action}">' in page
+        assert "keeps a chance of 75" in page
+        (query,) = re.findall(r'what-if/(\?ply=[^"]+line=[^"]+)"', page)
+        there = f"/games/{game.pk}/what-if/{query.replace('&amp;', '&')}"
+        assert f"The line: <code>{action}</code>" in text(Client(), there)
+
+
 def test_what_if_goes_from_a_position_to_the_next(game) -> None:
     ana = visit("ana")
     ply = turning_points.analyse(replay_of(game), 2)["turns"][-2]["ply"]

@@ -9,6 +9,7 @@ import pytest
 from engine.editions import PRESETS
 from engine.game import TorresGame
 from engine.moves import BUY, KEEP
+from engine.strategy import in_order
 from tests.bots.factories import (
     CALL_MS,
     advance,
@@ -60,7 +61,7 @@ def test_the_first_purchase_ends_the_answer_and_comes_last() -> None:
 
     assert len(mixed) > 20
     for turn in mixed:
-        moves = BOT.in_order(turn.moves)
+        moves = in_order(turn.moves)
         words = BOT.actions_of(game.position.copy(), moves)
         assert words.index("buy") == len(words) - 1 == len(moves) - 1
         assert not any(word.startswith("keep") for word in words)

@@ -1,6 +1,7 @@
 """The analysis of games: playouts, turning points, what if."""
 
 import json
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -153,6 +154,35 @@ def test_turning_points_are_large_and_clear() -> None:
     ]
 
     assert turning_points(swings) == [1, 3, 4, 5, 6]
+
+
+def test_a_better_turn_is_legal_and_better_by_other_games() -> None:
+    replay = random_replay("yucata", 2, "a")
+    course = analyse(replay, 8)
+    policy = Policy(resolve("yucata", 2))
+    points = [course["swings"][index] for index in course["turning_points"]]
+    losses = {swing["ply"]: swing for swing in points if swing["chance"] < 0}
+
+    assert course["better"]
+    for turn in course["better"]:
+        swing = losses[turn["ply"]]
+        game = game_at(replay, turn["ply"])
+        seat = game.seat
+        actions = played_from(replay, turn["ply"], swing["end"])
+        assert turn["played"] == actions[: len(turn["played"])]
+        assert turn["played"][-1].startswith("end")
+        for action in turn["actions"]:
+            game.play(action)
+        if game.decision == "turn" and game.seat == seat:
+            game.play(next(a for a in game.legal() if a.startswith("end")))
+        other = policy.outlook(partial(reshuffled, game.position), 24, "other games")
+        after = next(one for one in course["turns"] if one["ply"] == swing["end"])
+        assert other.chances[seat] > after["chances"][seat]
+
+
+def played_from(replay: dict[str, Any], ply: int, end: int) -> list[str]:
+    actions = [action for move in replay["moves"] for action in move["actions"]]
+    return actions[ply:end]
 
 
 def test_an_unfinished_game_is_refused() -> None:

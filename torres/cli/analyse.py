@@ -94,6 +94,11 @@ def _print_turns(
             f"{swing['lead']:+.1f}",
         )
     Console(markup=False).print(table)
+    for turn in result.get("better", []):
+        click.echo(
+            f"ply {turn['ply']}: better was {', '.join(turn['actions'])}, with a chance"
+            f" of {turn['chance']:.0%}"
+        )
     for number, luck in enumerate(result["luck"]["seats"]):
         click.echo(
             f"luck of seat {number}: {luck['luck']:+.1f} ± {2 * luck['error']:.1f}"

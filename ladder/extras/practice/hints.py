@@ -1,17 +1,16 @@
 """Good turns for the person at the board: what a strong bot would do there."""
 
 import time
-from collections import Counter
 from random import Random
 from typing import NamedTuple
 
 from engine.analysis import PROMISE
 from engine.game import TorresGame
 from engine.kernel import Position
-from engine.moves import BUY, KEEP, KING_DUE, Decision
+from engine.moves import BUY, KING_DUE, Decision
 from engine.notation import text
 from engine.search import position_of
-from engine.strategy import RoundSearches
+from engine.strategy import RoundSearches, different, in_order
 from engine.turns import Turn
 
 WIDTH = 200
@@ -19,7 +18,6 @@ WIDTH = 200
 MAX_S = 1.5  # of the processor; an engine that is not compiled needs more
 CANDIDATES = 200
 SHOWN = 3
-_MAX_SHARED = 0.5  # of the moves of two turns that are shown
 
 
 class Hint(NamedTuple):
@@ -46,42 +44,17 @@ def good_turns(game: TorresGame) -> list[Hint]:
     ends = time.process_time() + MAX_S
     search = RoundSearches(game.rules, PROMISE).of(position)
     turns = search.best(position, WIDTH, CANDIDATES, ends)
-    return [_hint(position, turn) for turn in _different(turns)]
-
-
-def _different(turns: list[Turn]) -> list[Turn]:
-    """Return the best turns of which no two share most of their moves."""
-    chosen: list[Turn] = []
-    for turn in turns:
-        if turn.moves and not any(_shares(turn, other) for other in chosen):
-            chosen.append(turn)
-        if len(chosen) == SHOWN:
-            break
-    return chosen
-
-
-def _shares(one: Turn, other: Turn) -> bool:
-    common = (Counter(one.moves) & Counter(other.moves)).total()
-    return common > _MAX_SHARED * min(len(one.moves), len(other.moves))
+    return [_hint(position, turn) for turn in different(turns, SHOWN)]
 
 
 def _hint(position: Position, turn: Turn) -> Hint:
-    """Return a turn as actions: only the first purchase, and that one at the end.
-
-    What a purchase draws is not known before it is sent.
-    """
-    moves = turn.moves[:1] if position.decision == KING_DUE else turn.moves
-    known = [
-        move
-        for number, move in enumerate(moves)
-        if move >> 16 != BUY and (move >> 16 != KEEP or number == 0)
-    ]
+    """Return a turn as actions. A purchase is last: what it draws is not known yet."""
+    moves = turn.moves[:1] if position.decision == KING_DUE else in_order(turn.moves)
     after = position.copy()
     actions = []
-    for move in known:
+    for move in moves:
         actions.append(text(after, move))
-        after.perform(move)
-    if len(known) < len(moves):
-        actions.append(text(after, BUY << 16))
+        if move >> 16 != BUY:
+            after.perform(move)
     seat = position.seat
     return Hint(actions, after.track.scores[seat] - position.track.scores[seat])

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
+from urllib.parse import urlencode
 
 from django.conf import settings
 
+from engine.better_turns import BetterTurn
 from engine.turning_points import GameAnalysis, TurnOutlook
 from ladder.accounts.permissions import Person
 from ladder.extras.analysis import selectors
@@ -33,11 +35,18 @@ class ShownSwing:
     after: float
     lead: float
     clear: bool
+    better: BetterTurn | None
 
     @property
     def points(self) -> int:
         """The change of the chance in percent points."""
         return round(100 * (self.after - self.before))
+
+    @property
+    def better_line(self) -> str:
+        """The query of the what-if page on which the better turn has been played."""
+        actions = self.better["actions"] if self.better else []
+        return urlencode({"ply": self.ply, "line": actions}, doseq=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +164,7 @@ def shown_analysis(game: Game, row: Analysis) -> ShownAnalysis:
     names = [seat.submission.bot.name for seat in game.seats.all()]
     turns = document["turns"]
     key = set(document["turning_points"])
+    better = {turn["ply"]: turn for turn in document.get("better", [])}
     swings = [
         ShownSwing(
             ply=swing["ply"],
@@ -167,6 +177,7 @@ def shown_analysis(game: Game, row: Analysis) -> ShownAnalysis:
             after=turns[index + 1]["chances"][swing["seat"]],
             lead=swing["lead"],
             clear=index in key,
+            better=better.get(swing["ply"]),
         )
         for index, swing in enumerate(document["swings"])
     ]

@@ -19,9 +19,14 @@ import sys
 import time
 
 from engine import resolve
-from engine.moves import BUY, KEEP, KEEPING, KING_DUE, TURN
+from engine.moves import KEEPING, KING_DUE, TURN
 from engine.search import position_of
-from engine.strategy import RoundSearches, actions_of, best_by_random_games
+from engine.strategy import (
+    RoundSearches,
+    actions_of,
+    best_by_random_games,
+    in_order,
+)
 
 MOVE_SHARE = 0.25  # of the time that is left for this turn
 BANK_SHARE = 0.002  # of the bank, for ladders on which a turn has no time of its own
@@ -53,19 +58,6 @@ class Planner:
             return []
         moves = max(turns, key=lambda turn: turn.value).moves
         return moves[:1] if position.decision == KING_DUE else in_order(moves)
-
-
-def in_order(moves):
-    """Return the moves of a turn with only its first purchase, at the end.
-
-    Only the first move may be a `keep`: the others follow a purchase.
-    """
-    plain = [
-        move
-        for number, move in enumerate(moves)
-        if move >> 16 != BUY and (move >> 16 != KEEP or number == 0)
-    ]
-    return [*plain, BUY << 16] if BUY << 16 in moves else plain
 
 
 def choose(message, planner, rng):
