@@ -26,9 +26,11 @@ from ladder.extras.analysis.models import Analysis
 from ladder.extras.analysis.services import request_analysis
 from ladder.games import visibility
 from ladder.games.models import Game, Match
+from ladder.games.worker import lease_keeper
 from tests.conftest import needs_compiled
 from tests.factories import make_bot, make_match
 from tests.games.test_kills import environment
+from tests.practice.factories import until
 from torres.common.errors import LadderError, TooMany
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
@@ -365,6 +367,24 @@ def test_a_better_turn_is_shown_with_a_way_to_its_board(game) -> None:
         (query,) = re.findall(r'what-if/(\?ply=[^"]+line=[^"]+)"', page)
         there = f"/games/{game.pk}/what-if/{query.replace('&amp;', '&')}"
         assert f"The line: <code>{action}</code>" in text(Client(), there)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_lease_is_renewed_while_an_analysis_runs(game, monkeypatch) -> None:
+    request_analysis(person(), game)
+    analysis = work.claim()
+    assert analysis is not None
+    before = Analysis.objects.get().lease_until
+
+    def slow(_: Analysis) -> dict[str, Any]:
+        until(lambda: Analysis.objects.get().lease_until > before)
+        return {}
+
+    monkeypatch.setattr(lease_keeper, "RENEW_INTERVAL_S", 0)
+    monkeypatch.setattr(work, "_document", slow)
+    work.compute(analysis)
+
+    assert Analysis.objects.get().status == "finished"
 
 
 def test_what_if_goes_from_a_position_to_the_next(game) -> None:

@@ -1,7 +1,9 @@
 """Computes the analyses that wait, one after the other, in a process of its own."""
 
 import json
+import math
 from datetime import timedelta
+from functools import partial
 
 import structlog
 from django.db.models import F
@@ -15,10 +17,11 @@ from ladder.extras.analysis import selectors
 from ladder.extras.analysis.models import Analysis, AnalysisStatus
 from ladder.games import visibility
 from ladder.games.models import MAX_REASON_CHARS, Game
+from ladder.games.worker.lease_keeper import LeaseKeeper
 from torres.common.errors import LadderError
 
 LEASE = timedelta(minutes=10)
-"""An analysis takes less than a minute. After this time its process was killed."""
+"""The process renews it while it computes. After this time it was killed."""
 PLAIN_GAMES = 4
 """The games from each position if the engine is not compiled, which is much slower."""
 FAILED = "The service failed to compute it. Its operator was informed."
@@ -59,7 +62,23 @@ def claim() -> Analysis | None:
 
 
 def compute(analysis: Analysis) -> None:
-    """Compute an analysis and store its result, or why it failed."""
+    """Compute an analysis and store its result, or why it failed.
+
+    On a busy machine this may take longer than a lease, and then another process would
+    do the same work.
+    """
+    held = Held(selectors.open_rows(), analysis.pk, analysis.fence)
+    keeper = LeaseKeeper(
+        f"analysis {analysis.pk}", partial(held.renew, LEASE), deadline_s=math.inf
+    )
+    keeper.start()
+    try:
+        _compute(analysis)
+    finally:
+        keeper.close()
+
+
+def _compute(analysis: Analysis) -> None:
     try:
         document = _document(analysis)
     except LadderError as refusal:  # the game was voided or put under embargo
