@@ -75,6 +75,22 @@ def test_every_frame_has_its_castles_in_the_order_of_their_points(
         assert best == sorted(best, reverse=True)
 
 
+@pytest.mark.parametrize(("ruleset", "seats"), RULESETS_AND_SEATS)
+def test_another_seat_acts_only_after_a_frame_that_ends_a_turn(
+    ruleset: str, seats: int
+) -> None:
+    shown = frames.of_replay(random_replay(ruleset, seats, "turns"))
+
+    last = [index for index, frame in enumerate(shown) if frame.get("ends_turn")]
+    changes = [
+        index
+        for index in range(1, len(shown) - 1)
+        if shown[index + 1]["by"] != shown[index]["by"]
+    ]
+    assert set(changes) <= set(last)
+    assert len(changes) < len(last) < len(shown) - 1
+
+
 def test_a_frame_tells_the_clock_and_the_forfeit() -> None:
     replay = random_replay("yucata", 3, "clock")
     replay["moves"][0]["ms"] = 1_500.0

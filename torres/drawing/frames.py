@@ -41,6 +41,8 @@ STATE_KEYS = (
 )
 # The additional keys for a person who plays by hand: what the own seat can see.
 SEAT_KEYS = (*STATE_KEYS, "bought", "played", "hand", "drawn", "fresh", "decks")
+# The turn of a seat ends after one of these actions.
+LAST_OF_TURN = frozenset(("found", "enter", "king", "first", "stock", "end"))
 
 
 def of_replay(
@@ -74,11 +76,11 @@ def frames(
     `heights` of a frame holds 64 numbers: a1 first, h1 eighth. `failed` are the seats
     that forfeit at this moment, with the reasons. `clock` is what the decision cost and
     what it left in the bank, in ms; it is null without `limits`. `thought` is what the
-    bot said with the answer, in the frame of its first action. `ends_phase` is true in
-    a frame whose action led to a scoring. A running game has no list of forfeits yet;
-    then the first automatic move of a seat implies its forfeit. With `seat` the frames
-    show what this seat sees, and nothing else. Frames before the index `since` have no
-    position, which saves most of the time.
+    bot said with the answer, in the frame of its first action. `ends_turn` is true in
+    a frame whose action ended a turn, and `ends_phase` if a scoring followed. A running
+    game has no list of forfeits yet; then the first automatic move of a seat implies
+    its forfeit. With `seat` the frames show what this seat sees, and nothing else.
+    Frames before the index `since` have no position, which saves most of the time.
     """
     recorder = FrameRecorder(game, limits, seat, since)
     pending = deque(forfeits)
@@ -155,6 +157,8 @@ class FrameRecorder:
             if thought is not None:
                 step["thought"] = asdict(thought)
                 thought = None  # the other actions of the answer do not repeat it
+            if action.split()[0] in LAST_OF_TURN:
+                step["ends_turn"] = True
             if len(self._game.scoring) > scorings:
                 step["ends_phase"] = True
             if len(self.frames) < self._since:

@@ -13,10 +13,7 @@ from engine.errors import EngineError
 from engine.game import TorresGame
 from engine.replay_format import open_game
 from torres.drawing.board_svg import board_markup
-from torres.drawing.frames import frame_after
-
-# The turn of a seat ends after one of these actions.
-LAST_OF_TURN = frozenset(("found", "enter", "king", "first", "stock", "end"))
+from torres.drawing.frames import LAST_OF_TURN, frame_after
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,6 @@
 
 import { cardText, plural } from "./words.js";
 
-const SINGLE = new Set(["found", "enter", "king", "first", "stock", "end"]);  // nothing of the turn follows
-
 // Return the turns: the frames `first` to `last` are the positions after their actions.
 // `gain` are the points that the seat took by them, without the scoring of a phase.
 export function turnsOf(frames) {
@@ -21,7 +19,7 @@ export function turnsOf(frames) {
     const gains = frame.scores.map((score, seat) => score - frames[index - 1].scores[seat]);
     if (frame.scored.length > frames[index - 1].scored.length) turn.scored = { phase: frame.scored.at(-1).phase, gains };
     else turn.gain += gains[frame.by];
-    open = !SINGLE.has(frame.action.split(" ")[0]);
+    open = !frame.ends_turn;
   });
   return turns;
 }
