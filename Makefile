@@ -7,7 +7,7 @@ BIN := .venv/bin
 # Without compiled modules each process compiles Django anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install dev demo test test-all deep coverage bench soak
+.PHONY: help install dev demo test test-all deep coverage bench soak dist
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -55,3 +55,6 @@ bench: dev ## run the benchmarks, each compared with another program in the same
 
 soak: dev ## run chaos tests for minutes to hours; not part of make test
 	@$(BIN)/python -m pytest -m soak -x
+
+dist: dev ## build and check the source archive and the wheels; two builds have the same bytes
+	@$(BIN)/python deploy/dist.py

@@ -2,9 +2,9 @@
 
 Cython translates `MODULES` in pure-Python mode, with the types of their .pxd files,
 against the limited API, so that one wheel works with every CPython from 3.11 on. Either
-all modules are compiled or none: without Cython or a compiler, or after an error, the
-installation continues, and the same source runs uncompiled. Nothing imports this module
-at run time.
+all modules are compiled or none: without Cython or a compiler, with TORRES_PURE=1, or
+after an error, the installation continues, and the same source runs uncompiled. Nothing
+imports this module at run time.
 """
 
 import os
@@ -58,6 +58,8 @@ class Compile(build_ext):  # type: ignore[misc]  # pragma: no cover
             self._give_up(error)
 
     def build_extensions(self) -> None:
+        if os.environ.get("TORRES_PURE") == "1":
+            raise RuntimeError("TORRES_PURE is 1")
         # Looked for first, because to translate for nothing takes most of a minute.
         command = getattr(self.compiler, "compiler_so", None)
         if command and shutil.which(command[0]) is None:
@@ -80,6 +82,11 @@ class Compile(build_ext):  # type: ignore[misc]  # pragma: no cover
         for output in self.get_outputs():
             Path(output).unlink(missing_ok=True)
         self.extensions: list[Extension] = []
+        self.distribution.ext_modules = []
+        # A wheel without compiled modules fits every platform; its tag must say this.
+        wheel = self.distribution.get_command_obj("bdist_wheel", create=False)
+        if wheel is not None:
+            wheel.root_is_pure = True
 
 
 def _extension(module: str) -> Extension:  # pragma: no cover

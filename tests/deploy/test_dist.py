@@ -1,0 +1,86 @@
+"""A release is built twice with the same bytes, and its archives are complete."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from email.parser import Parser
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from engine.build import MODULES
+
+ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.slow, pytest.mark.long]
+# The second build has another time zone, other rights, and another order of sets.
+SURROUNDINGS = [
+    {"TZ": "UTC", "PYTHONHASHSEED": "1"},
+    {"TZ": "Asia/Tokyo", "PYTHONHASHSEED": "2"},
+]
+
+
+@pytest.fixture(scope="module")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Return the folders of two builds of the same sources."""
+    folders = []
+    for number, surroundings in enumerate(SURROUNDINGS):
+        folder = tmp_path_factory.mktemp("build") / "dist"
+        done = subprocess.run(
+            [sys.executable, ROOT / "deploy/dist.py", folder],
+            cwd=folder.parent,
+            env=os.environ | surroundings | {"SOURCE_DATE_EPOCH": "1800000000"},
+            umask=0o077 if number else 0o002,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if "Install a C compiler" in done.stderr:
+            assert os.environ.get("TESTS_REQUIRE_ALL") != "1", done.stderr
+            pytest.skip("no C compiler is installed")
+        assert done.returncode == 0, done.stderr
+        folders.append(folder)
+    return folders
+
+
+def test_two_builds_have_the_same_bytes(builds: list[Path]) -> None:
+    first, second = (
+        {
+            path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in folder.iterdir()
+        }
+        for folder in builds
+    )
+
+    assert first == second
+    assert len(first) == 3
+
+
+def test_only_the_compiled_wheel_is_bound_to_a_platform(builds: list[Path]) -> None:
+    holds = {}
+    for path in builds[0].glob("*.whl"):
+        with ZipFile(path) as wheel:
+            holds[path.name.split("-", 2)[2]] = {
+                name for name in wheel.namelist() if name.endswith((".so", ".pyd"))
+            }
+
+    pure = holds.pop("py3-none-any.whl")
+    ((tag, compiled),) = holds.items()
+    assert pure == set()
+    assert tag.startswith("cp311-abi3-")
+    assert {Path(name).name.split(".")[0] for name in compiled} == set(MODULES)
+
+
+def test_the_metadata_of_a_wheel_is_complete(builds: list[Path]) -> None:
+    for path in builds[0].glob("*.whl"):
+        with ZipFile(path) as wheel:
+            names = wheel.namelist()
+            (home,) = {name.split("/")[0] for name in names if ".dist-info/" in name}
+            metadata = Parser().parsestr(wheel.read(f"{home}/METADATA").decode())
+
+        assert {name.split("/")[0] for name in names} == {"engine", "torres", home}
+        assert metadata["License-Expression"] == "MIT"
+        assert "Typing :: Typed" in metadata.get_all("Classifier")
+        assert {"engine/py.typed", "torres/py.typed"} <= set(names)
+        assert f"{home}/licenses/LICENSE" in names
