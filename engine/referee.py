@@ -4,7 +4,7 @@ A player is any object with the methods of `Player`: it answers a decision and r
 the thinking time. The referee knows no processes, JSON, database or wall clock.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -258,6 +258,61 @@ def _shortened(detail: str) -> str:
     return f"{detail[: MAX_DETAIL_CHARS - 1]}…"
 
 
+class SeatClocks:
+    """The thinking time that the seats of a game have left, in ms.
+
+    `move_ms` is left of the present turn, and `banks` has the banks by seat
+    (docs/contract.md, section 8).
+    """
+
+    def __init__(self, game: TorresGame, limits: Mapping[str, int]) -> None:
+        self._game = game
+        self._turn = -1
+        self._turn_ms = float(limits["move_ms"])
+        self.move_ms = 0.0
+        self.banks = [float(limits["bank_ms"])] * game.rules.seats
+
+    def begin(self) -> None:
+        """Give the seat that decides the time of a turn if a new one has begun."""
+        if self._game.turn_id != self._turn:
+            self._turn = self._game.turn_id
+            self.move_ms = self._turn_ms
+
+    def charge(self, seat: int, ms: float) -> None:
+        """Charge the time of the turn, and then the bank, which may get below 0."""
+        over = ms - self.move_ms
+        self.move_ms = max(0.0, -over)
+        if over > 0:
+            self.banks[seat] -= over
+
+
+def hello_of(game: TorresGame, seat: int, seed: str, limits: dict[str, int]) -> Hello:
+    """Return the facts that a seat gets before a game with this seed."""
+    return Hello(
+        ruleset=game.rules.ruleset,
+        switches=game.rules.switches(),
+        seats=game.rules.seats,
+        seat=seat,
+        seed=derive_seed(seed, seat),
+        limits=limits,
+    )
+
+
+def ask_of(game: TorresGame, seat: int, clocks: SeatClocks, sent: int = 0) -> Ask:
+    """Return the question to the seat that decides; `sent` events were sent before."""
+    assert game.decision is not None  # the game is not over
+    clocks.begin()
+    return Ask(
+        decision=game.decision,
+        ply=game.ply,
+        state=game.state(seat),
+        events=[seen_by(event, seat) for event in game.log[sent:]],
+        legal=game.legal(),
+        move_ms=clocks.move_ms,
+        bank_ms=clocks.banks[seat],
+    )
+
+
 class _RunningGame:
     """A running game: the clocks of its seats, and the events that each has got."""
 
@@ -273,11 +328,9 @@ class _RunningGame:
         self.limits = limits
         self.watch = watch
         self.record = GameRecord(game)
-        self.banks = [float(limits["bank_ms"])] * len(players)
+        self.clocks = SeatClocks(game, limits)
         self.events_sent = [0] * len(players)
         self.started: set[int] = set()
-        self.turn = -1
-        self.move_ms = 0.0
 
     def open(self, seed: str) -> None:
         """Start the players in the order of the seats, from the first seat of the game.
@@ -293,19 +346,10 @@ class _RunningGame:
             try:
                 # A player that cannot even be started says nothing about its program,
                 # so this call names no seat. The player itself names it later on.
-                self.players[seat].start(self._hello(seat, seed))
+                hello = hello_of(self.game, seat, seed, self.limits)
+                self.players[seat].start(hello)
             except PlayerFault as fault:
                 self._forfeit(seat, fault)
-
-    def _hello(self, seat: int, seed: str) -> Hello:
-        return Hello(
-            ruleset=self.game.rules.ruleset,
-            switches=self.game.rules.switches(),
-            seats=len(self.players),
-            seat=seat,
-            seed=derive_seed(seed, seat),
-            limits=self.limits,
-        )
 
     def step(self) -> None:
         """Get one answer of the seat that decides, or answer for a forfeited seat."""
@@ -326,42 +370,21 @@ class _RunningGame:
         self._perform(seat, actions, answer)
 
     def _ask(self, seat: int) -> Answer:
-        game = self.game
-        if game.turn_id != self.turn:
-            self.turn = game.turn_id
-            self.move_ms = float(self.limits["move_ms"])
-        assert game.decision is not None  # the game is not over
-        sent = self.events_sent[seat]
-        ask = Ask(
-            decision=game.decision,
-            ply=game.ply,
-            state=game.state(seat),
-            events=[seen_by(event, seat) for event in game.log[sent:]],
-            legal=game.legal(),
-            move_ms=self.move_ms,
-            bank_ms=self.banks[seat],
-        )
-        self.events_sent[seat] = len(game.log)
+        ask = ask_of(self.game, seat, self.clocks, self.events_sent[seat])
+        self.events_sent[seat] = len(self.game.log)
         with serving(seat):
             answer = self.players[seat].decide(ask)
         self._charge(seat, answer.ms)
         return answer
 
     def _charge(self, seat: int, ms: float) -> None:
-        """Charge a seat's clock: the move's time first, then the bank.
-
-        Raises PlayerFault if the bank is used up (docs/contract.md, section 8).
-        """
-        over = ms - self.move_ms
-        self.move_ms = max(0.0, -over)
-        if over > 0:
-            left = self.banks[seat]
-            self.banks[seat] = left - over
-            if over > left:
-                raise PlayerFault(
-                    Fault.TIMEOUT,
-                    f"{ms:.0f} ms used; {ms - over + left:.0f} ms were left",
-                )
+        """Charge a seat's clock. Raises PlayerFault if the bank is used up."""
+        left = self.clocks.move_ms + self.clocks.banks[seat]
+        self.clocks.charge(seat, ms)
+        if self.clocks.banks[seat] < 0:
+            raise PlayerFault(
+                Fault.TIMEOUT, f"{ms:.0f} ms used; {left:.0f} ms were left"
+            )
 
     def _actions(self, answer: Answer) -> list[str]:
         if answer.index is None:

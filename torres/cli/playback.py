@@ -13,11 +13,10 @@ from typing import cast
 from engine import referee
 from engine.documents import PlayerEntry, Replay
 from engine.faults import EndReason, Fault
-from engine.game import TorresGame, seen_by
+from engine.game import TorresGame
 from engine.referee import Answer, Ask, Hello, Player, PlayerFault, serving
 from engine.replay import game_at, verify
 from engine.replay_format import open_game
-from engine.setup import derive_seed
 
 _ILLEGAL = "(the illegal action that the replay does not contain)"
 
@@ -256,26 +255,9 @@ def ask_at(
     """
     game = game_at(replay, ply)
     seat = game.seat
-    decision = game.decision
     assert seat is not None  # an action follows in the replay
-    assert decision is not None
-    hello = Hello(
-        ruleset=game.rules.ruleset,
-        switches=game.rules.switches(),
-        seats=game.rules.seats,
-        seat=seat,
-        seed=derive_seed(str(replay.get("seed", "")), seat),
-        limits=limits,
-    )
-    ask = Ask(
-        decision=decision,
-        ply=game.ply,
-        state=game.state(seat),
-        events=[seen_by(event, seat) for event in game.log],
-        legal=game.legal(),
-        move_ms=float(limits["move_ms"]),
-        bank_ms=float(limits["bank_ms"]),
-    )
+    hello = referee.hello_of(game, seat, str(replay.get("seed", "")), limits)
+    ask = referee.ask_of(game, seat, referee.SeatClocks(game, limits))
     try:
         bot.start(hello)
         with serving(seat):

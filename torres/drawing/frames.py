@@ -15,6 +15,7 @@ from engine.documents import ForfeitEntry, MoveEntry, Replay
 from engine.faults import Fault
 from engine.game import TorresGame, seen_by
 from engine.kernel import Position
+from engine.referee import SeatClocks
 from engine.replay_format import open_game
 from engine.view import spaces_of
 from torres.common.json_object import JsonObject
@@ -133,7 +134,7 @@ class FrameRecorder:
         since: int = 0,
     ) -> None:
         self._game = game
-        self._clocks = _Clocks(game, limits) if limits else None
+        self._clocks = SeatClocks(game, limits) if limits else None
         self._seat = seat
         self._since = since
         self.frames = [frame_of(game, seat)]
@@ -147,7 +148,7 @@ class FrameRecorder:
             self.fail(move["seat"], None)
         if self._game.over:
             return
-        clock = self._clocks.charge(move) if self._clocks else None
+        clock = self._charge(move)
         thought = thought_of(move.get("say"), move.get("expect"))
         for action in move["actions"]:
             scorings = len(self._game.scoring)
@@ -166,6 +167,18 @@ class FrameRecorder:
             else:
                 self.frames.append(frame_of(self._game, self._seat) | step)
 
+    def _charge(self, move: MoveEntry) -> dict[str, float] | None:
+        """Charge a move before it is played; None without a time or without limits."""
+        if self._clocks is None:
+            return None
+        self._clocks.begin()
+        ms = move.get("ms")
+        if ms is None:
+            return None
+        seat = move["seat"]
+        self._clocks.charge(seat, ms)
+        return {"ms": ms, "bank_ms": round(self._clocks.banks[seat], 1)}
+
     def _shown(self, seat: int, action: str) -> object:
         """Return an action as it is shown: a seat does not see what others keep."""
         if self._seat is None:
@@ -179,31 +192,6 @@ class FrameRecorder:
         failed = {"seat": seat, "reason": reason or "the reason follows at the end"}
         last["failed"] = [*last["failed"], failed]
         last.update(_position(self._game, self._seat))
-
-
-class _Clocks:
-    """The banks of the seats, computed from the charges in a replay."""
-
-    def __init__(self, game: TorresGame, limits: dict[str, int]) -> None:
-        self._game = game
-        self._turn_ms = float(limits["move_ms"])
-        self._banks = [float(limits["bank_ms"])] * game.rules.seats
-        self._turn = -1
-        self._left_ms = 0.0
-
-    def charge(self, move: MoveEntry) -> dict[str, float] | None:
-        """Charge a move before it is played (docs/contract.md, section 8)."""
-        if self._game.turn_id != self._turn:
-            self._turn = self._game.turn_id
-            self._left_ms = self._turn_ms
-        ms = move.get("ms")
-        if ms is None:
-            return None
-        over = ms - self._left_ms
-        self._left_ms = max(0.0, -over)
-        if over > 0:
-            self._banks[move["seat"]] -= over
-        return {"ms": ms, "bank_ms": round(self._banks[move["seat"]], 1)}
 
 
 def castles_of(position: Position) -> list[JsonObject]:
