@@ -3,11 +3,12 @@ PYTHON ?= python3
 PORT ?=
 GAMES ?= 30
 FAST ?=
+UPGRADE ?=
 BIN := .venv/bin
 # Without compiled modules each process compiles Django anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install dev demo test test-all deep coverage bench soak dist
+.PHONY: help install dev demo test test-all deep coverage bench soak dist lock
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -58,3 +59,8 @@ soak: dev ## run chaos tests for minutes to hours; not part of make test
 
 dist: dev ## build and check the source archive and the wheels; two builds have the same bytes
 	@$(BIN)/python deploy/dist.py
+
+lock: dev ## lock all dependencies with hashes (UPGRADE=1 takes the newest versions), and test the locks
+	@$(BIN)/python deploy/lock.py $(if $(UPGRADE),--upgrade)
+	@$(MAKE) --no-print-directory dev
+	@$(BIN)/python -m pytest -q tests/deploy/test_locks.py tests/deploy/test_known_holes.py
