@@ -8,7 +8,7 @@ BIN := .venv/bin
 # Without compiled modules each process compiles Django anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install dev demo test test-all deep coverage bench soak dist lock
+.PHONY: help install dev demo test test-all deep coverage bench soak dist lock audit
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -64,3 +64,6 @@ lock: dev ## lock all dependencies with hashes (UPGRADE=1 takes the newest versi
 	@$(BIN)/python deploy/lock.py $(if $(UPGRADE),--upgrade)
 	@$(MAKE) --no-print-directory dev
 	@$(BIN)/python -m pytest -q tests/deploy/test_locks.py tests/deploy/test_known_holes.py
+
+audit: dev ## compare the locked packages with known vulnerabilities; skipped without a database
+	@$(BIN)/python deploy/audit.py
