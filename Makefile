@@ -8,7 +8,7 @@ BIN := .venv/bin
 # Without compiled modules each process compiles Django anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install dev demo test test-all deep coverage bench soak dist lock audit
+.PHONY: help install dev demo test test-all deep coverage bench soak dist lock audit sbom
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -67,3 +67,6 @@ lock: dev ## lock all dependencies with hashes (UPGRADE=1 takes the newest versi
 
 audit: dev ## compare the locked packages with known vulnerabilities; skipped without a database
 	@$(BIN)/python deploy/audit.py
+
+sbom: dist ## write the bill of materials of the pure wheel: packages, licences, files
+	@$(BIN)/python deploy/sbom.py dist/*-py3-none-any.whl

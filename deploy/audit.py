@@ -52,11 +52,16 @@ def judge(report: str, errors: str, *, required: bool) -> tuple[list[str], int]:
 
 def _findings(package: dict[str, Any]) -> list[str]:
     return [
-        f"{package['name']} {package['version']} has {hole['id']}. Raise it in"
-        f" pyproject.toml to {' or '.join(hole['fix_versions']) or 'no version yet'},"
-        " and run make lock."
+        f"{package['name']} {package['version']} has {hole['id']}. "
+        + _cure(hole["fix_versions"])
         for hole in package["vulns"]
     ]
+
+
+def _cure(versions: list[str]) -> str:
+    if not versions:
+        return "No version without it is known."
+    return f"Raise it in pyproject.toml to {' or '.join(versions)}, and run make lock."
 
 
 if __name__ == "__main__":
