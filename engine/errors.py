@@ -19,3 +19,11 @@ class IllegalAction(EngineError, ValueError):
 
 class BadSwitch(EngineError):
     """An unknown ruleset or switch, or a number of seats or value not allowed."""
+
+
+class BadPosition(EngineError):
+    """A position that no game can reach. `field` names the wrong part of it."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(f"{field}: {why}")
+        self.field = field

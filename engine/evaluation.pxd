@@ -6,7 +6,7 @@ from engine.cards cimport Cards
 from engine.kernel cimport Position
 from engine.stock cimport Stock
 
-cdef int CARD_COUNT, DECK_SIZE, END, KEEPING, MAX_STACKS, PHASES
+cdef int CARD_COUNT, DECK_SIZE, END, KEEPING, MAX_STACKS, PHASES, TURN
 cdef int _COUNT, _SIDES, _ROWS, _WORD_CARDS
 cdef int _SCORE, _CASTLES, _KING, _MASTER, _HELD, _AREAS, _COURT, _KNIGHTS
 cdef int _LEVELS, _TOP, _CLIMBS, _RESERVE, _BLOCKS, _CARDS, _DECK, _HAND, _AP
@@ -14,12 +14,12 @@ cdef uint64_t _ALL, _FACTOR
 
 @cython.locals(mixed=uint64_t)
 cdef uint64_t _mix(uint64_t key, uint64_t number) noexcept
-@cython.locals(board=Board, key=uint64_t, level=int, seat=int)
+@cython.locals(board=Board, key=uint64_t, level=int, seat=int, turn=int, master=int, ready=int, in_turn=bint)
 cpdef uint64_t key_of(Position position) noexcept
 @cython.locals(seat=int, i=int)
 cdef uint64_t _mix_stock(uint64_t key, Stock stock, int seats) noexcept
 @cython.locals(seat=int, i=int, card=int, pile=int, word=uint64_t)
-cdef uint64_t _mix_cards(uint64_t key, Cards cards, int seats) noexcept
+cdef uint64_t _mix_cards(uint64_t key, Cards cards, int seats, int ready) noexcept
 
 
 cdef class Meter:

@@ -16,7 +16,15 @@ from collections.abc import Mapping, Sequence
 from engine.board import Board
 from engine.cards import Cards
 from engine.kernel import Position
-from engine.moves import CARD_COUNT, CARD_NAMES, DECK_SIZE, END, KEEPING, MAX_STACKS
+from engine.moves import (
+    CARD_COUNT,
+    CARD_NAMES,
+    DECK_SIZE,
+    END,
+    KEEPING,
+    MAX_STACKS,
+    TURN,
+)
 from engine.rulesets import PHASES
 from engine.stock import Stock
 
@@ -63,12 +71,16 @@ def key_of(position: Position) -> int:
 
     Different positions have different keys, except by a chance of about 1 in 2^64. The
     key depends on hidden cards, too. It leaves out what has no effect on the rest of
-    the game, such as the order of the discards.
+    the game, such as the order of the discards, and counters of a decision that is
+    over. Positions of different rules have keys that cannot be compared.
     """
     board = position.board
+    in_turn = position.decision in (TURN, KEEPING)
+    turn = position.turn if in_turn else 0
     key = _mix(position.decision, position.seat + 1)
-    key = _mix(key, position.phase << 16 | position.round << 8 | position.turn)
-    key = _mix(key, position.setup_step << 16 | position.waiting << 8 | position.first)
+    key = _mix(key, position.phase << 16 | position.round << 8 | turn)
+    master = position.track.master + 1
+    key = _mix(key, master << 16 | position.waiting << 8 | position.first)
     key = _mix(key, position.ap << 16 | position.bought << 8 | position.placed)
     key = _mix(key, (board.king + 1) << 1 | position.played)
     level = 1
@@ -80,7 +92,8 @@ def key_of(position: Position) -> int:
         key = _mix(key, position.order[seat] << 8 | position.reserve[seat])
         key = _mix(key, position.track.scores[seat])
     key = _mix_stock(key, position.stock, position.seats)
-    return _mix_cards(key, position.cards, position.seats)
+    ready = position.cards.ready if in_turn and not position.played else 0
+    return _mix_cards(key, position.cards, position.seats, ready)
 
 
 def _mix_stock(key: int, stock: Stock, seats: int) -> int:
@@ -92,8 +105,8 @@ def _mix_stock(key: int, stock: Stock, seats: int) -> int:
     return key
 
 
-def _mix_cards(key: int, cards: Cards, seats: int) -> int:
-    key = _mix(key, cards.ready << 4 | cards.draws)
+def _mix_cards(key: int, cards: Cards, seats: int, ready: int) -> int:
+    key = _mix(key, ready << 4 | cards.draws)
     for i in range(cards.draws):
         key = _mix(key, cards.drawn[i])
     for seat in range(seats):

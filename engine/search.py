@@ -139,7 +139,8 @@ def position_of(
 ) -> Position:
     """Return the position of a `state` of docs/contract.md, section 8.
 
-    A state with nothing hidden, as in `torres trace`, gives exactly its position. The
+    A state with nothing hidden, as in `torres trace`, gives exactly its position; one
+    from a stranger has to pass `position_check.check_state` first. The
     view of the seat that decides gives a position that agrees with it; `rng` deals the
     hidden cards. `decision` is the present decision, or "over".
 
@@ -183,26 +184,40 @@ def _scored(decision: str, state: Mapping[str, Any]) -> int:
 
 def _fill_board(position: Position, state: Mapping[str, Any]) -> None:
     board = position.board = Board()
-    heights = {
-        8 * column + row: height
-        for row, line in enumerate(state["heights"])
-        for column, height in enumerate(line)
-        if height
-    }
-    while heights:  # build one castle after the other, from neighbour to neighbour
-        edge = [min(heights)]
-        while edge:
-            space = edge.pop()
-            if space not in heights:
-                continue
-            for _ in range(heights.pop(space)):
+    for castle in towers_by_castle(state["heights"]):
+        for space, height in castle.items():
+            for _ in range(height):
                 board.place(space)
-            edge += [n for n in _neighbours(space) if n in heights]
     for seat, knights in enumerate(state["knights"]):
         for name in knights:
             board.drop(seat, NUMBERS[name])
     if state["king"] is not None:
         board.crown(NUMBERS[state["king"]])
+
+
+def towers_by_castle(heights: Sequence[Sequence[int]]) -> list[dict[int, int]]:
+    """Return for each castle the heights of its spaces, each beside an earlier one.
+
+    `heights` is `[row][column]`, as in a state.
+    """
+    towers = {
+        8 * column + row: height
+        for row, line in enumerate(heights)
+        for column, height in enumerate(line)
+        if height
+    }
+    castles = []
+    while towers:
+        castle: dict[int, int] = {}
+        edge = [min(towers)]
+        while edge:
+            space = edge.pop()
+            if space not in towers:
+                continue
+            castle[space] = towers.pop(space)
+            edge += [n for n in _neighbours(space) if n in towers]
+        castles.append(castle)
+    return castles
 
 
 def _neighbours(space: int) -> list[int]:
