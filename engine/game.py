@@ -10,7 +10,15 @@ from typing import TypedDict
 from engine import kernel, notation, refusals, view
 from engine.errors import EngineError, IllegalAction
 from engine.faults import EndReason, Fault
-from engine.moves import DECISIONS, END, KING_DUE, OVER, STACK, Decision
+from engine.moves import (
+    DECISIONS,
+    END,
+    KING_DUE,
+    MASTER_NAMES,
+    OVER,
+    STACK,
+    Decision,
+)
 from engine.rulesets import MAX_SEATS, Rules
 from engine.setup import Setup
 
@@ -50,8 +58,25 @@ class TorresGame:
         self.ply = 0  # actions played, automatic ones included
         self.log: list[Event] = []
         self.scoring: list[Scoring] = []
+        self.scored = 0  # phases; those before the first position are not in `scoring`
         self.result: Result | None = None
         self.forfeited: list[int] = []  # in the order of time
+
+    @classmethod
+    def from_position(cls, rules: Rules, position: kernel.Position) -> "TorresGame":
+        """Return a game that goes on from a position, of which it takes a copy.
+
+        Its log and its scorings begin there. `setup` has the decks as they are now.
+        """
+        decks = [tuple(view.deck(position, pile)) for pile in range(rules.deck_count)]
+        master = position.track.master
+        name = MASTER_NAMES[master] if master >= 0 else None
+        game = cls(rules, Setup(position.first, tuple(decks), name))
+        game.position = position.copy()
+        game.scored = position.track.scored
+        if position.decision == OVER:
+            game._finish(EndReason.COMPLETED)
+        return game
 
     @property
     def over(self) -> bool:
@@ -115,17 +140,18 @@ class TorresGame:
 
     def _close_phase(self) -> None:
         """Record a new scoring if there is one, and the end of the game."""
-        if self.position.track.scored > len(self.scoring):
+        if self.position.track.scored > self.scored:
             self._record_scoring()
         if self.position.decision == OVER:
             self._finish(EndReason.COMPLETED)
 
     def _record_scoring(self) -> None:
         track = self.position.track
-        start = MAX_SEATS * len(self.scoring)
+        start = MAX_SEATS * self.scored
         stop = start + self.rules.seats
+        self.scored += 1
         record: Scoring = {
-            "phase": len(self.scoring) + 1,
+            "phase": self.scored,
             "castles": list(track.castle_points[start:stop]),
             "king": list(track.king_points[start:stop]),
             "master": list(track.master_points[start:stop]),
@@ -210,6 +236,7 @@ class TorresGame:
         other.ply = self.ply
         other.log = list(self.log)
         other.scoring = list(self.scoring)
+        other.scored = self.scored
         other.result = self.result
         other.forfeited = list(self.forfeited)
         return other

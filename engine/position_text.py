@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from engine import view
 from engine.errors import BadPosition, BadSwitch
+from engine.game import TorresGame
 from engine.kernel import Position
 from engine.moves import CARD_NAMES, DECISIONS
 from engine.position_check import OVER, cards_elsewhere, check_state
@@ -91,6 +92,10 @@ class PlacedPosition(NamedTuple):
     def decision(self) -> str:
         """The present decision, or "over"."""
         return DECISIONS[self.position.decision] or OVER
+
+    def game(self) -> TorresGame:
+        """Return a new game that begins at the position."""
+        return TorresGame.from_position(self.rules, self.position)
 
 
 # Writing

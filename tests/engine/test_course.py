@@ -261,3 +261,23 @@ def test_in_the_master_version_the_lowest_moves_the_king_and_the_leader_starts()
     assert (torres.decision, scores[torres.seat or 0]) == ("king", min(scores))
     torres.play("king stay")
     assert (torres.decision, torres.seat) == ("turn", 1)
+
+
+def test_a_game_goes_on_from_a_position_as_it_did() -> None:
+    torres = game("torres-3d", 3, "from here")
+    rng = Random(6)
+    copies = []
+    for number, _ in enumerate(play_on(torres, rng)):
+        if number % 60 == 0:
+            copy = TorresGame.from_position(torres.rules, torres.position)
+            copies.append((torres.ply, copy))
+    actions = [str(event["action"]) for event in torres.log if "action" in event]
+
+    for ply, copy in copies:
+        for action in actions[ply:]:
+            copy.play(action)
+        assert copy.result == torres.result
+        assert copy.scoring == torres.scoring[len(torres.scoring) - len(copy.scoring) :]
+    assert {len(copy.scoring) for _, copy in copies} == {1, 2, 3}
+    over = TorresGame.from_position(torres.rules, torres.position)
+    assert over.result == torres.result

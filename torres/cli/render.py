@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torres.cli.replay_files import read_valid
+from engine.position_text import PlacedPosition
+from torres.cli.replay_files import position_in, read_valid
 from torres.common.lazy_import import lazy_import
 from torres.common.quoting import printable
 from torres.drawing.board_svg import board_svg
-from torres.drawing.frames import of_replay
+from torres.drawing.board_text import seat_names
+from torres.drawing.frames import frame_of, of_replay
 from torres.runner.protocol import Limits
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ END_PAUSE_MS = 3_000
 
 
 @click.command()
-@click.argument("replay", metavar="REPLAY")
+@click.argument("replay", metavar="REPLAY|POSITION")
 @click.option(
     "--output",
     required=True,
@@ -54,12 +56,13 @@ END_PAUSE_MS = 3_000
     help="How long a .gif shows each position, in milliseconds.",
 )
 def render(replay: str, output: Path, ply: int | None, width: int, ms: int) -> None:
-    """Draw a position of a replay (.svg, .png), or the whole game (.gif).
+    """Draw a position (.svg, .png), or the whole game of a replay (.gif).
 
     \b
     Examples:
       torres render game.json --output game.gif
       torres render game.json --ply 57 --output move-57.png
+      torres render torres-position/1:rules=… --output position.svg
     """
     kind = output.suffix.lower()
     if kind not in (*STILLS, ANIMATION):
@@ -71,9 +74,12 @@ def render(replay: str, output: Path, ply: int | None, width: int, ms: int) -> N
         raise click.UsageError(
             "A .gif shows the whole game. Use --ply with .svg or .png."
         )
-    document = read_valid(replay)
-    names = [printable(player["name"]) for player in document["players"]]
-    frames = of_replay(document, Limits().as_dict())
+    placed = position_in(replay)
+    if placed is not None and (kind == ANIMATION or ply is not None):
+        raise click.UsageError(
+            "A position is one picture. Use .svg or .png, and leave --ply out."
+        )
+    names, frames = _frames(replay) if placed is None else _frame(placed)
     index = _index(frames, ply)
     try:
         if kind == ".svg":
@@ -88,6 +94,18 @@ def render(replay: str, output: Path, ply: int | None, width: int, ms: int) -> N
             f"{printable(str(output))} cannot be written: {error.strerror}"
         ) from None
     click.echo(str(output))
+
+
+def _frames(replay: str) -> tuple[list[str], list[dict[str, object]]]:
+    """Return the names of the players of a replay, and its frames."""
+    document = read_valid(replay)
+    names = [printable(player["name"]) for player in document["players"]]
+    return names, of_replay(document, Limits().as_dict())
+
+
+def _frame(placed: PlacedPosition) -> tuple[list[str], list[dict[str, object]]]:
+    """Return names for the seats of a position, and its only frame."""
+    return seat_names(placed), [frame_of(placed.game())]
 
 
 def _index(frames: list[dict[str, object]], ply: int | None) -> int:

@@ -1,4 +1,4 @@
-"""Reading the replay files that are named on the command line."""
+"""Reading the replay files and the positions that the command line names."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from engine.documents import Replay
+from engine.position_text import PlacedPosition, is_position_text, position_from
 from engine.replay import verify as verify_replay
 from engine.replay_format import InvalidReplay, NotJson, load
 from torres.common.quoting import printable
@@ -71,6 +72,14 @@ def read_valid(path: str) -> Replay:
         verify_replay(document)
     valid: Replay = document
     return valid
+
+
+def position_in(argument: str) -> PlacedPosition | None:
+    """Return the position if an argument is the text of one, or None for a file.
+
+    Raises BadPosition.
+    """
+    return position_from(argument) if is_position_text(argument) else None
 
 
 def line_of(code: int, name: str, fault: str) -> str:

@@ -21,11 +21,12 @@ from torres.cli.replay_files import (
     VALID,
     faults_of,
     line_of,
+    position_in,
     read,
 )
 from torres.common.lazy_import import lazy_import
 from torres.common.quoting import printable
-from torres.drawing.board_text import frames
+from torres.drawing.board_text import frames, position_page
 
 if TYPE_CHECKING:
     from torres.cli import receipts
@@ -145,7 +146,7 @@ def trace(replay: str) -> None:
 
 
 @click.command()
-@click.argument("replay")
+@click.argument("replay", metavar="REPLAY|POSITION")
 @click.option(
     "--plain", is_flag=True, help="Print all boards at once, without colours."
 )
@@ -153,18 +154,24 @@ def trace(replay: str) -> None:
     "--actions", is_flag=True, help="Show a board for each action instead of each turn."
 )
 def show(replay: str, *, plain: bool, actions: bool) -> None:
-    """Show the boards of a replay, step by step.
+    """Show the boards of a replay, step by step, or the board of a position.
 
     In a terminal, press space or Enter for the next board, b for the previous one, and
-    q to quit. If the output is not a terminal, all boards are printed at once.
+    q to quit. If the output is not a terminal, all boards are printed at once. Under
+    each board is the text of its position, which other commands read.
 
     \b
     Examples:
       torres show game.json
       torres show game.json --plain --actions
+      torres show torres-position/1:rules=…
     """
-    with faults_of(replay):
-        pages = list(frames(read(replay), every_action=actions))
+    placed = position_in(replay)
+    if placed is None:
+        with faults_of(replay):
+            pages = list(frames(read(replay), every_action=actions))
+    else:
+        pages = [position_page(placed)]
     console = Console(
         color_system=None if plain else "auto",
         highlight=False,
@@ -172,7 +179,7 @@ def show(replay: str, *, plain: bool, actions: bool) -> None:
         emoji=False,
     )
     with open_pipe():
-        if plain or not _in_terminal():
+        if plain or placed is not None or not _in_terminal():
             for page in pages:
                 console.print(page, soft_wrap=True)
         else:
