@@ -254,6 +254,24 @@ def what_if(
     """
     game = position_after(document, ply, line)
     played = None if line else _played(document, ply)
+    return _compare(game, ply, line, games, played)
+
+
+def what_if_from(
+    start: TorresGame, line: Sequence[str] = (), games: int = GAMES
+) -> WhatIf:
+    """Return what each action is worth after a line from a game, as `what_if` does.
+
+    The ply is 0. The game stays as it is. Raises EngineError if nothing is to decide.
+    """
+    game = start.copy()
+    _play_line(game, line)
+    return _compare(game, 0, line, games, None)
+
+
+def _compare(
+    game: TorresGame, ply: int, line: Sequence[str], games: int, played: str | None
+) -> WhatIf:
     policy = Policy(game.rules)
     position, seat = game.position, game.position.seat
     moves = {text(position, move): move for move in position.legal()}
@@ -301,9 +319,15 @@ def position_after(document: object, ply: int, line: Sequence[str]) -> TorresGam
 
     Raises InvalidReplay, and EngineError if a seat cannot choose there.
     """
+    game = game_at(document, ply)
+    _play_line(game, line)
+    return game
+
+
+def _play_line(game: TorresGame, line: Sequence[str]) -> None:
+    """Play a line, after which a seat has to choose. Raises EngineError."""
     if len(line) > MAX_LINE:
         raise EngineError(f"the line has {len(line)} actions; the limit is {MAX_LINE}")
-    game = game_at(document, ply)
     for number, action in enumerate(line, 1):
         try:
             game.play(action)
@@ -316,7 +340,6 @@ def position_after(document: object, ply: int, line: Sequence[str]) -> TorresGam
         raise EngineError("the game is over after this line, so nothing is to decide")
     if game.position.seat in game.forfeited:
         raise EngineError("the seat that decides there has forfeited")
-    return game
 
 
 def _played(document: object, ply: int) -> str:

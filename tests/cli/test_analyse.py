@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.turning_points import analyse, what_if
+from engine.position_text import position_from, text_of
+from engine.replay import game_at
+from engine.turning_points import analyse, what_if, what_if_from
 from tests.cli.conftest import Run
 from tests.engine.factories import random_replay
 
@@ -39,6 +41,27 @@ def test_the_tables_have_a_row_for_each_turn_and_action(
     printed = torres("analyse", "game.json", "--ply", ply, "--games", 2).stdout
     for entry in what_if(replay, ply, games=2)["alternatives"]:
         assert entry["action"] in printed
+
+
+def test_the_text_of_a_position_can_be_analysed_without_its_replay(
+    torres: Run, replay: dict[str, object]
+) -> None:
+    start = game_at(replay, 40)
+    line = start.legal()[0]
+
+    printed = torres("analyse", "game.json", "--ply", 40, "--games", 2).stdout
+    text = printed.splitlines()[-1]
+    again = torres("analyse", text, "--line", line, "--games", 2, "--json")
+    table = torres("analyse", text, "--games", 2)
+    refused = torres("analyse", text, "--ply", 40)
+
+    assert text == text_of(start.position, start.rules)
+    assert json.loads(again.stdout) == what_if_from(
+        position_from(text).game(), [line], 2
+    )
+    assert table.stdout.splitlines()[-1] == text
+    assert refused.returncode == 2
+    assert "a position has no plies" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,11 @@ def test_render_draws_a_position(torres: Run, tmp_path: Path) -> None:
 
 
 def test_a_wrong_text_is_a_bad_argument(torres: Run) -> None:
-    for command in (("show", WRONG), ("render", WRONG, "--output", "x.svg")):
+    for command in (
+        ("show", WRONG),
+        ("render", WRONG, "--output", "x.svg"),
+        ("analyse", WRONG),
+    ):
         refused = torres(*command)
         assert refused.returncode == 2
         assert refused.stdout == ""

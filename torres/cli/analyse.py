@@ -8,21 +8,25 @@ from rich.table import Table
 
 from engine.documents import PlayerEntry
 from engine.errors import EngineError
+from engine.game import TorresGame
+from engine.position_text import text_of
+from engine.replay import game_at
 from engine.turning_points import (
     GAMES,
     GameAnalysis,
     WhatIf,
     analyse as analyse_game,
     what_if,
+    what_if_from,
 )
-from torres.cli.replay_files import read_valid
+from torres.cli.replay_files import position_in, read_valid
 from torres.cli.replays import open_pipe
 
 MAX_GAMES = 10_000
 
 
 @click.command()
-@click.argument("replay", metavar="REPLAY")
+@click.argument("replay", metavar="REPLAY|POSITION")
 @click.option(
     "--ply",
     type=click.IntRange(min=0),
@@ -49,25 +53,36 @@ def analyse(
     """Find the turns that decided a game, or compare the actions of a position.
 
     Both play games of a strong policy from positions of the replay, which takes some
-    seconds. The website shows the same figures.
+    seconds. The website shows the same figures. With --ply the command also prints the
+    text of the position, which can stand in place of the replay.
 
     \b
     Examples:
       torres analyse game.json
       torres analyse game.json --ply 57
       torres analyse game.json --ply 57 --line "block c4"
+      torres analyse torres-position/1:rules=… --line "block c4"
     """
-    if line and ply is None:
+    placed = position_in(replay)
+    if placed is not None and ply is not None:
+        raise click.BadParameter("a position has no plies", param_hint="--ply")
+    if line and ply is None and placed is None:
         raise click.BadParameter("it needs --ply", param_hint="--line")
-    document = read_valid(replay)
     try:
         with open_pipe():
-            if ply is None:
+            if placed is not None:
+                start = placed.game()
+                alternatives = what_if_from(start, line, games)
+                _print_alternatives(alternatives, start, as_json=as_json)
+            elif ply is None:
+                document = read_valid(replay)
                 course = analyse_game(document, games)
                 _print_turns(course, document["players"], as_json=as_json)
             else:
+                document = read_valid(replay)
                 alternatives = what_if(document, ply, line, games)
-                _print_alternatives(alternatives, as_json=as_json)
+                start = game_at(document, ply)
+                _print_alternatives(alternatives, start, as_json=as_json)
     except EngineError as error:
         raise click.ClickException(f"{error}.") from error
 
@@ -109,8 +124,11 @@ def _print_turns(
     )
 
 
-def _print_alternatives(result: WhatIf, *, as_json: bool) -> None:
-    """Print what each action is worth; an asterisk marks the one that was played."""
+def _print_alternatives(result: WhatIf, start: TorresGame, *, as_json: bool) -> None:
+    """Print what each action is worth; an asterisk marks the one that was played.
+
+    The text of the position is that before the line.
+    """
     if as_json:
         click.echo(json.dumps(result))
         return
@@ -130,3 +148,4 @@ def _print_alternatives(result: WhatIf, *, as_json: bool) -> None:
         f"seat {result['seat']} chooses; the best {listed} of {result['actions']}"
         " actions; * was played."
     )
+    click.echo(text_of(start.position, start.rules))
