@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import Progress
 
 from engine.documents import PlayerEntry
 from engine.game import TorresGame
+from engine.position_text import PlacedPosition, position_from
 from engine.referee import GameRecord, ServiceFault, play as referee
 from engine.rulesets import MAX_SEATS, MIN_SEATS, Rules, resolve
 from engine.setup import derive
@@ -151,12 +153,16 @@ class PlayedGame:
 
 @dataclass(frozen=True, slots=True)
 class GameRunner:
-    """Plays games that share rules, limits and sandbox, and writes their files."""
+    """Plays games that share rules, limits and sandbox, and writes their files.
+
+    They begin at `start`, or with the set-up. The former have no replay.
+    """
 
     rules: Rules
     sandbox: Sandbox
     files: GameFiles
     limits: Limits
+    start: PlacedPosition | None = None
 
     def play(self, number: int, seed: str, bots: Sequence[LocalBot]) -> PlayedGame:
         """Play one game and write its files. ``bots`` are in the order of the seats.
@@ -194,7 +200,10 @@ class GameRunner:
                 )
                 for seat, bot in enumerate(bots)
             ]
-            game = TorresGame(self.rules, derive(self.rules, seed))
+            if self.start is None:
+                game = TorresGame(self.rules, derive(self.rules, seed))
+            else:
+                game = self.start.game()
             limits = self.limits.as_dict()
             record = referee(game, players, seed=seed, limits=limits)
         path = self.files.replay_of(number)
@@ -227,6 +236,12 @@ class GameRunner:
     help="The edition of the game; `torres rulesets` lists them.",
 )
 @switch_option
+@click.option(
+    "--from",
+    "start",
+    metavar="POSITION",
+    help="Begin at a position (docs/positions.md), which has the rules and the seats.",
+)
 @click.option(
     "--games",
     default=1,
@@ -272,6 +287,7 @@ def play(  # noqa: PLR0913 - one parameter for each option that the contract nam
     bots: tuple[str, ...],
     ruleset: str,
     switches: tuple[str, ...],
+    start: str | None,
     games: int,
     seed: str | None,
     replay: Path | None,
@@ -292,12 +308,18 @@ def play(  # noqa: PLR0913 - one parameter for each option that the contract nam
       torres play bot.py house:greedy
       torres play my-bot/ house:random --games 20 --rotate --seed 1
       torres play a.py b.py c.py --replays games --logs logs
+      torres play bot.py house:greedy --games 10 --from torres-position/1:rules=…
     """
     if not MIN_SEATS <= len(bots) <= MAX_SEATS:
         raise click.BadParameter(
             f"{len(bots)} bots; a game has 2, 3 or 4 seats, so name as many bots"
         )
     rules = resolve(ruleset, len(bots), dict(parse_switch(text) for text in switches))
+    placed = None
+    if start is not None:
+        _refuse_with_start()
+        placed = _start_for(len(bots), start)
+        rules = placed.rules
     local_bots = [find_bot(argument) for argument in bots]
     files = GameFiles(replay, replays, logs, protocol_log)
     files.prepare(games)
@@ -308,10 +330,44 @@ def play(  # noqa: PLR0913 - one parameter for each option that the contract nam
             replace(bot, program=prepared(bot.program, sandbox, home_cache()))
             for bot in local_bots
         ]
-        runner = GameRunner(rules, sandbox, files, Limits())
+        runner = GameRunner(rules, sandbox, files, Limits(), placed)
         if not as_json and level == "none":
             click.echo("no sandbox: play only bots that you trust", err=True)
         _play_all(runner, local_bots, seeds, as_json=as_json, rotate=rotate)
+
+
+def _start_for(bots: int, text: str) -> PlacedPosition:
+    """Return the position of --from, where as many seats decide as there are bots.
+
+    Raises BadPosition and BadParameter.
+    """
+    placed = position_from(text)
+    if placed.rules.seats != bots:
+        raise click.BadParameter(
+            f"the position has {placed.rules.seats} seats; name as many bots",
+            param_hint="--from",
+        )
+    if placed.game().over:
+        raise click.BadParameter(
+            "the game is over in this position; choose an earlier one",
+            param_hint="--from",
+        )
+    return placed
+
+
+def _refuse_with_start() -> None:
+    """Refuse the options that a game from a position cannot have.
+
+    The position has the rules, and a replay begins with the set-up.
+    """
+    context = click.get_current_context()
+    for name in ("ruleset", "switches", "replay", "replays"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = "switch" if name == "switches" else name
+            raise click.BadParameter(
+                "it does not go together with --from; leave one of them out",
+                param_hint=f"--{option}",
+            )
 
 
 def _play_all(
