@@ -1,6 +1,6 @@
 """The check of a position from a stranger: a `state` in which nothing is hidden.
 
-`check_state` accepts a state if a game can go on from it, and refuses it with one
+`checked_position` takes a state if a game can go on from it, and refuses it with one
 sentence that names the field, the fault and the cure. The kernel trusts its position:
 after a state that was not checked it may read beyond its arrays. Positions from
 the referee need no check. position_text.py reads and writes a state as one line.
@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import Any
 
 from engine.errors import BadPosition
+from engine.kernel import Position
 from engine.moves import CARD_IDS, NUMBERS, SPACES, Decision
 from engine.rulesets import (
     ACTION_POINTS,
@@ -27,7 +28,7 @@ from engine.rulesets import (
     START_BLOCKS,
     Rules,
 )
-from engine.search import towers_by_castle
+from engine.search import position_of, towers_by_castle
 
 OVER = "over"
 """In place of a decision: the game is over."""
@@ -48,14 +49,39 @@ _PHASES_OF: Mapping[str, Sequence[int]] = {
     OVER: (3,),
 }
 
+_BY_SEAT = (
+    "order",
+    "reserve",
+    "carried",
+    "scores",
+    "stacks",
+    "knights",
+    "hands",
+    "discards",
+)
+
 State = Mapping[str, Any]
 
 
-def check_state(rules: Rules, decision: str, state: State) -> None:
-    """Check the state of docs/contract.md, section 8, as `torres trace` prints it.
+def checked_position(rules: Rules, decision: str, state: State) -> Position:
+    """Return the position of a state of docs/contract.md, section 8.
 
-    `decision` is the present decision, or "over". Raises BadPosition.
+    Nothing is hidden in it, as `torres trace` prints it. `decision` is the present
+    decision, or "over". Raises BadPosition.
     """
+    _check_state(rules, decision, state)
+    position = position_of(rules, decision, state)
+    for seat, blocks in enumerate(state["carried"]):
+        if decision == Decision.STOCK and blocks and not position.waiting >> seat & 1:
+            why = f"seat {seat} has no choice with {blocks}; put them on its stacks"
+            raise BadPosition("carried", why)
+    if decision != OVER and not position.legal():
+        why = f"seat {state['seat']} has no legal action; make room on the board"
+        raise BadPosition("heights", why)
+    return position
+
+
+def _check_state(rules: Rules, decision: str, state: State) -> None:
     _check_form(rules, state)
     _check_course(rules, decision, state)
     _check_turn(rules, decision, state)
@@ -75,72 +101,42 @@ def check_state(rules: Rules, decision: str, state: State) -> None:
 # The form of the JSON
 
 
-_KINDS = {int: "whole number", str: "name", bool: "true or false", list: "list"}
-_NUMBERS = ("phase", "round", "first", "ap", "bought", "placed", "supply")
-_OPTIONAL: Mapping[str, type] = {
-    "seat": int,
-    "current": int,
-    "king": str,
-    "master": str,
+_FORM: Mapping[str, object] = {
+    **dict.fromkeys(("phase", "round", "first", "ap", "bought", "placed"), int),
+    **dict.fromkeys(("seat", "current"), (int, None)),
+    **dict.fromkeys(("king", "master"), (str, None)),
+    "played": bool,
+    "supply": int,
+    **{field: [int] for field in ("order", "reserve", "carried", "scores")},
+    **{field: [[int]] for field in ("heights", "stacks")},
+    **{field: [[str]] for field in ("knights", "hands", "discards", "decks")},
+    "fresh": [str],
+    "drawn": ([str], None),
 }
-_LISTS_OF: Mapping[str, type] = {
-    "order": int,
-    "reserve": int,
-    "carried": int,
-    "scores": int,
-    "knights": list,
-    "stacks": list,
-    "hands": list,
-    "discards": list,
-}
-"""The fields that have one entry for each seat."""
-
-
-_LISTS_IN: Mapping[str, type] = {
-    "stacks": int,
-    "knights": str,
-    "hands": str,
-    "discards": str,
-    "decks": str,
-}
+"""The types of the fields: of an entry in a list, and in a tuple of the choices."""
 
 
 def _check_form(rules: Rules, state: State) -> None:
     """Check the types of all fields, and the lengths of the lists by seat."""
-    for field in _NUMBERS:
-        _check_kind(field, state.get(field), int)
-    for field, kind in _OPTIONAL.items():
-        if state.get(field) is not None:
-            _check_kind(field, state[field], kind)
-    _check_kind("played", state.get("played"), bool)
-    for field, kind in _LISTS_OF.items():
-        _check_list(field, state.get(field), kind, rules.seats)
-    _check_list("decks", state.get("decks"), list, rules.deck_count)
-    _check_list("heights", state.get("heights"), list, _SIDE)
-    for row in state["heights"]:
-        _check_list("heights", row, int, _SIDE)
-    for field, kind in _LISTS_IN.items():
-        for entry in state[field]:
-            _check_list(field, entry, kind)
-    _check_list("fresh", state.get("fresh"), str)
-    _check_list("drawn", state.get("drawn") or [], str)
+    for field, form in _FORM.items():
+        if not _has_form(state.get(field), form):
+            why = "it is missing or has the wrong type; see docs/contract.md, section 8"
+            raise BadPosition(field, why)
+    lengths = dict.fromkeys(_BY_SEAT, rules.seats) | {"decks": rules.deck_count}
+    for field, length in (lengths | {"heights": _SIDE}).items():
+        if len(state[field]) != length:
+            why = f"it has {len(state[field])} entries; write {length}"
+            raise BadPosition(field, why)
+    if any(len(row) != _SIDE for row in state["heights"]):
+        raise BadPosition("heights", f"a row has {_SIDE} numbers; write as many")
 
 
-def _check_kind(field: str, value: object, kind: type) -> None:
-    if type(value) is not kind:
-        raise BadPosition(field, f"it is no {_KINDS[kind]}; write one")
-
-
-def _check_list(
-    field: str, value: object, kind: type, length: int | None = None
-) -> None:
-    _check_kind(field, value, list)
-    assert isinstance(value, list)
-    for item in value:
-        if type(item) is not kind:
-            raise BadPosition(field, f"an entry is no {_KINDS[kind]}; write one")
-    if length is not None and len(value) != length:
-        raise BadPosition(field, f"it has {len(value)} entries; write {length}")
+def _has_form(value: object, form: object) -> bool:
+    if isinstance(form, tuple):
+        return any(_has_form(value, choice) for choice in form)
+    if isinstance(form, list):
+        return isinstance(value, list) and all(_has_form(v, form[0]) for v in value)
+    return value is None if form is None else type(value) is form
 
 
 # The course of the game
@@ -212,7 +208,7 @@ def _check_turn(rules: Rules, decision: str, state: State) -> None:
     """Check the fields of a turn; outside of a turn they have no content."""
     if decision not in _IN_TURN:
         for field in ("ap", "bought", "placed", "played", "fresh", "current"):
-            if state[field] not in (0, None, []):
+            if state[field] not in ((None,) if field == "current" else (0, [])):
                 raise BadPosition(
                     field, f"{decision} is outside of a turn; leave it out"
                 )

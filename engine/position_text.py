@@ -17,7 +17,7 @@ from engine.errors import BadPosition, BadSwitch
 from engine.game import TorresGame
 from engine.kernel import Position
 from engine.moves import CARD_NAMES, DECISIONS
-from engine.position_check import OVER, cards_elsewhere, check_state
+from engine.position_check import OVER, cards_elsewhere, checked_position
 from engine.rulesets import (
     BLOCKS,
     KNIGHTS,
@@ -27,7 +27,6 @@ from engine.rulesets import (
     Rules,
     resolve,
 )
-from engine.search import position_of
 
 MARKER = "torres-position/1:"
 """The beginning of every text."""
@@ -212,11 +211,7 @@ def position_from(text: str) -> PlacedPosition:
     rules = _read_rules(values)
     decision = values["decision"]
     state = _read_state(values, rules)
-    check_state(rules, decision, state)
-    position = position_of(rules, decision, state)
-    if decision != OVER and not position.legal():
-        why = f"seat {state['seat']} has no legal action; make room on the board"
-        raise BadPosition("heights", why)
+    position = checked_position(rules, decision, state)
     return PlacedPosition(rules, position, state)
 
 

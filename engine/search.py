@@ -140,7 +140,7 @@ def position_of(
     """Return the position of a `state` of docs/contract.md, section 8.
 
     A state with nothing hidden, as in `torres trace`, gives exactly its position; one
-    from a stranger has to pass `position_check.check_state` first. The
+    from a stranger has to come through `position_check.checked_position`. The
     view of the seat that decides gives a position that agrees with it; `rng` deals the
     hidden cards. `decision` is the present decision, or "over".
 
