@@ -81,6 +81,7 @@ urlpatterns = routes(
         ("games/<int:pk>/stream/", stream_views.GameStream, "game-stream"),
         ("games/<int:pk>/analysis/", analysis_views.AnalysisPage, "analysis-page"),
         ("games/<int:pk>/what-if/", analysis_views.WhatIfPage, "what-if-page"),
+        ("position/", analysis_views.PositionPage, "position-page"),
         (
             "games/<int:pk>/analyse/",
             analysis_views.RequestAnalysisAction,

@@ -1,5 +1,6 @@
 """Analyses as a service: requests, quotas, the real process, REST and pages."""
 
+import html
 import json
 import re
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.conf import settings as django_settings
@@ -16,6 +18,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from engine import turning_points
+from engine.position_text import text_of
+from engine.replay import game_at
 from ladder.accounts import tokens
 from ladder.common.jobs import JobProcess
 from ladder.dispatch import retention
@@ -401,6 +405,31 @@ def test_what_if_goes_from_a_position_to_the_next(game) -> None:
     following = re.findall(r'href="(\?ply=[^"]+line=[^"]+)"', page)[0]
     asked = f"/games/{game.pk}/what-if/{following.replace('&amp;', '&')}"
     assert "Compare the alternatives" in text(ana, asked)
+
+
+def test_what_if_leads_to_the_text_of_its_position(game) -> None:
+    start = game_at(replay_of(game), 40)
+    after = start.copy()
+    after.play(start.legal()[0])
+    line = urlencode({"ply": 40, "line": start.legal()[0]})
+
+    what_if = text(Client(), f"/games/{game.pk}/what-if/?{line}")
+    address = re.findall(r'href="(/position/\?text=[^"]+)"', what_if)[0]
+    page = text(Client(), html.unescape(address))
+
+    assert f">{text_of(after.position, after.rules)}</textarea>" in page
+    assert '<svg id="board"' in page
+    assert f"Phase {after.position.phase}, round {after.position.round}" in page
+
+
+def test_the_page_of_a_position_explains_a_wrong_text() -> None:
+    empty = Client().get("/position/")
+    wrong = Client().get("/position/", {"text": "torres-position/1:<b>=7"})
+
+    assert (empty.status_code, wrong.status_code) == (200, 422)
+    page = wrong.content.decode()
+    assert "position: &#x27;&lt;b&gt;=7&#x27; is no field" in page
+    assert "<b>" not in page
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""The pages of the analysis of a game and of what if, and the requests of both."""
+"""The pages of analyses, of what if and of positions, and requests of analyses."""
 
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,6 +13,8 @@ from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.cache import never_cache
 
+from engine.errors import BadPosition
+from engine.position_text import PlacedPosition, position_from, text_of
 from engine.turning_points import MAX_LINE
 from ladder.extras.analysis import selectors, services
 from ladder.extras.analysis.models import Analysis, AnalysisStatus
@@ -62,13 +65,15 @@ class WhatIfPage(_AnalysisPage):
         ply, line = position_asked(request.GET)
         row = selectors.what_if(game, ply, line)
         document = row.document if row is not None else None
+        torres = watching.position(game, ply, line)
         return self.page(
             "web/what-if.html",
             game,
             row,
             ply=ply,
             line=line,
-            board=watching.board(game, ply, line),
+            board=torres and watching.board(torres),
+            text=torres and text_of(torres.position, torres.rules),
             document=document,
             query=_query(ply, line),
             alternatives=[
@@ -76,6 +81,36 @@ class WhatIfPage(_AnalysisPage):
                 for entry in (document or {}).get("alternatives", [])
             ],
         )
+
+
+class PositionPage(View):
+    """The board of the position whose text is in the address, as `?text=`."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        text = request.GET.get("text", "")
+        context: dict[str, object] = {"text": text}
+        status = HTTPStatus.OK
+        if text:
+            try:
+                placed = position_from(text)
+            except BadPosition as error:
+                context["error"] = f"{error}."
+                status = HTTPStatus.UNPROCESSABLE_ENTITY
+            else:
+                context |= {
+                    "placed": placed,
+                    "board": watching.board(placed.game()),
+                    "text": text_of(placed.position, placed.rules),
+                    "seats": _seats(placed),
+                }
+        return render(request, "web/position.html", context, status=status)
+
+
+def _seats(placed: PlacedPosition) -> list[tuple[int, int, list[str], list[int]]]:
+    """Return for each seat its number, score, cards and stacks."""
+    state = placed.state
+    rows = zip(state["scores"], state["hands"], state["stacks"], strict=True)
+    return [(seat, *row) for seat, row in enumerate(rows)]
 
 
 class RequestAnalysisAction(SignedInView):

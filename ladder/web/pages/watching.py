@@ -6,6 +6,7 @@ from django.core.cache import cache
 from django.utils.safestring import SafeString, mark_safe
 
 from engine.errors import EngineError
+from engine.game import TorresGame
 from engine.replay import game_at
 from engine.replay_format import open_game
 from ladder.games import visibility as games
@@ -60,17 +61,22 @@ def board_picture(
     return tag, board_svg(frame, names, dark=dark)
 
 
-def board(game: Game, ply: int, line: list[str]) -> SafeString:
-    """Return the content of the board after `ply` actions and a line of more.
+def position(game: Game, ply: int, line: list[str]) -> TorresGame | None:
+    """Return a game after `ply` actions and a line of more.
 
-    It is empty if the game is not over or has no such position.
+    It is None if the game is not over or has no such position.
     """
     try:
         torres = game_at(json.loads(games.replay(game)), ply)
         for action in line:
             torres.play(action)
     except (EngineError, LadderError):
-        return SafeString("")
+        return None
+    return torres
+
+
+def board(torres: TorresGame) -> SafeString:
+    """Return the content of the board in the present position of a game."""
     # The markup has numbers and fixed names only.
     return mark_safe(board_markup(frames.frame_of(torres)))  # noqa: S308
 
