@@ -18,7 +18,6 @@ DECK_SIZE = CARD_COUNT * COPIES  # cards in the largest deck
 CARD_IDS = {name: number for number, name in enumerate(CARD_NAMES)}
 MASTER_NAMES = MASTERS
 (BORDER, DIAGONALS, CASTLES, ADJACENT, ALL_LEVELS, ROW, SQUARE, ONE_LEVEL) = range(8)
-NO_MASTER = -1
 
 
 class Decision(StrEnum):

@@ -14,7 +14,6 @@ from torres.tlog.merkle import HASH_BYTES, node_hash
 
 TILE_HEIGHT = 8
 TILE_WIDTH = 1 << TILE_HEIGHT
-MAX_LEAF_BYTES = 0xFFFF
 MAX_LEVEL = 63
 BUNDLES = "entries"
 """Stands in the path of a bundle in place of a level."""

@@ -18,6 +18,7 @@ from ladder.ratings.models import Ladder
 from ladder.tournaments.description import DATES
 from ladder.tournaments.document import FORMAT_KEYS
 from ladder.tournaments.models import Tournament
+from ladder.web.pages.pages import LIMITS
 from torres.common.errors import BadFields
 from torres.common.json_object import JsonObject
 from torres.formats.config import ELIMINATIONS, Config, Format
@@ -30,7 +31,6 @@ NUMBERS = (
     "entries_per_owner",
     *MAX_LIMITS,
 )
-BOOLEANS = ("duplicate", "shared_deals", "reset", "must_check_in", "held_back")
 LISTS = ("points", "tie_breaks", "entrants")
 FORMAT_NAMES = {
     Format.ROUND_ROBIN: "Round robin: everybody meets everybody",
@@ -38,16 +38,6 @@ FORMAT_NAMES = {
     Format.SINGLE_ELIMINATION: "Single elimination: one loss and out",
     Format.DOUBLE_ELIMINATION: "Double elimination: two losses and out",
     Format.GROUPS: "Groups: round robins, then a final",
-}
-LIMIT_LABELS = {
-    "move_ms": "Time for a decision (ms)",
-    "bank_ms": "Time bank for a game (ms)",
-    "start_ms": "Time to start (ms)",
-    "memory_mb": "Memory (MiB)",
-    "pids": "Processes and threads",
-    "tmp_mb": "Temporary files (MiB)",
-    "line_bytes": "Longest line (bytes)",
-    "output_bytes": "Output of a game (bytes)",
 }
 
 
@@ -159,14 +149,6 @@ class TournamentForm(forms.Form):
         "Slugs of bots, one in each line, the best seed first. More can enter later.",
         3,
     )
-    move_ms = _number(LIMIT_LABELS["move_ms"])
-    bank_ms = _number(LIMIT_LABELS["bank_ms"])
-    start_ms = _number(LIMIT_LABELS["start_ms"])
-    memory_mb = _number(LIMIT_LABELS["memory_mb"])
-    pids = _number(LIMIT_LABELS["pids"])
-    tmp_mb = _number(LIMIT_LABELS["tmp_mb"])
-    line_bytes = _number(LIMIT_LABELS["line_bytes"])
-    output_bytes = _number(LIMIT_LABELS["output_bytes"])
 
     PARTS = (
         ("The tournament", ("name", "slug", "format", "entrants")),
@@ -186,13 +168,15 @@ class TournamentForm(forms.Form):
             ),
         ),
         ("The rules", ("ruleset", "switches")),
-        ("The limits of a bot", tuple(LIMIT_LABELS)),
+        ("The limits of a bot", tuple(LIMITS)),
     )
 
     def __init__(
         self, data: QueryDict | None = None, *, stored: Tournament | None = None
     ) -> None:
         super().__init__(data, initial=initial_values(stored or Tournament()))
+        for name, (label, unit) in LIMITS.items():
+            self.fields[name] = _number(f"{label} ({unit})" if unit else label)
         self.stored = stored
         if stored is not None:
             del self.fields["entrants"], self.fields["slug"]

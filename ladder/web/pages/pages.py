@@ -52,16 +52,16 @@ ORIGINS = (
     "fixture__tournament",
     "comparison_block__comparison__bot",
 )
-# Names and units of a match's limits.
+# Names and units of the limits of a match.
 LIMITS = {
-    "memory_mb": ("Memory", " MiB"),
+    "move_ms": ("Time for a decision", "ms"),
+    "bank_ms": ("Time bank for a game", "ms"),
+    "start_ms": ("Time to start", "ms"),
+    "memory_mb": ("Memory", "MiB"),
     "pids": ("Processes and threads", ""),
-    "tmp_mb": ("Temporary files", " MiB"),
-    "line_bytes": ("Length of a line", " bytes"),
-    "output_bytes": ("Output of a whole game", " bytes"),
-    "start_ms": ("Time to start", " ms"),
-    "move_ms": ("Time for each move", " ms"),
-    "bank_ms": ("Time bank", " ms"),
+    "tmp_mb": ("Temporary files", "MiB"),
+    "line_bytes": ("Longest line", "bytes"),
+    "output_bytes": ("Output of a game", "bytes"),
 }
 
 
@@ -309,7 +309,7 @@ def match_details(match: Match) -> MatchDetails:
 
 def _limit(name: str, value: int) -> MatchLimit:
     label, unit = LIMITS.get(name, (name, ""))
-    return MatchLimit(label, f"{value:,}{unit}")
+    return MatchLimit(label, f"{value:,} {unit}".rstrip())
 
 
 def _considered(why: dict[str, Any]) -> list[dict[str, Any]]:
