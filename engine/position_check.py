@@ -125,7 +125,7 @@ def _check_form(rules: Rules, state: State) -> None:
     lengths = dict.fromkeys(_BY_SEAT, rules.seats) | {"decks": rules.deck_count}
     for field, length in (lengths | {"heights": _SIDE}).items():
         if len(state[field]) != length:
-            why = f"it has {len(state[field])} entries; write {length}"
+            why = f"its number of entries is {len(state[field])}; write {length}"
             raise BadPosition(field, why)
     if any(len(row) != _SIDE for row in state["heights"]):
         raise BadPosition("heights", f"a row has {_SIDE} numbers; write as many")
@@ -332,8 +332,8 @@ def _check_towers(decision: str, state: State) -> None:
                 raise BadPosition("heights", f"{SPACES[space]} is negative; write 0")
             if height > len(castle):
                 why = (
-                    f"{SPACES[space]} has {height} and its castle {len(castle)} "
-                    "spaces; no tower is higher than its castle is large, so lower it"
+                    f"{SPACES[space]} has {height}, and the area of its castle is "
+                    f"{len(castle)}; lower it, because no tower is higher than that"
                 )
                 raise BadPosition("heights", why)
     if not state["phase"]:
@@ -344,7 +344,7 @@ def _check_start_blocks(decision: str, state: State) -> None:
     count = _blocks_on_board(state)
     founding = decision == Decision.FOUND
     if count >= START_BLOCKS if founding else count != START_BLOCKS:
-        wanted = f"fewer than {START_BLOCKS}" if founding else str(START_BLOCKS)
+        wanted = f"less than {START_BLOCKS}" if founding else str(START_BLOCKS)
         why = f"it has {count} blocks; for {decision} in the set-up put {wanted}"
         raise BadPosition("heights", why)
     founded = [
@@ -372,15 +372,15 @@ def _check_stacks(rules: Rules, decision: str, state: State) -> None:
     for seat, sizes in enumerate(state["stacks"]):
         number = _stacks_left(rules, decision, state, seat)
         if len(sizes) != number:
-            why = f"seat {seat} has {len(sizes)} stacks; here it has {number} left"
-            raise BadPosition("stacks", f"{why}, so write as many sizes")
+            why = f"seat {seat} has {len(sizes)} of {number} stacks that are left"
+            raise BadPosition("stacks", f"{why}; write {number} sizes")
         if any(size < 0 for size in sizes):
             raise BadPosition("stacks", f"seat {seat} has a negative size; write 0")
         least = zip(card[:number], sorted(sizes), strict=True)
         missing = sum(max(0, dealt - size) for dealt, size in least)
         if missing > taken[seat]:
-            why = f"seat {seat} lacks {missing} blocks that were dealt to it"
-            raise BadPosition("stacks", f"{why}; make its stacks larger")
+            why = f"the stacks of seat {seat} are smaller than the ones dealt to it"
+            raise BadPosition("stacks", f"{why}; add {missing - taken[seat]}")
     if decision in _IN_TURN and current is None:
         _check_choice(rules, state)
 
@@ -428,7 +428,9 @@ def _check_carried(rules: Rules, decision: str, state: State) -> None:
         held = sum(sizes) + state["carried"][seat]
         held += (state["current"] or 0) if seat == state["seat"] else 0
         if held > dealt:
-            why = f"seat {seat} has {held} blocks and was dealt {dealt}; take some off"
+            why = (
+                f"seat {seat} has {held} blocks, and {dealt} were dealt; take some off"
+            )
             raise BadPosition("stacks", why)
 
 
@@ -543,7 +545,7 @@ def _check_drawn(rules: Rules, decision: str, state: State) -> None:
     pile = state["seat"] if rules.deck_count > 1 else 0
     deck = state["decks"][pile] if pile in range(rules.deck_count) else []
     if not 1 <= len(drawn) <= _DRAWN or (deck and len(drawn) < _DRAWN):
-        why = f"it has {len(drawn)} cards; write {_DRAWN}, or fewer with an empty deck"
+        why = f"write {_DRAWN} cards, or fewer of them if the deck is empty"
         raise BadPosition("drawn", why)
 
 
@@ -556,7 +558,7 @@ def _check_fresh(decision: str, state: State) -> None:
         raise BadPosition("fresh", why)
     bought = state["bought"] - (decision == Decision.KEEP)
     if fresh.total() > bought:
-        why = f"{fresh.total()} cards are named and {bought} were bought this turn"
+        why = f"it has more cards than the {bought} that were bought this turn"
         raise BadPosition("fresh", f"{why}; leave some out")
 
 

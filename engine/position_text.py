@@ -339,7 +339,7 @@ def _parts(field: str, text: str, count: int) -> list[str]:
         return [""] * count
     parts = text.split("/")
     if len(parts) != count:
-        why = f"it has {len(parts)} parts; write {count}, with / between them"
+        why = f"its number of parts is {len(parts)}; write {count}, with / between them"
         raise BadPosition(field, why)
     return parts
 
@@ -356,7 +356,7 @@ def _read_sizes(text: str) -> list[int]:
 def _read_heights(text: str) -> list[list[int]]:
     rows = text.split("/")
     if len(rows) != _SIDE:
-        why = f"it has {len(rows)} rows; write 8, from row 8 to row 1, with / between"
+        why = f"its number of rows is {len(rows)}; write 8 with / between, row 8 first"
         raise BadPosition("heights", why)
     for number, row in zip(range(_SIDE, 0, -1), rows, strict=True):
         if len(row) != _SIDE or any(char not in HEIGHTS for char in row):
