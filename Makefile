@@ -4,6 +4,7 @@ PORT ?=
 GAMES ?= 30
 FAST ?=
 UPGRADE ?=
+REQUIRE ?=
 BIN := .venv/bin
 # Without compiled modules each process compiles Django anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
@@ -65,8 +66,8 @@ lock: dev ## lock all dependencies with hashes (UPGRADE=1 takes the newest versi
 	@$(MAKE) --no-print-directory dev
 	@$(BIN)/python -m pytest -q tests/deploy/test_locks.py tests/deploy/test_known_holes.py
 
-audit: dev ## compare the locked packages with known vulnerabilities; skipped without a database
-	@$(BIN)/python deploy/audit.py
+audit: dev ## compare the locked packages with known vulnerabilities (REQUIRE=1 fails without a database)
+	@$(BIN)/python deploy/audit.py $(if $(REQUIRE),--require)
 
 sbom: dist ## write the bill of materials of the pure wheel: packages, licences, files
 	@$(BIN)/python deploy/sbom.py dist/*-py3-none-any.whl
