@@ -9,7 +9,7 @@ BIN := .venv/bin
 # Without compiled modules each process compiles Django anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install dev demo test test-all deep coverage bench soak dist lock audit sbom
+.PHONY: help install dev demo test test-all deep coverage bench soak dist lock audit sbom lowest
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -71,3 +71,11 @@ audit: dev ## compare the locked packages with known vulnerabilities (REQUIRE=1 
 
 sbom: dist ## write the bill of materials of the pure wheel: packages, licences, files
 	@$(BIN)/python deploy/sbom.py dist/*-py3-none-any.whl
+
+LOWEST := build/lowest/bin/python
+lowest: dev ## try the lowest versions that pyproject.toml allows: a game, and the checks of Django
+	@$(BIN)/uv venv --quiet --clear build/lowest
+	@$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct -r pyproject.toml --extra otel --extra s3 --extra server
+	@TORRES_PURE=1 $(BIN)/uv pip install --quiet --no-cache --python $(LOWEST) --no-deps .
+	@$(LOWEST) deploy/try_wheel.py
+	@$(LOWEST) manage.py check

@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import venv
 from email.parser import Parser
 from pathlib import Path
 from zipfile import ZipFile
@@ -84,3 +85,26 @@ def test_the_metadata_of_a_wheel_is_complete(builds: list[Path]) -> None:
         assert "Typing :: Typed" in metadata.get_all("Classifier")
         assert {"engine/py.typed", "torres/py.typed"} <= set(names)
         assert f"{home}/licenses/LICENSE" in names
+
+
+def test_the_compiled_wheel_plays_in_an_empty_environment(
+    builds: list[Path], tmp_path: Path
+) -> None:
+    (wheel,) = builds[0].glob("*-abi3-*.whl")
+    venv.create(tmp_path / "venv", symlinks=True)
+    python = tmp_path / "venv/bin/python"
+    pip = [sys.executable, "-m", "pip", "--python", python, "install"]
+    lock = ROOT / "deploy/locks/author.txt"
+
+    for words in (["--require-hashes", "-r", lock], ["--no-deps", wheel]):
+        done = subprocess.run(
+            [*pip, *words], capture_output=True, text=True, check=False
+        )
+        if "No matching distribution found for" in done.stderr:
+            assert os.environ.get("TESTS_REQUIRE_ALL") != "1", done.stderr
+            pytest.skip("no package index can be reached")
+        assert done.returncode == 0, done.stderr
+    bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run(
+        [python, ROOT / "deploy/try_wheel.py", "--compiled"], env=bare, check=True
+    )
