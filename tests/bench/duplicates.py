@@ -44,10 +44,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from engine import TorresGame, derive, resolve
+from engine.analysis import PROMISE
 from engine.moves import BUY, END, KEEPING, KING_DUE, TURN
 from engine.notation import text
 from engine.search import determinize
 from engine.setup import derive_seed
+from engine.strategy import RoundSearches, best_by_random_games, in_order
 from tests.bench.analysis import CLOCK, house_bot
 from torres.rating.blocks import beaten_share
 
@@ -87,8 +89,7 @@ class BeamBot:
     """A bot that plays the best whole turn of a beam, with the weights of `master`."""
 
     def __init__(self, seats: int, width: int) -> None:
-        self._master = house_bot("master")
-        self._planner = self._master.Planner(resolve(RULESET, seats))
+        self._searches = RoundSearches(resolve(RULESET, seats), PROMISE)
         self._width = width
 
     def play(self, game: TorresGame, rng: Random) -> None:
@@ -97,14 +98,14 @@ class BeamBot:
         seat = position.seat
         guess = determinize(position, seat, rng)
         if position.decision not in (TURN, KEEPING, KING_DUE) or not position.phase:
-            best = self._master.play_out(
+            best = best_by_random_games(
                 lambda: determinize(position, seat, rng), seat, rng, math.inf
             )
             game.play(game.legal()[best])
             return
         alone = position.decision == KING_DUE  # the search goes on with the next turn
-        turn = self._planner.search(guess).best(guess, self._width, 1)[0]
-        moves = turn.moves[:1] if alone else self._master.in_order(turn.moves)
+        turn = self._searches.of(guess).best(guess, self._width, 1)[0]
+        moves = turn.moves[:1] if alone else in_order(turn.moves)
         for move in moves:
             game.play(text(position, move))
             if alone or move >> 16 == BUY:
