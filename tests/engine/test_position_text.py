@@ -104,7 +104,7 @@ def test_a_text_gives_its_position_and_is_canonical() -> None:
     check_many(2_000, "fast", 0.04)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_100_000_texts_give_their_positions_and_are_canonical() -> None:
     check_many(100_000, "slow", 0.5)
 
@@ -373,7 +373,7 @@ def test_fuzzed_texts_are_refused_with_a_sentence_or_can_be_played() -> None:
     assert check_fuzzed(4_000, "fuzz") > 100
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_100_000_fuzzed_texts_are_refused_or_can_be_played() -> None:
     assert check_fuzzed(100_000, "slow fuzz") > 2_000
 
