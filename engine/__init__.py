@@ -1,4 +1,4 @@
-"""Torres, the board game: the rules of nine editions, notation, replays and search.
+"""Torres, the board game: the rules of ten editions, notation, replays and search.
 
 It needs the standard library only. If a C compiler was available at the installation,
 the kernel is compiled; `compiled` is True if the compiled kernel runs. TORRES_PURE=1 in

@@ -1,4 +1,4 @@
-"""The nine published editions as presets of switches.
+"""The ten published editions as presets of switches.
 
 An edition is data only. `rulesets` defines the switches and resolves a preset for a
 number of seats.
@@ -60,13 +60,16 @@ _MASTER: Mapping[str, object] = {
     "order": "leader",
     "master_card": True,
 }
-_YUCATA: Mapping[str, object] = {
-    "start_player": "random",
-    "stack_choice": "largest",
+_SECOND_EDITION: Mapping[str, object] = {
     "max_blocks_per_turn": None,
     "stack_limit": None,
-    "leftover_distribution": "auto",
     "leftover_at_phase_end": "keep",
+}
+_YUCATA: Mapping[str, object] = {
+    **_SECOND_EDITION,
+    "start_player": "random",
+    "stack_choice": "largest",
+    "leftover_distribution": "auto",
 }
 _DEVIR: Mapping[str, object] = {
     "leftover_at_phase_end": "keep",
@@ -161,6 +164,16 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             "Devir / HUCH!, 2017, master version",
             _DEVIR,
             _MASTER,
+        ),
+        "rio-grande-2005": _preset(
+            "The second edition as it is printed. Everybody has a deck of ten cards; a "
+            "purchase draws three and keeps one. The player chooses each turn's stack "
+            "and puts its unused blocks on other stacks, of any height. Blocks left at "
+            "the end of a phase are kept. The player with the lowest score moves the "
+            "king and starts.",
+            "Rio Grande Games, 2005 (second edition), as the rule page of Yucata.de "
+            "quotes it",
+            _SECOND_EDITION,
         ),
     }
 )

@@ -1,6 +1,6 @@
 """Positions as numbers for learning programs: observations, action ids, masks.
 
-The action ids are the same for all nine rulesets and all numbers of seats. An
+The action ids are the same for all ten rulesets and all numbers of seats. An
 observation is what a seat can see, from its own point of view: the seat itself comes
 first, then the others clockwise. `LAYOUT` and the ids are part of the interface: a
 change of either would make trained programs useless.
@@ -54,7 +54,7 @@ Numbers = Any
 """An array of numbers: of the module `array`, or of numpy, with one dimension."""
 
 SIZES = range(42)  # of stacks; two seats share at most 84 blocks
-OUTCOMES = range(16)  # ways to leave blocks; no preset has as many
+OUTCOMES = range(16)  # ways to leave blocks; only `rio-grande-2005` has more
 SPACES_ON_BOARD = 64
 
 
@@ -156,7 +156,7 @@ _fill_tables()
 
 
 def id_of(move: int) -> int:
-    """Return the id of a legal move; -1 if it has none, which no preset allows."""
+    """Return the id of a legal move; -1 for a way to leave blocks that has none."""
     # Only outcomes have such bits, and those that have one have no id.
     if move & _NO_ID:
         return -1

@@ -86,5 +86,5 @@ def test_the_readme_names_real_make_targets() -> None:
     assert set(re.findall(r"make ([a-z]+)", README)) <= targets
 
 
-def test_nine_rulesets_are_promised_and_there() -> None:
-    assert len(PRESETS) == 9
+def test_ten_rulesets_are_promised_and_there() -> None:
+    assert len(PRESETS) == 10

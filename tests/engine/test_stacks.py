@@ -1,5 +1,7 @@
 """Stacks and left-over blocks (docs/rules.md, 25 to 28)."""
 
+from itertools import combinations_with_replacement
+
 import pytest
 
 from engine.notation import move_of
@@ -12,6 +14,15 @@ def end(on: object, action: str = "end") -> dict[str, object]:
     on.apply(move_of(on, action))  # type: ignore[attr-defined, arg-type]
     stock = on.stock  # type: ignore[attr-defined]
     return {"stacks": stock.others(0), "supply": stock.supply}
+
+
+def partitions(blocks: int, stacks: int) -> set[str]:
+    """Return the sizes of stacks of three after blocks were put on them, in words."""
+    shares = combinations_with_replacement(range(stacks), blocks)
+    sizes = [
+        sorted((3 + s.count(n) for n in range(stacks)), reverse=True) for s in shares
+    ]
+    return {",".join(map(str, row)) for row in sizes}
 
 
 @pytest.mark.rule(27)
@@ -35,6 +46,34 @@ def test_yucata_with_two_players_stops_at_three() -> None:
     on = position("b2", stacks=[[3, 3, 3], [3]], current=2)
 
     assert end(on) == {"stacks": [3, 3, 3], "supply": 42}
+
+
+@pytest.mark.rule(26)
+@pytest.mark.rule(27)
+def test_stacks_of_the_printed_second_edition_have_any_height() -> None:
+    """With two players, too: the limit of three is an exception of Yucata."""
+    second = {"ruleset": "rio-grande-2005", "stacks": [[5, 2], [3]], "current": 3}
+    on = position("b2", **second)  # type: ignore[arg-type]
+
+    assert legal(on, "end") == ["5,5", "6,4", "7,3", "8,2"]
+    assert end(on, "end 8,2") == {"stacks": [8, 2], "supply": 40}
+
+    on = position("b2", **second | {"current": 5, "ap": 5})  # type: ignore[arg-type]
+    for space in ("b3", "b4", "b5", "b6", "b7"):
+        assert allows(on, f"block {space}")
+        on.apply(move_of(on, f"block {space}") or 0)
+
+
+@pytest.mark.rule(28)
+def test_the_printed_second_edition_lets_players_distribute_kept_blocks() -> None:
+    torres = begun("rio-grande-2005", 2)
+    while torres.decision != "stock":
+        endings = [action for action in torres.legal() if action.startswith("end")]
+        torres.play(endings[-1] if endings else torres.legal()[0])
+
+    assert torres.state()["phase"] == 2
+    assert torres.state()["carried"] == [12, 12]
+    assert torres.legal() == sorted(f"stock {sizes}" for sizes in partitions(12, 4))
 
 
 @pytest.mark.rule(27)

@@ -110,7 +110,7 @@ class TorresAgainst(Env[Numbers, Any]):
 
     - `opponents`: one to three bots, each a file, a folder or "house:NAME". They sit
       clockwise behind the learner.
-    - `ruleset`: the name of one of the nine rulesets.
+    - `ruleset`: the name of one of the ten rulesets.
     - `seat`: the learner's seat, or None for a new random seat in each game.
     - `reward`: "rank" or "margin", given at the end of the game.
     - `level`: the sandbox of the opponents; "none" is for bots that you trust.

@@ -265,7 +265,8 @@ class SpielState(pyspiel.State):
         position = self.table.position
         if position is None or player != position.seat:
             return []
-        return sorted(id_of(move) for move in position.legal())
+        numbers = [id_of(move) for move in position.legal()]
+        return sorted(number for number in numbers if number >= 0)
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         return self.table.deal.outcomes(self.table.dealt)

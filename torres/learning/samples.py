@@ -125,7 +125,7 @@ class _Recorder:
         if position.seat in game.forfeited or move is None:
             return
         number = id_of(move)
-        if number < 0:  # only with switches that no ruleset has
+        if number < 0:  # a way to leave blocks, beyond those that have ids
             return
         seen = np.empty(OBSERVATION_SIZE, np.float32)
         self._observer.observe_all(

@@ -32,7 +32,7 @@ MAX_NUMBER = 1_000.0  # no number of an observation is larger
 class TorresEnvironment(AECEnv[str, Observation, int]):
     """One game of Torres. The agents are "seat_0", "seat_1" and so on.
 
-    - `ruleset`: the name of one of the nine rulesets.
+    - `ruleset`: the name of one of the ten rulesets.
     - `seats`: 2 to 4.
     - `reward`: "rank" or "margin" (`rewards_of`), given at the end of the game.
     - `max_cycles`: the number of actions after which a game is cut off, without a
