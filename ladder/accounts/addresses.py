@@ -34,10 +34,10 @@ class NewAddress:
 def send_link(user: User, address: str, page: str) -> None:
     """Send a link to an address, with which its owner confirms it.
 
-    ``page`` is the URL of the page that confirms.
+    ``page`` is the URL of the page that confirms, with a query.
     """
     content = {"user": user.pk, "old": _digest(user.email), "new": address}
-    link = f"{page}?link={signing.dumps(content, salt=SALT)}"
+    link = f"{page}&link={signing.dumps(content, salt=SALT)}"
     context = {"name": user.get_username(), "link": link}
     mail.send_later(address, "accounts/confirm-email.txt", context)
 

@@ -117,7 +117,7 @@ def test_a_linked_account_signs_in_and_the_link_can_be_removed(ana, github) -> N
     assert enter(Client(), github).url == "/me/"
     ana.post("/me/github/unlink/")
     assert not GitHubIdentity.objects.exists()
-    assert enter(Client(), github).url == "/sign-up/"
+    assert enter(Client(), github).url == "/sign-up/?next=/me/"
 
 
 def test_a_new_person_chooses_a_password_and_is_linked(github) -> None:
@@ -159,7 +159,7 @@ def test_a_forged_callback_signs_nobody_in(ana, github, change) -> None:
     there = urlsplit(visitor.get("/sign-in/github/").url)
     answer = visitor.get("/sign-in/github/callback/", github.agree(there) | change)
 
-    assert answer.url == "/sign-in/"
+    assert answer.url == "/sign-in/?next=/me/"
     assert "sessionid" not in visitor.cookies or "_auth_user_id" not in visitor.session
 
 
@@ -170,7 +170,7 @@ def test_a_callback_works_once(ana, github) -> None:
 
     assert visitor.get("/sign-in/github/callback/", query).url == "/me/"
     visitor.logout()
-    assert visitor.get("/sign-in/github/callback/", query).url == "/sign-in/"
+    assert visitor.get("/sign-in/github/callback/", query).url == "/sign-in/?next=/me/"
 
 
 def test_if_github_fails_the_password_still_works(ana, github) -> None:

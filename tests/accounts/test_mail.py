@@ -145,7 +145,7 @@ def test_a_new_password_is_set_by_the_link(confirmed: Client, mailbox) -> None:
     weak = client.post(address, {"new_password1": "1", "new_password2": "1"})
     assert weak.status_code == 422
     assert 'id="id_new_password2_error"' in weak.content.decode()
-    assert client.post(address, form).url == "/sign-in/"
+    assert client.post(address, form).url == "/sign-in/?next=/me/"
     assert sign_in("ana") is None
     assert sign_in("ana", NEW) is not None
     assert confirmed.get("/me/").status_code == 302  # other sessions have ended

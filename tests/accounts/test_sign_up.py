@@ -23,7 +23,7 @@ def test_after_sign_up_the_person_is_signed_in_and_told_what_is_next() -> None:
     page = client.get(answer["Location"]).content.decode()
 
     assert answer["Location"] == "/me/"
-    assert "create your first bot here" in page
+    assert "leads to its page, where you create bots" in page
     assert "You are Ana." in page
     assert sign_in("Ana") is not None
     assert client.post("/me/bots/", {"name": "first"})["Location"] == "/bots/first/"
@@ -41,7 +41,9 @@ def test_sign_up_leads_nowhere_else() -> None:
 def test_the_header_links_to_sign_up_if_people_may(settings, mode, link) -> None:
     settings.TORRES_SIGN_UP = mode
 
-    assert (b'<a href="/sign-up/">Sign up' in Client().get("/bots/").content) is link
+    assert (
+        b'<a href="/sign-up/?next=/bots/">Sign up' in Client().get("/bots/").content
+    ) is link
 
 
 def test_a_closed_service_creates_no_account(settings) -> None:

@@ -34,7 +34,7 @@ def sign_up(page: Page) -> None:
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("The same password again").fill(PASSWORD)
     page.get_by_role("button", name="Create the account").click()
-    expect(page.get_by_text("You are ada.")).to_be_visible()
+    expect(page.get_by_text("Your account is ready.")).to_be_visible()
 
 
 def make_token(page: Page) -> str:

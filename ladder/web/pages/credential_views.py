@@ -10,10 +10,10 @@ from django.contrib import messages
 from django.contrib.auth import logout, views as django_views
 from django.contrib.auth.models import User
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse, reverse_lazy
+from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.cache import never_cache
@@ -26,6 +26,7 @@ from ladder.moderation import bots as moderation
 from ladder.moderation.audit import Operator
 from ladder.web.api import problems
 from ladder.web.api.throttles import too_often
+from ladder.web.destinations import account_url, destination, query
 from ladder.web.pages import account_forms as forms, github_sign_up
 from ladder.web.pages.account_views import SignedInView
 
@@ -39,7 +40,7 @@ class SignUpPage(View):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         if request.user.is_authenticated:
-            return redirect("me")
+            return redirect(destination(request))
         if current_mode() == SignUpMode.CLOSED:
             return render(request, "web/sign-up-closed.html")
         code = request.GET.get("invitation", "")
@@ -51,7 +52,7 @@ class SignUpPage(View):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         if request.user.is_authenticated:
-            return redirect("me")
+            return redirect(destination(request))
         if current_mode() == SignUpMode.CLOSED:
             return render(request, "web/sign-up-closed.html", status=403)
         if refusal := _too_many_sign_ups(request):
@@ -66,12 +67,12 @@ class SignUpPage(View):
         github_sign_up.link_new_user(request, user, account)
         messages.success(
             request,
-            "Your account is ready. Next, create your first bot here, or a token for"
-            " the torres command.",
+            "Your account is ready. Your name above leads to its page, where you create"
+            " bots, and tokens for the torres command.",
         )
         if form.cleaned_data.get("email"):
             _send_link(request, user, form.cleaned_data["email"])
-        return redirect("me")
+        return redirect(destination(request))
 
 
 def _too_many_sign_ups(request: HttpRequest) -> HttpResponse | None:
@@ -89,7 +90,7 @@ def _too_many_sign_ups(request: HttpRequest) -> HttpResponse | None:
 
 
 def _send_link(request: HttpRequest, user: User, address: str) -> None:
-    page = request.build_absolute_uri(reverse("confirm-email"))
+    page = request.build_absolute_uri(account_url(request, "confirm-email"))
     addresses.send_link(user, address, page)
     messages.success(
         request,
@@ -115,7 +116,9 @@ class ConfirmAddressPage(View):
         except addresses.BadLink:
             return self._page(request, link)
         messages.success(request, f"The address {new.address} is confirmed.")
-        return redirect("me" if request.user.is_authenticated else "sign-in")
+        if request.user.is_authenticated:
+            return redirect(destination(request))
+        return redirect(account_url(request, "sign-in"))
 
     def _page(self, request: HttpRequest, link: str) -> HttpResponse:
         context: dict[str, object] = {"link": link}
@@ -142,7 +145,6 @@ class ForgottenPasswordPage(MarksErrors, django_views.PasswordResetView):
     template_name = "web/password-reset.html"
     email_template_name = "accounts/new-password.txt"
     form_class = forms.ForgottenPasswordForm
-    success_url = reverse_lazy("password-reset-sent")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, object]:
         mail = {"sends_mail": settings.TORRES_SENDS_MAIL}
@@ -152,7 +154,11 @@ class ForgottenPasswordPage(MarksErrors, django_views.PasswordResetView):
         if not settings.TORRES_SENDS_MAIL:
             return self.get(request)
         refusal = too_often(request, "sign-in")
+        self.extra_email_context = {"next": destination(request)}
         return refusal or super().post(request, *args, **kwargs)
+
+    def get_success_url(self) -> str:
+        return account_url(self.request, "password-reset-sent")
 
 
 class PasswordSentPage(django_views.PasswordResetDoneView):
@@ -163,7 +169,18 @@ class NewPasswordPage(MarksErrors, django_views.PasswordResetConfirmView):
     """Sets a new password with the link of a message."""
 
     template_name = "web/new-password.html"
-    success_url = reverse_lazy("sign-in")
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = super().dispatch(*args, **kwargs)
+        if kwargs["token"] != self.reset_url_token and isinstance(
+            response, HttpResponseRedirect
+        ):
+            # Django takes the token out of the address, and the query with it.
+            response["Location"] += f"?{query(destination(self.request))}"
+        return response
+
+    def get_success_url(self) -> str:
+        return account_url(self.request, "sign-in")
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(

@@ -3,6 +3,7 @@
 import secrets
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,8 +17,8 @@ from django.views.decorators.cache import never_cache
 from ladder.accounts import github, sessions
 from ladder.accounts.github import GitHubAccount, PendingSignIn
 from ladder.accounts.sign_up_mode import SignUpMode, current_mode
-from ladder.web.api.parameters import destination
 from ladder.web.api.throttles import too_often
+from ladder.web.destinations import account_url, destination
 from ladder.web.pages import github_sign_up
 from ladder.web.pages.credential_views import ByPassword
 from torres.common.errors import LadderError
@@ -61,20 +62,20 @@ class GitHubCallback(GitHubView):
         if refusal:
             return refusal
         pending = PendingSignIn(*request.session.pop(PENDING, ("", "")))
-        target = request.session.pop(NEXT, "")
+        target = request.session.pop(NEXT, settings.LOGIN_REDIRECT_URL)
         state = request.GET.get("state", "")
         known = secrets.compare_digest(state.encode(), pending.state.encode())
         if not pending.state or not known:
-            return _refused(request, "This sign-in has expired. Begin again.")
+            return _refused(request, target, "This sign-in has expired. Begin again.")
         code = request.GET.get("code", "")[:MAX_CODE_CHARS]
         if not code:
-            return _refused(request, "You did not let GitHub say who you are.")
+            return _refused(request, target, "You did not let GitHub say who you are.")
         try:
             account = github.finish(_callback(request), code, pending)
             if isinstance(request.user, User):
-                return _link(request, request.user, account)
+                return _link(request, request.user, account, target)
         except LadderError as error:
-            return _refused(request, str(error))
+            return _refused(request, target, str(error))
         return _enter(request, account, target)
 
 
@@ -91,35 +92,42 @@ def _callback(request: HttpRequest) -> str:
     return request.build_absolute_uri(reverse("github-callback"))
 
 
-def _refused(request: HttpRequest, why: str) -> HttpResponse:
+def _refused(request: HttpRequest, target: str, why: str) -> HttpResponse:
     messages.error(request, why)
-    return redirect("me" if request.user.is_authenticated else "sign-in")
+    if request.user.is_authenticated:
+        return redirect(target)
+    return redirect(account_url(request, "sign-in", target))
 
 
-def _link(request: HttpRequest, user: User, account: GitHubAccount) -> HttpResponse:
+def _link(
+    request: HttpRequest, user: User, account: GitHubAccount, target: str
+) -> HttpResponse:
     if sessions.is_by_token(request):
         return _refused(
             request,
+            target,
             "You signed in with a token, and a token cannot change the account itself."
             " Sign in with your password to link GitHub.",
         )
     github.link(user, account)
     messages.success(request, f"{account.login} at GitHub can sign you in from now on.")
-    return redirect("me")
+    return redirect(target)
 
 
 def _enter(request: HttpRequest, account: GitHubAccount, target: str) -> HttpResponse:
     user = github.user_of(account)
     if user is not None and user.is_active:
         sessions.sign_in(request, user, sessions.PASSWORD_BACKEND)
-        return redirect(target or "me")
+        return redirect(target)
     if user is not None:
-        return _refused(request, "Your account is deactivated. Ask the operator.")
+        why = "Your account is deactivated. Ask the operator."
+        return _refused(request, target, why)
     if current_mode() == SignUpMode.CLOSED:
         return _refused(
             request,
+            target,
             f"No account here is linked with {account.login} at GitHub. Sign in with"
             " your password, then link GitHub on your page.",
         )
     github_sign_up.remember(request, account)
-    return redirect("sign-up")
+    return redirect(account_url(request, "sign-up", target))

@@ -27,8 +27,9 @@ from ladder.ratings.models import Ladder, Season
 from ladder.ratings.ranked_rows import MAX_SEARCH_CHARS, BoardFilter
 from ladder.tournaments import organising, visibility as tournaments
 from ladder.web.api import bot_search, problem_texts
-from ladder.web.api.parameters import destination, number
+from ladder.web.api.parameters import number
 from ladder.web.api.throttles import too_often
+from ladder.web.destinations import destination
 from ladder.web.pages import (
     boards,
     docs,
@@ -364,4 +365,4 @@ class SignOutAction(View):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         logout(request)
-        return redirect("/")
+        return redirect(destination(request))
