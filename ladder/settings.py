@@ -355,6 +355,7 @@ TORRES_KEEP_REJECTED_DAYS = env.float("TORRES_KEEP_REJECTED_DAYS", default=30.0)
 # Games that people played by hand.
 TORRES_KEEP_ANALYSES_DAYS = env.float("TORRES_KEEP_ANALYSES_DAYS", default=365.0)
 TORRES_KEEP_PRACTICE_DAYS = env.float("TORRES_KEEP_PRACTICE_DAYS", default=30.0)
+TORRES_KEEP_GUEST_DAYS = env.float("TORRES_KEEP_GUEST_DAYS", default=1.0)
 # Sessions and tokens after they have expired.
 TORRES_KEEP_EXPIRED_DAYS = env.float("TORRES_KEEP_EXPIRED_DAYS", default=1.0)
 # Events, with the deliveries of webhooks.
@@ -500,6 +501,10 @@ TORRES_COMPARISON_SLOTS = env.int("TORRES_COMPARISON_SLOTS", default=0)
 TORRES_PRACTICE_SLOTS = env.int("TORRES_PRACTICE_SLOTS", default=2)
 # The number of games that one user may begin in an hour.
 TORRES_PRACTICE_PER_HOUR = env.int("TORRES_PRACTICE_PER_HOUR", default=20)
+# Games of people without an account: how many may be open at once, 0 for none, and how
+# many one address may begin in an hour.
+TORRES_GUEST_GAMES = env.int("TORRES_GUEST_GAMES", default=10)
+TORRES_GUEST_GAMES_PER_HOUR = env.int("TORRES_GUEST_GAMES_PER_HOUR", default=10)
 
 # How many analyses of games one user may request in 24 hours. 0 switches them off.
 TORRES_ANALYSES_PER_DAY = env.int("TORRES_ANALYSES_PER_DAY", default=20)

@@ -16,6 +16,7 @@ from ladder.common import scratch
 from ladder.common.retention import RetentionRule, rule_for_old_rows
 from ladder.events import retention as events
 from ladder.extras.analysis.models import Analysis
+from ladder.extras.practice import guests
 from ladder.extras.practice.models import PracticeGame
 from ladder.extras.webhooks import fan_out, retention as webhooks
 from ladder.games import retention as games
@@ -39,6 +40,7 @@ def rules() -> list[RetentionRule]:
         rule_for_old_rows(
             "practice games", "TORRES_KEEP_PRACTICE_DAYS", PracticeGame, "ended_at"
         ),
+        guests.retention_rule(),
         rule_for_old_rows(
             "analyses", "TORRES_KEEP_ANALYSES_DAYS", Analysis, "ended_at"
         ),

@@ -10,6 +10,6 @@ show(
     list_select_related=("owner",),
     search_fields=("owner__username",),
     # The seed would show an operator who plays the decks of a running game.
-    hidden=("seed", "replay", "answer"),
+    hidden=("seed", "guest", "replay", "answer"),
     unlisted=("replay",),
 )

@@ -95,4 +95,6 @@ def _store_logs(
 def is_own(game: PracticeGame, opponent: PracticeOpponent) -> bool:
     """True if the person owns this bot, and so may read its notes and logs."""
     submission = opponent.submission
-    return submission is not None and submission.bot.owner_id == game.owner_id
+    if submission is None or game.owner_id is None:
+        return False
+    return submission.bot.owner_id == game.owner_id

@@ -29,18 +29,32 @@ class PracticeStatus(models.TextChoices):
     FAILED = "failed", "failed by a fault of the service"
 
 
+GUEST_NAME = "Guest"
 OPEN_PRACTICE = (PracticeStatus.WAITING, PracticeStatus.RUNNING)
 
 
 class PracticeGame(Leased):
     """One unrated game of a person against bots. It holds its own copy of the terms.
 
+    The person has an account (`owner`), or is a guest, whose browser holds the key
+    `guest` in a signed cookie.
+
     `ply` is the number of actions at which the person is asked, or null while nobody
     asks. `answer` belongs to the question with the same number, `answer_ply`.
     """
 
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="practice_games"
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        related_name="practice_games",
+        null=True,
+        blank=True,
+    )
+    guest = models.CharField(
+        max_length=32,
+        blank=True,
+        db_default="",
+        help_text="The key of a guest, in hex. Secret.",
     )
     ruleset = models.CharField(max_length=40)
     switches = models.JSONField(help_text="All switches, resolved for the seats.")
@@ -86,14 +100,29 @@ class PracticeGame(Leased):
                 | (~Q(status__in=OPEN_PRACTICE) & Q(ended_at__isnull=False)),
                 name="practice_is_open_or_ended",
             ),
+            models.CheckConstraint(
+                condition=Q(owner__isnull=False, guest="")
+                | (Q(owner__isnull=True) & ~Q(guest="")),
+                name="practice_is_of_owner_or_guest",
+            ),
             models.UniqueConstraint(
                 fields=["owner"],
                 condition=Q(status__in=OPEN_PRACTICE),
                 name="one_open_practice_game_per_person",
             ),
+            models.UniqueConstraint(
+                fields=["guest"],
+                condition=Q(status__in=OPEN_PRACTICE) & ~Q(guest=""),
+                name="one_open_practice_per_guest",
+            ),
         ]
         indexes = [
             models.Index(fields=["owner", "-id"], name="practice_of"),
+            models.Index(
+                fields=["guest", "-id"],
+                condition=~Q(guest=""),
+                name="practice_of_guest",
+            ),
             models.Index(
                 fields=["id"],
                 condition=Q(status__in=OPEN_PRACTICE),
@@ -104,6 +133,10 @@ class PracticeGame(Leased):
 
     def __str__(self) -> str:
         return f"practice game {self.pk}"
+
+    @property
+    def player_name(self) -> str:
+        return self.owner.get_username() if self.owner else GUEST_NAME
 
     @property
     def is_open(self) -> bool:

@@ -33,6 +33,17 @@ MAX_GAMES_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
+class Guest:
+    """A person without an account. The browser holds the key in a signed cookie."""
+
+    key: str
+    pk: None = None
+
+
+Player = Person | Guest
+
+
+@dataclass(frozen=True, slots=True)
 class Opponents:
     """The submissions that a person may play against."""
 
@@ -56,11 +67,17 @@ class PracticeProgress(NamedTuple):
     forfeits: int
 
 
-def games_of(person: Person) -> QuerySet[PracticeGame]:
+def _belongs_to(player: Player) -> Q:
+    if isinstance(player, Guest):
+        return Q(guest=player.key)
+    return Q(owner=player.pk, owner__isnull=False)
+
+
+def games_of(player: Player) -> QuerySet[PracticeGame]:
     """Return the practice games of a person, newest first, without their replays."""
     sitting = PracticeOpponent.objects.select_related("submission__bot")
     return (
-        PracticeGame.objects.filter(owner=person.pk)
+        PracticeGame.objects.filter(_belongs_to(player))
         .prefetch_related(Prefetch("opponents", sitting))
         .select_related("owner")
         .defer("replay")
@@ -68,16 +85,16 @@ def games_of(person: Person) -> QuerySet[PracticeGame]:
     )
 
 
-def open_game(person: Person) -> PracticeGame | None:
-    return games_of(person).filter(status__in=OPEN_PRACTICE).first()
+def open_game(player: Player) -> PracticeGame | None:
+    return games_of(player).filter(status__in=OPEN_PRACTICE).first()
 
 
-def progress(person: Person, pk: int) -> PracticeProgress | None:
+def progress(player: Player, pk: int) -> PracticeProgress | None:
     """Return how far a game of a person is, or None if there is no such game.
 
     A page asks for it all the time, so it is one query without the opponents.
     """
-    rows = PracticeGame.objects.filter(owner=person.pk, pk=pk)
+    rows = PracticeGame.objects.filter(_belongs_to(player), pk=pk)
     fields = ("status", "fence", "ply", "answer_ply", Count("moves"), "forfeits")
     row = rows.values_list(*fields).first()
     if row is None:
@@ -96,10 +113,16 @@ def sitting(game: PracticeGame) -> QuerySet[PracticeOpponent]:
     return game.opponents.select_related("submission__bot").defer(*private)
 
 
-def opponents(person: Person) -> Opponents:
-    """Return the bots that a person may play against, by kind and name."""
+def opponents(person: Player) -> Opponents:
+    """Return the bots that a person may play against, by kind and name.
+
+    Guests play against house bots only.
+    """
     ready = bots.playing().select_related("bot").defer("log", "report")
     ready = ready.order_by("bot__name", "-number")
+    house = list(ready.filter(bot__house=True)[:MAX_OFFERED])
+    if isinstance(person, Guest):
+        return Opponents(house, [], [])
     own = Submission.objects.filter(
         status=Submission.Status.READY, bot__owner=person.pk, bot__owner__isnull=False
     )
@@ -107,7 +130,7 @@ def opponents(person: Person) -> Opponents:
     own = own.defer("log", "report").order_by("bot__name", "-number")
     others = ready.filter(bot__open_to_practice=True, bot__house=False)
     return Opponents(
-        list(ready.filter(bot__house=True)[:MAX_OFFERED]),
+        house,
         list(own[:MAX_OFFERED]),
         list(others.exclude(bot__owner=person.pk)[:MAX_OFFERED]),
     )

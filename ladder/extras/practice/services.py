@@ -25,6 +25,7 @@ from ladder.extras.practice.models import (
     PracticeStatus,
 )
 from ladder.extras.practice.position import MAX_ACTION_CHARS, MAX_ACTIONS
+from ladder.extras.practice.selectors import Guest
 from torres.common.errors import LadderError, TooMany
 from torres.runner.protocol import Limits
 
@@ -80,13 +81,30 @@ def begin(by: User, terms: PracticeTerms) -> PracticeGame:
 
     Raises PracticeIsOff, BadPracticeGame, and TooMany.
     """
+    # The lock makes two requests at once count one after the other.
+    User.objects.select_for_update().get(pk=by.pk)
+    if not selectors.games_left(by):
+        raise TooMany(
+            f"The limit is {settings.TORRES_PRACTICE_PER_HOUR} games by hand in an"
+            " hour. Try again later."
+        )
+    _forget_old_games(by)
+    return create(by, terms)
+
+
+def create(by: User | Guest, terms: PracticeTerms) -> PracticeGame:
+    """Store a waiting game. The caller holds a lock, and has checked its own quotas.
+
+    Raises PracticeIsOff, BadPracticeGame, and TooMany.
+    """
     if not selectors.is_switched_on():
         raise PracticeIsOff(
             "This service offers no games by hand. Play at home with: torres play"
         )
-    # The lock makes two requests at once count one after the other.
-    User.objects.select_for_update().get(pk=by.pk)
-    _check_quota(by)
+    if selectors.open_game(by):
+        raise TooMany("You play a game already. Finish it, or give it up.")
+    if selectors.waiting_count() >= MAX_WAITING:
+        raise TooMany("Too many people wait for a game. Try again in some minutes.")
     seats = len(terms.opponents) + 1
     if terms.ruleset not in PRESETS:
         raise BadPracticeGame(
@@ -106,9 +124,9 @@ def begin(by: User, terms: PracticeTerms) -> PracticeGame:
             f"A game against {seats - 1} bots has the seats 0 to {seats - 1}. Choose"
             " another seat."
         )
-    _forget_old_games(by)
     game = PracticeGame.objects.create(
-        owner=by,
+        owner=by if isinstance(by, User) else None,
+        guest=by.key if isinstance(by, Guest) else "",
         ruleset=terms.ruleset,
         switches=resolve(terms.ruleset, seats).switches(),
         limits=Limits().as_dict(),
@@ -130,19 +148,7 @@ def new_seed() -> str:
     return secrets.token_hex(16)
 
 
-def _check_quota(by: User) -> None:
-    if by.practice_games.filter(status__in=OPEN_PRACTICE).exists():
-        raise TooMany("You play a game already. Finish it, or give it up.")
-    if not selectors.games_left(by):
-        raise TooMany(
-            f"The limit is {settings.TORRES_PRACTICE_PER_HOUR} games by hand in an"
-            " hour. Try again later."
-        )
-    if selectors.waiting_count() >= MAX_WAITING:
-        raise TooMany("Too many people wait for a game. Try again in some minutes.")
-
-
-def _sitting(by: User, terms: PracticeTerms) -> list[Submission]:
+def _sitting(by: User | Guest, terms: PracticeTerms) -> list[Submission]:
     """Return the chosen submissions in order. Raises BadPracticeGame."""
     offered = {one.pk: one for one in selectors.opponents(by).all()}
     if any(pk not in offered for pk in terms.opponents):

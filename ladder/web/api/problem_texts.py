@@ -22,6 +22,7 @@ PROBLEMS = {
     "bad-challenge": "This challenge cannot be played. The detail gives the reason.",
     "bad-webhook": "The webhook cannot be as you want it. The detail gives the reason.",
     "bad-practice-game": "This game by hand cannot be played. The detail says why.",
+    "bad-guest-cookie": "This browser is not known as a guest, or not any more.",
     "practice-is-off": "This service offers no games by hand.",
     "old-question": "The game does not ask this question any more. Read its state.",
     "bad-answer": "The actions are not legal in this position. The detail says why.",

@@ -27,7 +27,7 @@ from ladder.moderation.audit import Operator
 from ladder.web.api import problems
 from ladder.web.api.throttles import too_often
 from ladder.web.destinations import account_url, destination, query
-from ladder.web.pages import account_forms as forms, github_sign_up
+from ladder.web.pages import account_forms as forms, github_sign_up, guest_cookie
 from ladder.web.pages.account_views import SignedInView
 
 UNPROCESSABLE = 422
@@ -63,7 +63,7 @@ class SignUpPage(View):
             context = {"form": form, "github": github_sign_up.pending_account(request)}
             return render(request, "web/sign-up.html", context, status=UNPROCESSABLE)
         account = github_sign_up.pending_account(request)
-        sessions.sign_in(request, user, sessions.PASSWORD_BACKEND)
+        guest_cookie.sign_in(request, user, sessions.PASSWORD_BACKEND)
         github_sign_up.link_new_user(request, user, account)
         messages.success(
             request,

@@ -19,7 +19,7 @@ from ladder.accounts.github import GitHubAccount, PendingSignIn
 from ladder.accounts.sign_up_mode import SignUpMode, current_mode
 from ladder.web.api.throttles import too_often
 from ladder.web.destinations import account_url, destination
-from ladder.web.pages import github_sign_up
+from ladder.web.pages import github_sign_up, guest_cookie
 from ladder.web.pages.credential_views import ByPassword
 from torres.common.errors import LadderError
 
@@ -117,7 +117,7 @@ def _link(
 def _enter(request: HttpRequest, account: GitHubAccount, target: str) -> HttpResponse:
     user = github.user_of(account)
     if user is not None and user.is_active:
-        sessions.sign_in(request, user, sessions.PASSWORD_BACKEND)
+        guest_cookie.sign_in(request, user, sessions.PASSWORD_BACKEND)
         return redirect(target)
     if user is not None:
         why = "Your account is deactivated. Ask the operator."

@@ -6,12 +6,12 @@ from django import forms
 
 from engine.editions import DEFAULT, PRESETS
 from ladder.bots.models import Submission
+from ladder.extras.practice.guests import FAVOURITE
 from ladder.extras.practice.selectors import Opponents
 from ladder.extras.practice.services import PracticeTerms
 from ladder.games.models import MAX_SEATS
 
 RANDOM_SEAT = "random"
-FAVOURITE = "house-greedy"  # a good first opponent
 OPPONENT_FIELDS = ("one", "two", "three")
 
 

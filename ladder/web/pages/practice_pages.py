@@ -67,7 +67,7 @@ class PracticeDetails:
 def names(game: PracticeGame) -> list[str]:
     """Return the names of the players by seat."""
     bots = {opponent.number: _name(opponent) for opponent in game.opponents.all()}
-    return [bots.get(number, game.owner.get_username()) for number in range(game.seats)]
+    return [bots.get(number, game.player_name) for number in range(game.seats)]
 
 
 def _name(opponent: PracticeOpponent) -> str:

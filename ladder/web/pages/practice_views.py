@@ -1,25 +1,31 @@
 """The pages, actions and JSON documents of games by hand.
 
 Only the person who plays a game sees it: for all others there is nothing at its
-addresses.
+addresses. A person without an account plays as a guest.
 """
 
 import json
 from typing import Any, NamedTuple
 
 from django.contrib import messages
+from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.decorators import method_decorator
+from django.views import View
+from django.views.decorators.cache import never_cache
 
 from ladder.bots import services as bots
 from ladder.common import rate_limits
 from ladder.common.http import conditional
-from ladder.extras.practice import selectors, services
+from ladder.extras.practice import guests, selectors, services
 from ladder.extras.practice.models import PracticeGame
+from ladder.extras.practice.selectors import Guest
 from ladder.extras.practice.services import BadAnswer
 from ladder.web.api import problems
-from ladder.web.pages import pages, practice_pages
+from ladder.web.pages import guest_cookie, pages, practice_pages
 from ladder.web.pages.account_views import SignedInView
 from ladder.web.pages.practice_forms import PracticeForm
 from torres.common.errors import LadderError
@@ -40,8 +46,8 @@ class PlayPage(SignedInView):
     def dispatch(
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
-        if request.method == "GET" and not request.user.is_authenticated:
-            return render(request, "web/play.html", {"visitor": True})
+        if not request.user.is_authenticated:
+            return _play_as_guest(request)
         return super().dispatch(request, *args, **kwargs)
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -75,11 +81,63 @@ class PlayPage(SignedInView):
         return render(self.request, "web/play.html", context, status=status)
 
 
-class OwnPracticeView(SignedInView):
-    """A view of a game that the visitor plays."""
+def _play_as_guest(request: HttpRequest) -> HttpResponse:
+    """Show what a visitor may do. POST begins a game without an account."""
+    try:
+        guest, refusal = guest_cookie.guest_of(request), ""
+    except LadderError as error:
+        guest, refusal = None, str(error)
+    if request.method == "POST":
+        guest = guest or guests.new_guest()
+        try:
+            game = guests.begin(guest, rate_limits.address(request))
+        except LadderError as error:
+            refusal = str(error)
+        else:
+            response = redirect("practice", game.pk)
+            guest_cookie.remember(response, guest)
+            return response
+    context = {
+        "visitor": True,
+        "open": selectors.open_game(guest) if guest else None,
+        "latest": selectors.games_of(guest)[: selectors.MAX_GAMES_SHOWN]
+        if guest
+        else [],
+        "refusal": refusal,
+    }
+    status = 422 if request.method == "POST" else 200
+    return render(request, "web/play.html", context, status=status)
+
+
+@method_decorator(never_cache, "dispatch")
+class OwnPracticeView(View):
+    """A view of a game that the visitor plays, with an account or as a guest."""
+
+    player: User | Guest
+
+    def dispatch(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
+        try:
+            player = _player(request)
+        except LadderError as refusal:
+            return problems.answer(
+                request, refusal.http_status, refusal.code, str(refusal)
+            )
+        if player is None:
+            return redirect_to_login(request.get_full_path())
+        self.player = player
+        return super().dispatch(request, *args, **kwargs)
 
     def game(self, pk: int) -> PracticeGame:
-        return get_object_or_404(selectors.games_of(self.person()), pk=pk)
+        return get_object_or_404(selectors.games_of(self.player), pk=pk)
+
+
+def _player(request: HttpRequest) -> User | Guest | None:
+    """Return who plays; None for a visitor. Raises BadGuestCookie."""
+    if isinstance(request.user, User):
+        return request.user
+    return guest_cookie.guest_of(request)
 
 
 class PracticePage(OwnPracticeView):
@@ -94,7 +152,7 @@ class PracticeState(OwnPracticeView):
     """The positions from `?since=` on, and the question if the person is asked."""
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
-        progress = selectors.progress(self.person(), pk)
+        progress = selectors.progress(self.player, pk)
         if progress is None:
             raise Http404
         text = request.GET.get("since", "0")
@@ -110,7 +168,7 @@ class PracticeState(OwnPracticeView):
 
 
 class _AnswerView(OwnPracticeView):
-    """A POST with JSON `{"ply": …, "actions": […]}`, limited per user and minute.
+    """A POST with JSON `{"ply": …, "actions": […]}`, limited per player and minute.
 
     One request counts as `cost` actions.
     """
@@ -120,8 +178,11 @@ class _AnswerView(OwnPracticeView):
     def dispatch(
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
-        if request.method == "POST" and request.user.is_authenticated:
-            client = f"user:{request.user.pk}"
+        if request.method == "POST":
+            # A guest may begin several games, so the address counts.
+            client = rate_limits.address(request)
+            if request.user.is_authenticated:
+                client = f"user:{request.user.pk}"
             if wait := rate_limits.wait_s("practice", client, cost=self.cost):
                 detail = f"Too many actions. Go on in {wait} s."
                 return _problem(429, "throttled", detail)
@@ -178,7 +239,7 @@ class PracticeAnswers(_AnswerView):
                 raise BadAnswer("Choose an action from the list.")
             services.answer(game, int(ply), [action])
         except LadderError as refusal:
-            self.show_error(refusal)
+            messages.error(request, str(refusal))
         return redirect("practice", game.pk)
 
 

@@ -15,7 +15,6 @@ from django.views import View
 from django.views.decorators.http import conditional_page
 
 from ladder.accounts.roles import is_organiser
-from ladder.accounts.sessions import sign_in
 from ladder.bots import selectors as bots, submissions
 from ladder.bots.models import Bot, Submission
 from ladder.common import rate_limits
@@ -41,6 +40,7 @@ from ladder.web.pages import (
     tournament_pages,
 )
 from ladder.web.pages.bot_pages import SeasonChoice
+from ladder.web.pages.guest_cookie import sign_in
 from torres.runner.languages import BY_NAME
 
 NOT_STARTED = (GameStatus.SCHEDULED, GameStatus.CANCELLED)

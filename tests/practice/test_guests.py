@@ -1,0 +1,253 @@
+"""People play without an account: quotas, cookies, deletion, and what sign-up keeps."""
+
+from datetime import timedelta
+from http.cookies import SimpleCookie
+
+import pytest
+from django.core.cache import cache
+from django.db.models.functions import Now
+from django.test import Client
+from playwright.sync_api import Browser, expect
+
+from ladder.accounts import tokens
+from ladder.common.retention import RetentionRule
+from ladder.dispatch import retention
+from ladder.extras.practice import guests, selectors
+from ladder.extras.practice.models import (
+    PracticeGame,
+    PracticeMove,
+    PracticeOpponent,
+    PracticeStatus,
+)
+from ladder.games.models import Game, Match
+from ladder.ratings.ladders import ensure_default_ladder
+from ladder.ratings.models import Entry
+from ladder.web.pages import guest_cookie
+from tests import browser
+from tests.accounts.conftest import PASSWORD
+from tests.practice import factories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _a_house_bot(settings) -> None:
+    settings.TORRES_SIGN_UP = "open"
+    cache.clear()
+    factories.make_house()
+
+
+def begin(client: Client, address: str = "192.0.2.1") -> PracticeGame:
+    answer = client.post("/play/", REMOTE_ADDR=address)
+    assert answer.status_code == 302, answer.content.decode()
+    game = PracticeGame.objects.latest("pk")
+    assert answer.url == f"/play/{game.pk}/"
+    return game
+
+
+def refusal(client: Client, address: str = "192.0.2.1") -> str:
+    answer = client.post("/play/", REMOTE_ADDR=address)
+    assert answer.status_code == 422
+    return answer.content.decode()
+
+
+def addresses_of(game: PracticeGame) -> list[str]:
+    ends = ("", "state.json", "frames.json", "replay.json", "board.svg")
+    return [f"/play/{game.pk}/{end}" for end in ends]
+
+
+def rule() -> RetentionRule:
+    return next(one for one in retention.rules() if one.name == "games of guests")
+
+
+def test_a_guest_plays_a_whole_game_that_is_not_rated() -> None:
+    ensure_default_ladder()
+    entries = Entry.objects.count()
+    client = Client()
+    game = begin(client)
+
+    with factories.hosting():
+        ended = factories.answer(game)
+
+    assert ended.status == PracticeStatus.FINISHED
+    assert ended.owner is None
+    assert [client.get(each).status_code for each in addresses_of(game)[:4]] == [
+        200
+    ] * 4
+    players = client.get(f"/play/{game.pk}/replay.json").json()["players"]
+    assert {"name": "Guest"} in players
+    assert ended.opponents.get().notes == []
+    assert "Sign up</a> or" in client.get(f"/play/{game.pk}/").content.decode()
+    assert not Match.objects.exists()
+    assert not Game.objects.exists()
+    assert Entry.objects.count() == entries
+
+
+def test_only_the_guest_sees_the_game() -> None:
+    game = begin(Client())
+    other_guest, ana = Client(), Client()
+    begin(other_guest)
+    ana.post("/sign-in/", {"token": tokens.token_for("ana")})
+
+    for address in addresses_of(game):
+        assert other_guest.get(address).status_code == 404
+        assert ana.get(address).status_code == 404
+        assert Client().get(address).url == f"/sign-in/?next={address}"
+    for action in ("answers/", "preview/", "hints/", "give-up/"):
+        assert other_guest.post(f"/play/{game.pk}/{action}").status_code == 404
+        assert ana.post(f"/play/{game.pk}/{action}").status_code == 404
+        assert Client().post(f"/play/{game.pk}/{action}").status_code == 302
+    assert factories.fresh(game).is_open
+
+
+def test_a_forged_or_expired_cookie_is_refused(settings) -> None:
+    client = Client()
+    game = begin(client)
+    cookie = client.cookies[guest_cookie.COOKIE].value
+    key, _, signature = cookie.partition(":")
+    assert (key, len(key)) == (game.guest, 32)
+    for forged in (f"{'0' * 32}:{signature}", key, "", "x:y:z", "\x00"):
+        client.cookies = SimpleCookie({guest_cookie.COOKIE: forged})
+        answer = client.get(f"/play/{game.pk}/")
+        assert answer.status_code == 403
+        assert "Begin a new one on the page Play" in answer.content.decode()
+        assert "Play without an account" in client.get("/play/").content.decode()
+
+    client.cookies = SimpleCookie({guest_cookie.COOKIE: cookie})
+    settings.TORRES_KEEP_GUEST_DAYS = 0.0
+    assert client.get(f"/play/{game.pk}/state.json").status_code == 403
+
+
+def test_a_guest_has_one_open_game() -> None:
+    client = Client()
+    game = begin(client)
+
+    assert "You play a game already" in refusal(client)
+    assert f'href="/play/{game.pk}/"' in client.get("/play/").content.decode()
+    client.post(f"/play/{game.pk}/give-up/")
+    assert begin(client).guest == game.guest
+
+
+def test_an_address_may_begin_a_few_games_in_an_hour(settings) -> None:
+    settings.TORRES_GUEST_GAMES_PER_HOUR = 2
+    settings.TORRES_GUEST_GAMES = 100
+    for _ in range(2):
+        begin(Client())
+
+    assert "Guests may begin 2 games in an hour from one address" in refusal(Client())
+    begin(Client(), "192.0.2.2")
+    for network in range(10):
+        begin(Client(), f"2001:db8:1:{network}::1")
+    assert "Try again in" in refusal(Client(), "2001:db8:1:ff::1")
+    assert PracticeGame.objects.count() == 13
+
+
+def test_all_guests_together_have_a_quota(settings) -> None:
+    settings.TORRES_GUEST_GAMES = 2
+    first = begin(Client(), "192.0.2.1")
+    begin(Client(), "192.0.2.2")
+
+    assert "As many guests play as this service allows" in refusal(
+        Client(), "192.0.2.3"
+    )
+    factories.begin(factories.make_house())  # by a user, who has a quota of her own
+    guests.close(first.pk, PracticeStatus.ABANDONED)
+    begin(Client(), "192.0.2.3")
+
+
+def test_a_service_may_have_no_guests(settings) -> None:
+    settings.TORRES_GUEST_GAMES = 0
+
+    assert "no games without an account" in refusal(Client())
+    for page in ("/", "/play/"):
+        assert "Play without an account" not in Client().get(page).content.decode()
+
+
+def test_after_a_day_no_row_of_a_guest_is_left() -> None:
+    old, client = begin(Client()), Client()
+    with factories.hosting():
+        factories.answer(old, answers=1)
+    assert PracticeMove.objects.exists()
+    kept = begin(client)
+    mine = factories.begin(factories.make_house())
+    PracticeGame.objects.exclude(pk=kept.pk).update(
+        created_at=Now() - timedelta(days=2)
+    )
+
+    assert rule().due(100) == 1
+    assert rule().delete(100) > 1
+
+    assert set(PracticeGame.objects.all()) == {kept, mine}
+    assert not PracticeMove.objects.exists()
+    assert set(PracticeOpponent.objects.values_list("game", flat=True)) == {
+        kept.pk,
+        mine.pk,
+    }
+    assert rule().due(100) == 0
+
+
+@pytest.mark.parametrize("way", ["sign-up", "sign-in"])
+def test_the_games_belong_to_the_account_after_signing_in(way: str) -> None:
+    client, other = Client(), begin(Client())
+    ended = begin(client)
+    client.post(f"/play/{ended.pk}/give-up/")
+    game = begin(client)
+    form = {"username": "ana", "password": PASSWORD, "again": PASSWORD}
+    if way == "sign-in":
+        form = {"token": tokens.token_for("ana")}
+
+    assert client.post(f"/{way}/?next=/play/{game.pk}/", form).url == (
+        f"/play/{game.pk}/"
+    )
+
+    mine = PracticeGame.objects.filter(owner__username="ana", guest="")
+    assert set(mine) == {ended, game}
+    assert client.get(f"/play/{game.pk}/").status_code == 200
+    assert factories.fresh(other).guest
+    client.post("/sign-out/")
+    assert client.get(f"/play/{game.pk}/").status_code == 404
+    PracticeGame.objects.update(created_at=Now() - timedelta(days=2))
+    assert rule().due(100) == 1
+
+
+def test_an_open_game_of_the_account_goes_before_the_one_of_the_guest() -> None:
+    client = Client()
+    mine = factories.begin(factories.make_house())
+    game = begin(client)
+
+    client.post("/sign-in/", {"token": tokens.token_for("ana")})
+
+    assert selectors.open_game(factories.person()) == mine
+    ended = factories.fresh(game)
+    assert (ended.owner, ended.status) == (factories.person(), "abandoned")
+    assert ended.note == guests.SIGNED_IN_ELSEWHERE
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_newcomer_plays_and_signs_up_to_keep_the_game(
+    chromium: Browser, live_server, data_dir
+) -> None:
+    with browser.opened(chromium, live_server.url) as page, factories.hosting():
+        page.goto("/")
+        page.get_by_role("link", name="Play without an account").click()
+        page.get_by_role("button", name="Play without an account").click()
+        page.wait_for_url("**/play/*/")
+        game = PracticeGame.objects.get()
+        expect(page.locator("#turn")).to_be_visible()
+        page.locator("#board .target").first.click(force=True)
+        expect(page.locator("#send")).to_be_enabled()
+        page.click("#send")
+        factories.until(
+            lambda: game.moves.filter(seat=factories.fresh(game).person_seat).exists()
+        )
+
+        page.get_by_role("main").get_by_role("link", name="Sign up").click()
+        page.get_by_label("User name").fill("newcomer")
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_label("The same password again").fill(PASSWORD)
+        page.get_by_role("button", name="Create the account").click()
+        page.wait_for_url(f"**/play/{game.pk}/")
+        expect(page.locator("#board")).to_be_visible()
+        expect(page.get_by_text("You play as a guest")).to_have_count(0)
+    assert str(factories.fresh(game).owner) == "newcomer"
