@@ -14,6 +14,7 @@ import structlog
 
 from ladder.common import logs, private_files
 from ladder.common.environment import Environment
+from torres.runner.protocol import SHOWN_STDERR_BYTES
 
 django_stubs_ext.monkeypatch()
 
@@ -339,7 +340,7 @@ TORRES_BYTES_PER_OWNER = env.int("TORRES_BYTES_PER_OWNER", default=1 << 30)
 
 # Quotas of the private logs of bots, in bytes: of one seat of one game, and of all
 # games of one bot in a day. Above them, logs are shortened (`games.seat_logs`).
-TORRES_SEAT_LOG_BYTES = env.int("TORRES_SEAT_LOG_BYTES", default=32 << 10)
+TORRES_SEAT_LOG_BYTES = env.int("TORRES_SEAT_LOG_BYTES", default=2 * SHOWN_STDERR_BYTES)
 TORRES_BOT_LOG_BYTES = env.int("TORRES_BOT_LOG_BYTES", default=2 << 20)
 
 # How long the service keeps what no result depends on, in days; scratch files in

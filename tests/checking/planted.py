@@ -72,6 +72,29 @@ PLANTED = [
     Planted("no main file", "no-entry", {"main.py": bot(), "util.py": ""}),
     Planted("syntax error", "syntax-error", {"bot.py": bot() + "\ndef (:\n"}),
     python("missing import", "missing-import", head="import no_such_module_at_all"),
+    Planted("source in UTF-16", "source-encoding", {"bot.py": bot().encode("utf-16")}),
+    Planted("source in Latin-1", "source-encoding", {"bot.py": b"# caf\xe9\n"}),
+    Planted(
+        "module in UTF-16",
+        "source-encoding",
+        {"bot.py": bot(head="import util"), "util.py": "x = 1".encode("utf-16-le")},
+    ),
+    Planted(
+        "Java with a byte order mark",
+        "source-encoding",
+        {"bot.java": b"\xef\xbb\xbfclass bot {}"},
+    ),
+    Planted(
+        "manifest with a byte order mark",
+        "no-entry",
+        {"bot.toml": b"\xef\xbb\xbflanguage = 'python'"},
+    ),
+    Planted("script without #!", "no-shebang", {"bot": "import sys\n"}),
+    Planted(
+        "byte order mark before #!",
+        "source-encoding",
+        {"bot": b"\xef\xbb\xbf#!/usr/bin/python3\n"},
+    ),
     Planted(
         "missing interpreter",
         "missing-interpreter",
@@ -132,6 +155,17 @@ PLANTED = [
         "not-utf-8",
         decide='sys.stdout.buffer.write(b\'{"index":0,"note":"\\xff"}\\n\')',
     ),
+    python(
+        "writes a byte order mark",
+        "output-byte-order-mark",
+        decide="answer = '\ufeff' + answer",
+    ),
+    python(
+        "writes UTF-16",
+        "output-utf-16",
+        decide="sys.stdout.buffer.write((answer + '\\n').encode('utf-16-le'))\n"
+        "sys.stdout.flush()",
+    ),
     python("a line too long", "floods-stdout", decide="answer += ' ' * 70000"),
     python("floods stderr", "floods-stderr", decide="sys.stderr.write('x' * 100_000)"),
     # it breaks the rules
@@ -162,6 +196,16 @@ PLANTED = [
         decide="ends = time.process_time() + 3\nwhile time.process_time() < ends: pass",
     ),
     python("never answers", "never-answers", decide="__import__('time').sleep(9)"),
+    python(
+        "sleeps before each answer",
+        "too-slow",
+        decide="__import__('time').sleep(0.4)",
+    ),
+    python(
+        "stops answering",
+        "stops-answering",
+        decide="if count == 5: __import__('time').sleep(9)",
+    ),
     python("uses too much memory", "memory", hello="block = bytearray(400 << 20)"),
     python(
         "leaks memory",
@@ -192,6 +236,7 @@ PLANTED = [
         "ignores-end",
         {"bot.py": bot(head=NEVER_ENDS, end="__import__('time').sleep(9)")},
     ),
+    python("fails at the end", "fails-at-end", end="raise ValueError('late')"),
     # it plays some games only
     python(
         "depends on two seats",

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 
 from engine.faults import Fault
 from engine.moves import Decision
+from torres.common.text_encoding import UTF_8_MARK, foreign_encoding
+from torres.runner.protocol import SHOWN_STDERR_BYTES
 from torres.runner.verdict import Verdict
+
+LOG_LESS = (
+    "Log less: a ladder shows you the beginning and the end of what a bot writes in a"
+    f" game, together {SHOWN_STDERR_BYTES >> 10} KiB."
+)
 
 _ANSWER_WORDS = frozenset(
     {"add", "block", "buy", "end", "enter", "first", "found"}
@@ -30,10 +37,15 @@ _FIRST_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class FaultEvidence:
-    """A verdict with its texts decoded. ``answers`` counts the answers before it."""
+    """A verdict with its texts decoded.
+
+    ``answers`` counts the answers before it, and ``slowest_ms`` is the charge of the
+    slowest of them.
+    """
 
     verdict: Verdict
     answers: int
+    slowest_ms: float = 0.0
 
     @property
     def stderr(self) -> str:
@@ -59,6 +71,18 @@ class FaultEvidence:
         """True if at least half of the charged time was CPU time."""
         charge = self.verdict.charge
         return charge is not None and charge.cpu_ms * 2 >= charge.ms
+
+    @property
+    def output_encoding(self) -> str | None:
+        """The encoding of a refused line, if it is not plain UTF-8."""
+        if not self.faulted(Fault.PROTOCOL):
+            return None
+        return foreign_encoding(self.verdict.received)
+
+    @property
+    def was_slow(self) -> bool:
+        """True if an earlier answer used more than its share and lived on the bank."""
+        return self.slowest_ms > self.verdict.move_ms
 
     @property
     def action(self) -> str:
@@ -132,7 +156,15 @@ _IMPORT = (
 )
 _SYNTAX = r"^\s*(SyntaxError|IndentationError|TabError)\b|[Ss]yntax error"
 
+_ENCODING = r"Non-UTF-8 code starting|null bytes|unknown encoding"
+
 CAUSES = (
+    Cause(
+        "source-encoding",
+        lambda e: e.starting and _crashed_saying(_ENCODING)(e),
+        "A source file is not UTF-8.",
+        "Save it as UTF-8, or declare its encoding in its first line.",
+    ),
     Cause(
         "syntax-error",
         lambda e: e.starting and _crashed_saying(_SYNTAX)(e),
@@ -208,6 +240,13 @@ CAUSES = (
         "End each answer with one newline.",
     ),
     Cause(
+        "too-slow",
+        lambda e: e.was_slow and _timed_out(computed=False, starting=False)(e),
+        "It took longer for each answer than its clock gives back, until its bank was"
+        " empty, and it did not compute in that time.",
+        "Answer within `move_ms`, and do not sleep or wait: both count as thinking.",
+    ),
+    Cause(
         "no-flush",
         lambda e: e.faulted(Fault.TIMEOUT) and bool(e.verdict.late),
         "Its answer stayed in a buffer until its stdin was closed.",
@@ -239,9 +278,27 @@ CAUSES = (
     ),
     Cause(
         "never-answers",
-        lambda e: e.faulted(Fault.TIMEOUT),
+        lambda e: e.faulted(Fault.TIMEOUT) and not e.answers,
         "It read the question and then slept or waited until its clock ran out.",
         "Answer every message decide with one line, and flush; sleeping is thinking.",
+    ),
+    Cause(
+        "stops-answering",
+        lambda e: e.faulted(Fault.TIMEOUT),
+        "It answered before, and now slept or waited until its clock ran out.",
+        "Look at the decision that it was asked for, and answer every one.",
+    ),
+    Cause(
+        "output-byte-order-mark",
+        lambda e: e.output_encoding == UTF_8_MARK,
+        "It writes a byte order mark before its answer.",
+        "Encode stdout as UTF-8 without a byte order mark.",
+    ),
+    Cause(
+        "output-utf-16",
+        lambda e: e.output_encoding is not None,
+        "It writes UTF-16 or UTF-32, with two or four bytes for each character.",
+        "Encode stdout as UTF-8 without a byte order mark.",
     ),
     Cause(
         "not-utf-8",
@@ -342,7 +399,7 @@ CAUSES = (
         "floods-stderr",
         lambda e: e.faulted(Fault.OUTPUT) and "stderr" in e.verdict.detail,
         "It wrote more to stderr than it may.",
-        "Log less: you see only the last 64 KiB of a game.",
+        LOG_LESS,
     ),
     Cause(
         "floods-stdout",

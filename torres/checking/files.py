@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from torres.checking.findings import Finding, fault, warning
+from torres.common.text_encoding import UTF_8_MARK, foreign_encoding
 from torres.runner.sandbox.api import Program
-from torres.runner.shebang import Shebang, read_shebang
+from torres.runner.shebang import Shebang, is_binary, read_shebang
 
 _MAX_SOURCE_BYTES = 1 << 20
 _MAX_SOURCES = 200
@@ -62,8 +63,12 @@ def inspect_files(program: Program) -> list[Finding]:
     """
     findings = inspect_entry(program)
     for path in _sources(program.folder):
-        text = path.read_text("utf-8", "replace")
         name = path.relative_to(program.folder).as_posix()
+        encoding = _encoding_findings(path, name)
+        if encoding:
+            findings += encoding
+            continue
+        text = path.read_text("utf-8-sig", "replace")
         if path.suffix == _PYTHON:
             findings += _python_findings(text, name, program.folder)
         else:
@@ -72,15 +77,16 @@ def inspect_files(program: Program) -> list[Finding]:
 
 
 def inspect_entry(program: Program) -> list[Finding]:
-    """Return what is wrong with the first line of a program.
+    """Return what is wrong with the first bytes of a program.
 
     It parses nothing, so that a server may call it for files that it does not trust.
     """
+    entry = program.folder / program.entry
     if program.language != "executable":
-        return []
-    shebang = read_shebang(program.folder / program.entry)
+        return _encoding_findings(entry, program.entry)
+    shebang = read_shebang(entry)
     if shebang is None:
-        return []
+        return [] if is_binary(entry) else [_not_executable(entry)]
     if shebang.has_carriage_return:
         return [
             fault(
@@ -92,6 +98,41 @@ def inspect_entry(program: Program) -> list[Finding]:
             )
         ]
     return [] if shebang.is_installed() else [_missing_interpreter(shebang)]
+
+
+def _not_executable(entry: Path) -> Finding:
+    if _encoding_of(entry):
+        return _wrong_encoding(entry.name, _encoding_of(entry))
+    return fault(
+        "no-shebang",
+        "Linux cannot start it: it is no Linux program (ELF), and its first line does"
+        " not name an interpreter.",
+        "Begin a script with a #! line such as #!/usr/bin/env python3; build a program"
+        " for Linux.",
+    )
+
+
+def _encoding_findings(file: Path, name: str) -> list[Finding]:
+    """Return the finding about a source that its compiler or interpreter refuses."""
+    encoding = _encoding_of(file)
+    accepts_mark = file.suffix != ".java"
+    if encoding is None or (encoding == UTF_8_MARK and accepts_mark):
+        return []
+    return [_wrong_encoding(name, encoding)]
+
+
+def _encoding_of(file: Path) -> str | None:
+    with file.open("rb") as content:
+        return foreign_encoding(content.read(4))
+
+
+def _wrong_encoding(name: str, encoding: str | None) -> Finding:
+    return fault(
+        "source-encoding",
+        f"A source file is {encoding}, which its language does not read.",
+        "Save it as UTF-8 without a byte order mark.",
+        name,
+    )
 
 
 def _missing_interpreter(shebang: Shebang) -> Finding:

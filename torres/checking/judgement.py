@@ -7,7 +7,7 @@ its cause: a bot that plays with two seats and crashes with three assumes two se
 from collections.abc import Sequence
 from dataclasses import replace
 
-from torres.checking.causes import FaultEvidence, find_cause
+from torres.checking.causes import LOG_LESS, FaultEvidence, find_cause
 from torres.checking.findings import Finding, Severity, fault, warning
 from torres.checking.games import CheckedGame
 from torres.runner.sandbox.api import KILL_SIGNAL
@@ -48,7 +48,9 @@ def explain(game: CheckedGame) -> Finding:
     assert game.forfeit is not None
     if game.verdict is None:  # the referee refused the answer, not the runner
         raise AssertionError("a bot that forfeits has a verdict")
-    cause = find_cause(FaultEvidence(game.verdict, game.seen.answers))
+    cause = find_cause(
+        FaultEvidence(game.verdict, game.seen.answers, game.seen.slowest_ms)
+    )
     return fault(cause.code, cause.cause, cause.cure, _evidence(game))
 
 
@@ -58,10 +60,16 @@ def _evidence(game: CheckedGame) -> str:
     when = f"before move {game.forfeit.before_move}"
     if game.forfeit.before_move == 0:
         when = "at its start"
-    parts = [f"{game.form.name}, {when}: {game.forfeit.reason}: {game.forfeit.detail}"]
-    lines = [line for line in game.stderr.splitlines() if line.strip()]
-    parts += [f"  {line}" for line in lines[-6:]]
-    return "\n".join(parts)[:_MAX_EVIDENCE_CHARS]
+    forfeit = f"{game.forfeit.reason}: {game.forfeit.detail}"
+    return _quoted(f"{game.form.name}, {when}: {forfeit}", game.stderr)
+
+
+def _quoted(what: str, stderr: str) -> str:
+    """Return what happened, with the last lines of the bot's error output."""
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    return "\n".join([what, *(f"  {line}" for line in lines[-6:])])[
+        :_MAX_EVIDENCE_CHARS
+    ]
 
 
 def _compared(
@@ -145,7 +153,7 @@ def _limit_findings(games: Sequence[CheckedGame]) -> list[Finding]:
 
 def _habit_findings(games: Sequence[CheckedGame]) -> list[Finding]:
     """Return habits of a bot that plays, and may still lose games by them."""
-    habits = [_slowness(games), _growth(games), _noise(games), _no_exit(games)]
+    habits = [_slowness(games), _growth(games), _noise(games), _bad_exit(games)]
     return [habit for habit in habits if habit is not None]
 
 
@@ -196,13 +204,26 @@ def _noise(games: Sequence[CheckedGame]) -> Finding | None:
     return warning(
         "floods-stderr",
         "It writes much to stderr, and too much in a longer game.",
-        "Log less: you see only the last 64 KiB of a game.",
+        LOG_LESS,
         f"{most:,} bytes in one game",
     )
 
 
-def _no_exit(games: Sequence[CheckedGame]) -> Finding | None:
-    """Find a bot that has to be killed after every game; one may be an accident."""
+def _bad_exit(games: Sequence[CheckedGame]) -> Finding | None:
+    """Find a bot that fails after the message end, or never exits.
+
+    If it has to be killed in some of its games only, that may be an accident.
+    """
+    for game in games:
+        end = game.exit
+        if end is not None and end.signal != KILL_SIGNAL and end.code != 0:
+            return warning(
+                "fails-at-end",
+                "It ends with an error after the message end.",
+                "Correct it, although the game counts: a result that it should have"
+                " stored may be lost.",
+                _quoted(f"{game.form.name}: {end}", game.stderr),
+            )
     ends = [game.exit for game in games if game.exit is not None]
     if not ends or any(end.signal != KILL_SIGNAL for end in ends):
         return None

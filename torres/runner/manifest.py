@@ -14,6 +14,7 @@ import msgspec
 
 from torres.common.json_object import JsonObject
 from torres.common.limited_process import LimitExceeded, ProcessLimits, run_limited
+from torres.common.text_encoding import foreign_encoding
 
 MANIFEST = "bot.toml"
 _MAX_BYTES = 16_384
@@ -42,6 +43,9 @@ def read_manifest(path: Path) -> Manifest:
         raise BadManifest(f"cannot be read: {why.strerror}. Replace it.") from why
     if len(content) > _MAX_BYTES:
         raise BadManifest(f"is longer than {_MAX_BYTES} bytes. Shorten it.")
+    encoding = foreign_encoding(content)
+    if encoding is not None:
+        raise BadManifest(f"is {encoding}. Save it as UTF-8 without a byte order mark.")
     answer = _parse(content)
     if answer["error"]:
         raise BadManifest(f"is not valid: {answer['error']}")

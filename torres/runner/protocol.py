@@ -23,6 +23,7 @@ PROTOCOL = "torres/1"
 MAX_LINE_BYTES = 65_536  # of a line that the referee writes, with its newline
 MAX_NOTE_BYTES = 1_024
 STDERR_TAIL_BYTES = 65_536  # the end of a program's stderr, stored for the bot's owner
+SHOWN_STDERR_BYTES = 16_384  # of a game, which a ladder shows to the bot's owner
 STDERR_PER_STDOUT = 16  # the limit of stderr is this multiple of that of stdout
 _MAX_NAME_CHARS = 64
 

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+ELF_MARK = b"\x7fELF"
 _MAX_LINE_BYTES = 256  # Linux reads as much
 _ENV = "/usr/bin/env"
 
@@ -45,13 +46,23 @@ def read_shebang(file: Path) -> Shebang | None:
     return Shebang(words[0] if words else "", has_carriage_return)
 
 
+def is_binary(file: Path) -> bool:
+    """True if a file is a program of Linux (ELF)."""
+    with file.open("rb") as content:
+        return content.read(4) == ELF_MARK
+
+
 def start_problem(file: Path) -> str | None:
     """Return why the system cannot start a script, in one sentence; None if it can."""
     if sys.platform == "win32" or not file.is_file():
         return None
     shebang = read_shebang(file)
     if shebang is None:
-        return None
+        return (
+            None
+            if is_binary(file)
+            else "it is no program of this system and has no #! line"
+        )
     if shebang.has_carriage_return:
         return (
             "its #! line ends with a carriage return, as on Windows; save it with the"

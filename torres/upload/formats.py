@@ -19,6 +19,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from torres.common.untrusted_tar import open_tar
+from torres.runner.shebang import ELF_MARK
 from torres.upload.checks import (
     BadArchive,
     NotAnArchive,
@@ -38,7 +39,7 @@ MAX_EXTENDED_BYTES = 16 << 10
 TAR_BYTES_PER_FILE = 2048
 TAR_EXTRA_FILES = 20
 PROGRAM = "bot"  # the entry of a bot that needs no build
-PROGRAM_MARKS = (b"#!", b"\x7fELF")
+PROGRAM_MARKS = (b"#!", ELF_MARK)
 ZIP_ENTRY_MARK = b"PK\x01\x02"
 
 # The errors that the standard library raises while it reads a damaged archive.
