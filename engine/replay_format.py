@@ -44,8 +44,13 @@ def load(data: bytes) -> object:
         return json.loads(data.decode())
     except RecursionError:
         raise InvalidReplay("setup", "it is nested too deeply") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise NotJson(str(error)) from None
+    except UnicodeDecodeError:
+        raise NotJson("this is no replay: it is no text in UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise NotJson(
+            f"this is no replay: it is no JSON from line {error.lineno}, character"
+            f" {error.colno} on"
+        ) from None
     except ValueError:  # Python limits the digits of a number
         raise InvalidReplay("setup", "it has a number of thousands of digits") from None
 

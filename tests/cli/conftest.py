@@ -16,11 +16,13 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def torres(tmp_path: Path) -> Run:
     """Return a function that runs `torres` in an empty folder."""
 
-    def run(*args: object, timeout: float = 240) -> subprocess.CompletedProcess[str]:
+    def run(
+        *args: object, timeout: float = 240, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [TORRES, *map(str, args)],
             cwd=tmp_path,
-            env=os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")},
+            env=os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")} | variables,
             capture_output=True,
             text=True,
             timeout=timeout,

@@ -19,11 +19,13 @@ from tests.bench.startup import MAX_START_PER_PIP, TRIES, start_per_pip
 from tests.cli.conftest import TORRES
 from tests.conftest import part_missing
 from torres.cli.commands import COMMANDS
+from torres.cli.compiling import compile_advice
 from torres.cli.main import torres as group
 from torres.common.lazy_import import lazy_import
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/cli.md").read_text()
+GAME = ROOT / "tests/engine/golden/devir-2017-2.json"
 REPORTING = {
     "play",
     "match",
@@ -135,15 +137,46 @@ def test_a_replay_can_be_verified_for_programs(torres, tmp_path: Path) -> None:
         (["play", "house:random"], 2),
         (["play", "house:nobody", "house:random"], 2),
         (["nonsense"], 2),
+        (["analyse", str(GAME), "--ply", "99999"], 2),
+        (["verify", "words.txt"], 2),
         ([], 2),
         (["rulesets"], 0),
     ],
 )
 def test_the_exit_codes_are_those_of_the_page(torres, tmp_path, words, code) -> None:
     (tmp_path / "no.json").write_text("{}")
+    (tmp_path / "words.txt").write_text("no replay")
 
     assert torres(*words).returncode == code
     assert f"| {code} |" in PAGE
+
+
+def test_a_mistyped_command_gets_a_suggestion(torres) -> None:
+    assert "Did you mean submit?" in torres("submitt").stderr
+    assert "See torres --help" in torres("zzz").stderr
+
+
+def test_an_uncompiled_engine_is_mentioned_on_stderr(torres) -> None:
+    words = ("play", "house:random", "house:random", "--json")
+
+    slow = torres(*words, TORRES_PURE="1")
+
+    assert slow.stderr.count("the engine is not compiled") == 1
+    assert "not compiled" not in slow.stdout + torres(*words).stderr
+    assert "not compiled" not in torres("rulesets", TORRES_PURE="1").stderr
+
+
+@pytest.mark.parametrize(
+    ("platform", "cure"),
+    [("linux", "apt-get"), ("darwin", "xcode-select"), ("win32", "Build Tools")],
+)
+def test_the_cure_for_an_uncompiled_engine_fits_the_system(
+    monkeypatch: pytest.MonkeyPatch, platform: str, cure: str
+) -> None:
+    monkeypatch.delenv("TORRES_PURE", raising=False)
+    monkeypatch.setattr("sys.platform", platform)
+
+    assert cure in compile_advice()
 
 
 # --- completion, in the shells themselves

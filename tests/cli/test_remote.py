@@ -112,6 +112,23 @@ def test_a_login_is_private_and_a_wrong_token_is_refused(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "thing"),
+    [
+        (["logs", "9999999"], "game 9999999"),
+        (["logs", "9999999", "--submission"], "submission 9999999"),
+        (["leaderboard", "nowhere"], "ladder nowhere"),
+    ],
+)
+def test_a_number_or_name_that_does_not_exist_is_named(
+    torres: Run, words: list[str], thing: str
+) -> None:
+    done = torres(*words)
+
+    assert done.returncode == 2
+    assert f"there is no {thing} on this ladder" in done.stderr
+
+
 def test_a_submitted_bot_is_followed_to_its_first_rated_game(
     torres: Run, tmp_path: Path
 ) -> None:

@@ -84,7 +84,7 @@ def analyse(
                 start = game_at(document, ply)
                 _print_alternatives(alternatives, start, as_json=as_json)
     except EngineError as error:
-        raise click.ClickException(f"{error}.") from error
+        raise click.UsageError(f"{error}.") from error  # --ply or --line is wrong
 
 
 def _print_turns(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -70,6 +71,18 @@ T = TypeVar("T")
 _CODING = ("content-encoding", "content-length", "transfer-encoding")
 _LAYOUT = "\n\t"
 """The control characters that stay in texts of a server."""
+
+
+_THINGS = {
+    "bots": "bot",
+    "games": "game",
+    "ladders": "ladder",
+    "matches": "match",
+    "submissions": "submission",
+    "tournaments": "tournament",
+}
+"""The things that have an address of their own, by the folder of that address."""
+_NAMED_THING = re.compile(rf"/api/v1/(?P<kind>{'|'.join(_THINGS)})/(?P<name>[^/]+)/")
 
 
 class RemoteError(click.ClickException):
@@ -573,9 +586,17 @@ def _accepted(answer: httpx.Response) -> httpx.Response:
     status = answer.status_code
     if status == HTTPStatus.UNAUTHORIZED:
         message = "this needs a valid token; use `torres login ADDRESS`"
+    elif status == HTTPStatus.NOT_FOUND and (thing := _missing(answer.url.path)):
+        message = f"there is no {thing} on this ladder, or you may not see it"
     else:
         message = _detail(answer)
     raise RemoteError(message, status)
+
+
+def _missing(path: str) -> str:
+    """Return what an address of the REST API names, such as game 7; "" if nothing."""
+    found = _NAMED_THING.search(path)
+    return f"{_THINGS[found['kind']]} {found['name']}" if found else ""
 
 
 def _detail(answer: httpx.Response) -> str:

@@ -6,6 +6,7 @@ every command, every help page and every completion starts fast.
 """
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -97,6 +98,11 @@ COMMANDS = {
     )
 }
 """The subcommands in the order of `torres --help`."""
+PLAYING = frozenset(
+    {"analyse", "audit", "check", "compare", "ladder", "match", "play", "reproduce"}
+    | {"selfplay", "submit", "tournament", "verify"}
+)
+"""The commands that play with the engine: an uncompiled engine makes them slow."""
 
 
 class LazyGroup(click.Group):
@@ -108,6 +114,16 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         home = COMMANDS.get(cmd_name)
         return home.load() if home else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments begin with; suggest a similar one."""
+        if not ctx.resilient_parsing and args[0] not in COMMANDS:
+            near = get_close_matches(args[0], COMMANDS, 1)
+            cure = f"Did you mean {near[0]}?" if near else "See torres --help."
+            ctx.fail(f"There is no command {args[0]!r}. {cure}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter

@@ -11,13 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 import engine
+from torres.cli.compiling import compile_advice
 from torres.runner.languages import LANGUAGES, missing
 from torres.runner.sandbox import LEVELS, Level, SandboxReport, probe
-
-COMPILE_ADVICE = (
-    "not compiled, so games take several times as long; run apt-get install gcc"
-    " python3-dev and then make install"
-)
 
 
 @click.command()
@@ -77,7 +73,7 @@ def _print(report: SandboxReport, configured: Level, *, enough: bool) -> None:
         packages = missing(row)
         advice = f"apt-get install {' '.join(packages)}" if packages else "installed"
         console.print(Text(f"  {row.name:11} {advice}"))
-    speed = "compiled" if engine.compiled else COMPILE_ADVICE
+    speed = "compiled" if engine.compiled else compile_advice()
     console.print(Text(f"\nEngine: {speed}"))
     comparison = "enough" if enough else "NOT enough"
     console.print(f"\nLevel: {report.level}; configured: {configured} ({comparison}).")

@@ -10,9 +10,11 @@ import sys
 import click
 from click.shell_completion import add_completion_class
 
+import engine
 from engine.errors import EngineError
 from engine.referee import ServiceFault
-from torres.cli.commands import LazyGroup
+from torres.cli.commands import PLAYING, LazyGroup
+from torres.cli.compiling import compile_advice
 from torres.cli.completion import ColonBashComplete
 from torres.common.errors import LadderError
 
@@ -23,8 +25,13 @@ INTERRUPTED = 130
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="torres-ladder")
-def torres() -> None:
+@click.pass_context
+def torres(ctx: click.Context) -> None:
     """Write, check and play bots for the board game Torres."""
+    asks_for_help = not {"-h", "--help"}.isdisjoint(sys.argv)
+    plays = ctx.invoked_subcommand in PLAYING and not asks_for_help
+    if plays and not engine.compiled:
+        click.echo(f"torres: the engine is {compile_advice()}.", err=True)
 
 
 EXTRAS = {

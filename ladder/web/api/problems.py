@@ -37,7 +37,8 @@ NEXT_STEPS = {
     "not-authenticated": "This needs a token: send 'Authorization: Bearer TOKEN'."
     " Create one at /me/, or ask an operator, who creates one with 'manage.py token"
     " NAME'.",
-    "not-found": "There is nothing at this address. /api/docs/ lists all routes.",
+    "not-found": "Nothing has this number or name, or you may not see it. Check the"
+    " address; /api/docs/ lists all routes.",
 }
 
 
