@@ -1,10 +1,11 @@
 """`torres check` finds each planted mistake, names it, and says what to do."""
 
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
-from tests.checking.planted import PLANTED, Planted
+from tests.checking.planted import PLANTED, Planted, bot
 from tests.conftest import need_program
 from torres.checking.causes import CAUSES
 from torres.checking.forms import GameForm
@@ -77,6 +78,38 @@ def test_the_sandbox_of_the_server_gives_the_same_finding(
     planted: Planted, full: Sandbox, tmp_path: Path
 ) -> None:
     assert_explained(planted, checked(planted.files, full, tmp_path))
+
+
+def packed_check(files: dict[str, str], sandbox: Sandbox, folder: Path) -> CheckResult:
+    archive = folder / "bot.zip"
+    with ZipFile(archive, "w") as packed:
+        for name, content in files.items():
+            packed.writestr(name, content)
+    result = CheckResult("packed", level=sandbox.level)
+    Checker(result, sandbox, 1, quiet=True).run(archive, folder / "bot", FORMS[:1])
+    return result
+
+
+def test_an_archive_is_checked_as_its_upload(none: Sandbox, tmp_path: Path) -> None:
+    result = packed_check({"my-bot/bot.py": bot()}, none, tmp_path)
+
+    assert result.language == "python"
+    assert [finding.code for finding in result.findings] == []
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ({"../bot.py": ""}, "unsafe-path"),
+        ({"main.txt": ""}, "no-entry"),
+    ],
+)
+def test_an_archive_that_a_ladder_refuses_is_a_fault(
+    none: Sandbox, tmp_path: Path, files: dict[str, str], code: str
+) -> None:
+    (finding,) = packed_check(files, none, tmp_path).findings
+
+    assert finding.code == code
 
 
 def test_there_are_enough_planted_mistakes() -> None:

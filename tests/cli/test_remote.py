@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from threading import Event
 from typing import Any
+from zipfile import ZipFile
 
 import httpx
 import pytest
@@ -169,6 +170,15 @@ def test_an_owner_takes_a_bot_off_a_ladder_and_back(
     assert back.stdout == "wanderer plays on main now.\n", back.stderr
     assert nowhere.returncode == others.returncode == 2
     assert "Only the owner" in others.stderr
+
+
+def test_an_archive_is_submitted_as_it_is(torres: Run, tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "packed.tar.zip", "w") as archive:
+        archive.writestr("bot.py", "x = 1")
+
+    done = torres("submit", "packed.tar.zip", "--no-check", "--no-wait")
+
+    assert done.stdout.startswith("packed #1 is uploaded"), done.stderr
 
 
 def test_a_rejected_bot_says_why(torres: Run, tmp_path: Path) -> None:

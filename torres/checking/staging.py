@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from torres.checking.findings import Finding, fault
-from torres.runner.languages import is_ignored, locate
+from torres.runner.languages import is_ignored, locate, suffixes
 from torres.runner.sandbox.api import Program
+from torres.upload.archive import unpack
+from torres.upload.formats import is_archive
 
 Snapshot = dict[str, tuple[int, int]]
 """The size and the time of the last change of each file, by its relative path."""
@@ -20,8 +22,13 @@ Snapshot = dict[str, tuple[int, int]]
 def stage(path: Path, target: Path) -> Program:
     """Copy the bot at ``path`` into the new folder ``target``; return its program.
 
-    Raises EntryNotFound.
+    An archive is unpacked as an upload is, with the same checks. Raises EntryNotFound
+    and BadArchive.
     """
+    if path.is_file() and is_archive(path):
+        with path.open("rb") as upload:
+            unpack(upload, path.name, target, suffixes=suffixes())
+        return locate(target)
     program = locate(path)
     target.mkdir()
     if path.is_file():

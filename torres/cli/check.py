@@ -28,6 +28,7 @@ from torres.runner.compiler import BuildFailed, home_cache, prepared
 from torres.runner.languages import BY_NAME, EntryNotFound, missing
 from torres.runner.protocol import Limits
 from torres.runner.sandbox import LEVELS, Program, Sandbox, open_sandbox, probe
+from torres.upload.checks import BadArchive, NoEntry
 
 SEED = "check"
 MAX_JOBS = 16
@@ -140,6 +141,7 @@ def check(  # noqa: PLR0913 - one parameter for each option
     Examples:
       torres check bot.py
       torres check my-bot/ --all
+      torres check bot.zip
       torres check my-bot/ --seats 4 --ruleset devir-2017 --json
     """
     forms = _forms(rulesets, sizes, every=every)
@@ -216,8 +218,11 @@ class Checker:
         result = self._result
         try:
             program = stage(path, folder)
-        except EntryNotFound as why:
+        except (EntryNotFound, NoEntry) as why:
             result.findings.append(_no_entry(why))
+            return
+        except BadArchive as why:
+            result.findings.append(_bad_archive(why))
             return
         result.language = program.language
         self._say(f"{program.entry} is a bot in {program.language}.")
@@ -267,7 +272,17 @@ class Checker:
             click.echo(line, err=True)
 
 
-def _no_entry(why: EntryNotFound) -> Finding:
+def _bad_archive(why: BadArchive) -> Finding:
+    return fault(
+        why.code,
+        "A ladder refuses the archive.",
+        "Correct what the evidence names, or name the folder and let `torres submit`"
+        " pack it.",
+        str(why),
+    )
+
+
+def _no_entry(why: EntryNotFound | NoEntry) -> Finding:
     return fault(
         "no-entry",
         "There is no main file that a ladder recognizes.",

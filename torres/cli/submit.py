@@ -18,6 +18,7 @@ from torres.common.answers import GameAnswer, SubmissionAnswer
 from torres.common.pause import pause
 from torres.common.quoting import printable
 from torres.upload.archive import pack
+from torres.upload.formats import is_archive
 
 POLL_S = 0.3
 ENDED = ("ready", "rejected", "retired")
@@ -64,10 +65,10 @@ def submit(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Check a bot, upload it, and wait for its validation and first rated game.
 
-    BOT is a file or a folder, as in `torres play`. First it plays the games of the
-    ladder's validation on this machine, as `torres check` does; a bot with faults is
-    not uploaded. If you have no bot with this name yet, it is made. The exit code is 1
-    if the bot has faults, or if the upload is rejected.
+    BOT is a file or a folder, as in `torres play`, or an archive (zip, tar.gz). First
+    it plays the games of the ladder's validation on this machine, as `torres check`
+    does; a bot with faults is not uploaded. If you have no bot with this name yet, it
+    is made. The exit code is 1 if the bot has faults, or if the upload is rejected.
 
     \b
     Examples:
@@ -77,13 +78,12 @@ def submit(  # noqa: PLR0913 - one parameter for each option
     """
     if path.startswith("house:"):
         raise click.BadParameter("house bots are there already", param_hint="BOT")
-    bot = find_bot(path)
-    filename, content = packed(bot)
+    name, filename, content = _upload(Path(path))
     show = _ignore if as_json else click.echo
     with LadderClient(find_login(address)) as client:
         if not no_check:
             _check(path, client, as_json=as_json)
-        slug = _own_bot(client, slug or bot.name)
+        slug = _own_bot(client, slug or name)
         submission = client.upload(slug, filename, content)
         show(
             f"{slug} #{submission['number']} is uploaded"
@@ -106,6 +106,14 @@ def submit(  # noqa: PLR0913 - one parameter for each option
 
 def _ignore(_text: str) -> None:
     """Print nothing: the result is printed as JSON."""
+
+
+def _upload(path: Path) -> tuple[str, str, bytes]:
+    """Return the name of a bot, and the file name and the content of its upload."""
+    if path.is_file() and is_archive(path):
+        return path.name.partition(".")[0], path.name, path.read_bytes()
+    bot = find_bot(str(path))
+    return bot.name, *packed(bot)
 
 
 def packed(bot: LocalBot) -> tuple[str, bytes]:

@@ -40,6 +40,8 @@ TAR_BYTES_PER_FILE = 2048
 TAR_EXTRA_FILES = 20
 PROGRAM = "bot"  # the entry of a bot that needs no build
 PROGRAM_MARKS = (b"#!", ELF_MARK)
+ZIP_MARK = b"PK"
+GZIP_MARK = b"\x1f\x8b"
 ZIP_ENTRY_MARK = b"PK\x01\x02"
 
 # The errors that the standard library raises while it reads a damaged archive.
@@ -80,9 +82,9 @@ def entries_of(
     """
     magic = upload.read(4)
     upload.seek(0)
-    if magic[:2] == b"PK":
+    if magic.startswith(ZIP_MARK):
         return _zip_entries(upload, limits)
-    if magic[:2] == b"\x1f\x8b":
+    if magic.startswith(GZIP_MARK):
         return _tar_entries(upload, folder, limits)
     suffix = PurePosixPath(filename).suffix.lower()
     if suffix in suffixes:
@@ -93,6 +95,12 @@ def entries_of(
         "This is neither a zip nor a tar.gz, nor a program, nor one source file"
         f" ({', '.join(sorted(suffixes))}). Pack the bot's folder as a zip."
     )
+
+
+def is_archive(file: Path) -> bool:
+    """True if a file begins as a zip or a tar.gz does."""
+    with file.open("rb") as content:
+        return content.read(2) in (ZIP_MARK, GZIP_MARK)
 
 
 def spool_bytes(limits: UploadLimits) -> int:
