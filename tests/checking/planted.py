@@ -265,6 +265,11 @@ PLANTED = [
         head="import random",
         decide="answer = json.dumps({'actions': [random.choice(legal)]})",
     ),
+    Planted(
+        "has a requirements.txt",
+        "unread-requirements",
+        {"bot.py": bot(), "requirements.txt": "numpy\n"},
+    ),
     python(
         "reads the wall clock",
         "wall-clock",

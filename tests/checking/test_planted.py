@@ -80,7 +80,25 @@ def test_the_sandbox_of_the_server_gives_the_same_finding(
     assert_explained(planted, checked(planted.files, full, tmp_path))
 
 
+def test_packages_of_wheels_are_not_searched_for_mistakes(
+    none: Sandbox, tmp_path: Path
+) -> None:
+    foreign = "import no_such_module_at_all"
+    files = {
+        "bot.py": bot(head="import vendored"),
+        "vendored/__init__.py": "",
+        "vendored/__config__.py": foreign,
+        "vendored-1.0.dist-info/RECORD": "vendored/__init__.py,,\nbot.py,,\n",
+    }
+
+    assert packed_check(files, none, tmp_path).findings == []
+
+    own = packed_check({**files, "own.py": foreign}, none, tmp_path / "second")
+    assert [finding.code for finding in own.findings] == ["foreign-import"]
+
+
 def packed_check(files: dict[str, str], sandbox: Sandbox, folder: Path) -> CheckResult:
+    folder.mkdir(exist_ok=True)
     archive = folder / "bot.zip"
     with ZipFile(archive, "w") as packed:
         for name, content in files.items():
