@@ -1,5 +1,6 @@
 """`torres check` finds each planted mistake, names it, and says what to do."""
 
+import re
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -95,6 +96,17 @@ def test_packages_of_wheels_are_not_searched_for_mistakes(
 
     own = packed_check({**files, "own.py": foreign}, none, tmp_path / "second")
     assert [finding.code for finding in own.findings] == ["foreign-import"]
+
+
+def test_the_cost_of_the_start_is_printed(
+    none: Sandbox, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bot.py").write_text(bot())
+    checker = Checker(CheckResult("one", level=none.level), none, 1, quiet=False)
+
+    checker.run(tmp_path / "bot.py", tmp_path / "copy", FORMS[:1])
+
+    assert re.search(r"Its start costs \d+ ms", capsys.readouterr().err)
 
 
 def packed_check(files: dict[str, str], sandbox: Sandbox, folder: Path) -> CheckResult:

@@ -260,6 +260,8 @@ class Checker:
             for game in play_stages(forms, play, pool.map):
                 games.append(game)
                 self._say(_game_line(game))
+        if games[0].seen.answers:
+            self._say(_start_line(games))
         self._result.findings += judge(games)
         if games[0].passed:
             again = play(stages(forms)[0][0])
@@ -308,6 +310,15 @@ def _game_line(game: CheckedGame) -> str:
         f"  {game.form.name:<34} seat {game.seat}  {seen.answers:>3} answers,"
         f" slowest {seen.slowest_ms:>6.1f} ms  {state}"
     )
+
+
+def _start_line(games: Sequence[CheckedGame]) -> str:
+    """Return what the slowest start cost: the time on its clock, and the memory."""
+    slowest = max(games, key=lambda game: game.seen.start_ms).seen
+    if not slowest.memory:
+        return f"Its start costs {slowest.start_ms:.0f} ms."
+    memory = slowest.memory[0] / _MIB
+    return f"Its start costs {slowest.start_ms:.0f} ms and {memory:.0f} MiB of memory."
 
 
 def print_findings(result: CheckResult) -> None:
