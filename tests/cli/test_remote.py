@@ -81,7 +81,11 @@ def torres(service: dict[str, str], tmp_path: Path) -> Run:
         return subprocess.run(
             [TORRES, *map(str, args)],
             cwd=tmp_path,
-            env=os.environ | {"XDG_CONFIG_HOME": str(tmp_path / "config")},
+            env=os.environ
+            | {
+                "XDG_CONFIG_HOME": str(tmp_path / "config"),
+                "XDG_STATE_HOME": str(tmp_path / "state"),
+            },
             input=stdin,
             capture_output=True,
             text=True,

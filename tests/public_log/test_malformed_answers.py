@@ -201,6 +201,7 @@ def test_a_malformed_answer_gives_one_sentence_and_an_exit_code(
     monkeypatch.setenv("TORRES_TOKEN", token)
     monkeypatch.setenv("TORRES_LADDER", server.address)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "new/state"))
     game = Game.objects.filter(seats__submission__bot__slug="bot-0").earliest("pk")
     words = {
         "LADDER": server.address,

@@ -11,14 +11,18 @@ from torres.auditing.mirror import (
     fetch_text,
     trusted_key,
 )
+from torres.common.locks import locked
+from torres.common.pause import pause
 from torres.common.whole_file import write_whole
 from torres.common.write_once import write_once
 from torres.tlog.checkpoints import TreeHead, open_checkpoint
-from torres.tlog.merkle import consistency_proof, is_consistent
+from torres.tlog.merkle import HASH_BYTES, consistency_proof, is_consistent
 from torres.tlog.notes import COSIGNATURE, BadNote, SigningKey
-from torres.tlog.tiles import TileTree, tile_path
+from torres.tlog.tiles import TileAddress, TileTree, tile_path
 
 KEY_FILE = "witness.key"
+LOCK = "lock"
+LOCK_PAUSE_S = 0.05
 SIZES = "sizes"
 """A file with the size of each tree that the witness has cosigned, one in a line."""
 
@@ -61,20 +65,34 @@ class Witness:
         """Read the newest checkpoint, check that the log has only grown, and cosign it.
 
         A tree gets one cosignature only: decks follow from it, and the operator must
-        not have several to choose from. Raises AuditFailed, with what to do, if the log
-        did anything else.
+        not have several to choose from. Other processes with the same folder look
+        before or after. Raises AuditFailed, with what to do, if the log did anything
+        else.
         """
+        while True:
+            with locked(self._folder / LOCK) as is_ours:
+                if is_ours:
+                    return self._look()
+            pause(LOCK_PAUSE_S)
+
+    def _look(self) -> SeenCheckpoint:
         text = fetch_text(self._fetch, CHECKPOINT)
         try:
             head, note = open_checkpoint(text, self._log_key)
         except BadNote as error:
             raise AuditFailed(
-                f"The checkpoint is not to be trusted: {error}."
+                f"The checkpoint is not to be trusted: {error}. If the log was"
+                f" restored, read /log/, and delete {self._folder} to begin anew."
             ) from None
         file = self._folder / CHECKPOINT
         if file.exists():
-            stored = file.read_text()
-            old, _ = open_checkpoint(stored, self._log_key)
+            stored = file.read_text(errors="replace")
+            try:
+                old, _ = open_checkpoint(stored, self._log_key)
+            except BadNote as error:
+                raise AuditFailed(
+                    f"{file} cannot be read: {error}. Nothing was signed."
+                ) from None
             if old == head:
                 return SeenCheckpoint(head, stored)
             self._require_growth(old, head, text)
@@ -89,12 +107,9 @@ class Witness:
     def _require_growth(self, old: TreeHead, new: TreeHead, text: str) -> None:
         """Raise AuditFailed if the new tree does not begin with the old one."""
         if new.size >= old.size:
-            tree = TileTree(
-                new.size,
-                lambda at: self._fetch(tile_path(at.level, at.index, at.width)),
-            )
             try:
-                proof = consistency_proof(old.size, new.size, tree.node)
+                nodes = TileTree(new.size, self._tile).node
+                proof = consistency_proof(old.size, new.size, nodes)
             except ValueError as error:
                 raise AuditFailed(f"The log sent a bad tile: {error}.") from None
             if is_consistent(old.size, old.root, new.size, new.root, proof):
@@ -106,3 +121,10 @@ class Witness:
             " was forked. This witness signs it no more. The log has signed both"
             f" {self._folder / CHECKPOINT} and {evidence.name}, which prove it."
         )
+
+    def _tile(self, at: TileAddress) -> bytes:
+        """Return a tile. Raises ValueError if it is shorter or longer than it is."""
+        tile = self._fetch(tile_path(at.level, at.index, at.width))
+        if len(tile) != at.width * HASH_BYTES:
+            raise ValueError(f"tile {at.index} of level {at.level} has another length")
+        return tile

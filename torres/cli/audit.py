@@ -1,6 +1,5 @@
 """`torres audit` and `torres witness`: check a service from outside."""
 
-import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -24,7 +23,7 @@ from torres.auditing.witness import (
     witness_key,
 )
 from torres.cli.client import LadderClient, Login, RemoteError, clean_address
-from torres.cli.results_folder import state_home
+from torres.cli.cosign import folder_of, witness_folder
 from torres.common.answers import BotAnswer, GameAnswer
 from torres.common.json_object import JsonObject
 from torres.common.moments import parse_moment
@@ -105,12 +104,6 @@ class RemoteService:
             f"The leaderboard of {slug} changed all the time while it was read."
             " Try again when fewer games are played."
         )
-
-
-def folder_of(address: str) -> Path:
-    """Return the folder in which the copy of a service's log is kept."""
-    digest = hashlib.sha256(address.encode()).hexdigest()[:12]
-    return state_home() / "audits" / digest
 
 
 @click.command()
@@ -259,7 +252,7 @@ def witness(
       torres witness https://ladder.example.org --once
     """
     address = clean_address(address)
-    place = folder or folder_of(address) / "witness"
+    place = folder or witness_folder(address)
     with LadderClient(Login(address, "")) as client:
         try:
             key = witness_key(place, name)

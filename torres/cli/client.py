@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from http import HTTPStatus
 from ipaddress import ip_address
 from itertools import islice
@@ -98,11 +98,15 @@ class RemoteError(click.ClickException):
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """The address of a ladder's service, and a token; "" to read only."""
+    """The address of a ladder's service, and a token; "" to read only.
+
+    `cosign` says whether `torres submit` cosigns the public log of the service.
+    """
 
     address: str
     token: str
     user: str = ""
+    cosign: bool = True
 
 
 def config_file() -> Path:
@@ -140,10 +144,7 @@ def save_logins(logins: dict[str, Login]) -> None:
     """Write the logins so that only the user can read them."""
     file = config_file()
     file.parent.mkdir(parents=True, exist_ok=True)
-    rows = [
-        {"address": row.address, "token": row.token, "user": row.user}
-        for row in logins.values()
-    ]
+    rows = [asdict(row) for row in logins.values()]
     new = file.with_suffix(".new")
     new.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -163,14 +164,14 @@ def find_login(address: str | None) -> Login:
     if wanted:
         wanted = clean_address(wanted)
         saved = logins.get(wanted, Login(wanted, ""))
-        return Login(wanted, token or saved.token, saved.user)
+        return replace(saved, token=token or saved.token)
     if not logins:
         raise RemoteError(
             "you are not logged in; use `torres login ADDRESS`, or name a ladder with"
             " --ladder ADDRESS"
         )
     latest = list(logins.values())[-1]
-    return Login(latest.address, token or latest.token, latest.user)
+    return replace(latest, token=token or latest.token)
 
 
 class LadderClient:
@@ -279,7 +280,10 @@ class LadderClient:
     def send_cosignature(self, checkpoint: str) -> str:
         """Send a cosigned checkpoint; return why the service refuses it, or ""."""
         url = f"{self.login.address}/log/cosignatures"
-        answer = self._request("POST", url, content=checkpoint.encode())
+        try:
+            answer = self._request("POST", url, content=checkpoint.encode())
+        except httpx.RequestError as error:
+            raise self._no_answer(error) from None
         return "" if answer.is_success else _detail(answer)
 
     def record(self, ladder: str, bot: str) -> RecordAnswer | None:

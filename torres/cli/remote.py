@@ -22,6 +22,7 @@ from torres.cli.client import (
     save_logins,
     saved_logins,
 )
+from torres.cli.cosign import cosign, cosign_option
 from torres.common.answers import BotAnswer, SeatLogAnswer, SubmissionAnswer
 from torres.common.json_object import JsonObject
 from torres.common.pause import pause
@@ -56,10 +57,14 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
     "--token",
     help="The token; `-` reads it from stdin. By default the command asks for it.",
 )
-def login(address: str, token: str | None) -> None:
+@cosign_option
+def login(address: str, token: str | None, *, with_cosign: bool | None) -> None:
     """Store the address of a ladder and your token for the other commands.
 
     You find your tokens on the page `Your bots` of the ladder. `make demo` prints one.
+    This command and `torres submit` cosign the public log of the service with a key of
+    this machine, so that it cannot show you another log later. The login stores
+    --no-cosign.
 
     \b
     Examples:
@@ -77,7 +82,7 @@ def login(address: str, token: str | None) -> None:
     user = me["name"]
     logins = saved_logins()
     logins.pop(address, None)
-    logins[address] = Login(address, new.token, user)
+    logins[address] = Login(address, new.token, user, with_cosign is not False)
     save_logins(logins)
     click.echo(f"You are {user} at {address}. The token is in {config_file()}.")
     # Services before scopes did not tell them.
@@ -87,6 +92,8 @@ def login(address: str, token: str | None) -> None:
             " `submit`.",
             err=True,
         )
+    if logins[address].cosign:
+        cosign(address)
 
 
 @click.command()

@@ -12,6 +12,7 @@ import click
 
 from torres.cli.bot_files import bot_files
 from torres.cli.client import LadderClient, RemoteError, find_login
+from torres.cli.cosign import cosign, cosign_option
 from torres.cli.play import LocalBot, find_bot
 from torres.cli.remote import json_option, ladder_option, log_lines, report_lines
 from torres.common.answers import GameAnswer, SubmissionAnswer
@@ -51,6 +52,7 @@ class UploadRejected(click.ClickException):
     type=click.IntRange(1),
     help="How many seconds to wait for the validation, and for a game.",
 )
+@cosign_option
 @ladder_option
 @json_option
 def submit(  # noqa: PLR0913 - one parameter for each option
@@ -60,6 +62,7 @@ def submit(  # noqa: PLR0913 - one parameter for each option
     no_check: bool,
     no_wait: bool,
     timeout_s: int,
+    with_cosign: bool | None,
     address: str | None,
     as_json: bool,
 ) -> None:
@@ -95,6 +98,9 @@ def submit(  # noqa: PLR0913 - one parameter for each option
             if submission["status"] == "ready":
                 game = _first_game(client, slug, submission["number"], timeout_s)
                 show(_game_line(client.login.address, game))
+        # At the end, when the log has the upload.
+        if client.login.cosign if with_cosign is None else with_cosign:
+            cosign(client.login.address)
     if as_json:
         click.echo(json.dumps({"submission": submission, "first_game": game}))
     if submission["status"] == "rejected":
