@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import structlog
 from django.conf import settings
+from django.db.models import Q
 
 from ladder.public_log import tree
 from ladder.public_log.models import Cosignature, LogHead
@@ -80,8 +81,9 @@ def accept(text: str) -> Cosignature:
     }
     row, is_new = Cosignature.objects.get_or_create(witness=key.name, defaults=columns)
     if not is_new:
-        older = Cosignature.objects.filter(pk=row.pk, size__lte=head.size)
-        older.update(**columns)
+        # A log that was restored has another origin, and begins with fewer leaves.
+        is_older = Q(size__lte=head.size) | ~Q(origin=head.origin)
+        Cosignature.objects.filter(is_older, pk=row.pk).update(**columns)
     return row
 
 

@@ -6,6 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+from torres.auditing.cosignatures import (
+    Quorum,
+    check_cosignatures,
+    shown_notes,
+)
 from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.games import check_replay
 from torres.auditing.hand import OperatorsHand, operators_hand
@@ -41,7 +46,7 @@ from torres.common.answers import BotAnswer, GameAnswer
 from torres.common.json_object import JsonObject
 from torres.common.pause import pause
 from torres.tlog.checkpoints import TreeHead
-from torres.tlog.notes import VerifierKey
+from torres.tlog.notes import BadNote, SignedNote, VerifierKey
 
 PAUSE_S = 2.0
 COPIES = 10
@@ -76,13 +81,15 @@ class Trust:
 
     `key` is the key of the log, and `witness_key` that of a witness. `witnesses` has
     the texts of checkpoints that were seen elsewhere, and `cosigned` the sizes of trees
-    that witnesses say they have cosigned.
+    that witnesses say they have cosigned. `quorum` is how many witnesses have to have
+    cosigned the log; by default all that it names.
     """
 
     key: str | None = None
     witness_key: str | None = None
     witnesses: Sequence[str] = ()
     cosigned: Collection[int] = ()
+    quorum: int | None = None
 
 
 @dataclass(slots=True)
@@ -101,6 +108,7 @@ class AuditReport:
     sealed: int = 0
     dealt: int = 0
     witnessed: int = 0
+    quorum: Quorum = field(default_factory=Quorum)
     hand: OperatorsHand = field(default_factory=OperatorsHand)
     findings: list[AuditFinding] = field(default_factory=list)
 
@@ -118,6 +126,11 @@ class AuditReport:
             "sealed": self.sealed,
             "dealt": self.dealt,
             "witnessed": self.witnessed,
+            "witnesses": {
+                "named": self.quorum.named,
+                "cosigned": self.quorum.cosigned,
+                "demanded": self.quorum.demanded,
+            },
             "operators_hand": {
                 "counts": self.hand.counts,
                 "tests": [test.document() for test in self.hand.tests],
@@ -136,7 +149,7 @@ def audit(
 
     1. Note the size of the log, and read what the service shows. Then copy the log
        until it has all that was shown. Compare it with the last audit and with what
-       others have seen.
+       witnesses and others have seen.
     2. Read the leaves: secrets, plans, games, voids and times have to fit together.
     3. Compute all ratings and the standings of tournaments again. Compare games, names,
        leaderboards and standings with the log, in both directions. Test whether acts of
@@ -149,6 +162,7 @@ def audit(
     key = trusted_key(folder, fetch, trust.key)
     findings: dict[AuditFinding, None] = {}
     first = signed_size(fetch, key)
+    notes = _shown_notes(fetch, findings)
     view = PublicView(
         first,
         list(service.leaderboards()),
@@ -169,6 +183,8 @@ def audit(
         standings = ReadStandings(copy.head.size, list(service.tournaments()))
         view = replace(view, standings=standings)
     report = AuditReport(copy.head, key, len(story.games), sealed=story.sealed)
+    report.quorum, cosigned = check_cosignatures(notes, copy, story, trust.quorum)
+    findings |= dict.fromkeys(cosigned)
     ratings = RatingsAudit(story, view.heads(), view.forfeits())
     report.findings = [
         *(*findings, *story.findings, *ratings.check()),
@@ -190,6 +206,16 @@ def audit(
     report.dealt, report.witnessed = story.dealt, story.witnessed
     report.bots = sum(len(season.state.bots) for season in ratings.seasons.values())
     return report
+
+
+def _shown_notes(fetch: Fetch, findings: dict[AuditFinding, None]) -> list[SignedNote]:
+    """Return the cosigned checkpoints that a service shows; none if it shows others."""
+    try:
+        return shown_notes(fetch)
+    except BadNote as error:
+        text = f"the cosignatures that the service shows cannot be read: {error}"
+        findings[AuditFinding(Check.WITNESSES, text)] = None
+        return []
 
 
 def _story(copy: LogCopy, trust: Trust, findings: dict[AuditFinding, None]) -> Story:

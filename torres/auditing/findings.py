@@ -10,6 +10,7 @@ class Check(StrEnum):
     LOG = "log"
     FORK = "fork"
     SPLIT_VIEW = "split-view"
+    WITNESSES = "witnesses"
     TIMES = "times"
     SECRETS = "secrets"
     DECKS = "decks"

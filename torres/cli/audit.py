@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from torres.auditing.auditor import AuditReport, Trust, audit as audit_service
+from torres.auditing.cosignatures import Quorum
 from torres.auditing.findings import Check
 from torres.auditing.hand import OperatorsHand
 from torres.auditing.mirror import CHECKPOINT, AuditFailed
@@ -118,14 +119,20 @@ class RemoteService:
     help="A checkpoint that somebody else has kept, or the folder of a witness.",
 )
 @click.option("--witness-key", help="The key of that witness.")
+@click.option(
+    "--quorum",
+    type=click.IntRange(0),
+    help="How many witnesses have to have cosigned; by default all that the log names.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def audit(
+def audit(  # noqa: PLR0913 - one parameter for each option
     address: str,
     *,
     folder: Path | None,
     key: str | None,
     witnesses: tuple[Path, ...],
     witness_key: str | None,
+    quorum: int | None,
     as_json: bool,
 ) -> None:
     """Check everything that a service shows against its public log.
@@ -142,8 +149,11 @@ def audit(
       torres audit https://ladder.example.org --witness friend.checkpoint
     """
     address = clean_address(address)
-    trust = Trust(key, witness_key, *_seen(witnesses))
     place = folder or folder_of(address)
+    own = place / "witness"
+    if not witnesses and witness_key is None and (own / CHECKPOINT).exists():
+        witnesses = (own,)  # this machine has cosigned the log
+    trust = Trust(key, witness_key, *_seen(witnesses), quorum)
     with LadderClient(Login(address, "")) as client, _progress() as progress:
         tasks = {
             name: progress.add_task(name, total=None) for name in ("leaves", "replays")
@@ -189,6 +199,7 @@ def _text(report: AuditReport, folder: Path) -> str:
         f"{report.dealt:,} matches had decks before play; {report.witnessed:,} of them"
         " with the cosignatures of all witnesses that their batch names"
     )
+    lines.append(_witness_line(report.quorum))
     if report.sealed:
         lines.append(f"{report.sealed:,} leaves are sealed until they are made public")
     lines += _hand_lines(report.hand)
@@ -202,6 +213,23 @@ def _text(report: AuditReport, folder: Path) -> str:
         checks = ", ".join(Check)
         lines.append(f"Everything fits together ({checks}).")
     return "\n".join(lines)
+
+
+def _witness_line(quorum: Quorum) -> str:
+    """Return who has cosigned the log, or what an audit without witnesses proves."""
+    if not quorum.named:
+        return (
+            "The log names no witness. So this audit proves that the log fits together"
+            " and has grown from what you copied before, but not that others see the"
+            " same log, or that the operator did not choose the decks"
+        )
+    names = ", ".join(
+        f"{printable(name)} ({quorum.cosigned[name]:,} leaves)"
+        if name in quorum.cosigned
+        else f"{printable(name)} (none)"
+        for name in quorum.named
+    )
+    return f"cosignatures of witnesses: {names}; {quorum.demanded:,} are demanded"
 
 
 def _hand_lines(hand: OperatorsHand) -> list[str]:
