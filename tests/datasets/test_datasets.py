@@ -20,6 +20,7 @@ from django.utils import timezone
 from ladder.extras.datasets import export, part_files, tables
 from ladder.extras.datasets.export import KEPT_DATASETS, write_dataset
 from ladder.extras.datasets.jobs import DATASET
+from ladder.games import replays
 from ladder.games.models import Game, Match
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
@@ -118,6 +119,48 @@ def test_duckdb_and_polars_read_the_same(games, root):
     assert found == [(number,) for number in games]
 
 
+def test_damaged_rows_are_left_out_and_named(games, root):
+    """A replay that cannot be unpacked, an entry that is no ledger's, a wrong type."""
+    one, two, three = games[1], games[4], games[6]
+    Game.objects.filter(pk=one).update(replay=b"no replay")
+    text = json.loads(replays.unpack(bytes(Game.objects.get(pk=two).replay)))
+    text["moves"][0]["ms"] = "soon"
+    packed = zstandard.compress(json.dumps(text).encode())
+    Game.objects.filter(pk=two).update(replay=packed)
+    Game.objects.filter(pk=three).update(replay=zstandard.compress(b"[]"))
+    entry = Entry.objects.order_by("seq").last()
+    Entry.objects.filter(pk=entry.pk).update(changes=[{"bot": None}])
+
+    folder = write_dataset(root, DAY)
+
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    season = f"ratings-{entry.season_id}"
+    assert manifest["left_out"] == {"moves": [one, two, three], season: [entry.seq]}
+    assert [row["id"] for row in lines(folder, "games")] == games
+    whole = {*games[:-1]} - {one, two, three}
+    assert {row["game"] for row in lines(folder, "moves")} == whole
+    assert pl.read_parquet(folder / "moves/*.parquet").height == len(
+        lines(folder, "moves")
+    )
+    assert {row["seq"] for row in lines(folder, "ratings")} == {
+        row.seq for row in Entry.objects.filter(seq__lt=entry.seq) if row.changes
+    }
+
+
+def test_a_service_that_can_read_nothing_writes_no_dataset(games, root, monkeypatch):
+    monkeypatch.setattr(export, "MAX_LEFT_OUT", 2)
+    Game.objects.update(replay=b"no replay")
+    with pytest.raises(export.TooManyDamagedRows, match="rows of moves"):
+        write_dataset(root, DAY)
+    assert not (root / DAY).exists()
+
+
+def test_a_dataset_without_damaged_rows_leaves_out_nothing(games, root):
+    folder = write_dataset(root, DAY)
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    assert manifest["left_out"] == {}
+
+
 @pytest.mark.parametrize("killed_after", range(6))
 def test_it_goes_on_after_any_part(games, root, monkeypatch, killed_after):
     written = []
@@ -181,8 +224,8 @@ tables.GAMES_PER_CHUNK = 2
 export.CHUNKS_PER_PART = 2
 calls = []
 add = part_files.TableFiles.add
-def killed(self, rows):
-    add(self, rows)
+def killed(self, rows, table):
+    add(self, rows, table)
     calls.append(rows)
     if len(calls) == 8:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -11,16 +11,19 @@
 
 import shutil
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
-from django.db import transaction
+import pyarrow as pa
+import structlog
+from django.db import Error, transaction
 from django.utils import timezone
 
 from ladder.events.outbox import NewLeaf, record
-from ladder.extras.datasets.part_files import TableFiles
+from ladder.extras.datasets.part_files import TableFiles, as_table
 from ladder.extras.datasets.published import MANIFEST, PARTIAL, complete
-from ladder.extras.datasets.tables import TABLES, Source, sources
+from ladder.extras.datasets.tables import TABLES, Chunk, Source, sources
 from torres.common.json_object import JsonObject
 from torres.common.whole_file import write_whole
 from torres.tlog.leaves import LeafKind, document_digest
@@ -28,10 +31,22 @@ from torres.tlog.leaves import LeafKind, document_digest
 FORMAT = "torres-dataset/1"
 CHUNKS_PER_PART = 20
 KEPT_DATASETS = 3
+MAX_LEFT_OUT = 1_000
+"""If a source leaves out more keys than this, the service is at fault, and no row."""
+
+log = structlog.get_logger()
+Tables = dict[str, pa.Table]
+
+
+class TooManyDamagedRows(Exception):
+    """The service is at fault, and not a row; the text says what to do."""
 
 
 def write_dataset(root: Path, day: str) -> Path:
-    """Write the dataset of a day into `root`, or finish it; return its folder."""
+    """Write the dataset of a day into `root`, or finish it; return its folder.
+
+    Raises TooManyDamagedRows, and what the database raises.
+    """
     target = root / day
     if target.exists():
         return target
@@ -68,6 +83,7 @@ def _write_source(draft: Path, source: Source, until: int) -> list[dict[str, obj
     """Write the parts of a source that are missing; return the receipts of all."""
     receipts: list[dict[str, object]] = []
     after = 0
+    left_out = 0
     more = True
     while more:
         number = len(receipts) + 1
@@ -76,6 +92,12 @@ def _write_source(draft: Path, source: Source, until: int) -> list[dict[str, obj
             _save(path, _write_part(draft, source, number, after, until))
         receipt = msgspec.json.decode(path.read_bytes())
         receipts.append(receipt)
+        left_out += len(receipt.get("left_out", ()))
+        if left_out > MAX_LEFT_OUT:
+            raise TooManyDamagedRows(
+                f"More than {MAX_LEFT_OUT} rows of {source.name} cannot be read. The"
+                f" log has their errors. Correct the cause, and delete {draft}."
+            )
         after = receipt["last"]
         more = receipt["more"]
     return receipts
@@ -88,9 +110,17 @@ def _write_part(
     files: dict[str, TableFiles] = {}
     with ExitStack() as stack:
         stack.callback(_abandon, files)
-        after, more = _copy_chunks(draft, source, number, (after, until), files)
+        left_out: list[int] = []
+        keys = (after, until)
+        after, more = _copy_chunks(draft, source, number, keys, files, left_out)
         written = {table: each.finish() for table, each in files.items()}
-    return {"last": after, "more": more, "files": written}
+    return {
+        "source": source.name,
+        "last": after,
+        "more": more,
+        "files": written,
+        "left_out": left_out,
+    }
 
 
 def _abandon(files: dict[str, TableFiles]) -> None:
@@ -105,6 +135,7 @@ def _copy_chunks(
     number: int,
     keys: tuple[int, int],
     files: dict[str, TableFiles],
+    left_out: list[int],
 ) -> tuple[int, bool]:
     """Add the chunks of one part to its files, between two keys.
 
@@ -113,12 +144,12 @@ def _copy_chunks(
     after, until = keys
     more = True
     for _ in range(CHUNKS_PER_PART):
-        chunk = source.read(after, until)
+        chunk, as_tables = _read(source, after, until, left_out)
         for table, rows in chunk.rows.items():
             if table not in files:
                 stem = draft / table / f"{source.name}-{number:05d}"
                 files[table] = TableFiles(stem, TABLES[table])
-            files[table].add(rows)
+            files[table].add(rows, as_tables[table])
         after = chunk.last
         more = chunk.more
         if not more:
@@ -126,12 +157,39 @@ def _copy_chunks(
     return after, more
 
 
+def _read(
+    source: Source, after: int, until: int, left_out: list[int]
+) -> tuple[Chunk, Tables]:
+    """Read the next chunk; leave out a key whose rows cannot be read or written.
+
+    If a chunk fails, the first half of its keys is tried, down to a single one.
+    """
+    try:
+        chunk = source.read(after, until)
+        return chunk, {
+            name: as_table(rows, TABLES[name]) for name, rows in chunk.rows.items()
+        }
+    except Error:
+        raise  # the database, and not a row
+    except Exception:  # one damaged row must not stop the others
+        if until - after <= 1:
+            log.exception("a dataset leaves out a row", source=source.name, key=until)
+            left_out.append(until)
+            return Chunk({}, until, more=False), {}
+    chunk, as_tables = _read(source, after, (after + until) // 2, left_out)
+    return replace(chunk, more=True), as_tables
+
+
 def _manifest(day: str, receipts: list[JsonObject]) -> dict[str, object]:
     tables: JsonObject = {
         table: {"columns": columns, "rows": 0, "files": []}
         for table, columns in TABLES.items()
     }
+    left_out: dict[str, list[int]] = {}
     for receipt in receipts:
+        # Drafts of older versions have no such list.
+        if keys := receipt.get("left_out"):
+            left_out.setdefault(receipt["source"], []).extend(keys)
         for table, files in receipt["files"].items():
             tables[table]["rows"] += files[0]["rows"]
             tables[table]["files"] += files
@@ -139,6 +197,7 @@ def _manifest(day: str, receipts: list[JsonObject]) -> dict[str, object]:
         "format": FORMAT,
         "day": day,
         "finished_at": timezone.now(),
+        "left_out": left_out,
         "tables": tables,
     }
 

@@ -30,6 +30,15 @@ _TYPES: Mapping[ColumnType, pa.DataType] = {
 }
 
 
+def schema_of(columns: Mapping[str, ColumnType]) -> pa.Schema:
+    return pa.schema([(name, _TYPES[kind]) for name, kind in columns.items()])
+
+
+def as_table(rows: Sequence[Row], columns: Mapping[str, ColumnType]) -> pa.Table:
+    """Return rows as a table. Raises pa.ArrowException if one has a wrong type."""
+    return pa.Table.from_pylist(list(rows), schema=schema_of(columns))
+
+
 class TableFiles:
     """Writes the rows of one table to both files."""
 
@@ -37,23 +46,22 @@ class TableFiles:
         stem.parent.mkdir(parents=True, exist_ok=True)
         self._paths = [stem.with_suffix(end) for end in (".ndjson.zst", ".parquet")]
         lines, parquet = (path.with_name(path.name + TEMPORARY) for path in self._paths)
-        self._schema = pa.schema(
-            [(name, _TYPES[kind]) for name, kind in columns.items()]
-        )
         self._file = lines.open("wb")
         self._lines: Any = zstandard.ZstdCompressor(ZSTD_LEVEL).stream_writer(
             self._file
         )
-        self._parquet: Any = pq.ParquetWriter(parquet, self._schema, compression="zstd")
+        self._parquet: Any = pq.ParquetWriter(
+            parquet, schema_of(columns), compression="zstd"
+        )
         self.rows = 0
 
-    def add(self, rows: Sequence[Row]) -> None:
+    def add(self, rows: Sequence[Row], table: pa.Table) -> None:
+        """Add rows, which `table` has as well."""
         if rows:
             self.rows += len(rows)
             self._lines.write(
                 b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
             )
-            table = pa.Table.from_pylist(list(rows), schema=self._schema)
             self._parquet.write_table(table)
 
     def finish(self) -> list[dict[str, object]]:

@@ -100,10 +100,12 @@ class Source:
 def sources() -> list[Source]:
     """Return what a dataset of this moment is read from."""
     newest_game = visibility.game_keys().filter(status__in=PLAYED).first()
+    last_game = newest_game.pk if newest_game else 0
     newest_submission = Submission.objects.order_by("-pk").first()
     seasons = Season.objects.select_related("ladder").order_by("pk")
     return [
-        Source("games", newest_game.pk if newest_game else 0, read_games),
+        Source("games", last_game, read_games),
+        Source("moves", last_game, read_moves),
         *(
             Source(f"ratings-{season.pk}", season.head, _ratings_reader(season))
             for season in seasons
@@ -122,18 +124,34 @@ SUBMISSIONS_PER_CHUNK = 1_000
 
 
 def read_games(after: int, until: int) -> Chunk:
-    """Return finished games with their seats, and the moves that are public."""
-    played = visibility.game_keys().filter(
-        status__in=PLAYED, finished_at__isnull=False, pk__gt=after, pk__lte=until
-    )
-    keys = list(played.order_by("pk")[:GAMES_PER_CHUNK])
-    rows: dict[str, list[Row]] = {"games": [], "seats": [], "moves": []}
+    """Return finished games with their seats."""
+    keys = _played(after, until)
+    rows: dict[str, list[Row]] = {"games": [], "seats": []}
     for game in visibility.with_seats(keys):
         rows["games"].append(_game_row(game))
         rows["seats"] += [_seat_row(game, seat) for seat in game.seats.all()]
+    return _chunk_of_games(rows, keys, until)
+
+
+def read_moves(after: int, until: int) -> Chunk:
+    """Return the moves of finished games that are public."""
+    keys = _played(after, until)
+    rows: list[Row] = []
     for number, text in visibility.public_replays(key.pk for key in keys):
         moves = msgspec.json.decode(text)["moves"]
-        rows["moves"] += [_move_row(number, k, move) for k, move in enumerate(moves)]
+        rows += [_move_row(number, k, move) for k, move in enumerate(moves)]
+    return _chunk_of_games({"moves": rows}, keys, until)
+
+
+def _played(after: int, until: int) -> list[Game]:
+    """Return the next finished games, with their keys only."""
+    played = visibility.game_keys().filter(
+        status__in=PLAYED, finished_at__isnull=False, pk__gt=after, pk__lte=until
+    )
+    return list(played.order_by("pk")[:GAMES_PER_CHUNK])
+
+
+def _chunk_of_games(rows: dict[str, list[Row]], keys: list[Game], until: int) -> Chunk:
     last = keys[-1].pk if keys else until
     return Chunk(rows, last, len(keys) == GAMES_PER_CHUNK)
 
