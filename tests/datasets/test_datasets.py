@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -22,11 +23,22 @@ from ladder.extras.datasets.export import KEPT_DATASETS, write_dataset
 from ladder.extras.datasets.jobs import DATASET
 from ladder.games import replays
 from ladder.games.models import Game, Match
-from ladder.ratings import rater
+from ladder.public_log.models import LogHead
+from ladder.ratings import rater, voids
 from ladder.ratings.ladders import ensure_default_ladder
-from ladder.ratings.models import Entry
+from ladder.ratings.models import Entry, Rating
+from ladder.ratings.seasons import change_parameters, parameters
 from tests.factories import make_bot, make_match
+from tests.games.factories import submission
 from tests.games.test_kills import environment
+from tests.ratings.factories import (
+    finish,
+    make_matches,
+    open_games,
+    play_some,
+    rated_games,
+)
+from torres.rating.ledger import EntryKind
 
 DAY = "2026-11-22"
 API = "/api/v1/datasets/"
@@ -307,7 +319,7 @@ def test_ratings_are_those_of_the_ledger(games, root):
 def test_the_analyses_of_the_page_run(games, root, monkeypatch):
     monkeypatch.chdir(write_dataset(root, DAY))
     page = (django_settings.BASE_DIR / "docs/data.md").read_text()
-    programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    _, *programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert len(programs) == 3
 
     for program, word in zip(programs, ("won", "mean_ms", "last"), strict=True):
@@ -315,3 +327,46 @@ def test_the_analyses_of_the_page_run(games, root, monkeypatch):
         with contextlib.redirect_stdout(printed):
             exec(program, {})
         assert word in printed.getvalue()
+
+
+@pytest.mark.parametrize(("tied", "precision"), [(False, 1e-6), (True, 0.02)])
+def test_the_page_computes_the_leaderboard_from_the_files(
+    root, monkeypatch, tied, precision
+):
+    """Games of two to four seats, a void, other parameters and a new version."""
+    season = ensure_default_ladder().seasons.get()
+    bots = [make_bot(f"bot-{number}", f"owner-{number}") for number in range(5)]
+    rater.welcome(season.pk)
+    play_some(season)
+    change_parameters(season, replace(parameters(season.ladder), tau=0.5))
+    voids.void(rated_games(season)[2], "for the test", replay_again=False)
+    submission(bots[0].bot)
+    rater.welcome(season.pk)
+    make_matches(season, 3)
+    for game in open_games():
+        order = list(range(1, game.match.seats + 1))
+        finish(game, [1, *order[:-1]] if tied else order)
+    rater.fold(season.pk)
+    kinds = set(Entry.objects.values_list("kind", flat=True))
+    assert kinds == set(EntryKind) - {EntryKind.MERGE}
+    log = {"origin": "here/log", "size": 7, "root": b""}
+    LogHead.objects.update_or_create(pk=1, defaults=log)
+    program = re.search(
+        r"```python\n(import json.*?)```",
+        (django_settings.BASE_DIR / "docs/data.md").read_text(),
+        re.DOTALL,
+    )
+    monkeypatch.chdir(write_dataset(root, DAY))
+    found = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(program[1], found)
+
+    ratings = {row.bot_id: row for row in Rating.objects.all()}
+    assert found["skills"].keys() == ratings.keys()
+    for bot, skill in found["skills"].items():
+        assert skill.mu == pytest.approx(ratings[bot].mu, abs=precision)
+        assert skill.sigma == pytest.approx(ratings[bot].sigma, abs=precision)
+    order = [int(line.split()[0]) for line in printed.getvalue().splitlines()]
+    assert tied or order == sorted(order, key=lambda bot: -ratings[bot].rating)
+    manifest = json.loads(Path("manifest.json").read_bytes())
+    assert manifest["log_size"] == 7

@@ -24,6 +24,7 @@ from ladder.events.outbox import NewLeaf, record
 from ladder.extras.datasets.part_files import TableFiles, as_table
 from ladder.extras.datasets.published import MANIFEST, PARTIAL, complete
 from ladder.extras.datasets.tables import TABLES, Chunk, Source, sources
+from ladder.public_log import tree
 from torres.common.json_object import JsonObject
 from torres.common.whole_file import write_whole
 from torres.tlog.leaves import LeafKind, document_digest
@@ -33,6 +34,8 @@ CHUNKS_PER_PART = 20
 KEPT_DATASETS = 3
 MAX_LEFT_OUT = 1_000
 """If a source leaves out more keys than this, the service is at fault, and no row."""
+
+LOG = "log"
 
 log = structlog.get_logger()
 Tables = dict[str, pa.Table]
@@ -59,7 +62,7 @@ def write_dataset(root: Path, day: str) -> Path:
         if source.name in untils
         for receipt in _write_source(draft, source, untils[source.name])
     ]
-    manifest = msgspec.to_builtins(_manifest(day, receipts))
+    manifest = msgspec.to_builtins(_manifest(day, untils.get(LOG, 0), receipts))
     _save(draft / MANIFEST, manifest)
     leaf_data = {"day": day, "manifest": document_digest(manifest)}
     with transaction.atomic():
@@ -72,10 +75,15 @@ def write_dataset(root: Path, day: str) -> Path:
 
 
 def _untils(draft: Path) -> dict[str, int]:
-    """Return up to which key each source goes; decide it at the first call."""
+    """Return up to which key each source goes; decide it at the first call.
+
+    The key LOG has the size of the public log.
+    """
     path = draft / "start.json"
     if not path.exists():
-        _save(path, {source.name: source.until for source in sources()})
+        head = tree.head()
+        untils = {source.name: source.until for source in sources()}
+        _save(path, untils | {LOG: head.size if head else 0})
     return msgspec.json.decode(path.read_bytes(), type=dict[str, int])
 
 
@@ -180,7 +188,7 @@ def _read(
     return replace(chunk, more=True), as_tables
 
 
-def _manifest(day: str, receipts: list[JsonObject]) -> dict[str, object]:
+def _manifest(day: str, log_size: int, receipts: list[JsonObject]) -> dict[str, object]:
     tables: JsonObject = {
         table: {"columns": columns, "rows": 0, "files": []}
         for table, columns in TABLES.items()
@@ -197,6 +205,7 @@ def _manifest(day: str, receipts: list[JsonObject]) -> dict[str, object]:
         "format": FORMAT,
         "day": day,
         "finished_at": timezone.now(),
+        "log_size": log_size,
         "left_out": left_out,
         "tables": tables,
     }

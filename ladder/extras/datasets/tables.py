@@ -53,6 +53,14 @@ TABLES: Mapping[str, Mapping[str, ColumnType]] = {
         "ms": "float",
         "auto": "bool",
     },
+    "entries": {
+        "ladder": "text",
+        "season": "int",
+        "seq": "int",
+        "kind": "text",
+        "game": "int",
+        "inputs": "text",
+    },
     "ratings": {
         "ladder": "text",
         "season": "int",
@@ -60,6 +68,7 @@ TABLES: Mapping[str, Mapping[str, ColumnType]] = {
         "kind": "text",
         "game": "int",
         "bot": "text",
+        "bot_id": "int",
         "mu": "float",
         "sigma": "float",
     },
@@ -69,6 +78,7 @@ TABLES: Mapping[str, Mapping[str, ColumnType]] = {
         "house": "bool",
         "language": "text",
         "created_at": "time",
+        "digest": "text",
     },
 }
 """The columns of each table. `submission` is the number of an upload of its bot."""
@@ -191,28 +201,39 @@ def _move_row(game: int, index: int, move: Mapping[str, Any]) -> Row:
 
 def _ratings_reader(season: Season) -> Reader:
     def read(after: int, until: int) -> Chunk:
-        """Return the ratings after the next entries of the ledger."""
+        """Return the next entries of the ledger, and the ratings after them."""
         end = min(after + ENTRIES_PER_CHUNK, until)
         entries = list(
             ledger_reader.lines_and_changes(season.pk, after=after, until=end)
         )
         bots = {change["bot"] for _, changes in entries for change in changes}
         slugs = dict(Bot.objects.filter(pk__in=bots).values_list("pk", "slug"))
-        rows = [
-            {
+        keys: dict[int, Row] = {
+            line.seq: {
                 "ladder": season.ladder.slug,
                 "season": season.number,
                 "seq": line.seq,
                 "kind": line.kind.value,
                 "game": line.game,
+            }
+            for line, _ in entries
+        }
+        ratings = [
+            keys[line.seq]
+            | {
                 "bot": slugs.get(change["bot"]),
+                "bot_id": change["bot"],
                 "mu": change["after"][0] if change["after"] else None,
                 "sigma": change["after"][1] if change["after"] else None,
             }
             for line, changes in entries
             for change in changes
         ]
-        return Chunk({"ratings": rows}, end, end < until)
+        inputs = [
+            keys[line.seq] | {"inputs": msgspec.json.encode(line.inputs).decode()}
+            for line, _ in entries
+        ]
+        return Chunk({"entries": inputs, "ratings": ratings}, end, end < until)
 
     return read
 
@@ -226,7 +247,13 @@ def read_submissions(after: int, until: int) -> Chunk:
     )
     rows = list(
         passed.order_by("pk").values_list(
-            "pk", "bot__slug", "number", "bot__house", "language", "created_at"
+            "pk",
+            "bot__slug",
+            "number",
+            "bot__house",
+            "language",
+            "created_at",
+            "digest",
         )[:SUBMISSIONS_PER_CHUNK]
     )
     names = list(TABLES["submissions"])
