@@ -11,6 +11,7 @@ from ladder.web.pages import (
     comparison_views,
     credential_views,
     github_views,
+    learn_views,
     log_views,
     operate_views,
     organise_views,
@@ -82,6 +83,8 @@ urlpatterns = routes(
         ("games/<int:pk>/analysis/", analysis_views.AnalysisPage, "analysis-page"),
         ("games/<int:pk>/what-if/", analysis_views.WhatIfPage, "what-if-page"),
         ("position/", analysis_views.PositionPage, "position-page"),
+        ("learn/", learn_views.LearnPage, "learn"),
+        ("learn/<int:number>/", learn_views.LearnPage, "lesson"),
         (
             "games/<int:pk>/analyse/",
             analysis_views.RequestAnalysisAction,

@@ -120,6 +120,7 @@ def _values(route: str) -> dict[str, str]:
         "<path:path>": "entries/000.p/1",
         "<path:name>": "games/one.parquet" if "<slug:day>" in route else "rules",
         "<int:pk>": str(key),
+        "<int:number>": "1",
         "<int:delivery>": str(WebhookDelivery.objects.earliest("pk").pk),
         "<path:object_id>": row,
         "<id>": row,

@@ -151,6 +151,19 @@ def shapes(frame: JsonObject) -> Iterator[Shape | Label]:
         yield from _points(_foot(heights, column, row), castle["seats"])
 
 
+def tiles(heights: list[int]) -> Iterator[tuple[str, list[ScenePoint]]]:
+    """Yield each space with the corners of its roof, from the back to the front."""
+    for depth in range(1 - SIZE, SIZE):
+        for column in range(max(0, depth), min(SIZE, SIZE + depth)):
+            row = column - depth
+            corners = ((0, 0), (1, 0), (1, 1), (0, 1))
+            level = _height(heights, column, row)
+            yield (
+                f"{'abcdefgh'[column]}{row + 1}",
+                [_at(column + u, row + v, level) for u, v in corners],
+            )
+
+
 class _Marks(NamedTuple):
     """The places that the last action names, and the seat that leads at a place."""
 

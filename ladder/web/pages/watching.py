@@ -14,7 +14,7 @@ from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
 from torres.common.errors import LadderError
 from torres.common.json_object import JsonObject
-from torres.drawing import frames
+from torres.drawing import board_scene, frames
 from torres.drawing.board_svg import board_markup, board_svg
 
 FRAMES_TTL_S = 60
@@ -79,6 +79,18 @@ def board(torres: TorresGame) -> SafeString:
     """Return the content of the board in the present position of a game."""
     # The markup has numbers and fixed names only.
     return mark_safe(board_markup(frames.frame_of(torres)))  # noqa: S308
+
+
+def tiles(torres: TorresGame) -> list[tuple[str, str]]:
+    """Return each space with the corners of its tile, for a polygon of SVG.
+
+    The spaces at the back come first, as they are drawn.
+    """
+    heights = frames.frame_of(torres)["heights"]
+    return [
+        (name, " ".join(f"{x:g},{y:g}" for x, y in corners))
+        for name, corners in board_scene.tiles(heights)
+    ]
 
 
 def _final_frame(game: Game, ply: int | None) -> JsonObject:
