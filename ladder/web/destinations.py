@@ -62,6 +62,9 @@ def _wanted(request: HttpRequest) -> str:
     match = request.resolver_match
     if match is not None and match.url_name in ACCOUNT_PAGES:
         return destination(request)
-    # An action has no page of its own to come back to.
-    is_page = request.method in {"GET", "HEAD"}
-    return request.get_full_path() if is_page else settings.LOGIN_REDIRECT_URL
+    if request.method not in {"GET", "HEAD"}:
+        # An action has no page of its own to come back to.
+        return settings.LOGIN_REDIRECT_URL
+    target = request.get_full_path()
+    # A query that makes an address too long is left out rather than the page.
+    return target if len(target) <= MAX_CHARS else request.path
