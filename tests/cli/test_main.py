@@ -137,7 +137,7 @@ def test_a_replay_can_be_verified_for_programs(torres, tmp_path: Path) -> None:
         (["play", "house:random"], 2),
         (["play", "house:nobody", "house:random"], 2),
         (["nonsense"], 2),
-        (["analyse", str(GAME), "--ply", "99999"], 2),
+        (["analyse", "game.json", "--ply", "99999"], 2),
         (["verify", "words.txt"], 2),
         ([], 2),
         (["rulesets"], 0),
@@ -146,6 +146,8 @@ def test_a_replay_can_be_verified_for_programs(torres, tmp_path: Path) -> None:
 def test_the_exit_codes_are_those_of_the_page(torres, tmp_path, words, code) -> None:
     (tmp_path / "no.json").write_text("{}")
     (tmp_path / "words.txt").write_text("no replay")
+    replay = json.loads(GAME.read_text())["replay"]
+    (tmp_path / "game.json").write_text(json.dumps(replay))
 
     assert torres(*words).returncode == code
     assert f"| {code} |" in PAGE

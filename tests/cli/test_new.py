@@ -91,7 +91,7 @@ def test_torres_new_writes_a_bot_that_torres_check_accepts(torres, tmp_path) -> 
     assert "torres check ." in made.stdout
     report = json.loads(checked.stdout)
     assert (checked.returncode, report["passed"], report["findings"]) == (0, True, [])
-    assert len(report["games"]) == 11
+    assert len(report["games"]) == 12
     assert {game["seats"] for game in report["games"]} == set(TABLE_SIZES)
     assert {game["ruleset"] for game in report["games"]} == set(PRESETS)
 

@@ -102,7 +102,9 @@ def test_a_command_names_the_extra_that_it_needs(
 
     assert done.returncode == 1
     assert f"pip install 'torres-ladder[{extra}]'" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    # The installed engine is not compiled, and commands that play say so before.
+    lines = [line for line in done.stderr.splitlines() if "not compiled" not in line]
+    assert len(lines) == 1
 
 
 def test_no_server_package_is_installed(home: Path) -> None:

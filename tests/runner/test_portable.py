@@ -68,7 +68,7 @@ def test_a_bot_can_be_written_and_checked(system: str, tmp_path: Path) -> None:
     assert made.returncode == 0, made.stderr
     report = json.loads(done.stdout)
     assert (report["sandbox"], report["findings"]) == ("none", [])
-    assert len(report["games"]) == 11
+    assert len(report["games"]) == 12
 
 
 FAULTS = {

@@ -99,7 +99,7 @@ def _game_document(game: CheckedGame) -> JsonObject:
     "--all",
     "every",
     is_flag=True,
-    help="Play every ruleset with every number of seats: 27 games instead of 11.",
+    help="Play every ruleset with every number of seats: 30 games instead of 12.",
 )
 @click.option(
     "--sandbox",
