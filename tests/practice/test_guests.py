@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from ladder.accounts import tokens
 from ladder.common.retention import RetentionRule
 from ladder.dispatch import retention
-from ladder.extras.practice import guests, selectors
+from ladder.extras.practice import claims, guests, selectors, services
 from ladder.extras.practice.models import (
     PracticeGame,
     PracticeMove,
@@ -153,6 +153,34 @@ def test_all_guests_together_have_a_quota(settings) -> None:
     factories.begin(factories.make_house())  # by a user, who has a quota of her own
     guests.close(first.pk, PracticeStatus.ABANDONED)
     begin(Client(), "192.0.2.3")
+
+
+def test_guests_leave_a_slot_to_users() -> None:
+    games = [begin(Client(), f"192.0.2.{number}") for number in range(3)]
+    with factories.hosting(slots=2):
+        factories.until(lambda: factories.asked(games[0]))
+        mine = factories.begin(factories.make_house())
+        factories.until(lambda: factories.asked(mine))
+        assert {factories.fresh(game).status for game in games[1:]} == {
+            PracticeStatus.WAITING
+        }
+        assert services.give_up(mine)
+        assert services.give_up(games[0])
+        factories.until(lambda: factories.asked(games[1]))
+        assert factories.fresh(games[2]).status == PracticeStatus.WAITING
+
+
+def test_users_come_before_guests() -> None:
+    guest = begin(Client())
+    other = begin(Client(), "192.0.2.2")
+    mine = factories.begin(factories.make_house())
+
+    places = [selectors.place_in_queue(game.pk) for game in (mine, guest, other)]
+    assert places == [1, 2, 3]
+    claims_in_order = [claims.claim("host") for _ in places]
+    assert [claim and claim.pk for claim in claims_in_order] == [
+        *(mine.pk, guest.pk, other.pk)
+    ]
 
 
 def test_a_service_may_have_no_guests(settings) -> None:

@@ -5,10 +5,11 @@ game and repeats its moves.
 """
 
 from datetime import timedelta
+from functools import partial
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
 from engine.documents import ForfeitEntry
@@ -49,9 +50,14 @@ PracticeClaim = Held[PracticeGame]
 """The right to play one practice game, until its fence grows or it ends."""
 
 
-def claim(host: str) -> PracticeClaim | None:
-    """Take the game that has waited longest, or one whose host was lost."""
-    for pk, fence in _CANDIDATES.rows():
+def claim(host: str, *, of_guests: bool = True) -> PracticeClaim | None:
+    """Take the game that is next, or one whose host was lost.
+
+    Users come before guests, and of each the one who has waited longest. Games of
+    guests are left waiting without `of_guests`.
+    """
+    candidates = _CANDIDATES if of_guests else _CANDIDATES_OF_USERS
+    for pk, fence in candidates.rows():
         taken = leases.take(
             PracticeGame.objects.filter(selectors.claimable()),
             pk,
@@ -66,14 +72,15 @@ def claim(host: str) -> PracticeClaim | None:
     return None
 
 
-def _candidates() -> ComposedQuery:
+def _candidates(among: Q) -> ComposedQuery:
     candidates = PracticeGame.objects.filter(
-        selectors.claimable(), fence__lt=MAX_CLAIMS
-    ).order_by("pk")
+        selectors.claimable(), among, fence__lt=MAX_CLAIMS
+    ).order_by(*selectors.QUEUE_ORDER)
     return composed(candidates.values_list("pk", "fence")[:MAX_CANDIDATES])
 
 
-_CANDIDATES = FixedQuery(_candidates)
+_CANDIDATES = FixedQuery(partial(_candidates, Q()))
+_CANDIDATES_OF_USERS = FixedQuery(partial(_candidates, Q(owner__isnull=False)))
 
 
 def _running() -> QuerySet[PracticeGame]:

@@ -44,6 +44,7 @@ class HostedGame:
 
     thread: threading.Thread
     keeper: LeaseKeeper
+    of_guest: bool
 
 
 class PracticeHost:
@@ -80,13 +81,20 @@ class PracticeHost:
         try:
             self._report()
             while len(self._games) < self._slots:
-                claim = claims.claim(socket.gethostname()[:80])
+                claim = claims.claim(
+                    socket.gethostname()[:80], of_guests=self._has_slot_for_guest()
+                )
                 if claim is None:
                     return
                 self._begin(claim)
         except Error as error:
             cut_off = statement_limits.met_by(error)
             log.warning("cannot claim practice games", error=str(error), **cut_off)
+
+    def _has_slot_for_guest(self) -> bool:
+        """Guests leave one slot to users, unless it is the only one."""
+        guests = sum(game.of_guest for game in self._games)
+        return guests < max(1, self._slots - 1)
 
     def _report(self) -> None:
         """Let the pages and `manage.py status` see that a host runs."""
@@ -108,7 +116,7 @@ class PracticeHost:
             name=f"practice game {claim.pk}",
             daemon=True,
         )
-        self._games.append(HostedGame(thread, keeper))
+        self._games.append(HostedGame(thread, keeper, bool(game.guest)))
         keeper.start()
         thread.start()
 

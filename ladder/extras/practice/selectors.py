@@ -6,8 +6,9 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.db.models.functions import Now
+from django.db.models.lookups import IsNull
 
 from engine.game import TorresGame
 from ladder.accounts.permissions import Person
@@ -28,6 +29,8 @@ from ladder.service import service_parts
 
 MAX_OFFERED = 100
 """The bots of one kind that the form offers."""
+QUEUE_ORDER = (IsNull(F("owner"), True), "pk")
+"""Users come before guests, and of each first the one who has waited longest."""
 HOUR = timedelta(hours=1)
 MAX_GAMES_SHOWN = 10
 
@@ -158,7 +161,8 @@ def waiting_count() -> int:
 def place_in_queue(game: int) -> int:
     """Return the place of the waiting game with this number, from 1."""
     waiting = PracticeGame.objects.filter(status=PracticeStatus.WAITING)
-    return waiting.filter(pk__lte=game).count()
+    queue = list(waiting.order_by(*QUEUE_ORDER).values_list("pk", flat=True))
+    return queue.index(game) + 1 if game in queue else 1  # it begins at this moment
 
 
 def games_in_the_last_hour(person: Person) -> int:
