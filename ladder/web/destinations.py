@@ -4,7 +4,7 @@ Every link between pages of accounts carries it, also in mail, and every page th
 follows it reads it with `destination`.
 """
 
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -62,9 +62,12 @@ def _wanted(request: HttpRequest) -> str:
     match = request.resolver_match
     if match is not None and match.url_name in ACCOUNT_PAGES:
         return destination(request)
-    if request.method not in {"GET", "HEAD"}:
-        # An action has no page of its own to come back to.
-        return settings.LOGIN_REDIRECT_URL
     target = request.get_full_path()
+    if request.method not in {"GET", "HEAD"}:
+        # An action has no page of its own to come back to, but began on one.
+        start = request.headers.get("referer", "")
+        if not url_has_allowed_host_and_scheme(start, {request.get_host()}):
+            return settings.LOGIN_REDIRECT_URL
+        target = urlunsplit(("", "", *urlsplit(start)[2:4], ""))
     # A query that makes an address too long is left out rather than the page.
-    return target if len(target) <= MAX_CHARS else request.path
+    return target if len(target) <= MAX_CHARS else urlsplit(target).path

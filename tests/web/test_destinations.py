@@ -141,6 +141,23 @@ def test_no_entrance_leads_to_another_site(visit, settings, path: str) -> None:
     assert "evil" not in answer.get("Location", "")
 
 
+@pytest.mark.parametrize(
+    ("referrer", "wanted"),
+    [
+        ("http://testserver/bots/grendel/?page=2", "/bots/grendel/?page=2"),
+        ("http://testserver/?q=" + "x" * MAX_CHARS, "/"),
+        *((other, "/me/") for other in ("", "http://evil.example/", "http://[/")),
+    ],
+)
+def test_a_form_whose_session_ended_leads_back_to_its_page(
+    db: None, referrer: str, wanted: str
+) -> None:
+    answer = Client().post("/me/bots/", {"name": "grendel"}, HTTP_REFERER=referrer)
+
+    assert urlsplit(answer.url).path == "/sign-in/"
+    assert next_of(answer.url) == wanted
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)

@@ -11,7 +11,7 @@ from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.core.validators import slug_re
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -30,6 +30,7 @@ from ladder.ratings.models import Ladder
 from ladder.tournaments import services as entries, visibility as tournaments
 from ladder.web.api import problems
 from ladder.web.api.throttles import too_often
+from ladder.web.destinations import account_url
 from ladder.web.pages import dashboard, forms, webhook_pages
 from torres.common.errors import LadderError
 
@@ -40,6 +41,11 @@ TOKEN_FIELD_IDS = "token-%s"  # noqa: S105 - the page has another field for a na
 @method_decorator(never_cache, "dispatch")
 class SignedInView(LoginRequiredMixin, View):
     """A view that redirects anonymous visitors to the sign-in page."""
+
+    def handle_no_permission(self) -> HttpResponseRedirect:
+        # A session may end while somebody fills in a form. The page of the form can be
+        # opened again, but the address of its action can not.
+        return redirect(account_url(self.request, "sign-in"))
 
     def person(self) -> User:
         if not isinstance(self.request.user, User):
