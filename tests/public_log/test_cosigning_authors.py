@@ -1,6 +1,7 @@
 """`torres login` and `torres submit` cosign the log with a key of the machine."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -121,6 +122,19 @@ def test_a_damaged_checkpoint_is_not_forgotten(ladder: AuditedLadder) -> None:
     assert file.read_bytes() == b"\xff"
 
 
+def test_an_installation_that_cannot_sign_speaks_only_if_asked(
+    ladder: AuditedLadder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_name: str) -> None:
+        raise ModuleNotFoundError(name="cryptography")
+
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    monkeypatch.setattr(cosign, "import_module", missing)
+    assert login(ladder).stderr == ""
+    assert submit().stderr == ""
+    assert "torres-ladder[audit]" in submit("--cosign").stderr
+
+
 @pytest.fixture
 def silent_service() -> Iterator[str]:
     """Accept connections, and never answer."""
@@ -134,14 +148,14 @@ def test_a_service_cannot_hold_up_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(cosign, "TIMEOUT_S", 0.1)
-    cosign.cosign(silent_service)
+    cosign.cosign(silent_service, wanted=False)
     assert "did not send it within" in capsys.readouterr().err
 
 
 def test_a_service_without_a_log_is_no_problem(
     live_server: LiveServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cosign.cosign(live_server.url)
+    cosign.cosign(live_server.url, wanted=False)
     assert capsys.readouterr().err == ""
 
 

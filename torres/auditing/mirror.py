@@ -10,6 +10,7 @@ from math import ceil
 from pathlib import Path
 
 from torres.auditing.findings import AuditFinding, Check
+from torres.common.whole_file import write_whole
 from torres.tlog.checkpoints import TreeHead, open_checkpoint, parse_head
 from torres.tlog.merkle import Frontier, leaf_hash
 from torres.tlog.notes import BadNote, VerifierKey, cosigned_at, parse_note
@@ -61,7 +62,7 @@ def trusted_key(folder: Path, fetch: Fetch, given: str | None) -> VerifierKey:
     if given is None and file.exists():
         return VerifierKey.parse(file.read_text())
     key = VerifierKey.parse(given or fetch_text(fetch, KEY))
-    file.write_text(f"{key}\n")
+    write_whole(file, f"{key}\n")
     return key
 
 

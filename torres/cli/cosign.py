@@ -3,6 +3,7 @@
 import hashlib
 from http import HTTPStatus
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
 from threading import Thread
@@ -36,11 +37,15 @@ def witness_folder(address: str) -> Path:
     return folder_of(address) / "witness"
 
 
-def cosign(address: str) -> None:
+def cosign(address: str, *, wanted: bool) -> None:
     """Cosign the newest checkpoint of a service's log, and send the cosignature.
 
     A failure is one line on stderr and no error, because the command has done its work.
+    `wanted` means that the author has asked for it; otherwise an installation that
+    cannot sign does not, and says nothing.
     """
+    if not wanted and find_spec("cryptography") is None:
+        return
     problems: list[str] = []
     work = Thread(target=_cosign, args=(address, problems), daemon=True)
     work.start()

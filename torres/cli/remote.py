@@ -93,7 +93,7 @@ def login(address: str, token: str | None, *, with_cosign: bool | None) -> None:
             err=True,
         )
     if logins[address].cosign:
-        cosign(address)
+        cosign(address, wanted=bool(with_cosign))
 
 
 @click.command()

@@ -100,7 +100,7 @@ def submit(  # noqa: PLR0913 - one parameter for each option
                 show(_game_line(client.login.address, game))
         # At the end, when the log has the upload.
         if client.login.cosign if with_cosign is None else with_cosign:
-            cosign(client.login.address)
+            cosign(client.login.address, wanted=bool(with_cosign))
     if as_json:
         click.echo(json.dumps({"submission": submission, "first_game": game}))
     if submission["status"] == "rejected":
