@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple, cast
 
+from engine.documents import MoveEntry
 from engine.errors import BadSwitch, EngineError
 from engine.faults import Fault
 from engine.game import TorresGame
@@ -15,6 +16,7 @@ from engine.rulesets import CARDS, MASTERS, Rules, resolve
 from engine.setup import Setup
 
 FORMAT = "torres-replay/1"
+MAX_MS = 1e12  # of a thinking time; thirty years
 _FAULTS = frozenset(Fault)
 
 
@@ -88,6 +90,17 @@ class ReplayForfeit(NamedTuple):
     before_move: int
     seat: int
     reason: Fault
+
+
+def charged_ms(move: MoveEntry) -> float | None:
+    """Return the thinking time of a move, in milliseconds; None if it is not known.
+
+    A replay is valid with any value here, because no rule depends on it.
+    """
+    ms: object = move.get("ms")
+    if isinstance(ms, bool) or not isinstance(ms, int | float):
+        return None
+    return ms if 0 <= ms <= MAX_MS else None
 
 
 def forfeits_of(value: object, moves: int, seats: int) -> list[ReplayForfeit]:

@@ -10,6 +10,7 @@ from engine.rulesets import resolve
 from engine.setup import derive
 from tests.engine.factories import random_replay
 from tests.runner.factories import PROGRAMS, player
+from torres.cli.playback import RecordedPlayer, compare, recorded_of
 from torres.drawing.frames import of_replay
 from torres.runner.protocol import Limits
 from torres.runner.sandbox.api import Sandbox
@@ -79,10 +80,13 @@ def test_thoughts_are_in_the_replay_and_never_a_fault(sandbox: Sandbox) -> None:
     assert len(shown) == sum("say" in m or "expect" in m for m in replay["moves"])
 
 
-@pytest.mark.parametrize("value", [{"a": 1}, [], 1e308, None, "\x1b\x07"])
+@pytest.mark.parametrize("value", [{"a": 1}, [], 1e308, 10**400, -1, None, "\x1b\x07"])
 def test_the_replay_of_a_stranger_may_hold_anything_there(value: object) -> None:
     replay: Replay = random_replay("yucata", 2, "thoughts")
-    replay["moves"][0] |= {"say": value, "expect": value}  # type: ignore[typeddict-item]
+    replay["moves"][0] |= {"say": value, "expect": value, "ms": value}  # type: ignore[typeddict-item]
 
     verify(replay)
     assert "thought" not in of_replay(replay)[1]
+    assert of_replay(replay, Limits().as_dict())[1]["clock"] is None
+    bot = RecordedPlayer(recorded_of(replay, 0))
+    assert compare(replay, 0, bot, Limits().as_dict()).difference is None

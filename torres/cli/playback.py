@@ -16,7 +16,7 @@ from engine.faults import EndReason, Fault
 from engine.game import TorresGame
 from engine.referee import Answer, Ask, Hello, Player, PlayerFault, serving
 from engine.replay import game_at, verify
-from engine.replay_format import open_game
+from engine.replay_format import charged_ms, open_game
 
 _ILLEGAL = "(the illegal action that the replay does not contain)"
 
@@ -85,7 +85,7 @@ def recorded_of(replay: Replay, seat: int) -> deque[Recorded]:
         if entry["seat"] != seat or entry.get("auto"):
             continue
         illegal = forfeits.get(index + 1) == Fault.ILLEGAL_ACTION
-        answer = RecordedAnswer(index, entry["actions"], entry.get("ms"), illegal)
+        answer = RecordedAnswer(index, entry["actions"], charged_ms(entry), illegal)
         events.append((index, 1, answer))
     for before, reason in forfeits.items():
         events.append((before, 0, RecordedForfeit(before, reason)))

@@ -16,7 +16,7 @@ from engine.faults import Fault
 from engine.game import TorresGame, seen_by
 from engine.kernel import Position
 from engine.referee import SeatClocks
-from engine.replay_format import open_game
+from engine.replay_format import charged_ms, open_game
 from engine.view import spaces_of
 from torres.common.json_object import JsonObject
 from torres.runner.protocol import Limits
@@ -172,7 +172,7 @@ class FrameRecorder:
         if self._clocks is None:
             return None
         self._clocks.begin()
-        ms = move.get("ms")
+        ms = charged_ms(move)
         if ms is None:
             return None
         seat = move["seat"]
