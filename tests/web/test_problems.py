@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.test import Client
 from rest_framework.test import APIClient
 from structlog.contextvars import merge_contextvars
@@ -94,17 +94,26 @@ def test_a_failure_of_the_service_is_a_problem_too(
     assert b"secret" not in answer.content
 
 
-def test_the_page_of_a_failure_needs_no_database(monkeypatch) -> None:
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_a_database_that_is_away_is_no_failure_of_the_service(
+    monkeypatch, error: type[Exception]
+) -> None:
+    """The page needs no database. A statement that meets a limit ends like this."""
+
     def away(*_: object) -> None:
-        raise OperationalError("secret detail")
+        raise error("secret detail")
 
     monkeypatch.setattr("django.contrib.auth.middleware.get_user", away)
     monkeypatch.setattr("ladder.web.pages.views.BotsPage.get", away)
+    monkeypatch.setattr("ladder.bots.views.BotList.get_queryset", away)
     answer = Client(raise_request_exception=False).get("/bots/")
 
-    assert answer.status_code == 500
-    assert b"The service has failed" in answer.content
+    assert answer.status_code == 503
+    assert int(answer["Retry-After"]) > 0
+    assert b"The database of this service is too busy or away" in answer.content
     assert b"secret" not in answer.content
+    answer = Client(raise_request_exception=False).get("/api/v1/bots/")
+    assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
 
 
 def test_a_throttled_client_is_told_when_to_continue(

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -39,7 +38,7 @@ class AnalysisSerializer(serializers.ModelSerializer[Analysis]):
         ]
         read_only_fields = fields
 
-    @extend_schema_field(OpenApiTypes.OBJECT)
+    @extend_schema_field(serializers.DictField(allow_null=True))
     def get_document(self, analysis: Analysis) -> dict[str, object] | None:
         document: dict[str, object] | None = analysis.document
         return document

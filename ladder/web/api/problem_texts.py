@@ -88,4 +88,6 @@ PROBLEMS = {
     "csrf-failed": "The form has expired. Load the page again.",
     "bad-request": "The server cannot understand the request.",
     "server-error": "The service has failed. The error was logged.",
+    "unavailable": "The database of the service is too busy or away. Try again after"
+    " the time in Retry-After.",
 }

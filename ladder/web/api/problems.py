@@ -6,11 +6,13 @@ and an HTML page elsewhere.
 """
 
 import json
+import sys
 from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -26,6 +28,7 @@ from torres.runner.languages import EntryNotFound
 from torres.runner.sandbox import SandboxUnavailable
 
 MEDIA_TYPE = "application/problem+json"
+DATABASE_RETRY_S = 5
 # The runner knows nothing of HTTP.
 RUNNER_STATUSES: dict[type[LadderError], int] = {
     BuildFailed: 422,
@@ -182,6 +185,13 @@ def not_found(
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer a request that raised an exception which no view expects."""
+    if isinstance(sys.exception(), OperationalError | InterfaceError):
+        # It is away, fails over, or met a limit of time: nobody's fault, and soon over.
+        detail = "The database of this service is too busy or away. Try again later."
+        response = answer(request, 503, "unavailable", detail)
+        response["Retry-After"] = str(DATABASE_RETRY_S)
+        return response
     request_id = getattr(request, "request_id", "without an id")
     detail = (
         "The service has failed. The error was logged. Try again later. If it fails"
