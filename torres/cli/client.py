@@ -63,6 +63,12 @@ MAX_WAITS = 5
 MAX_WAIT_S = 60.0
 RETRIES = 3
 """A request is sent at most this often if the connection breaks."""
+_REPEATED = (
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.CONFLICT,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+)
+"""Answers after which a request may be repeated, if they say when."""
 MAX_ANSWER_BYTES = 64 << 20
 """An answer may not fill the memory. The longest, 256 leaves of the public log, has
 16 MiB."""
@@ -574,7 +580,7 @@ def _wait_s(answer: httpx.Response) -> float | None:
 
     A conflict tells a time if the same request is still being processed.
     """
-    if answer.status_code not in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.CONFLICT):
+    if answer.status_code not in _REPEATED:
         return None
     try:
         wait_s = float(answer.headers["Retry-After"])
