@@ -7,6 +7,7 @@ follows it reads it with `destination`.
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -66,8 +67,15 @@ def _wanted(request: HttpRequest) -> str:
     if request.method not in {"GET", "HEAD"}:
         # An action has no page of its own to come back to, but began on one.
         start = request.headers.get("referer", "")
-        if not url_has_allowed_host_and_scheme(start, {request.get_host()}):
+        if not _is_of_this_site(request, start):
             return settings.LOGIN_REDIRECT_URL
         target = urlunsplit(("", "", *urlsplit(start)[2:4], ""))
     # A query that makes an address too long is left out rather than the page.
     return target if len(target) <= MAX_CHARS else urlsplit(target).path
+
+
+def _is_of_this_site(request: HttpRequest, address: str) -> bool:
+    try:
+        return url_has_allowed_host_and_scheme(address, {request.get_host()})
+    except DisallowedHost:  # the page says that the request is refused for its host
+        return False

@@ -158,6 +158,13 @@ def test_a_form_whose_session_ended_leads_back_to_its_page(
     assert next_of(answer.url) == wanted
 
 
+def test_a_form_from_a_wrong_host_is_refused(db: None) -> None:
+    answer = Client(raise_request_exception=False).post(
+        "/sign-out/", HTTP_HOST="evil.example", HTTP_REFERER="http://evil.example/"
+    )
+    assert answer.status_code == 400
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)

@@ -105,7 +105,7 @@ def test_only_the_owner_sees_and_deletes_a_webhook(visitor: Client) -> None:
 
     assert URL not in stranger.get("/me/").content.decode()
     assert stranger.post(delete).status_code == 404
-    assert Client().post(delete).url == f"/sign-in/?next={delete}"
+    assert Client().post(delete).url == "/sign-in/?next=/me/"
     assert URL in visitor.get("/me/").content.decode()
     assert visitor.get(delete).status_code == 405
     assert visitor.post(delete).url == "/me/"

@@ -43,9 +43,11 @@ class SignedInView(LoginRequiredMixin, View):
     """A view that redirects anonymous visitors to the sign-in page."""
 
     def handle_no_permission(self) -> HttpResponseRedirect:
-        # A session may end while somebody fills in a form. The page of the form can be
-        # opened again, but the address of its action can not.
-        return redirect(account_url(self.request, "sign-in"))
+        # A session may end while somebody fills in a form. The address of its action
+        # cannot be opened again, unless it is a page as well.
+        is_form_of_page = self.request.method == "POST" and hasattr(self, "get")
+        wanted = self.request.path if is_form_of_page else ""
+        return redirect(account_url(self.request, "sign-in", wanted))
 
     def person(self) -> User:
         if not isinstance(self.request.user, User):
