@@ -12,7 +12,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[2]
-PAGES_FOLLOWED = {name: ROOT / f"docs/{name}.md" for name in ("tutorial", "training")}
+PAGES_FOLLOWED = {
+    name: ROOT / f"docs/{name}.md" for name in ("packages", "training", "tutorial")
+}
 SAVE = "Save this as `"
 PARSER = MarkdownIt("commonmark").enable("table")
 

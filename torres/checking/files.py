@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from torres.checking.findings import Finding, fault, warning
+from torres.checking.packages import files_of_packages, package_findings
 from torres.common.text_encoding import UTF_8_MARK, foreign_encoding
 from torres.runner.sandbox.api import Program
 from torres.runner.shebang import Shebang, is_binary, read_shebang
@@ -63,7 +64,7 @@ def inspect_files(program: Program) -> list[Finding]:
     """
     findings = inspect_entry(program)
     if program.language == "python":
-        findings += _unread_requirements(program.folder)
+        findings += package_findings(program.folder)
     for path in _sources(program.folder):
         name = path.relative_to(program.folder).as_posix()
         encoding = _encoding_findings(path, name)
@@ -149,7 +150,7 @@ def _missing_interpreter(shebang: Shebang) -> Finding:
 def _sources(folder: Path) -> list[Path]:
     """Return the source files of a bot, without the files of its tests."""
     suffixes = {_PYTHON, *_WALL_WORDS, *_SAME_WORDS}
-    packages = _installed_packages(folder)
+    packages = files_of_packages(folder)
     paths = [
         path
         for path in sorted(folder.rglob("*"))
@@ -160,37 +161,6 @@ def _sources(folder: Path) -> list[Path]:
     ]
     small = [path for path in paths if path.stat().st_size <= _MAX_SOURCE_BYTES]
     return small[:_MAX_SOURCES]
-
-
-def _installed_packages(folder: Path) -> set[Path]:
-    """Return the packages and modules that came from wheels, which list them.
-
-    Their authors guard the imports that may fail, often in ways that we cannot see.
-    """
-    found = set()
-    for record in folder.rglob("*.dist-info/RECORD"):
-        site = record.parents[1]
-        for line in record.read_text("utf-8", "replace").splitlines():
-            top = line.partition(",")[0].partition("/")[0]
-            if top not in {"", "..", record.parent.name}:
-                found.add(site / top)
-    return found - {folder / "bot.py"}
-
-
-def _unread_requirements(folder: Path) -> list[Finding]:
-    """Return the warning that the list of packages beside a bot installs nothing."""
-    vendored = any(folder.rglob("*.dist-info/RECORD"))
-    if vendored or not (folder / "requirements.txt").is_file():
-        return []
-    return [
-        warning(
-            "unread-requirements",
-            "It has a requirements.txt, which a ladder does not read.",
-            "Put the files of the packages into the bot's folder with pip install"
-            " --target, as wheels for the Python and the platform of the ladder.",
-            "requirements.txt",
-        )
-    ]
 
 
 def _is_test(path: Path, folder: Path) -> bool:

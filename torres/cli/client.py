@@ -29,6 +29,8 @@ from torres.common.answers import (
     ExportEnd,
     GameAnswer,
     LadderAnswer,
+    LanguageAnswer,
+    LanguagesAnswer,
     LeaderboardAnswer,
     LineAnswer,
     MatchAnswer,
@@ -245,6 +247,10 @@ class LadderClient:
 
     def submission(self, number: int) -> SubmissionAnswer:
         return self._get(SubmissionAnswer, f"submissions/{number}/")
+
+    def languages(self) -> list[LanguageAnswer]:
+        """Return the languages of bots, with the versions on the workers."""
+        return self._get(LanguagesAnswer, "languages/")["languages"]
 
     def ladders(self) -> Iterator[LadderAnswer]:
         return self._rows(LadderAnswer, "ladders/")

@@ -38,6 +38,11 @@ COMMANDS = {
             "cli.check",
             "Look for mistakes of a bot that would lose games on a ladder.",
         ),
+        (
+            "vendor",
+            "cli.vendor",
+            "Put Python packages into the folder of a bot, for a ladder.",
+        ),
         ("play", "cli.play", "Play games between bots on this machine."),
         ("match", "cli.match", "Play many games on all processors, and print a table."),
         (

@@ -65,6 +65,17 @@ class SeasonAnswer(TypedDict):
     number: SeasonNumber
 
 
+class LanguageAnswer(TypedDict):
+    """A language of bots, with the first lines that its tools say of their versions."""
+
+    name: str
+    versions: list[str]
+
+
+class LanguagesAnswer(TypedDict):
+    languages: list[LanguageAnswer]
+
+
 class LadderAnswer(TypedDict):
     """A ladder; `tables` has the shares of matches by the number of seats."""
 

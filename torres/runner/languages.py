@@ -15,9 +15,7 @@ from pathlib import Path, PurePosixPath
 from torres.common.errors import LadderError
 from torres.runner.manifest import MANIFEST, BadManifest, read_manifest
 from torres.runner.sandbox.api import Program
-
-PYTHON = "/usr/bin/python3"
-
+from torres.runner.tool_versions import SERVERS_PYTHON
 
 _MAX_SHOWN_NAMES = 6  # of files in a message
 _MAX_SHOWN_CHARS = 60
@@ -63,7 +61,7 @@ LANGUAGES = (
     Language(
         "python",
         (".py",),
-        (PYTHON, "-s", "-B", "-u", "{entry}"),
+        (SERVERS_PYTHON, "-s", "-B", "-u", "{entry}"),
         needs=(("python3", "python3"),),
     ),
     Language(

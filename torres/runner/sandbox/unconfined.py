@@ -11,9 +11,7 @@ import secrets
 import shutil
 import signal
 import subprocess
-import sys
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 from engine.referee import ServiceFault
@@ -23,6 +21,7 @@ from torres.runner.sandbox.api import KILL_SIGNAL, Exit, Level, Program, exit_of
 from torres.runner.sandbox.launch import Pipes, bot_path, open_pipes
 from torres.runner.sandbox.proc import machine_oom_kills, pressure, run_time
 from torres.runner.shebang import start_problem
+from torres.runner.tool_versions import SERVERS_PYTHON, python_here
 
 _MARK = "TORRES_BOX"
 """The environment variable that contains the mark."""
@@ -178,8 +177,8 @@ def command_of(program: Program, limits: Limits) -> list[str]:
         path = program.folder / name
         on_windows = path.with_name(f"{path.name}.exe")
         return [str(on_windows if on_windows.is_file() else path), *arguments]
-    if name == "/usr/bin/python3":
-        return [_python(), *arguments]
+    if name == SERVERS_PYTHON:
+        return [python_here(), *arguments]
     installed = shutil.which(name)
     if installed is None:
         raise ServiceFault(
@@ -187,15 +186,3 @@ def command_of(program: Program, limits: Limits) -> list[str]:
             " it. Install it."
         )
     return [installed, *arguments]
-
-
-@cache
-def _python() -> str:
-    """Return /usr/bin/python3, as on the server, if it is 3.11 or newer; or our own."""
-    try:
-        check = "import sys; sys.exit(sys.version_info < (3, 11))"
-        argv = ["/usr/bin/python3", "-I", "-S", "-c", check]
-        subprocess.run(argv, check=True, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return sys.executable
-    return "/usr/bin/python3"
