@@ -4,11 +4,14 @@ import json
 import os
 import shutil
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from engine.rulesets import resolve
 from tests.runner.factories import PROGRAMS
+from torres.cli.bot_files import bot_digest
+from torres.cli.completion import house_bot
 from torres.cli.play import GameFiles, GameRunner, find_bot
 from torres.runner.clock import Stopwatch
 from torres.runner.protocol import Limits
@@ -83,6 +86,34 @@ def test_a_bot_in_another_language_plays_a_whole_game(torres, tmp_path: Path) ->
     assert game["forfeits"] == []
     assert game["reason"] == "completed"
     assert "I chose" in (tmp_path / "logs" / "game-1-seat-0.log").read_text()
+
+
+def test_an_archive_plays_as_its_upload_would(torres, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    python_bot = (house_bot("random") / "bot.py").read_text()
+    (folder / "bot").write_text(f"#!/usr/bin/env python3\n{python_bot}")
+    (folder / "bot").chmod(0o755)
+    with ZipFile(tmp_path / "packed.v2.zip", "w") as archive:
+        archive.writestr("mine/bot", (folder / "bot").read_text())
+
+    done = torres("play", "packed.v2.zip", "house:random", "--json")
+
+    assert done.returncode == 0, done.stderr
+    game = json.loads(done.stdout)
+    assert game["forfeits"] == []
+    packed = find_bot(str(tmp_path / "packed.v2.zip"))
+    assert packed.name == "packed"
+    assert bot_digest(packed) == bot_digest(find_bot(str(folder)))
+
+
+def test_an_archive_that_a_ladder_refuses_does_not_play(torres, tmp_path: Path) -> None:
+    (tmp_path / "bot.zip").write_bytes(b"PK\x03\x04 and no more")
+
+    done = torres("play", "bot.zip", "house:random")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Pack it again as zip or tar.gz" in done.stderr
 
 
 def test_rotate_gives_the_bots_other_seats(torres, tmp_path: Path) -> None:

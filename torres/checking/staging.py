@@ -28,21 +28,24 @@ def stage(path: Path, target: Path) -> Program:
     if path.is_file() and is_archive(path):
         with path.open("rb") as upload:
             unpack(upload, path.name, target, suffixes=suffixes())
-        return locate(target)
-    program = locate(path)
+    else:
+        _copy(path, locate(path), target)
+    staged = locate(target)
+    if staged.language == "executable":
+        (target / staged.entry).chmod(0o755)  # an archive does not keep the mode
+    return staged
+
+
+def _copy(path: Path, program: Program, target: Path) -> None:
     target.mkdir()
     if path.is_file():
-        name = f"bot{path.suffix if program.language != 'executable' else ''}"
-        shutil.copy2(path, target / name)
-        return locate(target)
+        suffix = path.suffix if program.language != "executable" else ""
+        shutil.copy2(path, target / f"bot{suffix}")
+        return
     for file in uploaded_files(program.folder):
         copy = target / file.relative_to(program.folder)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(file, copy)
-    staged = locate(target)
-    if staged.language == "executable":
-        (target / staged.entry).chmod(0o755)
-    return staged
 
 
 def uploaded_files(folder: Path) -> Iterator[Path]:

@@ -30,7 +30,7 @@ def house_bot(name: str) -> Path:
 
 
 class BotType(click.ParamType[str]):
-    """A bot on the command line: a file, a folder, or house:NAME."""
+    """A bot on the command line: a file, a folder, an archive, or house:NAME."""
 
     name = "bot"
 

@@ -4,11 +4,15 @@
 games with.
 """
 
+import atexit
 import json
 import secrets
+import shutil
+import tempfile
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import click
@@ -22,6 +26,7 @@ from engine.position_text import PlacedPosition, position_from
 from engine.referee import GameRecord, ServiceFault, play as referee
 from engine.rulesets import MAX_SEATS, MIN_SEATS, Rules, resolve
 from engine.setup import derive
+from torres.checking.staging import stage
 from torres.cli.completion import BOT, HOUSE, RULESET, house_bot
 from torres.cli.report import LocalStanding, game_lines, json_line, standing_table
 from torres.runner.compiler import home_cache, prepared
@@ -29,6 +34,7 @@ from torres.runner.languages import locate
 from torres.runner.process import BotProcess, Direction, ProtocolLog
 from torres.runner.protocol import Limits
 from torres.runner.sandbox import LEVELS, Level, Program, Sandbox, open_sandbox
+from torres.upload.formats import is_archive
 
 MAX_ATTEMPTS = 3  # for each game, if this machine fails
 PathArgument = click.Path(path_type=Path, dir_okay=True)
@@ -112,18 +118,34 @@ class GameFiles:
 
 
 def find_bot(argument: str) -> LocalBot:
-    """Return the bot that an argument names: a file, a folder, or house:NAME.
+    """Return the bot that an argument names: a file, a folder, an archive, house:NAME.
 
-    Raises BadParameter and EntryNotFound.
+    Raises BadParameter, EntryNotFound and BadArchive.
     """
     if argument.startswith(HOUSE):
         folder = house_bot(argument.removeprefix(HOUSE))
         return LocalBot(folder.name, locate(folder))
     path = Path(argument)
+    if path.is_file() and is_archive(path):
+        status = path.stat()
+        program = _unpacked(path.resolve(), status.st_mtime_ns, status.st_size)
+        return LocalBot(path.name.partition(".")[0], program)
     program = locate(path)
     if path.is_file():
         return LocalBot(path.resolve().stem, program, is_file=True)
     return LocalBot(path.resolve().name, program)
+
+
+@cache
+def _unpacked(archive: Path, _mtime_ns: int, _size: int) -> Program:
+    """Unpack an archive as an upload, into a folder that this process deletes at last.
+
+    An archive is unpacked again if its time or size has changed. Raises EntryNotFound
+    and BadArchive.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="torres-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return stage(archive, folder / "bot")
 
 
 def parse_switch(text: str) -> tuple[str, object]:
@@ -300,8 +322,9 @@ def play(  # noqa: PLR0913 - one parameter for each option that the contract nam
 ) -> None:
     """Play games between bots on this machine.
 
-    BOT is a file, a folder that contains bot.<suffix>, or house:NAME for a bot that
-    comes with Torres Ladder. The first BOT has seat 0.
+    BOT is a file, a folder that contains bot.<suffix>, an archive of such a folder
+    (zip, tar.gz), or house:NAME for a bot that comes with Torres Ladder. The first BOT
+    has seat 0.
 
     \b
     Examples:

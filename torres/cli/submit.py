@@ -68,7 +68,7 @@ def submit(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Check a bot, upload it, and wait for its validation and first rated game.
 
-    BOT is a file or a folder, as in `torres play`, or an archive (zip, tar.gz). First
+    BOT is a file, a folder or an archive (zip, tar.gz), as in `torres play`. First
     it plays the games of the ladder's validation on this machine, as `torres check`
     does; a bot with faults is not uploaded. If you have no bot with this name yet, it
     is made. The exit code is 1 if the bot has faults, or if the upload is rejected.
