@@ -8,6 +8,7 @@ depends on. `serve` and `check` run all of them.
 import os
 import signal
 import threading
+from queue import SimpleQueue
 
 from django.core.checks import Tags
 from django.core.management.base import BaseCommand
@@ -40,8 +41,22 @@ class LongCommand(ServiceCommand):
 
 
 def stop_on_signals() -> threading.Event:
-    """Return an event that SIGINT and SIGTERM set."""
+    """Return an event that SIGINT and SIGTERM set.
+
+    A signal may interrupt the main thread while it holds the lock of the event, because
+    it is about to wait. A handler that sets the event would then wait for this lock for
+    ever. So the handler only puts into a queue, which signal handlers may do, and
+    another thread sets the event.
+    """
     stop = threading.Event()
+    signals: SimpleQueue[int] = SimpleQueue()
+
+    def pass_on() -> None:
+        while True:
+            signals.get()
+            stop.set()
+
+    threading.Thread(target=pass_on, name="signals", daemon=True).start()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, lambda number, _frame: signals.put(number))
     return stop

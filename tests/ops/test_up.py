@@ -47,10 +47,25 @@ def manage(data, *words: str) -> str:
     return done.stdout
 
 
+_started: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def _no_service_stays():
+    """Kill what a failed test left, or it would play games until all tests end."""
+    yield
+    while _started:
+        service = _started.pop()
+        service.kill()
+        service.wait()
+
+
 def start(data, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    service = subprocess.Popen(
         [*MANAGE, "up", *words], env=data, stdout=subprocess.PIPE, text=True
     )
+    _started.append(service)
+    return service
 
 
 def assert_sound(data) -> None:
