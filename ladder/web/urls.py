@@ -92,6 +92,7 @@ urlpatterns = routes(
         ),
         ("live/stream/", stream_views.LiveStream, "live-stream"),
         ("games/<int:pk>/board.svg", replay_views.GameBoard, "board"),
+        ("games/<int:pk>/card.png", replay_views.GameCard, "game-card"),
         ("games/<int:pk>/embed/", replay_views.EmbeddedGame, "embedded-game"),
         ("replay/", replay_views.ReplayFilePage, "replay-file"),
         ("matches/<int:pk>/", views.MatchPage, "match-page"),

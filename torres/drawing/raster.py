@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
@@ -29,6 +30,16 @@ TEXT_UNITS = 16
 MAX_NAME_CHARS = 24
 PAPER, INK = "#ffffff", "#222222"
 TO_MOVE = ", to move"
+
+CARD_SIZE = (1200, 630)
+"""Of the picture that chats and feeds show beside a link, in pixels."""
+CARD_OVERSAMPLING = 2
+CARD_COLOURS = 64
+CARD_BOARD_WIDTH = 740
+CARD_MARGIN = 36
+CARD_TITLE, CARD_TEXT = 44, 34  # the heights of letters, in pixels
+CARD_LINE = 66
+CARD_NAME_CHARS = 15
 
 Pixels = Image.Image
 
@@ -112,8 +123,48 @@ def _font(size: float) -> "ImageFont.FreeTypeFont | ImageFont.ImageFont":
     return ImageFont.load_default(size)
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= MAX_NAME_CHARS else f"{name[: MAX_NAME_CHARS - 3]}..."
+def _short(name: str, most: int = MAX_NAME_CHARS) -> str:
+    return name if len(name) <= most else f"{name[: most - 3]}..."
+
+
+def card(title: str, note: str, names: list[str], frame: JsonObject) -> bytes:
+    """Return a picture for links to a game: a PNG of `CARD_SIZE`.
+
+    The board of `frame` is on the left. On the right are the title, the players with
+    their scores, the best one first, and a note.
+    """
+    width, height = (pixels * CARD_OVERSAMPLING for pixels in CARD_SIZE)
+    margin = CARD_MARGIN * CARD_OVERSAMPLING
+    image = Image.new("RGB", (width, height), PAPER)
+    draw = ImageDraw.Draw(image)
+    upper = top(frame["heights"])
+    board_width = CARD_BOARD_WIDTH * CARD_OVERSAMPLING
+    scale = min(board_width / WIDTH, (height - margin) / (BOTTOM - upper))
+    space_above = (height - (BOTTOM - upper) * scale) / 2
+    canvas = _Canvas(draw, scale, space_above / scale - upper)
+    for shape in shapes(frame):
+        if isinstance(shape, Label):
+            canvas.draw_label(shape)
+        else:
+            canvas.draw_shape(shape)
+    left, right = board_width + margin, width - margin
+    line = CARD_LINE * CARD_OVERSAMPLING
+    large, small = (_font(px * CARD_OVERSAMPLING) for px in (CARD_TITLE, CARD_TEXT))
+    draw.text((left, 2 * margin), _short(title), INK, large, anchor="lm")
+    seats = sorted(range(len(names)), key=lambda seat: -frame["scores"][seat])
+    for row, seat in enumerate(seats):
+        middle = 2 * margin + (row + 1.5) * line
+        radius = line / 6
+        dot = (left, middle - radius, left + 2 * radius, middle + radius)
+        draw.ellipse(dot, fill=SEAT_COLOURS[seat])
+        name = _short(names[seat], CARD_NAME_CHARS)
+        draw.text((left + 3.2 * radius, middle), name, INK, small, anchor="lm")
+        score = str(frame["scores"][seat])
+        draw.text((right, middle), score, INK, small, anchor="rm")
+    draw.text((left, height - 2 * margin), _short(note), INK, small, anchor="lm")
+    file = BytesIO()
+    image.reduce(CARD_OVERSAMPLING).quantize(CARD_COLOURS).save(file, "PNG")
+    return file.getvalue()
 
 
 def _corners(outline: Outline) -> Iterator[ScenePoint]:

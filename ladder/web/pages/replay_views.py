@@ -60,6 +60,18 @@ class GameBoard(View):
         return _shared(conditional(request, tag, picture.encode(), picture_type), game)
 
 
+class GameCard(View):
+    """A picture of a finished game for links to it, as chats and feeds show them."""
+
+    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
+        game = get_object_or_404(games.games(), pk=pk)
+        try:
+            tag, picture = watching.link_card(game)
+        except LadderError as refusal:
+            raise Http404 from refusal
+        return _shared(conditional(request, tag, picture, "image/png"), game)
+
+
 class GameLegalActions(View):
     """The legal actions after `?ply=` actions of a finished game."""
 

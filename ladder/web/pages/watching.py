@@ -1,6 +1,7 @@
 """The frames of a finished or a running game as JSON for the viewer."""
 
 import json
+from typing import TYPE_CHECKING
 
 from django.core.cache import cache
 from django.utils.safestring import SafeString, mark_safe
@@ -14,10 +15,17 @@ from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
 from torres.common.errors import LadderError
 from torres.common.json_object import JsonObject
+from torres.common.lazy_import import lazy_import
 from torres.drawing import board_scene, frames
 from torres.drawing.board_svg import board_markup, board_svg
 
+if TYPE_CHECKING:
+    from torres.drawing import raster
+else:
+    raster = lazy_import("torres.drawing.raster")  # Pillow takes time and memory
+
 FRAMES_TTL_S = 60
+CARD_TTL_S = 24 * 3600
 
 
 def frames_json(game: Game) -> tuple[str, bytes]:
@@ -59,6 +67,24 @@ def board_picture(
     look = "dark" if dark else "light"
     tag = f'"board-{game.pk}-{version}-{ply}-{look}"'
     return tag, board_svg(frame, names, dark=dark)
+
+
+def link_card(game: Game) -> tuple[str, bytes]:
+    """Return an ETag and the PNG picture for links to a finished game.
+
+    Drawing takes 0.1 s, so the picture is cached. Raises NotOver and NoReplay.
+    """
+    tag = f'"card-{game.pk}-{game.fence}"'
+    cached: bytes | None = cache.get(f"card:{tag}")
+    if cached is None:
+        frame = _final_frame(game, None)
+        bots = [seat.submission.bot for seat in game.seats.all()]
+        # The font of the picture has no other letters.
+        names = [bot.name if bot.name.isascii() else bot.slug for bot in bots]
+        note = game.match.ruleset
+        cached = raster.card(f"Torres, game {game.pk}", note, names, frame)
+        cache.set(f"card:{tag}", cached, CARD_TTL_S)
+    return tag, cached
 
 
 def position(game: Game, ply: int, line: list[str]) -> TorresGame | None:
