@@ -17,6 +17,7 @@ from ladder.web.pages import (
     organise_views,
     practice_views,
     replay_views,
+    share_views,
     views,
     webhook_views,
 )
@@ -92,7 +93,8 @@ urlpatterns = routes(
         ),
         ("live/stream/", stream_views.LiveStream, "live-stream"),
         ("games/<int:pk>/board.svg", replay_views.GameBoard, "board"),
-        ("games/<int:pk>/card.png", replay_views.GameCard, "game-card"),
+        ("games/<int:pk>/card.png", share_views.GameCard, "game-card"),
+        ("oembed/", share_views.OEmbed, "oembed"),
         ("games/<int:pk>/embed/", replay_views.EmbeddedGame, "embedded-game"),
         ("replay/", replay_views.ReplayFilePage, "replay-file"),
         ("matches/<int:pk>/", views.MatchPage, "match-page"),

@@ -19,11 +19,13 @@ MAX_BYTES = 100_000
 
 
 class MetaTags(HTMLParser):
-    """Collects the `meta` tags of a page by their property or name."""
+    """Collects the `meta` tags of a page by their property or name, and its oEmbed."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: dict[str, str] = {}
+        self.oembed = ""
+        self.frame: dict[str, str | None] = {}
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -32,6 +34,10 @@ class MetaTags(HTMLParser):
         if tag == "meta" and name:
             assert name not in self.tags
             self.tags[name] = found["content"] or ""
+        if found.get("type") == "application/json+oembed":
+            self.oembed = found["href"] or ""
+        if tag == "iframe":
+            self.frame = found
 
 
 def test_a_link_to_a_game_has_a_picture(data_dir: object) -> None:
@@ -92,3 +98,44 @@ def test_a_game_that_is_not_over_has_no_picture(data_dir: object) -> None:
     tags = MetaTags(page).tags
     assert "og:image" not in tags
     assert tags["og:site_name"] == "Torres ladder"
+
+
+def test_a_site_learns_how_to_show_a_game(data_dir: object) -> None:
+    show = factories.everything()
+    browser = Client()
+    page = MetaTags(browser.get(f"/games/{show.game.pk}/").content.decode())
+
+    answer = browser.get(f"{page.oembed}&maxwidth=400").json()
+    whole = browser.get(page.oembed).json()
+
+    assert (answer["version"], answer["type"]) == ("1.0", "rich")
+    assert (answer["width"], whole["width"]) == (400, 900)
+    frame = MetaTags(whole["html"]).frame
+    assert (frame["width"], frame["height"]) == ("900", "640")
+    embedded = browser.get(frame["src"])
+    assert embedded.status_code == 200
+    assert "X-Frame-Options" not in embedded
+
+
+@pytest.mark.parametrize(
+    ("url", "status"),
+    [
+        ("http://elsewhere.test/games/GAME/", 404),
+        ("http://testserver/bots/", 404),
+        ("http://testserver/no-such-page/", 404),
+        ("http://testserver/games/999999/", 404),
+        ("javascript://testserver/games/GAME/", 404),
+        ("http://[::1/games/GAME/", 404),
+        ("", 404),
+        ("http://testserver/games/GAME/embed/", 200),
+        ("https://testserver/games/GAME/", 200),
+    ],
+)
+def test_only_games_of_this_site_are_embedded(
+    data_dir: object, url: str, status: int
+) -> None:
+    show = factories.everything()
+    asked = {"url": url.replace("GAME", str(show.game.pk))}
+
+    assert Client().get("/oembed/", asked).status_code == status
+    assert Client().get("/oembed/", {**asked, "format": "xml"}).status_code == 501

@@ -39,7 +39,7 @@ class GameFrames(View):
             tag, body = watching.frames_json(game)
         except LadderError as refusal:
             raise Http404 from refusal
-        return _shared(conditional(request, tag, body), game)
+        return shared(conditional(request, tag, body), game)
 
 
 class GameBoard(View):
@@ -57,19 +57,7 @@ class GameBoard(View):
         except LadderError as refusal:
             raise Http404 from refusal
         picture_type = "image/svg+xml"
-        return _shared(conditional(request, tag, picture.encode(), picture_type), game)
-
-
-class GameCard(View):
-    """A picture of a finished game for links to it, as chats and feeds show them."""
-
-    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
-        game = get_object_or_404(games.games(), pk=pk)
-        try:
-            tag, picture = watching.link_card(game)
-        except LadderError as refusal:
-            raise Http404 from refusal
-        return _shared(conditional(request, tag, picture, "image/png"), game)
+        return shared(conditional(request, tag, picture.encode(), picture_type), game)
 
 
 class GameLegalActions(View):
@@ -81,10 +69,11 @@ class GameLegalActions(View):
             tag, body = watching.legal_actions(game, number(request, "ply") or 0)
         except LadderError as refusal:
             raise Http404 from refusal
-        return _shared(conditional(request, tag, body), game)
+        return shared(conditional(request, tag, body), game)
 
 
-def _shared(response: HttpResponse, game: Game) -> HttpResponse:
+def shared(response: HttpResponse, game: Game) -> HttpResponse:
+    """Let caches keep an answer about a game, for a second while it is played."""
     response["Cache-Control"] = LIVE if game.status in OPEN else FINAL
     return response
 

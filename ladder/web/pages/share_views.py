@@ -1,0 +1,84 @@
+"""What other sites show in the place of a link to a game: a picture, or the viewer."""
+
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404
+from django.template.loader import render_to_string
+from django.urls import Resolver404, resolve
+from django.views import View
+
+from ladder.common.http import conditional
+from ladder.games import visibility as games
+from ladder.games.models import Game
+from ladder.web.api.parameters import number
+from ladder.web.pages import pages, watching
+from ladder.web.pages.replay_views import shared
+from torres.common.errors import LadderError
+
+FRAME_WIDTH, FRAME_HEIGHT = 900, 640
+"""Of the viewer in a page of another site, in CSS pixels."""
+_GAME_PAGES = {"game-page", "embedded-game"}
+_ONE_DAY_S = 24 * 3600
+
+
+class GameCard(View):
+    """A picture of a finished game for links to it, as chats and feeds show them."""
+
+    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
+        game = get_object_or_404(games.games(), pk=pk)
+        try:
+            tag, picture = watching.link_card(game)
+        except LadderError as refusal:
+            raise Http404 from refusal
+        return shared(conditional(request, tag, picture, "image/png"), game)
+
+
+class OEmbed(View):
+    """The frame that a site shows for the address of a game (oEmbed 1.0).
+
+    `url` is the address; `maxwidth` and `maxheight` limit the frame. Only JSON is sent.
+    """
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        if request.GET.get("format", "json") != "json":
+            text = "Ask for format=json.\n"
+            return HttpResponse(text, "text/plain", HTTPStatus.NOT_IMPLEMENTED)
+        game = _game_at(request, request.GET.get("url", ""))
+        record = pages.record(game)
+        if not (record.replay or record.watch):
+            raise Http404
+        site = f"{request.scheme}://{request.get_host()}"
+        frame = {
+            "site": site,
+            "game": game,
+            "width": min(FRAME_WIDTH, number(request, "maxwidth") or FRAME_WIDTH),
+            "height": min(FRAME_HEIGHT, number(request, "maxheight") or FRAME_HEIGHT),
+        }
+        document = {
+            "version": "1.0",
+            "type": "rich",
+            "provider_name": "Torres ladder",
+            "provider_url": f"{site}/",
+            "title": f"Torres: game {game.pk}",
+            "html": render_to_string("web/_embed_code.html", frame).strip(),
+            "width": frame["width"],
+            "height": frame["height"],
+            "cache_age": _ONE_DAY_S,
+        }
+        return JsonResponse(document)
+
+
+def _game_at(request: HttpRequest, address: str) -> Game:
+    """Return the game whose page is at an address of this site. Raises Http404."""
+    try:
+        parts = urlsplit(address)
+        found = resolve(parts.path)
+    except (ValueError, Resolver404) as error:
+        raise Http404 from error
+    is_here = parts.netloc == request.get_host() and parts.scheme in {"http", "https"}
+    if not is_here or found.url_name not in _GAME_PAGES:
+        raise Http404
+    game: Game = get_object_or_404(games.games(), pk=found.kwargs["pk"])
+    return game
