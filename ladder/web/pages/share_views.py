@@ -1,4 +1,4 @@
-"""What other sites show in the place of a link to a game: a picture, or the viewer."""
+"""Pages for other sites, which show a picture or the viewer in the place of a link."""
 
 from http import HTTPStatus
 from urllib.parse import urlsplit
