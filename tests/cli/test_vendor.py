@@ -4,12 +4,9 @@ pip is real. Its index is a folder of wheels that the test wrote, which may be h
 """
 
 import hashlib
-import json
 import stat
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile, ZipInfo
 
 import pytest
@@ -17,11 +14,14 @@ from click import ClickException
 from click.testing import CliRunner
 
 from tests.cli.conftest import Run
+from tests.cli.test_hostile_ladder import server
 from torres.checking.packages import LOCK, package_findings
 from torres.cli.main import torres as torres_command
-from torres.cli.wheels import check_new_files
+from torres.cli.wheels import check_new_files, remove_packages
 from torres.runner.tool_versions import version_here
 from torres.upload.checks import BadArchive
+
+__all__ = ["server"]
 
 HERE = "{}.{}".format(*version_here())
 
@@ -253,42 +253,20 @@ def test_a_missing_pip_is_named(index: Index, tmp_path: Path) -> None:
     assert last.endswith("-m ensurepip")
 
 
-class Languages(BaseHTTPRequestHandler):
-    """A ladder whose workers have the versions of Python that the test planned."""
-
-    def do_GET(self) -> None:
-        row = {"name": "python", "versions": self.server.versions}
-        body = json.dumps({"languages": [row]}).encode()
-        self.send_response(200 if self.path == "/api/v1/languages/" else 404)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def ladder() -> Iterator[ThreadingHTTPServer]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Languages) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
-
-
 @pytest.mark.slow
-def test_the_ladder_says_which_python_it_has(
-    index: Index, ladder: ThreadingHTTPServer
-) -> None:
+def test_the_ladder_says_which_python_it_has(index: Index, server: Any) -> None:
     index.add("one", tag="cp313-cp313-manylinux_2_28_x86_64")
-    address = f"http://127.0.0.1:{ladder.server_port}"
 
-    ladder.versions = ["Python 3.13.5"]
-    assert index.vendor("one", "--ladder", address)[0] == 0
+    def tell(*versions: str) -> None:
+        languages = [{"name": "python", "versions": versions}]
+        server.answers["/api/v1/languages/"] = (200, {"languages": languages})
+
+    tell("Python 3.13.5")
+    assert index.vendor("one", "--ladder", server.address)[0] == 0
     assert "Python 3.13 on Linux" in index.files()[LOCK].decode()
 
-    ladder.versions = ["Python 3.11.2", "Python 3.13.5\x1b]0;"]
-    code, last = index.vendor("one", "--ladder", address)
+    tell("Python 3.11.2", "Python 3.13.5\x1b]0;")
+    code, last = index.vendor("one", "--ladder", server.address)
     assert code == 2
     assert "names Python 3.11.2 and Python 3.13.5" in last
     assert last.endswith("as in --python 3.11")
@@ -330,4 +308,25 @@ def test_a_hostile_list_of_files_names_nothing_outside(index: Index) -> None:
 
     assert index.vendor("one")[0] == 0
 
+    assert index.vendor("one")[0] == 0
     assert outside.read_text() == "mine"
+    assert index.files()["bot.py"] == b"import one\n"
+
+
+def test_only_locked_packages_are_replaced(tmp_path: Path) -> None:
+    bot, outside = tmp_path / "bot", tmp_path / "outside"
+    outside.mkdir()
+    for name in ("locked", "foreign"):
+        home = bot / f"{name}-1.0.dist-info"
+        home.mkdir(parents=True)
+        (home / "RECORD").write_text(f"{name}.py,,\nlinked/mine,,\n")
+        (bot / f"{name}.py").touch()
+    (outside / "mine").touch()
+    (bot / "linked").symlink_to(outside)
+    (bot / LOCK).write_text("locked==1.0 --hash=sha256:00\n")
+
+    remove_packages(bot)
+
+    assert not (bot / "locked.py").exists()
+    assert (bot / "foreign.py").exists()
+    assert (outside / "mine").exists()

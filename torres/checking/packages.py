@@ -30,7 +30,7 @@ class VendoredPackage:
     """A package that a wheel left.
 
     ``site`` is the folder that it is imported from, ``files`` are paths in it, and
-    ``tags`` say what the wheel was built for; () if it does not tell.
+    ``tags`` name what the wheel was built for; they are empty if it does not tell.
     """
 
     name: str

@@ -76,7 +76,7 @@ def vendor(
     A ladder installs nothing, so a bot brings its packages. pip fetches wheels for the
     Python and the system of the ladder, and this command puts their files beside the
     bot, without tests and sources. The folder then holds these packages with what they
-    need, and no others. Without a name, the command fetches the files again that
+    need, and none of an earlier run. Without a name, it fetches the files again that
     `vendored.txt` names by their hashes.
 
     If you are logged in to no ladder, the wheels are for the Python that runs bots on
@@ -96,7 +96,7 @@ def vendor(
         )
     target = WheelTarget(python or _python_of(address), processor)
     click.echo(f"Fetching wheels for {target} …", err=True)
-    wheels = vendor_wheels(folder.absolute(), target, packages)
+    wheels = vendor_wheels(folder.resolve(), target, packages)
     for wheel in wheels:
         click.echo(f"{wheel.name} {wheel.version}")
     files = list(uploaded_files(folder))

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 import click
+from packaging.utils import canonicalize_name
 
 from torres.checking.packages import LOCK, RECORD, listed_file, vendored_packages
 from torres.checking.staging import uploaded_files
@@ -89,7 +90,7 @@ class FetchedWheel:
 def vendor_wheels(
     folder: Path, target: WheelTarget, names: Sequence[str]
 ) -> list[FetchedWheel]:
-    """Let a folder hold the named packages with what they need, and no others.
+    """Put packages with what they need into a folder, in place of earlier ones.
 
     Without names, these are the packages in the lock of the folder. Raises
     ClickException, BadArchive and OSError; the folder is then as it was, unless its
@@ -105,7 +106,7 @@ def vendor_wheels(
         wheels = _fetched(report)
         _leave_out(site)
         check_new_files(site, folder)
-        _remove_packages(folder)
+        remove_packages(folder)
         for new in sorted(site.iterdir()):
             new.rename(folder / new.name)
     if names:
@@ -176,12 +177,7 @@ def check_new_files(site: Path, folder: Path) -> None:
 
     Raises ClickException, and BadArchive if an upload with them would be refused.
     """
-    old = {
-        package.site / file
-        for package in vendored_packages(folder)
-        if package.site == folder
-        for file in package.files
-    }
+    old = _vendored_files(folder)
     for new in sorted(site.iterdir()):
         if new.name.partition(".")[0] in RESERVED:
             raise click.ClickException(
@@ -221,16 +217,33 @@ def _own_file(path: Path, old: set[Path]) -> Path | None:
     return None
 
 
-def _remove_packages(folder: Path) -> None:
-    """Delete the packages that wheels left in a folder, with what Python cached."""
-    packages = [each for each in vendored_packages(folder) if each.site == folder]
-    files = [folder / file for package in packages for file in package.files]
+def remove_packages(folder: Path) -> None:
+    """Delete the packages in the lock of a folder, with what Python cached."""
+    files = _vendored_files(folder)
     for file in files:
         file.unlink(missing_ok=True)
     for parent in sorted({p for f in files for p in _parents(f, folder)}, reverse=True):
         shutil.rmtree(parent / "__pycache__", ignore_errors=True)
         if parent.is_dir() and not any(parent.iterdir()):
             parent.rmdir()
+
+
+def _vendored_files(folder: Path) -> set[Path]:
+    """Return the files of the packages in the lock of a folder.
+
+    A package that somebody else put there may list files of the bot as its own, and a
+    link may lead out of the folder.
+    """
+    lock = folder / LOCK
+    lines = lock.read_text("utf-8").splitlines() if lock.is_file() else []
+    locked = {canonicalize_name(line.partition("==")[0]) for line in lines}
+    files = {
+        package.site / file
+        for package in vendored_packages(folder)
+        if package.site == folder and package.name in locked
+        for file in package.files
+    }
+    return {file for file in files if file.parent.resolve().is_relative_to(folder)}
 
 
 def _parents(file: Path, folder: Path) -> Iterable[Path]:
