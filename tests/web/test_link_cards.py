@@ -103,7 +103,9 @@ def test_a_game_that_is_not_over_has_no_picture(data_dir: object) -> None:
 def test_a_site_learns_how_to_show_a_game(data_dir: object) -> None:
     show = factories.everything()
     browser = Client()
-    page = MetaTags(browser.get(f"/games/{show.game.pk}/").content.decode())
+    text = browser.get(f"/games/{show.game.pk}/").content.decode()
+    assert "width=&quot;900&quot; height=&quot;640&quot;" in text
+    page = MetaTags(text)
 
     answer = browser.get(f"{page.oembed}&maxwidth=400").json()
     whole = browser.get(page.oembed).json()

@@ -32,7 +32,7 @@ PAPER, INK = "#ffffff", "#222222"
 TO_MOVE = ", to move"
 
 CARD_SIZE = (1200, 630)
-"""Of the picture that chats and feeds show beside a link, in pixels."""
+"""The size of the picture that chats and feeds show beside a link, in pixels."""
 CARD_OVERSAMPLING = 2
 CARD_COLOURS = 64
 CARD_BOARD_WIDTH = 740

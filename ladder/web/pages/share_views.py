@@ -18,7 +18,7 @@ from ladder.web.pages.replay_views import shared
 from torres.common.errors import LadderError
 
 FRAME_WIDTH, FRAME_HEIGHT = 900, 640
-"""Of the viewer in a page of another site, in CSS pixels."""
+"""The size of the viewer in a page of another site, in CSS pixels."""
 _GAME_PAGES = {"game-page", "embedded-game"}
 _ONE_DAY_S = 24 * 3600
 
@@ -53,8 +53,10 @@ class OEmbed(View):
         frame = {
             "site": site,
             "game": game,
-            "width": min(FRAME_WIDTH, number(request, "maxwidth") or FRAME_WIDTH),
-            "height": min(FRAME_HEIGHT, number(request, "maxheight") or FRAME_HEIGHT),
+            "frame_width": min(FRAME_WIDTH, number(request, "maxwidth") or FRAME_WIDTH),
+            "frame_height": min(
+                FRAME_HEIGHT, number(request, "maxheight") or FRAME_HEIGHT
+            ),
         }
         document = {
             "version": "1.0",
@@ -63,8 +65,8 @@ class OEmbed(View):
             "provider_url": f"{site}/",
             "title": f"Torres: game {game.pk}",
             "html": render_to_string("web/_embed_code.html", frame).strip(),
-            "width": frame["width"],
-            "height": frame["height"],
+            "width": frame["frame_width"],
+            "height": frame["frame_height"],
             "cache_age": _ONE_DAY_S,
         }
         return JsonResponse(document)

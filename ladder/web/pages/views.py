@@ -41,6 +41,7 @@ from ladder.web.pages import (
 )
 from ladder.web.pages.bot_pages import SeasonChoice
 from ladder.web.pages.guest_cookie import sign_in
+from ladder.web.pages.share_views import FRAME_HEIGHT, FRAME_WIDTH
 from torres.runner.languages import BY_NAME
 
 NOT_STARTED = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
@@ -258,6 +259,7 @@ class GamePage(View):
         context = pages.context(
             pages.game_details(game, request.user, number(request, "ply"))
         )
+        context["frame_width"], context["frame_height"] = FRAME_WIDTH, FRAME_HEIGHT
         return render(request, "web/game.html", context)
 
 
