@@ -63,6 +63,7 @@ INSTALLED_APPS = [
     "ladder.tournaments",
     "ladder.extras.anomalies",
     "ladder.extras.self_audit",
+    "ladder.extras.spot_checks",
     "ladder.extras.webhooks",
     "ladder.health",
     "ladder.web",
@@ -507,6 +508,9 @@ TORRES_PRACTICE_PER_HOUR = env.int("TORRES_PRACTICE_PER_HOUR", default=20)
 TORRES_GUEST_GAMES = env.int("TORRES_GUEST_GAMES", default=10)
 TORRES_GUEST_GAMES_PER_HOUR = env.int("TORRES_GUEST_GAMES_PER_HOUR", default=10)
 
+# The share of finished games of which a seat is asked again on another host.
+TORRES_SPOT_CHECKS = env.float("TORRES_SPOT_CHECKS", default=0.01)
+
 # How many analyses of games one user may request in 24 hours. 0 switches them off.
 TORRES_ANALYSES_PER_DAY = env.int("TORRES_ANALYSES_PER_DAY", default=20)
 # The time of a person in seconds: for each decision, and a bank for the whole game.
@@ -526,7 +530,10 @@ CELERY_TASK_DEFAULT_QUEUE = "play"
 CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {
     name: {} for name in ("play", "tournament", "again", "build")
 }
-CELERY_TASK_ROUTES = {"bots.*": {"queue": "build"}}
+CELERY_TASK_ROUTES = {
+    "bots.*": {"queue": "build"},
+    "spot_checks.*": {"queue": "build"},
+}
 # These are Celery's defaults. Celery looks them up for every message and, if one is
 # unset, tries all its historical names. Setting them saves 20 % of the cost of sending.
 CELERY_TASK_ALWAYS_EAGER = False

@@ -35,9 +35,10 @@ from ladder.dispatch.jobs import JOBS
 from ladder.dispatch.leader import leading
 from ladder.dispatch.log_keeper import LogKeeper
 from ladder.dispatch.retention import RetentionSchedule
-from ladder.dispatch.tasks import build_submission, play_game
+from ladder.dispatch.tasks import build_submission, check_seat, play_game
 from ladder.extras.comparisons import advance as comparisons
 from ladder.extras.practice import claims as practice
+from ladder.extras.spot_checks import services as spot_checks
 from ladder.games import (
     attempts,
     match_traces,
@@ -225,7 +226,7 @@ class Dispatcher:
 
         1. Reap games whose lease has ended.
         2. Once a minute: let SQLite count its rows, drain workers that cause failures,
-           and void their games.
+           void their games, and choose seats that are asked again.
         3. Once a second, if something has changed: fold finished games, let new bots
            join, cancel games of bots that may no longer play, send hints for uploads,
            advance tournaments and comparisons, and end games by hand that no host
@@ -257,6 +258,7 @@ class Dispatcher:
                 lambda: len(worker_health.drain_faulty_workers(voids.void)),
                 0,
             )
+            self._part("spot checks", partial(self._check_seats, workers.slots), None)
         if is_second_over:
             self._start_jobs(independent=True)
             if self._needs_upkeep(now):
@@ -394,6 +396,18 @@ class Dispatcher:
         except BROKER_ERRORS as error:
             self._handle_broker_error(error)
         return sent
+
+    def _check_seats(self, slots: int) -> None:
+        """Choose seats of games that have ended, and send hints for some of them."""
+        waiting = spot_checks.tick()
+        if time.monotonic() < self._broker_retry_at:
+            return
+        try:
+            with publishing.producer(check_seat.app) as producer:
+                for _ in range(min(waiting, slots)):
+                    check_seat.apply_async((), producer=producer, retry=False)
+        except BROKER_ERRORS as error:
+            self._handle_broker_error(error)
 
     def _handle_broker_error(self, error: Exception) -> None:
         """Log it, and send nothing for a while: each try may take a second."""

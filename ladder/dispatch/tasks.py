@@ -1,4 +1,4 @@
-"""The Celery tasks of workers: play a game, and validate an upload.
+"""The Celery tasks of workers: play a game, validate an upload, ask a seat again.
 
 Their messages are hints. A hint may arrive late, twice or in any order, because the
 rows say what is to be done, and a claim decides who does it.
@@ -10,6 +10,7 @@ from celery import shared_task
 
 from ladder.bots import validation
 from ladder.bots.hints import BUILD_TASK, validation_paused
+from ladder.extras.spot_checks import work as spot_checks
 from ladder.games.worker import registry
 from ladder.games.worker.play import RUNNING_GAMES, play
 from ladder.ratings import selectors
@@ -31,3 +32,10 @@ def build_submission(submission_id: int, live_hosts: int = 0) -> None:
     """
     if not validation_paused.is_set():
         validation.run_next(selectors.validation_forms, live_hosts)
+
+
+@shared_task(name="spot_checks.run")
+def check_seat() -> None:
+    """Do the spot check whose turn it is, if this host can do one."""
+    if not validation_paused.is_set():
+        spot_checks.run_next()

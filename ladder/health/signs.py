@@ -21,6 +21,7 @@ from django.db.models.query import QuerySet
 from ladder.common import publishing
 from ladder.common.publishing import BROKER_ERRORS
 from ladder.extras.practice import selectors as practice
+from ladder.extras.spot_checks import selectors as spot_checks
 from ladder.games import selectors as games
 from ladder.games.models import Game, GameStatus, Worker
 from ladder.health.running_tally import TALLY
@@ -250,6 +251,26 @@ def games_by_hand() -> Sign:
     return Sign("games by hand")
 
 
+def disputed_answers() -> Sign:
+    """Look for hosts on which bots answered otherwise than on others."""
+    suspects = spot_checks.suspects()
+    if not suspects:
+        return Sign("spot checks")
+    listed = _listed(
+        [
+            f"{name} (games {_listed([str(game) for game in games])})"
+            for name, games in suspects.items()
+        ]
+    )
+    return Sign(
+        "spot checks",
+        "Bots gave other answers on another host than in their games.",
+        f"These hosts are named: {listed}. A host that is named with several others is"
+        " wrong, or its bots are slow there: drain it, compare with torres reproduce,"
+        " and void its games.",
+    )
+
+
 def _disk() -> Sign:
     free, total = free_bytes()
     if free >= min(MIN_FREE_BYTES, total * MIN_FREE_SHARE):
@@ -305,6 +326,7 @@ _REPORTED: dict[str, Callable[[], Sign]] = {
     "units": _stopped_units,
     "dead games": _dead_games,
     "games by hand": games_by_hand,
+    "spot checks": disputed_answers,
 }
 """The parts that report through the database, with the functions that look at them."""
 PARTS = (DATABASE, "broker", *_REPORTED, "disk")

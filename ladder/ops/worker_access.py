@@ -290,6 +290,16 @@ WORKER_ACCESS = (
         sees=_OPEN_PRACTICE.format("practice_practiceopponent"),
     ),
     Access(
+        "spot_checks_spotcheck",
+        "It gives false verdicts of spot checks, which name itself as well.",
+        changes=(
+            *("fence", "lease_until", "attempts", "checked_on", "verdict", "note"),
+            *("replay", "ended_at"),
+        ),
+        rows="verdict = 'open'",
+        after=f"lease_until IS NULL OR lease_until < {MAX_LEASE}",
+    ),
+    Access(
         "moderation_servicepart",
         "It says that games by hand are played although they are not.",
         adds=("name", "process", "seen_at"),

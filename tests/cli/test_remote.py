@@ -20,9 +20,9 @@ import pytest
 
 import engine
 from ladder.bots.house_bots import COSTLY
+from torres.checking.playback import RecordedAnswer, RepeatedGame, compare
 from torres.cli.client import LadderClient
 from torres.cli.play import find_bot
-from torres.cli.playback import RecordedAnswer, RepeatedGame, compare
 from torres.runner.process import BotProcess
 from torres.runner.protocol import Limits
 from torres.runner.sandbox import open_sandbox

@@ -79,6 +79,20 @@ print(endings.close(game.pk, "failed", "why", fence=claim.fence))
 print(PracticeMove.objects.count())
 service_parts.sign_off(service_parts.PRACTICE)
 """
+CHOOSE = """
+from ladder.extras.spot_checks import services
+from ladder.games.worker import registry
+registry.register(registry.unlimited(1))
+print(services.tick())
+"""
+ASK_AGAIN = """
+from ladder.bots import players
+from ladder.extras.spot_checks import work
+from ladder.ops.chaos.scripted_player import open_player
+players.open_player = lambda *of: open_player(*of, strict_clock=False)
+from ladder.extras.spot_checks.models import SpotCheck
+print(work.run_next(), SpotCheck.objects.get().verdict)
+"""
 CLAIM = """
 from ladder.games import attempts
 from ladder.games.worker import registry
@@ -178,6 +192,10 @@ def test_a_worker_without_the_secrets_plays_a_game(planted: TwoHosts) -> None:
         facts = owner.execute("SELECT kind, leaf_kind FROM events_fact").fetchall()
     assert ("game.finished", "game-finished") in facts
     run(planted.owner, "worker_role", "--check")
+
+    assert shell(planted.owner, CHOOSE).strip() == "1"
+    assert shell(planted.one, ASK_AGAIN).strip() == "False open"
+    assert shell(planted.two, ASK_AGAIN).strip() == "True same"
 
 
 def test_a_worker_fails_and_returns_games(planted: TwoHosts) -> None:

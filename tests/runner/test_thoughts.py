@@ -10,7 +10,7 @@ from engine.rulesets import resolve
 from engine.setup import derive
 from tests.engine.factories import random_replay
 from tests.runner.factories import PROGRAMS, player
-from torres.cli.playback import RecordedPlayer, compare, recorded_of
+from torres.checking.playback import RecordedPlayer, compare, recorded_of
 from torres.drawing.frames import of_replay
 from torres.runner.protocol import Limits
 from torres.runner.sandbox.api import Sandbox

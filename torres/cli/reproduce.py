@@ -14,17 +14,14 @@ from engine.documents import Replay
 from engine.game import TorresGame
 from engine.referee import Answer, PlayerFault
 from engine.replay import verify
-from torres.cli import playback
+from torres.checking import playback
+from torres.checking.playback import (
+    RepeatedGame,
+)
 from torres.cli.bot_files import bot_digest
 from torres.cli.client import LadderClient, RemoteError, find_login
 from torres.cli.ladder_rules import known_limits
 from torres.cli.play import LocalBot, find_bot, sandbox_option
-from torres.cli.playback import (
-    Difference,
-    RecordedAnswer,
-    RecordedForfeit,
-    RepeatedGame,
-)
 from torres.cli.remote import json_option, ladder_option
 from torres.cli.replay_files import read_valid
 from torres.common.json_object import JsonObject
@@ -139,48 +136,17 @@ def _print_comparison(replay: Replay, seat: int, comparison: RepeatedGame) -> No
         click.echo(f"No difference: all {same}.")
         return
     click.echo(f"{same[0].upper()}{same[1:]}.")
-    click.echo(f"First difference: {_where(difference)}")
+    click.echo(f"First difference: {difference.where()}")
     if difference.ask is not None:
         console = Console(highlight=False, markup=False, emoji=False)
         console.print(draw_board(difference.ask.state))
-    click.echo(f"  in the game: {_recorded(difference)}")
-    click.echo(f"  here:        {_given(difference)}")
+    click.echo(f"  in the game: {difference.recorded_text()}")
+    click.echo(f"  here:        {difference.given_text()}")
     if difference.ask is not None:
         click.echo(
             f"  clock: {difference.ask.move_ms:.0f} ms of the move and"
             f" {difference.ask.bank_ms:.0f} ms of the bank were left"
         )
-
-
-def _where(difference: Difference) -> str:
-    ask = difference.ask
-    if ask is None:
-        return "the start of the bot"
-    state = ask.state
-    return (
-        f"{ask.decision} at ply {ask.ply}, phase {state['phase']}, round"
-        f" {state['round']}"
-    )
-
-
-def _recorded(difference: Difference) -> str:
-    match difference.recorded:
-        case RecordedAnswer(_, actions, ms, illegal):
-            time = "" if ms is None else f" ({ms:.1f} ms)"
-            tail = ", then an illegal action" if illegal else ""
-            return f"{', '.join(actions)}{tail}{time}"
-        case RecordedForfeit(_, reason):
-            return f"forfeit: {reason}"
-        case _:
-            return "the bot started" if difference.ask is None else "nothing"
-
-
-def _given(difference: Difference) -> str:
-    given = difference.given
-    if isinstance(given, PlayerFault):
-        return f"forfeit: {given.reason}: {printable(given.detail)}"
-    time = "" if difference.given_ms is None else f" ({difference.given_ms:.1f} ms)"
-    return f"{', '.join(map(printable, given))}{time}"
 
 
 def _comparison_json(seat: int, comparison: RepeatedGame) -> JsonObject:
@@ -195,8 +161,8 @@ def _comparison_json(seat: int, comparison: RepeatedGame) -> JsonObject:
         row["difference"] = {
             "ply": difference.ask.ply if difference.ask else None,
             "decision": difference.ask.decision if difference.ask else None,
-            "recorded": _recorded(difference),
-            "here": _given(difference),
+            "recorded": difference.recorded_text(),
+            "here": difference.given_text(),
         }
     return row
 

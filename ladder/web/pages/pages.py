@@ -16,6 +16,8 @@ from ladder.accounts.permissions import Person
 from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
 from ladder.extras.comparisons.models import ComparisonBlock
+from ladder.extras.spot_checks import selectors as spot_checks
+from ladder.extras.spot_checks.models import SpotCheck
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
 from ladder.games.visibility import SeatLogEntry
@@ -147,6 +149,7 @@ class GameDetails:
     record: GameRecordView
     table: GameTable | None
     analysis: ShownAnalysis | None
+    spot_checks: QuerySet[SpotCheck]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +234,7 @@ def game_details(game: Game, person: Person, ply: int | None = None) -> GameDeta
         record=shown,
         table=shown.table,
         analysis=analysis_pages.shown(game),
+        spot_checks=spot_checks.ended(game),
     )
 
 

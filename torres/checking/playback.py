@@ -1,4 +1,4 @@
-"""Play a recorded game again, with a local bot in place of one of its players.
+"""Play a recorded game again, with a bot in place of one of its players.
 
 The other seats answer as they did. The bot gets the same questions,
 the same seed and the same clock as in the game. At its first answer that differs the
@@ -17,6 +17,7 @@ from engine.game import TorresGame
 from engine.referee import Answer, Ask, Hello, Player, PlayerFault, serving
 from engine.replay import game_at, verify
 from engine.replay_format import charged_ms, open_game
+from torres.common.quoting import printable
 
 _ILLEGAL = "(the illegal action that the replay does not contain)"
 
@@ -57,6 +58,35 @@ class Difference:
     recorded: Recorded | None
     given: list[str] | PlayerFault
     given_ms: float | None
+
+    def where(self) -> str:
+        """Return the decision in words."""
+        if self.ask is None:
+            return "the start of the bot"
+        state = self.ask.state
+        return (
+            f"{self.ask.decision} at ply {self.ask.ply}, phase {state['phase']}, round"
+            f" {state['round']}"
+        )
+
+    def recorded_text(self) -> str:
+        """Return what the seat did in the game, in words."""
+        match self.recorded:
+            case RecordedAnswer(_, actions, ms, illegal):
+                time = "" if ms is None else f" ({ms:.1f} ms)"
+                tail = ", then an illegal action" if illegal else ""
+                return f"{', '.join(actions)}{tail}{time}"
+            case RecordedForfeit(_, reason):
+                return f"forfeit: {reason}"
+            case _:
+                return "the bot started" if self.ask is None else "nothing"
+
+    def given_text(self) -> str:
+        """Return what the bot did now, in words that are safe to print."""
+        if isinstance(self.given, PlayerFault):
+            return f"forfeit: {self.given.reason}: {printable(self.given.detail)}"
+        time = "" if self.given_ms is None else f" ({self.given_ms:.1f} ms)"
+        return f"{', '.join(map(printable, self.given))}{time}"
 
 
 @dataclass(slots=True)
