@@ -28,6 +28,7 @@ from ladder.ratings import rater, voids
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Entry, Rating
 from ladder.ratings.seasons import change_parameters, parameters
+from ladder.tournaments import visibility
 from tests.factories import make_bot, make_match
 from tests.games.factories import submission
 from tests.games.test_kills import environment
@@ -38,6 +39,7 @@ from tests.ratings.factories import (
     play_some,
     rated_games,
 )
+from tests.tournaments.factories import begun, play_out
 from torres.rating.ledger import EntryKind
 
 DAY = "2026-11-22"
@@ -57,7 +59,8 @@ def games(monkeypatch) -> list[int]:
     numbers = [make_match(one, two).games.get().pk for _ in range(7)]
     hidden = make_match(one, two)
     Match.objects.filter(pk=hidden.pk).update(embargo=True)
-    make_match(one, two, games=2, finished=1)  # its decks are still in use
+    using = make_match(one, two, games=2, finished=1)  # its decks are still in use
+    Match.objects.filter(pk__in=[hidden.pk, using.pk]).update(seed="0ddba115" * 4)
     return [*numbers, Game.objects.filter(status="finished").latest("pk").pk]
 
 
@@ -88,8 +91,42 @@ def test_it_has_all_public_games_and_no_others(games, root):
     assert with_moves == set(games[:-1])  # the last one shares its decks
     assert {row["bot"] for row in lines(folder, "submissions")} == {"one", "two"}
     everything = b"".join(unpacked(path) for path in folder.glob("*/*.zst"))
-    for secret in (b"ana", b"ben", b"5eedba5e", b"stderr", b"note of"):
+    for secret in (b"ana", b"ben", b"0ddba115", b"stderr", b"note of"):
         assert secret not in everything
+
+
+def test_matches_that_are_over_have_their_decks_and_their_reason(games, root):
+    first = Match.objects.order_by("pk")[0]
+    Match.objects.filter(pk=first.pk).update(why={"reasons": ["close ratings"]})
+
+    rows = lines(write_dataset(root, DAY), "matches")
+
+    over = Match.objects.filter(games__in=games[:-1]).order_by("pk")
+    assert [row["id"] for row in rows] == [match.pk for match in over]
+    assert (rows[0]["seed"], rows[0]["seats"]) == (first.seed, 2)
+    assert json.loads(rows[0]["why"]) == {"reasons": ["close ratings"]}
+    assert rows[1]["why"] is None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("scripted_players")
+@pytest.mark.parametrize("held_back", [False, True])
+def test_tournaments_that_are_over_have_fixtures_and_standings(root, held_back):
+    cup = play_out(begun({"format": "round_robin"}, 3, held_back=held_back))
+
+    folder = write_dataset(root, DAY)
+
+    fixtures, standings = lines(folder, "fixtures"), lines(folder, "standings")
+    if held_back:
+        assert [*fixtures, *standings, *lines(folder, "tournaments")] == []
+        return
+    assert [row["tournament"] for row in lines(folder, "tournaments")] == [cup.slug]
+    matches = set(cup.fixtures.values_list("match", flat=True))
+    assert {row["match"] for row in fixtures} == matches
+    assert {row["id"] for row in lines(folder, "matches")} == matches
+    shown = [(line.rank, line.bot) for line in visibility.overview(cup).lines]
+    assert [(row["rank"], row["bot"]) for row in standings] == shown
+    assert len(shown) == 3
 
 
 def test_the_manifest_is_right(games, root):

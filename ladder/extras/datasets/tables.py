@@ -4,19 +4,23 @@ Games come through `games.visibility` and the serializers of the API, so nothing
 here that a visitor could not read. Owners, archives, logs and limits are left out.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
+from django.db.models import Max, QuerySet
 
 from ladder.bots.models import Bot, Submission
 from ladder.games import visibility
-from ladder.games.models import Game, Seat
+from ladder.games.models import Game, Match, Seat
 from ladder.games.serializers import GameSerializer
+from ladder.games.shared_deals import undecided
 from ladder.games.visibility import PLAYED
 from ladder.ratings import ledger_reader
 from ladder.ratings.models import Season
+from ladder.tournaments import visibility as tournaments
+from ladder.tournaments.models import Tournament, TournamentStatus
 
 ColumnType = Literal["int", "float", "text", "bool", "time", "texts"]
 Row = dict[str, Any]
@@ -35,6 +39,19 @@ TABLES: Mapping[str, Mapping[str, ColumnType]] = {
         "replaces": "int",
         "started_at": "time",
         "finished_at": "time",
+    },
+    "matches": {
+        "id": "int",
+        "kind": "text",
+        "ladder": "text",
+        "ruleset": "text",
+        "seats": "int",
+        "why": "text",
+        "seed": "text",
+        "deal_of": "int",
+        "deck_batch": "int",
+        "deck_size": "int",
+        "created_at": "time",
     },
     "seats": {
         "game": "int",
@@ -72,6 +89,34 @@ TABLES: Mapping[str, Mapping[str, ColumnType]] = {
         "mu": "float",
         "sigma": "float",
     },
+    "tournaments": {
+        "tournament": "text",
+        "name": "text",
+        "ruleset": "text",
+        "format": "text",
+        "started_at": "time",
+        "finished_at": "time",
+    },
+    "fixtures": {
+        "tournament": "text",
+        "round": "int",
+        "pool": "text",
+        "table": "int",
+        "leg": "int",
+        "match": "int",
+        "how": "text",
+        "bot": "text",
+        "points": "text",
+        "score": "int",
+    },
+    "standings": {
+        "tournament": "text",
+        "rank": "int",
+        "bot": "text",
+        "points": "float",
+        "played": "int",
+        "withdrawn": "bool",
+    },
     "submissions": {
         "bot": "text",
         "submission": "int",
@@ -81,7 +126,9 @@ TABLES: Mapping[str, Mapping[str, ColumnType]] = {
         "digest": "text",
     },
 }
-"""The columns of each table. `submission` is the number of an upload of its bot."""
+"""The columns of each table. `submission` is the number of an upload of its bot, and
+`deck_size` the number of leaves of the public log from whose root the decks follow.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +158,27 @@ def sources() -> list[Source]:
     """Return what a dataset of this moment is read from."""
     newest_game = visibility.game_keys().filter(status__in=PLAYED).first()
     last_game = newest_game.pk if newest_game else 0
-    newest_submission = Submission.objects.order_by("-pk").first()
     seasons = Season.objects.select_related("ladder").order_by("pk")
     return [
         Source("games", last_game, read_games),
         Source("moves", last_game, read_moves),
+        Source("matches", _last(Match.objects.all()), read_matches),
         *(
             Source(f"ratings-{season.pk}", season.head, _ratings_reader(season))
             for season in seasons
         ),
-        Source(
-            "submissions",
-            newest_submission.pk if newest_submission else 0,
-            read_submissions,
-        ),
+        Source("tournaments", _last(Tournament.objects.all()), read_tournaments),
+        Source("submissions", _last(Submission.objects.all()), read_submissions),
     ]
 
 
+def _last(rows: QuerySet[Any]) -> int:
+    """Return the largest key of a table, or 0."""
+    return rows.aggregate(last=Max("pk"))["last"] or 0
+
+
 GAMES_PER_CHUNK = 100
+MATCHES_PER_CHUNK = 500
 ENTRIES_PER_CHUNK = 1_000
 SUBMISSIONS_PER_CHUNK = 1_000
 
@@ -151,6 +201,68 @@ def read_moves(after: int, until: int) -> Chunk:
         moves = msgspec.json.decode(text)["moves"]
         rows += [_move_row(number, k, move) for k, move in enumerate(moves)]
     return _chunk_of_games({"moves": rows}, keys, until)
+
+
+def read_matches(after: int, until: int) -> Chunk:
+    """Return the matches that are over, with their decks and why they were made."""
+    shown = Match.objects.filter(
+        ~undecided("pk"), embargo=False, pk__gt=after, pk__lte=until
+    )
+    matches = list(shown.order_by("pk")[:MATCHES_PER_CHUNK])
+    rows = [
+        {name: getattr(match, name, None) for name in TABLES["matches"]}
+        | {
+            "why": match.why and msgspec.json.encode(match.why).decode(),
+            "deal_of": match.deal_of_id,
+            "deck_batch": match.batch_id,
+            "deck_size": match.deal_size,
+        }
+        for match in matches
+    ]
+    last = matches[-1].pk if matches else until
+    return Chunk({"matches": rows}, last, len(matches) == MATCHES_PER_CHUNK)
+
+
+def read_tournaments(after: int, until: int) -> Chunk:
+    """Return the next tournament that is over and holds no result back."""
+    ended = tournaments.tournaments().filter(
+        status=TournamentStatus.FINISHED, pk__gt=after, pk__lte=until
+    )
+    tournament = ended.order_by("pk").first()
+    rows: dict[str, list[Row]] = {"tournaments": [], "fixtures": [], "standings": []}
+    if tournament is not None and tournaments.is_complete(tournament):
+        key = {"tournament": tournament.slug}
+        row = {name: getattr(tournament, name, None) for name in TABLES["tournaments"]}
+        rows["tournaments"] = [row | key | {"format": tournament.config["format"]}]
+        rows["fixtures"] = [key | row for row in _fixture_rows(tournament)]
+        rows["standings"] = [
+            key
+            | {
+                name: getattr(line, name)
+                for name in TABLES["standings"]
+                if name != "tournament"
+            }
+            for line in tournaments.overview(tournament).lines
+        ]
+    last = tournament.pk if tournament else until
+    return Chunk(rows, last, tournament is not None)
+
+
+def _fixture_rows(tournament: Tournament) -> Iterator[Row]:
+    """Yield a row for each entrant of each fixture."""
+    all_rounds = tournaments.round_sizes(tournament)
+    for shown in tournaments.rounds(tournament, all_rounds):
+        for fixture in shown.fixtures:
+            place = {
+                name: getattr(fixture, name)
+                for name in ("round", "pool", "table", "leg", "match", "how")
+            }
+            for seat in fixture.entrants:
+                yield place | {
+                    "bot": seat.bot,
+                    "points": seat.points,
+                    "score": seat.score,
+                }
 
 
 def _played(after: int, until: int) -> list[Game]:
