@@ -8,34 +8,46 @@ from typing import Any
 
 import pytest
 import zstandard
+from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
 from engine.replay import verify
 from ladder.games import exports
 from ladder.games.models import Game, GameStatus, Match, Seat
 from tests.factories import make_bot, make_match, play
+from tests.web.module_rows import module_rows
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
+pytestmark = pytest.mark.django_db
 GAMES, REPLAYS = "/api/v1/exports/games/", "/api/v1/exports/replays/"
 KINDS = pytest.mark.parametrize("address", [GAMES, REPLAYS])
 FIRST_DAY = datetime(2026, 11, 1, tzinfo=UTC)
 
 
+@pytest.fixture(scope="module")
+def rows(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[list[int]]:
+    with module_rows(django_db_blocker, tmp_path_factory.mktemp("data")):
+        one, two = make_bot("one", "ana"), make_bot("two", "ben")
+        numbers = [make_match(one, two).games.get().pk for _ in range(7)]
+        days = [3, 1, 2, 2, 2, 5, 4]  # three finished at the same moment
+        for number, day in zip(numbers, days, strict=True):
+            Game.objects.filter(pk=number).update(
+                finished_at=FIRST_DAY + timedelta(days=day)
+            )
+        yield numbers
+
+
 @pytest.fixture
-def games(data_dir, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def games(rows: list[int], monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the numbers of seven finished games, which are read in small chunks."""
-    one, two = make_bot("one", "ana"), make_bot("two", "ben")
-    numbers = [make_match(one, two).games.get().pk for _ in range(7)]
-    days = [3, 1, 2, 2, 2, 5, 4]  # three finished at the same moment
-    for number, day in zip(numbers, days, strict=True):
-        Game.objects.filter(pk=number).update(
-            finished_at=FIRST_DAY + timedelta(days=day)
-        )
     for kind in ("GAMES", "REPLAYS"):
         small = exports.ExportKind(getattr(exports, kind).fragments, chunk=3)
         name = "GameExport" if kind == "GAMES" else "ReplayExport"
         monkeypatch.setattr(f"ladder.games.export_views.{name}.kind", small)
-    return numbers
+    return list(rows)
 
 
 def read(client: APIClient, address: str, **headers: str) -> list[dict[str, Any]]:

@@ -1,15 +1,18 @@
 """The filters and orders of the list of games over REST."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
 from ladder.bots.models import Submission
 from ladder.games.models import Game, Match, tied_ranks
 from tests.factories import make_bot, make_match, upload
+from tests.web.module_rows import module_rows
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
+pytestmark = pytest.mark.django_db
 FIRST_DAY = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 
@@ -29,8 +32,22 @@ def play(*sitting: Submission, ranks: list[int], day: int, fault: str = "") -> G
     return game
 
 
+@pytest.fixture(scope="module")
+def rows(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[dict[str, Game]]:
+    with module_rows(django_db_blocker, tmp_path_factory.mktemp("data")):
+        yield make_games()
+
+
 @pytest.fixture
-def games(data_dir) -> dict[str, Game]:
+def games(rows: dict[str, Game]) -> dict[str, Game]:
+    return dict(rows)
+
+
+def make_games() -> dict[str, Game]:
     """Six games. Ana has the bots `one` and `two`, Ben has `three`."""
     one, two = make_bot("one", "ana"), make_bot("two", "ana")
     three = make_bot("three", "ben")
