@@ -1,5 +1,7 @@
 """New versions in the joint fit: near the old one, unless the games say otherwise."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from trueskillthroughtime import History
@@ -19,6 +21,7 @@ RENEWED = 4
 LADDERS = 12
 
 
+@cache
 def ladder_with_new_versions(seed: int, jump: float) -> RecordedLadder:
     """Return a ladder whose first bots have played 10 games with a new version."""
     ladder = RecordedLadder(SimulationPlan(TERMS, BOTS, seed))
