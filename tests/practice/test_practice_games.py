@@ -55,6 +55,38 @@ def test_a_person_plays_a_whole_game_that_only_leaves_a_valid_replay() -> None:
     assert document["moves"][notes[0]["move"]]["seat"] == 0
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [{"limits": {}}, {"ruleset": "none"}, {"switches": {"x": 1}}, {"forfeits": [1]}],
+)
+def test_a_damaged_row_fails_alone(damage: dict[str, object]) -> None:
+    damaged = factories.own_game(seat=1)
+    game = factories.begin(rows.make_bot("ashlar", "ben"), by="ben", seat=1)
+    PracticeGame.objects.filter(pk=damaged.pk).update(**damage)
+
+    with factories.hosting():
+        factories.until(lambda: factories.fresh(damaged).status == "failed")
+        factories.until(lambda: factories.asked(game))
+
+    assert "failed to play" in factories.fresh(damaged).note
+
+
+@pytest.mark.parametrize("damage", [{"switches": [1]}, {"forfeits": [1]}])
+def test_a_damaged_row_with_moves_ends_without_a_replay(damage) -> None:
+    game = factories.own_game()
+    with factories.hosting():
+        factories.until(lambda: factories.asked(game))
+        factories.answer(game, 1)
+        factories.until(game.moves.count)
+    damage |= {"fence": 99, "lease_until": Now()}
+    PracticeGame.objects.filter(pk=game.pk).update(**damage)
+
+    assert claims.end_lifeless() == 1
+
+    ended = factories.fresh(game)
+    assert (ended.status, ended.replay) == (PracticeStatus.FAILED, None)
+
+
 @pytest.mark.deep
 def test_a_person_plays_with_four_seats_against_the_bots_of_three_owners() -> None:
     bots = [factories.open_bot(f"bot {n}", f"owner-{n}") for n in range(3)]

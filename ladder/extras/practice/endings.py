@@ -7,7 +7,6 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from engine.documents import Replay
-from engine.errors import EngineError
 from ladder.common.storable import storable
 from ladder.extras.practice import position, selectors
 from ladder.extras.practice.models import (
@@ -70,7 +69,7 @@ def _replay(game: PracticeGame, moves: list[PracticeMove]) -> Replay | None:
         return None
     try:
         return position.replay(game, moves)
-    except EngineError:  # the game must end also if its moves make no sense
+    except Exception:  # the game must end also if its row makes no sense
         log.exception("practice game has no replay", game=game.pk)
         return None
 

@@ -5,6 +5,7 @@ long as one of its slots is free. A person who thinks holds a slot of the host, 
 never one of the ladder's workers.
 """
 
+import math
 import socket
 import threading
 import time
@@ -105,10 +106,14 @@ class PracticeHost:
 
     def _begin(self, claim: PracticeClaim) -> None:
         game = PracticeGame.objects.defer("replay").get(pk=claim.pk)
+        try:
+            deadline_s = game_deadline_s(game)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            deadline_s = math.inf  # the row is damaged: `play` ends the game
         keeper = LeaseKeeper(
             f"practice game {claim.pk}",
             partial(claim.renew, LEASE),
-            deadline_s=game_deadline_s(game),
+            deadline_s=deadline_s,
         )
         thread = threading.Thread(
             target=play,
