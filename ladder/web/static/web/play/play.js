@@ -42,6 +42,7 @@ let walkingTurn = false;  // the actions of a hint are tried one after the other
 let sent = false;  // an answer, of which the game shows nothing yet
 let tag = "";
 let quickPolls = 0;
+let looks = 0;  // requests for the state
 let timer = 0;
 
 function remembered() {
@@ -268,13 +269,16 @@ async function poll() {
 }
 
 async function look() {
+  looks += 1;
+  const number = looks;
   const since = Math.max(0, frames.length - 1);
   const options = { headers: tag ? { "If-None-Match": tag } : {}, signal: AbortSignal.timeout(POLL_TIMEOUT_MS) };
   const response = await fetch(`${root.dataset.state}?since=${since}`, options).catch(() => null);
+  if (number !== looks) return;  // a later look knows more
   if (response?.status === 200) {
     if (!response.headers.get("Content-Type").includes("json")) return location.reload();
     const state = await response.json().catch(() => null);  // the answer was cut off
-    if (!state) return;
+    if (!state || number !== looks) return;
     tag = response.headers.get("ETag");
     take(state);
   } else if (response && response.status !== 304 && response.status !== 429) {
