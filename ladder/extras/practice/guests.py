@@ -44,10 +44,11 @@ def are_welcome() -> bool:
 
 
 @transaction.atomic
-def begin(by: Guest, address: str) -> PracticeGame:
+def begin(by: Guest, address: str, start: str = "") -> PracticeGame:
     """Let a guest wait for a game against a house bot.
 
-    `address` is the client's, as `rate_limits.address` returns it. Raises
+    `address` is the client's, as `rate_limits.address` returns it. With `start`, the
+    text of a position, the game begins there, with the bot in all other seats. Raises
     PracticeIsOff, BadPracticeGame, and TooMany.
     """
     if not are_welcome():
@@ -68,7 +69,9 @@ def begin(by: Guest, address: str) -> PracticeGame:
             "As many guests play as this service allows at once. Try again in some"
             " minutes, or sign up and play with an account."
         )
-    game = services.create(by, PracticeTerms(DEFAULT, [opponent.pk]))
+    bots = services.placed(start).rules.seats - 1 if start else 1
+    terms = PracticeTerms(DEFAULT, [opponent.pk] * bots, start=start)
+    game = services.create(by, terms)
     _count(address)
     return game
 

@@ -59,6 +59,12 @@ class PracticeGame(Leased):
     ruleset = models.CharField(max_length=40)
     switches = models.JSONField(help_text="All switches, resolved for the seats.")
     limits = models.JSONField(help_text="Clock and resource limits of the bots.")
+    start = models.TextField(
+        blank=True,
+        db_default="",
+        help_text="The text of the position at which it begins; empty: the set-up."
+        " Secret.",  # it has the decks
+    )
     seats = models.PositiveSmallIntegerField()
     person_seat = models.PositiveSmallIntegerField(help_text="Where the person sits.")
     # The decks are derived from it, so it is secret until the game has ended.

@@ -11,6 +11,7 @@ from engine.documents import ForfeitEntry, MoveEntry, Replay
 from engine.errors import IllegalAction
 from engine.faults import Fault
 from engine.game import TorresGame
+from engine.position_text import position_from
 from engine.replay import document
 from engine.rulesets import resolve
 from engine.setup import derive
@@ -39,6 +40,8 @@ class Tentative:
 
 def start(game: PracticeGame) -> TorresGame:
     """Return the game before its first move."""
+    if game.start:
+        return position_from(game.start).game()
     rules = resolve(game.ruleset, game.seats, game.switches)
     return TorresGame(rules, derive(rules, game.seed))
 
@@ -101,6 +104,7 @@ def replay(game: PracticeGame, moves: Sequence[PracticeMove]) -> Replay:
     """Return the replay of a game that has ended, or of its beginning.
 
     The players get their names when it is read: an account may be deleted meanwhile.
+    The replay of a game from a position cannot be verified: its seed gives other decks.
     """
     torres = played(game, moves)
     return document(

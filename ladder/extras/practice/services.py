@@ -12,8 +12,10 @@ from django.contrib.auth.models import User
 from django.core.files.storage import storages
 from django.db import transaction
 
+from engine.analysis import reshuffled
 from engine.editions import PRESETS
-from engine.errors import EngineError
+from engine.errors import BadPosition, EngineError
+from engine.position_text import PlacedPosition, position_from, text_of
 from engine.rulesets import MAX_SEATS, MIN_SEATS, resolve
 from ladder.bots.models import Submission
 from ladder.extras.practice import position, selectors
@@ -67,12 +69,15 @@ class BadAnswer(LadderError):
 class PracticeTerms:
     """The choices of a person. `person_seat` None stands for a random seat.
 
-    `opponents` are ids of submissions in the order of the remaining seats.
+    `opponents` are ids of submissions in the order of the remaining seats. With
+    `start`, the text of a position, the game begins there and has its rules, and None
+    stands for the seat that decides.
     """
 
     ruleset: str
     opponents: Sequence[int]
     person_seat: int | None = None
+    start: str = ""
 
 
 @transaction.atomic
@@ -105,31 +110,18 @@ def create(by: User | Guest, terms: PracticeTerms) -> PracticeGame:
         raise TooMany("You play a game already. Finish it, or give it up.")
     if selectors.waiting_count() >= MAX_WAITING:
         raise TooMany("Too many people wait for a game. Try again in some minutes.")
-    seats = len(terms.opponents) + 1
-    if terms.ruleset not in PRESETS:
-        raise BadPracticeGame(
-            f"There is no ruleset {terms.ruleset[:40]!r}. Choose one from the list."
-        )
-    if not MIN_SEATS <= seats <= MAX_SEATS:
-        raise BadPracticeGame(
-            f"A game has {MIN_SEATS} to {MAX_SEATS} seats. Choose one to"
-            f" {MAX_SEATS - 1} bots."
-        )
-    sitting = _sitting(by, terms)
-    person_seat = terms.person_seat
-    if person_seat is None:
-        person_seat = secrets.randbelow(seats)
-    if not 0 <= person_seat < seats:
-        raise BadPracticeGame(
-            f"A game against {seats - 1} bots has the seats 0 to {seats - 1}. Choose"
-            " another seat."
-        )
+    start = placed(terms.start) if terms.start else None
+    ruleset = start.rules.ruleset if start else terms.ruleset
+    seats = _seats(terms, ruleset, start)
+    sitting = _sitting(by, terms, ruleset)
+    person_seat = _person_seat(terms, seats, start)
     game = PracticeGame.objects.create(
         owner=by if isinstance(by, User) else None,
         guest=by.key if isinstance(by, Guest) else "",
-        ruleset=terms.ruleset,
-        switches=resolve(terms.ruleset, seats).switches(),
+        ruleset=ruleset,
+        switches=resolve(ruleset, seats).switches(),
         limits=Limits().as_dict(),
+        start=_shuffled_text(start) if start else "",
         seats=seats,
         person_seat=person_seat,
         seed=new_seed(),
@@ -143,12 +135,68 @@ def create(by: User | Guest, terms: PracticeTerms) -> PracticeGame:
     return game
 
 
+def _seats(terms: PracticeTerms, ruleset: str, start: PlacedPosition | None) -> int:
+    """Return the number of seats. Raises BadPracticeGame."""
+    seats = len(terms.opponents) + 1
+    if ruleset not in PRESETS:
+        raise BadPracticeGame(
+            f"There is no ruleset {ruleset[:40]!r}. Choose one from the list."
+        )
+    if not MIN_SEATS <= seats <= MAX_SEATS:
+        raise BadPracticeGame(
+            f"A game has {MIN_SEATS} to {MAX_SEATS} seats. Choose one to"
+            f" {MAX_SEATS - 1} bots."
+        )
+    if start and seats != start.rules.seats:
+        needed = start.rules.seats
+        raise BadPracticeGame(
+            f"The position has {needed} seats: choose bots for {needed - 1} of them."
+        )
+    return seats
+
+
+def _person_seat(terms: PracticeTerms, seats: int, start: PlacedPosition | None) -> int:
+    """Return where the person sits. Raises BadPracticeGame."""
+    if terms.person_seat is None:
+        return start.position.seat if start else secrets.randbelow(seats)
+    if not 0 <= terms.person_seat < seats:
+        raise BadPracticeGame(
+            f"A game against {seats - 1} bots has the seats 0 to {seats - 1}. Choose"
+            " another seat."
+        )
+    return terms.person_seat
+
+
+def placed(text: str) -> PlacedPosition:
+    """Return the position at which a game by hand can begin. Raises BadPracticeGame."""
+    try:
+        start = position_from(text)
+    except BadPosition as error:
+        raise BadPracticeGame(f"This is no position. {error}.") from error
+    if start.game().over:
+        raise BadPracticeGame(
+            "The game is over in this position. Choose an earlier one."
+        )
+    if start.rules != resolve(start.rules.ruleset, start.rules.seats):
+        raise BadPracticeGame(
+            "The position has switches that differ from its ruleset. Leave them out:"
+            " the bots know the rulesets."
+        )
+    return start
+
+
+def _shuffled_text(start: PlacedPosition) -> str:
+    """Return the text with the decks shuffled, because the person may know them."""
+    position = reshuffled(start.position, secrets.SystemRandom())
+    return text_of(position, start.rules)
+
+
 def new_seed() -> str:
     """Return 128 random bits in hex, from which nobody can guess the decks."""
     return secrets.token_hex(16)
 
 
-def _sitting(by: User | Guest, terms: PracticeTerms) -> list[Submission]:
+def _sitting(by: User | Guest, terms: PracticeTerms, ruleset: str) -> list[Submission]:
     """Return the chosen submissions in order. Raises BadPracticeGame."""
     offered = {one.pk: one for one in selectors.opponents(by).all()}
     if any(pk not in offered for pk in terms.opponents):
@@ -158,12 +206,12 @@ def _sitting(by: User | Guest, terms: PracticeTerms) -> list[Submission]:
         )
     sitting = [offered[pk] for pk in terms.opponents]
     others = [one for one in sitting if one.bot.owner_id != by.pk]
-    untried = selectors.without_ruleset(others, terms.ruleset)
+    untried = selectors.without_ruleset(others, ruleset)
     for submission in sitting:
         if submission.bot_id in untried:
             raise BadPracticeGame(
                 f"{submission.bot.name} plays on no ladder with the ruleset"
-                f" {terms.ruleset}. Choose another bot, or another ruleset."
+                f" {ruleset}. Choose another bot, or another ruleset."
             )
         if not storages["bots"].exists(submission.package):
             raise BadPracticeGame(

@@ -19,6 +19,9 @@ from engine.turning_points import MAX_LINE
 from ladder.extras.analysis import selectors, services
 from ladder.extras.analysis.models import Analysis, AnalysisStatus
 from ladder.extras.analysis.serializers import MAX_ACTION_CHARS
+from ladder.extras.practice import services as practice
+from ladder.extras.practice.selectors import is_switched_on
+from ladder.extras.practice.services import BadPracticeGame
 from ladder.games import visibility
 from ladder.games.models import OPEN, Game
 from ladder.web.pages import analysis_pages, watching
@@ -66,6 +69,7 @@ class WhatIfPage(_AnalysisPage):
         row = selectors.what_if(game, ply, line)
         document = row.document if row is not None else None
         torres = watching.position(game, ply, line)
+        text = text_of(torres.position, torres.rules) if torres else ""
         return self.page(
             "web/what-if.html",
             game,
@@ -73,7 +77,8 @@ class WhatIfPage(_AnalysisPage):
             ply=ply,
             line=line,
             board=torres and watching.board(torres),
-            text=torres and text_of(torres.position, torres.rules),
+            text=text,
+            playable=_is_playable(text),
             document=document,
             query=_query(ply, line),
             alternatives=[
@@ -101,9 +106,19 @@ class PositionPage(View):
                     "placed": placed,
                     "board": watching.board(placed.game()),
                     "text": text_of(placed.position, placed.rules),
+                    "playable": _is_playable(text),
                     "seats": _seats(placed),
                 }
         return render(request, "web/position.html", context, status=status)
+
+
+def _is_playable(text: str) -> bool:
+    """True if a game by hand can begin at a position."""
+    try:
+        practice.placed(text)
+    except BadPracticeGame:
+        return False
+    return is_switched_on()
 
 
 def _seats(placed: PlacedPosition) -> list[tuple[int, int, list[str], list[int]]]:

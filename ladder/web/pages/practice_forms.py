@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from engine.editions import DEFAULT, PRESETS
+from engine.position_text import MAX_CHARS
 from ladder.bots.models import Submission
 from ladder.extras.practice.guests import FAVOURITE
 from ladder.extras.practice.selectors import Opponents
@@ -27,9 +28,20 @@ class PracticeForm(forms.Form):
     )
     seat = forms.ChoiceField(label="Your seat", initial=RANDOM_SEAT)
     ruleset = forms.ChoiceField(label="Rules", initial=DEFAULT)
+    start = forms.CharField(
+        required=False, max_length=MAX_CHARS, widget=forms.HiddenInput
+    )
 
-    def __init__(self, opponents: Opponents, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, opponents: Opponents, *args: Any, start: str = "", **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
+        by_chance = "by chance"
+        if start:  # the position has the rules
+            by_chance = "the one that decides"
+            self.initial["start"] = start
+            self.fields["ruleset"].required = False
+            self.fields["ruleset"].widget = forms.HiddenInput()
         groups = [
             ("House bots", opponents.house),
             ("Your bots", opponents.own),
@@ -44,7 +56,7 @@ class PracticeForm(forms.Form):
         self._set_choices("one", offered)
         self._set_choices("two", [("", "nobody"), *offered])
         self._set_choices("three", [("", "nobody"), *offered])
-        self._set_choices("seat", [(RANDOM_SEAT, "by chance"), *seats])
+        self._set_choices("seat", [(RANDOM_SEAT, by_chance), *seats])
         self._set_choices("ruleset", [(name, name) for name in PRESETS])
         favourite = (one.pk for one in opponents.house if one.bot.slug == FAVOURITE)
         self.initial.setdefault("one", next(favourite, None))
@@ -59,7 +71,7 @@ class PracticeForm(forms.Form):
         chosen = [fields[name] for name in OPPONENT_FIELDS if fields.get(name)]
         seat = fields["seat"]
         number = None if seat == RANDOM_SEAT else int(seat)
-        return PracticeTerms(fields["ruleset"], chosen, number)
+        return PracticeTerms(fields["ruleset"], chosen, number, fields["start"])
 
 
 def _label(submission: Submission) -> str:

@@ -129,7 +129,11 @@ def _headline(game: PracticeGame) -> str:
 
 
 def _again(game: PracticeGame) -> dict[str, object]:
-    fields: dict[str, object] = {"ruleset": game.ruleset, "seat": game.person_seat}
+    fields: dict[str, object] = {
+        "ruleset": game.ruleset,
+        "seat": game.person_seat,
+        "start": game.start,
+    }
     chosen = [opponent.submission_id for opponent in game.opponents.all()]
     return fields | dict(zip(("one", "two", "three"), chosen, strict=False))
 
@@ -153,7 +157,8 @@ def frames_document(game: PracticeGame) -> dict[str, object] | None:
     if document is None:
         return None
     try:
-        positions = frames.of_replay(document)
+        start = position.start(game)
+        positions = frames.frames(start, document["moves"], document["forfeits"])
     except EngineError:  # it was played by an engine with other rules
         return None
     return {"players": names(game), "over": True, "frames": positions}
@@ -225,10 +230,13 @@ def _question(
     }
 
 
-def preview_document(game: PracticeGame, tried: Tentative) -> dict[str, object]:
-    """Return the position after a turn that is tried, and what may follow in it."""
+def preview_document(seat: int, tried: Tentative) -> dict[str, object]:
+    """Return the position after a turn that is tried, and what may follow in it.
+
+    It is the position as `seat` sees it.
+    """
     return {
-        "frame": frames.frame_of(tried.game, game.person_seat),
+        "frame": frames.frame_of(tried.game, seat),
         "legal": tried.legal,
         "complete": tried.complete,
     }

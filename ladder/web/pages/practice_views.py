@@ -56,10 +56,13 @@ class PlayPage(SignedInView):
         chosen = (one.pk for one in opponents.all() if one.bot.slug == wanted)
         first = next(chosen, None)
         initial = {} if first is None else {"one": first}
-        return self._page(PracticeForm(opponents, initial=initial), 200)
+        start = request.GET.get("start", "")
+        return self._page(PracticeForm(opponents, initial=initial, start=start), 200)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        form = PracticeForm(selectors.opponents(self.person()), request.POST)
+        opponents = selectors.opponents(self.person())
+        start = request.POST.get("start", "")
+        form = PracticeForm(opponents, request.POST, start=start)
         if form.is_valid():
             try:
                 game = services.begin(self.person(), form.terms())
@@ -73,6 +76,7 @@ class PlayPage(SignedInView):
         person = self.person()
         context = {
             "form": form,
+            "start": form["start"].value(),
             "on": selectors.is_switched_on(),
             "left": selectors.games_left(person),
             "open": selectors.open_game(person),
@@ -87,10 +91,11 @@ def _play_as_guest(request: HttpRequest) -> HttpResponse:
         guest, refusal = guest_cookie.guest_of(request), ""
     except LadderError as error:
         guest, refusal = None, str(error)
+    start = (request.POST or request.GET).get("start", "")
     if request.method == "POST":
         guest = guest or guests.new_guest()
         try:
-            game = guests.begin(guest, rate_limits.address(request))
+            game = guests.begin(guest, rate_limits.address(request), start)
         except LadderError as error:
             refusal = str(error)
         else:
@@ -99,6 +104,7 @@ def _play_as_guest(request: HttpRequest) -> HttpResponse:
             return response
     context = {
         "visitor": True,
+        "start": start,
         "open": selectors.open_game(guest) if guest else None,
         "latest": selectors.games_of(guest)[: selectors.MAX_GAMES_SHOWN]
         if guest
@@ -199,7 +205,7 @@ class PracticePreview(_AnswerView):
             tried = services.tentative(game, body.ply, body.actions)
         except LadderError as refusal:
             return _refusal(refusal)
-        return JsonResponse(practice_pages.preview_document(game, tried))
+        return JsonResponse(practice_pages.preview_document(game.person_seat, tried))
 
 
 class PracticeHints(_AnswerView):
@@ -260,11 +266,15 @@ class PracticeFrames(OwnPracticeView):
 
 
 class PracticeReplay(OwnPracticeView):
-    """The replay of a game that has ended; `torres verify` checks it."""
+    """The replay of a game that has ended; `torres verify` checks it.
+
+    A game from a position has none: no replay can begin there.
+    """
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
-        document = practice_pages.replay_document(self.game(pk))
-        if document is None:
+        game = self.game(pk)
+        document = practice_pages.replay_document(game)
+        if document is None or game.start:
             raise Http404
         return JsonResponse(document)
 
