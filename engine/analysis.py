@@ -106,12 +106,19 @@ class Policy:
     ) -> Position:
         """Return the end of a game from a position, which may change."""
         while position.decision != OVER:
-            if position.seat in forfeited:
-                position.perform(_automatic(position))
-            elif position.phase and position.decision in (TURN, KEEPING, KING_DUE):
-                position = self._turn(position)
-            else:
-                position.perform(rng.choice(position.legal()))
+            position = self.step(position, rng, forfeited)
+        return position
+
+    def step(
+        self, position: Position, rng: Random, forfeited: Sequence[int] = ()
+    ) -> Position:
+        """Return the position after one turn or other decision; `position` changes."""
+        if position.seat in forfeited:
+            position.perform(_automatic(position))
+        elif position.phase and position.decision in (TURN, KEEPING, KING_DUE):
+            return self._turn(position)
+        else:
+            position.perform(rng.choice(position.legal()))
         return position
 
     def _turn(self, position: Position) -> Position:

@@ -16,6 +16,7 @@ from ladder.web.pages import (
     operate_views,
     organise_views,
     practice_views,
+    puzzle_views,
     replay_views,
     share_views,
     views,
@@ -86,6 +87,10 @@ urlpatterns = routes(
         ("position/", analysis_views.PositionPage, "position-page"),
         ("learn/", learn_views.LearnPage, "learn"),
         ("learn/<int:number>/", learn_views.LearnPage, "lesson"),
+        ("puzzles/", puzzle_views.PuzzlesPage, "puzzles"),
+        ("puzzles/today/", puzzle_views.TodayPage, "puzzle-today"),
+        ("puzzles/<int:number>/", puzzle_views.PuzzlePage, "puzzle"),
+        ("puzzles/<int:number>/turn.json", puzzle_views.PuzzleTurn, "puzzle-turn"),
         (
             "games/<int:pk>/analyse/",
             analysis_views.RequestAnalysisAction,

@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 
 from engine.editions import DEFAULT, PRESETS
-from engine.position_text import MAX_CHARS
 from ladder.bots.models import Submission
 from ladder.extras.practice.guests import FAVOURITE
 from ladder.extras.practice.selectors import Opponents
@@ -28,9 +27,7 @@ class PracticeForm(forms.Form):
     )
     seat = forms.ChoiceField(label="Your seat", initial=RANDOM_SEAT)
     ruleset = forms.ChoiceField(label="Rules", initial=DEFAULT)
-    start = forms.CharField(
-        required=False, max_length=MAX_CHARS, widget=forms.HiddenInput
-    )
+    start = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(
         self, opponents: Opponents, *args: Any, start: str = "", **kwargs: Any

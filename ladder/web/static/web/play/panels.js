@@ -101,7 +101,7 @@ export function drawLegal(legal) {
 
 export function sayNews(frame, players) {
   const news = byId("news");
-  if (frame.action === null) news.textContent = "The game begins.";
+  if (frame.action === null) news.textContent = frame.phase ? "" : "The game begins.";
   else news.replaceChildren(element("strong", "", players[frame.by]), ` ${words(frame.action)}`);
   for (const { seat, reason } of frame.failed ?? []) {
     news.append(" ", element("strong", "forfeit", `${players[seat]} forfeits: ${reason}`));

@@ -1,5 +1,6 @@
 // A game by hand. The server knows the rules: it says what is legal, and shows the board
 // after each action of a turn that is not sent yet. Undo is free until the turn is sent.
+// In a puzzle nobody else plays, and the page with `data-judge` judges the whole turn.
 
 import { CastleBar } from "../viewer/bar.js";
 import { Board, draw } from "../viewer/board.js";
@@ -19,7 +20,8 @@ const HURRY_S = 30;
 const KEY = "torres-play";
 const CALM = matchMedia("(prefers-reduced-motion: reduce)").matches;
 const root = byId("play");
-const token = root.querySelector("[name=csrfmiddlewaretoken]").value;
+const judge = root.dataset.judge;
+const token = root.querySelector("[name=csrfmiddlewaretoken]")?.value;
 const board = new Board(byId("board"));
 const castles = new CastleBar(byId("castles"), byId("castle"), board);
 let rail = null;
@@ -53,12 +55,16 @@ function remembered() {
   }
 }
 
-async function post(address, body) {
-  const response = await fetch(address, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", "X-CSRFToken": token },
-    body: JSON.stringify(body),
-  });
+const post = (address, body) => answered(address, {
+  method: "POST",
+  headers: { "Content-Type": "application/json", "X-CSRFToken": token },
+  body: JSON.stringify(body),
+});
+
+const withTurn = (address, actions) => `${address}?${new URLSearchParams(actions.map((action) => ["action", action]))}`;
+
+async function answered(address, options) {
+  const response = await fetch(address, options);
   const type = response.headers.get("Content-Type") ?? "";
   if (!type.includes("json")) throw new Error("sign in");  // the session has ended
   return { status: response.status, body: await response.json() };
@@ -122,15 +128,13 @@ function drawTurn(before = null) {
   const asked = Boolean(question) && shown === frames.length - 1;
   byId("turn").hidden = !asked;
   sayTask(asked ? question : null, boardFrame(), isComplete());
-  byId("status").textContent = asked ? "your turn" : "the others think";
-  byId("status").classList.toggle("now", asked);
-  document.title = asked ? `● Your turn – ${title}` : title;
+  if (!judge) sayWhoseTurn(asked);
   if (!asked) return;
   drawSteps(steps);
   byId("send").disabled = !isComplete() || busy;
   byId("send").hidden = Boolean(onlyEnd());
   byId("finish").hidden = !onlyEnd();
-  byId("ask").hidden = isComplete() || !["turn", "keep", "king"].includes(question.decision) || !boardFrame().phase;
+  byId("ask").hidden = Boolean(judge) || isComplete() || !["turn", "keep", "king"].includes(question.decision) || !boardFrame().phase;
   byId("ask").disabled = busy || walkingTurn;
   drawHints(isComplete() ? null : hints, performAll);
   byId("undo").disabled = byId("restart").disabled = !steps.length || busy || walkingTurn;
@@ -139,6 +143,12 @@ function drawTurn(before = null) {
   drawOptions(selection, perform, clear);
   drawLegal(legalNow());
   byId("everything").hidden = isComplete();
+}
+
+function sayWhoseTurn(asked) {
+  byId("status").textContent = asked ? "your turn" : "the others think";
+  byId("status").classList.toggle("now", asked);
+  document.title = asked ? `● Your turn – ${title}` : title;
 }
 
 function select() {
@@ -157,7 +167,9 @@ async function perform(action) {
   byId("refusal").textContent = "";
   const before = boardFrame();
   const actions = [...steps.map((step) => step.action), action];
-  const answer = await post(root.dataset.preview, { ply: question.ply, actions }).catch(failure);
+  const { preview } = root.dataset;
+  const asking = judge ? answered(withTurn(preview, actions)) : post(preview, { ply: question.ply, actions });
+  const answer = await asking.catch(failure);
   busy = false;
   if (answer?.status === 200) {
     hints = null;
@@ -212,9 +224,10 @@ function refused({ status, body }) {
 
 async function send() {
   if (busy || !isComplete()) return;
+  const actions = steps.map((step) => step.action);
+  if (judge) return location.assign(withTurn(judge, actions));
   busy = true;
   byId("send").disabled = true;
-  const actions = steps.map((step) => step.action);
   const answer = await post(root.dataset.answers, { ply: question.ply, actions }).catch(failure);
   busy = false;
   if (answer?.status === 202) {
@@ -298,7 +311,7 @@ function take(state) {
   for (const note of state.notes) if (!notes.some(({ move }) => move === note.move)) notes.push(note);
   drawNotes(notes, players);
   const hosted = state.hosted ? "" : " No host of games by hand has reported lately, so this may take long.";
-  byId("queue").textContent = state.place ? `You are number ${state.place} in the queue. The game begins when a slot is free.${hosted}` : "";
+  if (!judge) byId("queue").textContent = state.place ? `You are number ${state.place} in the queue. The game begins when a slot is free.${hosted}` : "";
   if (state.question?.ply !== question?.ply || !state.question) {
     steps = [];
     hints = null;
@@ -308,7 +321,7 @@ function take(state) {
     select();
   }
   if (shown < 0 || frames.length - 1 - shown > MANY_STEPS) shown = frames.length - 1;
-  root.hidden = false;
+  for (const part of [root, ...root.querySelectorAll(".boardbar, .side, .below")]) part.hidden = false;
   if (shown === frames.length - 1) drawTurn();
   showNext();
 }
@@ -386,5 +399,9 @@ document.addEventListener("keydown", (event) => {
 byId("view").addEventListener("click", changeView);
 byId("turn-board").addEventListener("click", turnBoard);
 showView();
-setInterval(tick, 250);
-poll();
+if (judge) {
+  take(JSON.parse(byId("start").textContent));
+} else {
+  setInterval(tick, 250);
+  poll();
+}
