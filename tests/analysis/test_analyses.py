@@ -419,6 +419,7 @@ def test_what_if_leads_to_the_text_of_its_position(game) -> None:
 
     assert f">{text_of(after.position, after.rules)}</textarea>" in page
     assert '<svg id="board"' in page
+    assert address.replace("/position/?text", "/play/?start") in what_if
     assert f"Phase {after.position.phase}, round {after.position.round}" in page
 
 
