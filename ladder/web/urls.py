@@ -99,6 +99,13 @@ urlpatterns = routes(
         ("live/stream/", stream_views.LiveStream, "live-stream"),
         ("games/<int:pk>/board.svg", replay_views.GameBoard, "board"),
         ("games/<int:pk>/card.png", share_views.GameCard, "game-card"),
+        ("bots/<slug:slug>/card.png", share_views.BotCard, "bot-card"),
+        ("ladders/<slug:slug>/card.png", share_views.LadderCard, "ladder-card"),
+        (
+            "tournaments/<slug:slug>/card.png",
+            share_views.TournamentCard,
+            "tournament-card",
+        ),
         ("oembed/", share_views.OEmbed, "oembed"),
         ("games/<int:pk>/embed/", replay_views.EmbeddedGame, "embedded-game"),
         ("replay/", replay_views.ReplayFilePage, "replay-file"),

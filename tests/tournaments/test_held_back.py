@@ -1,6 +1,7 @@
 """Results that are held back are not visible anywhere before they are revealed."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -39,21 +40,24 @@ def every_address(cup: Tournament) -> list[str]:
     ]
     addresses += ["/api/v1/games/?limit=200", "/api/v1/matches/?limit=200"]
     addresses += ["/", "/games/", "/tournaments/", f"/tournaments/{cup.slug}/"]
+    addresses += [f"/tournaments/{cup.slug}/card.png"]
     for game in Game.objects.all():
         addresses += [f"/api/v1/games/{game.pk}/", f"/api/v1/games/{game.pk}/replay/"]
         addresses += [f"/games/{game.pk}/", f"/games/{game.pk}/frames.json"]
+        addresses += [f"/games/{game.pk}/card.png"]
         addresses += [f"/api/v1/games/{game.pk}/{part}/" for part in ("logs", "moves")]
     for match in Match.objects.all():
         addresses += [f"/api/v1/matches/{match.pk}/", f"/matches/{match.pk}/"]
     for slug in cup.entrants.values_list("bot__slug", flat=True):
         addresses += [f"/bots/{slug}/", f"/api/v1/games/?bot={slug}"]
+        addresses += [f"/bots/{slug}/card.png"]
     return addresses
 
 
 def read(client: Any, address: str) -> str:
     answer = client.get(address)
     body = b"".join(answer) if answer.streaming else answer.content
-    return f"{answer.status_code} {body.decode()}"
+    return f"{answer.status_code} {body.decode(errors='backslashreplace')}"
 
 
 def secrets(cup: Tournament) -> list[str]:
@@ -122,6 +126,20 @@ def test_only_the_revealed_round_is_shown(api: Person) -> None:
     lines = anybody.get(f"{base}standings/").json()["standings"]
     assert [line["rank"] for line in lines] == [1, 2, 3, 3]
     assert len(anybody.get(f"{base}games/").json()["results"]) == 6
+
+
+def test_the_description_of_a_link_names_the_winner_when_it_is_known() -> None:
+    cup = play_out(held_back())
+    page = f"/tournaments/{cup.slug}/"
+    before = read(Client(), page)
+    services.reveal_next(cup)
+    services.reveal_next(cup)
+    after = read(Client(), page)
+
+    unknown = "Single elimination tournament, finished, with 4 entrants."
+    assert f'<meta name="description" content="{unknown}">' in before
+    assert re.search(r'<meta name="description" content="Won by bot-\d\.">', after)
+    assert Client().get(f"{page}card.png").status_code == 200
 
 
 def test_a_round_that_is_not_over_is_not_revealed() -> None:

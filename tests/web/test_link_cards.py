@@ -9,11 +9,14 @@ from django.test import Client
 from PIL import Image
 
 from ladder.bots.models import Bot
-from ladder.web.pages import watching
+from ladder.tournaments.models import Tournament
+from ladder.web.pages import link_cards
 from tests import factories
+from tests.tournaments.factories import begun, tournament
 from tests.web.test_watching import begin
 
 pytestmark = pytest.mark.django_db
+MAX_DESCRIPTION_CHARS = 200
 MAX_BYTES = 100_000
 """Readers of links refuse large pictures; some stop at 300 KB."""
 
@@ -40,22 +43,102 @@ class MetaTags(HTMLParser):
             self.frame = found
 
 
-def test_a_link_to_a_game_has_a_picture(data_dir: object) -> None:
+def test_every_kind_of_page_has_what_readers_of_links_need(data_dir: object) -> None:
+    """The rules of ogp.me, and the limits of the sites that show a large picture."""
     show = factories.everything()
+    cup = begun({"format": "round_robin"}, 4)
+    bot = show.anas.bot
+    titles = {
+        "/": "Torres ladder",
+        f"/games/{show.game.pk}/": "Torres: Grendel ",
+        f"/bots/{bot.slug}/": bot.name,
+        f"/ladders/{show.season.ladder.slug}/": show.season.ladder.name,
+        f"/tournaments/{cup.slug}/": cup.name,
+    }
     browser = Client()
 
-    tags = MetaTags(browser.get(f"/games/{show.game.pk}/").content.decode()).tags
+    for address, title in titles.items():
+        tags = MetaTags(browser.get(address).content.decode()).tags
+        assert tags["og:title"].startswith(title), address
+        assert tags["og:type"] == "website"
+        assert tags["og:url"] == f"http://testserver{address}"
+        assert tags["og:site_name"] == "Torres ladder"
+        assert 0 < len(tags["og:description"]) <= MAX_DESCRIPTION_CHARS, address
+        assert tags["description"] == tags["og:description"]
+        assert tags["twitter:card"] == "summary_large_image"
+        assert tags["og:image:alt"] == tags["twitter:image:alt"] != ""
+        assert tags["og:image"] == f"http://testserver{_card(address)}"
+        picture = browser.get(tags["og:image"])
+        assert picture["Content-Type"] == tags["og:image:type"] == "image/png"
+        assert picture["Cache-Control"].startswith("public, max-age=")
+        size = (int(tags["og:image:width"]), int(tags["og:image:height"]))
+        assert Image.open(BytesIO(picture.content)).size == size == (1200, 630)
+        assert len(picture.content) <= MAX_BYTES
 
-    seat = show.game.seats.select_related("submission__bot").all()[0]
-    assert f"{seat.submission.bot.name} {seat.score}" in tags["og:title"]
-    assert tags["og:url"] == f"http://testserver/games/{show.game.pk}/"
-    assert tags["og:description"]
-    assert tags["twitter:card"] == "summary_large_image"
-    picture = browser.get(tags["og:image"])
-    assert picture["Content-Type"] == tags["og:image:type"] == "image/png"
-    size = (int(tags["og:image:width"]), int(tags["og:image:height"]))
-    assert Image.open(BytesIO(picture.content)).size == size == (1200, 630)
-    assert len(picture.content) <= MAX_BYTES
+
+def _card(address: str) -> str:
+    return "/ladders/main/card.png" if address == "/" else f"{address}card.png"
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The title, the text and the rows of each card that is drawn."""
+    texts: list[Any] = []
+
+    def draw(title: str, text: str, rows: list[Any]) -> bytes:
+        texts.append((title, text, [tuple(row) for row in rows]))
+        return b"a picture"
+
+    monkeypatch.setattr(link_cards.cards, "table_card", draw)
+    return texts
+
+
+def test_the_card_of_a_bot_has_its_place_and_its_results(
+    data_dir: object, drawn: list[Any]
+) -> None:
+    show = factories.everything()
+    own, other = show.game.seats.order_by("number")
+    place = {1: "1st", 2: "2nd"}[own.rank]
+
+    Client().get(f"/bots/{show.anas.bot.slug}/card.png")
+
+    text = "Rank 1 on Main ladder, rating 27.00 after 12 games."
+    # The font of the pictures lacks no letter of the hostile name.
+    row = (place, f"against {factories.HOSTILE}", f"{own.score} : {other.score}")
+    assert drawn == [("Grendel", text, [row])]
+
+
+def test_the_card_of_a_ladder_is_drawn_anew_only_after_it_has_changed(
+    data_dir: object, drawn: list[Any]
+) -> None:
+    show = factories.everything()
+    for _ in range(2):
+        Client().get("/ladders/main/card.png")
+    Bot.objects.filter(pk=show.anas.bot_id).update(name="グレンデル")
+    Client().get("/ladders/main/card.png")
+
+    hostile = ("2.", factories.HOSTILE, "23.00")
+    text = "Season 1, open, with 2 bots."
+    assert drawn == [
+        ("Main ladder", text, [("1.", name, "27.00"), hostile])
+        for name in ("Grendel", "grendel")
+    ]
+
+
+def test_bots_that_are_gone_and_drafts_have_no_card(data_dir: object) -> None:
+    show = factories.everything()
+    bot = show.anas.bot
+    cup = tournament({"format": "swiss"})
+    Tournament.objects.update(status="draft")
+    addresses = [f"/bots/{bot.slug}/card.png", f"/tournaments/{cup.slug}/card.png"]
+    addresses += ["/bots/nobody/card.png", "/ladders/none/card.png"]
+    assert Client().get(addresses[0]).status_code == 200
+
+    for gone in ({"status": "banned"}, {"status": "withdrawn", "owner": None}):
+        Bot.objects.filter(pk=bot.pk).update(**gone)
+        assert [Client().get(each).status_code for each in addresses] == [404] * 4
+        tags = MetaTags(Client().get(f"/bots/{bot.slug}/").content.decode()).tags
+        assert "og:image" not in tags
 
 
 def test_names_are_texts_in_tags_and_pictures(data_dir: object) -> None:
@@ -82,7 +165,7 @@ def test_the_picture_is_drawn_once(
     def refuse(*_: Any) -> bytes:
         raise AssertionError("it is drawn again")
 
-    monkeypatch.setattr(watching.raster, "card", refuse)
+    monkeypatch.setattr(link_cards.cards, "game_card", refuse)
 
     assert Client().get(address).content == first.content
     known = {"HTTP_IF_NONE_MATCH": first["ETag"]}

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from io import BytesIO
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
@@ -31,17 +30,8 @@ MAX_NAME_CHARS = 24
 PAPER, INK = "#ffffff", "#222222"
 TO_MOVE = ", to move"
 
-CARD_SIZE = (1200, 630)
-"""The size of the picture that chats and feeds show beside a link, in pixels."""
-CARD_OVERSAMPLING = 2
-CARD_COLOURS = 64
-CARD_BOARD_WIDTH = 740
-CARD_MARGIN = 36
-CARD_TITLE, CARD_TEXT = 44, 34  # the heights of letters, in pixels
-CARD_LINE = 66
-CARD_NAME_CHARS = 15
-
 Pixels = Image.Image
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +54,9 @@ class Film:
         height = round((head + BOTTOM - upper) * self.width / WIDTH)
         size = (self.width * OVERSAMPLING, height * OVERSAMPLING)
         image = Image.new("RGB", size, PAPER)
-        canvas = _Canvas(ImageDraw.Draw(image), scale, head - upper)
+        canvas = Canvas(ImageDraw.Draw(image), scale, head - upper)
         frame = self.frames[index]
-        for shape in shapes(frame):
-            if isinstance(shape, Label):
-                canvas.draw_label(shape)
-            else:
-                canvas.draw_shape(shape)
+        canvas.draw_board(frame)
         for seat, name in enumerate(self.names):
             score = frame["scores"][seat]
             canvas.draw_score(seat, name, score, to_move=frame["seat"] == seat)
@@ -78,12 +64,19 @@ class Film:
 
 
 @dataclass(frozen=True, slots=True)
-class _Canvas:
+class Canvas:
     """Draws shapes of the scene. `scale` is in pixels for each unit of the scene."""
 
     draw: ImageDraw.ImageDraw
     scale: float
     shift: float
+
+    def draw_board(self, frame: JsonObject) -> None:
+        for shape in shapes(frame):
+            if isinstance(shape, Label):
+                self.draw_label(shape)
+            else:
+                self.draw_shape(shape)
 
     def draw_shape(self, shape: Shape) -> None:
         left, upper = shape.at or (0.0, 0.0)
@@ -100,7 +93,7 @@ class _Canvas:
                 self.draw.line(closed, fill=shape.stroke, width=edge, joint="curve")
 
     def draw_label(self, label: Label) -> None:
-        font = _font(label.size * self.scale)
+        font = font_of(label.size * self.scale)
         spot = (label.at.x * self.scale, (label.at.y + self.shift) * self.scale)
         self.draw.text(spot, label.text, label.fill, font, anchor="ms")
 
@@ -111,60 +104,21 @@ class _Canvas:
         radius = 0.3 * unit
         spot = (unit - radius, middle - radius, unit + radius, middle + radius)
         self.draw.ellipse(spot, fill=SEAT_COLOURS[seat])
-        font = _font(TEXT_UNITS * self.scale)
+        font = font_of(TEXT_UNITS * self.scale)
         self.draw.text((3 * unit, middle), str(score), INK, font, anchor="rm")
         text = f"{_short(name)}{TO_MOVE if to_move else ''}"
         self.draw.text((3.5 * unit, middle), text, INK, font, anchor="lm")
 
 
 @lru_cache(maxsize=8)
-def _font(size: float) -> "ImageFont.FreeTypeFont | ImageFont.ImageFont":
+def font_of(size: float) -> Font:
     """Return the font of Pillow. It is read from a file, for each of 80 labels."""
     return ImageFont.load_default(size)
 
 
-def _short(name: str, most: int = MAX_NAME_CHARS) -> str:
+def _short(name: str) -> str:
+    most = MAX_NAME_CHARS
     return name if len(name) <= most else f"{name[: most - 3]}..."
-
-
-def card(title: str, note: str, names: list[str], frame: JsonObject) -> bytes:
-    """Return a picture for links to a game: a PNG of `CARD_SIZE`.
-
-    The board of `frame` is on the left. On the right are the title, the players with
-    their scores, the best one first, and a note.
-    """
-    width, height = (pixels * CARD_OVERSAMPLING for pixels in CARD_SIZE)
-    margin = CARD_MARGIN * CARD_OVERSAMPLING
-    image = Image.new("RGB", (width, height), PAPER)
-    draw = ImageDraw.Draw(image)
-    upper = top(frame["heights"])
-    board_width = CARD_BOARD_WIDTH * CARD_OVERSAMPLING
-    scale = min(board_width / WIDTH, (height - margin) / (BOTTOM - upper))
-    space_above = (height - (BOTTOM - upper) * scale) / 2
-    canvas = _Canvas(draw, scale, space_above / scale - upper)
-    for shape in shapes(frame):
-        if isinstance(shape, Label):
-            canvas.draw_label(shape)
-        else:
-            canvas.draw_shape(shape)
-    left, right = board_width + margin, width - margin
-    line = CARD_LINE * CARD_OVERSAMPLING
-    large, small = (_font(px * CARD_OVERSAMPLING) for px in (CARD_TITLE, CARD_TEXT))
-    draw.text((left, 2 * margin), _short(title), INK, large, anchor="lm")
-    seats = sorted(range(len(names)), key=lambda seat: -frame["scores"][seat])
-    for row, seat in enumerate(seats):
-        middle = 2 * margin + (row + 1.5) * line
-        radius = line / 6
-        dot = (left, middle - radius, left + 2 * radius, middle + radius)
-        draw.ellipse(dot, fill=SEAT_COLOURS[seat])
-        name = _short(names[seat], CARD_NAME_CHARS)
-        draw.text((left + 3.2 * radius, middle), name, INK, small, anchor="lm")
-        score = str(frame["scores"][seat])
-        draw.text((right, middle), score, INK, small, anchor="rm")
-    draw.text((left, height - 2 * margin), _short(note), INK, small, anchor="lm")
-    file = BytesIO()
-    image.reduce(CARD_OVERSAMPLING).quantize(CARD_COLOURS).save(file, "PNG")
-    return file.getvalue()
 
 
 def _corners(outline: Outline) -> Iterator[ScenePoint]:

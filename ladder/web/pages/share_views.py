@@ -9,11 +9,14 @@ from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
 from django.views import View
 
+from ladder.bots.models import Bot
 from ladder.common.http import conditional
 from ladder.games import visibility as games
 from ladder.games.models import Game
+from ladder.ratings import leaderboard as ratings
+from ladder.tournaments import visibility as tournaments
 from ladder.web.api.parameters import number
-from ladder.web.pages import pages, watching
+from ladder.web.pages import link_cards, pages
 from ladder.web.pages.replay_views import shared
 from torres.common.errors import LadderError
 
@@ -21,6 +24,7 @@ FRAME_WIDTH, FRAME_HEIGHT = 900, 640
 """The size of the viewer in a page of another site, in CSS pixels."""
 _GAME_PAGES = {"game-page", "embedded-game"}
 _ONE_DAY_S = 24 * 3600
+TABLES = "public, max-age=300"
 
 
 class GameCard(View):
@@ -29,10 +33,43 @@ class GameCard(View):
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         game = get_object_or_404(games.games(), pk=pk)
         try:
-            tag, picture = watching.link_card(game)
+            tag, picture = link_cards.game_card(game)
         except LadderError as refusal:
             raise Http404 from refusal
         return shared(conditional(request, tag, picture, "image/png"), game)
+
+
+class BotCard(View):
+    """A picture for links to a bot. Banned and deleted bots have none."""
+
+    def get(self, request: HttpRequest, slug: str) -> HttpResponse:
+        bot = get_object_or_404(Bot, slug=slug)
+        if bot.is_gone:
+            raise Http404
+        return _table(request, link_cards.bot_card(bot))
+
+
+class LadderCard(View):
+    """A picture for links to a ladder."""
+
+    def get(self, request: HttpRequest, slug: str) -> HttpResponse:
+        ladder = get_object_or_404(ratings.ladders(), slug=slug)
+        return _table(request, link_cards.ladder_card(ladder, ratings.current(ladder)))
+
+
+class TournamentCard(View):
+    """A picture for links to a tournament that is announced."""
+
+    def get(self, request: HttpRequest, slug: str) -> HttpResponse:
+        tournament = get_object_or_404(tournaments.tournaments(), slug=slug)
+        return _table(request, link_cards.tournament_card(tournament))
+
+
+def _table(request: HttpRequest, card: tuple[str, bytes]) -> HttpResponse:
+    """Answer with a picture whose contents change as games end."""
+    response = conditional(request, *card, "image/png")
+    response["Cache-Control"] = TABLES
+    return response
 
 
 class OEmbed(View):

@@ -146,13 +146,11 @@ def tournament_details(
         chosen = [round_]
     elif sum(sizes.values()) > MAX_FIXTURES:
         chosen = [visibility.current_round(tournament)]
-    config = tournament.config
-    form = config.get("format", "swiss") if isinstance(config, dict) else "unknown"
     running = list(visibility.running_games(tournament)[: MAX_RUNNING + 1])
     return TournamentDetails(
         tournament=tournament,
         results=_results(tournament, overview),
-        format=spaced(str(form)),
+        format=format_name(tournament),
         podium=_podium(overview.lines) if visibility.is_complete(tournament) else [],
         steps=scheduled_steps(tournament),
         waits_for=waits_for_organiser(tournament),
@@ -169,6 +167,13 @@ def tournament_details(
         stopped=_tournament_stops(tournament, person),
         renew_s=RENEW_S.get(Tournament.Status(tournament.status), 0),
     )
+
+
+def format_name(tournament: Tournament) -> str:
+    """Return the name of the format, for example "Round robin"."""
+    config = tournament.config
+    form = config.get("format", "swiss") if isinstance(config, dict) else "unknown"
+    return spaced(str(form))
 
 
 def _results(tournament: Tournament, overview: Overview) -> str:

@@ -35,10 +35,12 @@ from ladder.web.pages import (
     docs_search,
     forms,
     ladder_pages,
+    link_cards,
     pages,
     progress,
     tournament_pages,
 )
+from ladder.web.pages.boards import LadderStanding
 from ladder.web.pages.bot_pages import SeasonChoice
 from ladder.web.pages.guest_cookie import sign_in
 from ladder.web.pages.share_views import FRAME_HEIGHT, FRAME_WIDTH
@@ -124,6 +126,9 @@ class LadderPage(View):
             "chosen": chosen,
             "languages": sorted(BY_NAME),
             "pages_query": _pages_query(season, chosen),
+            "share_text": link_cards.ladder_text(
+                season, board.page.total if board else 0
+            ),
             "stopped": tournament_pages.ladder_stops(ladder, request.user),
             "witnesses": batches.witnesses(),
         }
@@ -173,11 +178,19 @@ class BotPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         bot = get_object_or_404(bots.bots(), slug=slug)
         details = pages.bot_details(bot, request.user, _season_choice(request))
+        shown = next(iter(details.standings), None)
         context = pages.context(details) | {
+            "share_text": shown and _place_text(shown),
             "form": forms.UploadForm(),
             "max_upload_bytes": settings.TORRES_UPLOAD_BYTES,
         }
         return render(request, "web/bot.html", context)
+
+
+def _place_text(shown: LadderStanding) -> str:
+    record = shown.record
+    name = shown.ladder.name
+    return link_cards.bot_text(name, record.rank, record.rating, record.games)
 
 
 def _season_choice(request: HttpRequest) -> SeasonChoice | None:
@@ -259,6 +272,11 @@ class GamePage(View):
         context = pages.context(
             pages.game_details(game, request.user, number(request, "ply"))
         )
+        seats = game.seats.all()
+        results = ", ".join(
+            f"{seat.submission.bot.name} {seat.score}" for seat in seats
+        )
+        context["share_title"] = f"Torres: {results}"
         context["frame_width"], context["frame_height"] = FRAME_WIDTH, FRAME_HEIGHT
         return render(request, "web/game.html", context)
 
@@ -294,6 +312,10 @@ class TournamentPage(View):
             tournament, request.user, number(request, "round")
         )
         context = pages.context(details)
+        winners = (
+            [line.name for line in details.podium[0].lines] if details.podium else []
+        )
+        context["share_text"] = link_cards.tournament_text(tournament, winners)
         context["managed"] = organising.manages(request.user, tournament)
         return render(request, "web/tournament.html", context)
 

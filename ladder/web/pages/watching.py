@@ -1,7 +1,6 @@
 """The frames of a finished or a running game as JSON for the viewer."""
 
 import json
-from typing import TYPE_CHECKING
 
 from django.core.cache import cache
 from django.utils.safestring import SafeString, mark_safe
@@ -15,17 +14,10 @@ from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
 from torres.common.errors import LadderError
 from torres.common.json_object import JsonObject
-from torres.common.lazy_import import lazy_import
 from torres.drawing import board_scene, frames
 from torres.drawing.board_svg import board_markup, board_svg
 
-if TYPE_CHECKING:
-    from torres.drawing import raster
-else:
-    raster = lazy_import("torres.drawing.raster")  # Pillow takes time and memory
-
 FRAMES_TTL_S = 60
-CARD_TTL_S = 24 * 3600
 
 
 def frames_json(game: Game) -> tuple[str, bytes]:
@@ -62,29 +54,24 @@ def board_picture(
         frame = frames.frame_after(torres, so_far.moves, ply=ply)
     else:
         version = str(game.fence)
-        frame = _final_frame(game, ply)
+        frame = final_frame(game, ply)
     names = [seat.submission.bot.name for seat in game.seats.all()]
     look = "dark" if dark else "light"
     tag = f'"board-{game.pk}-{version}-{ply}-{look}"'
     return tag, board_svg(frame, names, dark=dark)
 
 
-def link_card(game: Game) -> tuple[str, bytes]:
-    """Return an ETag and the PNG picture for links to a finished game.
+def final_frame(game: Game, ply: int | None) -> JsonObject:
+    """Return the frame of a finished game after `ply` actions, or after all.
 
-    Drawing takes 0.1 s, so the picture is cached. Raises NotOver and NoReplay.
+    Raises NotOver and NoReplay.
     """
-    tag = f'"card-{game.pk}-{game.fence}"'
-    cached: bytes | None = cache.get(f"card:{tag}")
-    if cached is None:
-        frame = _final_frame(game, None)
-        bots = [seat.submission.bot for seat in game.seats.all()]
-        # The font of the picture has no other letters.
-        names = [bot.name if bot.name.isascii() else bot.slug for bot in bots]
-        note = game.match.ruleset
-        cached = raster.card(f"Torres, game {game.pk}", note, names, frame)
-        cache.set(f"card:{tag}", cached, CARD_TTL_S)
-    return tag, cached
+    replay = json.loads(games.replay(game))
+    moves, forfeits = replay["moves"], replay["forfeits"]
+    try:
+        return frames.frame_after(open_game(replay), moves, forfeits, ply)
+    except EngineError as error:
+        raise _other_rules(error) from error
 
 
 def position(game: Game, ply: int, line: list[str]) -> TorresGame | None:
@@ -117,15 +104,6 @@ def tiles(torres: TorresGame) -> list[tuple[str, str]]:
         (name, " ".join(f"{x:g},{y:g}" for x, y in corners))
         for name, corners in board_scene.tiles(heights)
     ]
-
-
-def _final_frame(game: Game, ply: int | None) -> JsonObject:
-    replay = json.loads(games.replay(game))
-    moves, forfeits = replay["moves"], replay["forfeits"]
-    try:
-        return frames.frame_after(open_game(replay), moves, forfeits, ply)
-    except EngineError as error:
-        raise _other_rules(error) from error
 
 
 def _so_far(game: Game) -> games.MovesSoFar:
