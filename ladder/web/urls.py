@@ -99,6 +99,7 @@ urlpatterns = routes(
         ("live/stream/", stream_views.LiveStream, "live-stream"),
         ("games/<int:pk>/board.svg", replay_views.GameBoard, "board"),
         ("games/<int:pk>/card.png", share_views.GameCard, "game-card"),
+        ("games/<int:pk>/last-phase.gif", share_views.LastPhase, "last-phase"),
         ("bots/<slug:slug>/card.png", share_views.BotCard, "bot-card"),
         ("ladders/<slug:slug>/card.png", share_views.LadderCard, "ladder-card"),
         (

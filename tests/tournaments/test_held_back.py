@@ -23,6 +23,7 @@ from tests.tournaments.factories import (
     worker,
 )
 
+PICTURES = ("card.png", "last-phase.gif")
 pytestmark = pytest.mark.django_db(transaction=True)
 Person = Callable[[str], APIClient]
 
@@ -44,7 +45,7 @@ def every_address(cup: Tournament) -> list[str]:
     for game in Game.objects.all():
         addresses += [f"/api/v1/games/{game.pk}/", f"/api/v1/games/{game.pk}/replay/"]
         addresses += [f"/games/{game.pk}/", f"/games/{game.pk}/frames.json"]
-        addresses += [f"/games/{game.pk}/card.png"]
+        addresses += [f"/games/{game.pk}/{name}" for name in PICTURES]
         addresses += [f"/api/v1/games/{game.pk}/{part}/" for part in ("logs", "moves")]
     for match in Match.objects.all():
         addresses += [f"/api/v1/matches/{match.pk}/", f"/matches/{match.pk}/"]

@@ -14,8 +14,10 @@ from ladder.web.pages import link_cards
 from tests import factories
 from tests.tournaments.factories import begun, tournament
 from tests.web.test_watching import begin
+from torres.drawing.frames import last_phase
 
 pytestmark = pytest.mark.django_db
+MAX_FILM_BYTES = 400_000
 MAX_DESCRIPTION_CHARS = 200
 MAX_BYTES = 100_000
 """Readers of links refuse large pictures; some stop at 300 KB."""
@@ -172,11 +174,52 @@ def test_the_picture_is_drawn_once(
     assert Client().get(address, **known).status_code == 304
 
 
+def test_the_last_phase_is_a_download_turn_by_turn(data_dir: object) -> None:
+    show = factories.everything()
+    game = show.game
+    address = f"/games/{game.pk}/last-phase.gif"
+    page = Client().get(f"/games/{game.pk}/").content.decode()
+    assert f'<a href="{address}" download="game-{game.pk}.gif">' in page
+
+    answer = Client().get(address)
+
+    assert answer["Content-Type"] == "image/gif"
+    assert len(answer.content) <= MAX_FILM_BYTES
+    positions = Client().get(f"/games/{game.pk}/frames.json").json()["frames"]
+    shown = last_phase(positions, 24)
+    assert {frame["phase"] for frame in shown} == {positions[-1]["phase"]}
+    assert [f["action"] for f in shown[1:-1]].count("end") == len(shown) - 2
+    assert shown[-1] == positions[-1]
+    with Image.open(BytesIO(answer.content)) as film:
+        assert film.n_frames == len(shown)
+    assert Client().get(address, HTTP_IF_NONE_MATCH=answer["ETag"]).status_code == 304
+
+
+def test_an_address_gets_only_some_animations_in_a_minute(
+    data_dir: object, settings: Any
+) -> None:
+    show = factories.everything()
+    settings.TORRES_RATES = {**settings.TORRES_RATES, "replay": 1}
+    asked = [Client().get(f"/games/{show.game.pk}/last-phase.gif") for _ in range(2)]
+
+    assert [answer.status_code for answer in asked] == [200, 429]
+
+
+def test_an_animation_has_a_limit_of_frames() -> None:
+    turn = {"phase": 3, "ends_turn": True}
+    positions = [{"phase": 2}, {"phase": 3}, *[turn] * 99, {"phase": 3, "over": True}]
+
+    assert len(last_phase(positions, 24)) == 24
+    assert last_phase(positions, 24)[-1]["over"]
+    assert last_phase([{"phase": 0}], 24) == [{"phase": 0}]
+
+
 def test_a_game_that_is_not_over_has_no_picture(data_dir: object) -> None:
     show = factories.everything()
     game, _ = begin(show.waiting)
 
     assert Client().get(f"/games/{game.pk}/card.png").status_code == 404
+    assert Client().get(f"/games/{game.pk}/last-phase.gif").status_code == 404
     page = Client().get(f"/games/{game.pk}/").content.decode()
     tags = MetaTags(page).tags
     assert "og:image" not in tags

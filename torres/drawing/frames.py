@@ -5,7 +5,7 @@ A frame is a JSON document. The viewer in the browser draws frames and knows no 
 
 import sys
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from operator import itemgetter
 from typing import Any
@@ -121,6 +121,18 @@ def frame_after(
         complete += 1
     failed = [forfeit for forfeit in forfeits if forfeit["before_move"] <= complete]
     return frames(game, played, failed, since=sys.maxsize)[-1]
+
+
+def last_phase(positions: Sequence[JsonObject], most: int) -> list[JsonObject]:
+    """Return frames of the last phase of a game: its begin, and the end of each turn.
+
+    The last frame is always one of them. If there are more than `most`, the first ones
+    are left out.
+    """
+    *before, end = positions
+    own = [frame for frame in before if frame["phase"] == end["phase"]]
+    turns = [frame for frame in own[1:] if frame.get("ends_turn")]
+    return [*own[:1], *turns, end][-most:]
 
 
 class FrameRecorder:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import BinaryIO
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -147,7 +148,12 @@ def _on_curve(start: ScenePoint, curve: Curve) -> Iterator[ScenePoint]:
 
 
 def save_animation(
-    film: Film, path: Path, *, ms: int, pause_ms: int, progress: Callable[[int], object]
+    film: Film,
+    file: Path | BinaryIO,
+    *,
+    ms: int,
+    pause_ms: int,
+    progress: Callable[[int], object] | None = None,
 ) -> None:
     """Write all positions as an animated GIF that repeats for ever.
 
@@ -157,16 +163,17 @@ def save_animation(
     last = len(film.frames) - 1
     # One palette for all pictures, so that only what changed has to be stored. The last
     # picture has the most colours.
-    palette = film.picture(last).quantize(COLOURS)
+    palette = film.picture(last).quantize(COLOURS, Image.Quantize.FASTOCTREE)
     images = []
     for index in range(last + 1):
         picture = film.picture(index)
         images.append(picture.quantize(palette=palette, dither=Image.Dither.NONE))
-        progress(1)
+        if progress is not None:
+            progress(1)
     durations = [ms] * len(images)
     durations[-1] += pause_ms
     images[0].save(
-        path,
+        file,
         format="GIF",
         save_all=True,
         append_images=images[1:],

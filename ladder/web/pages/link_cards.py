@@ -6,6 +6,7 @@ from its contents, so that it is drawn anew only after they have changed.
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from django.core.cache import cache
@@ -22,13 +23,21 @@ from ladder.tournaments.models import Tournament
 from ladder.web.pages import bot_pages, tournament_pages, watching
 from ladder.web.templatetags.formatting import short
 from torres.common.lazy_import import lazy_import
+from torres.drawing import frames
 
 if TYPE_CHECKING:
-    from torres.drawing import cards
-else:
-    cards = lazy_import("torres.drawing.cards")  # Pillow takes time and memory
+    from torres.drawing import cards, raster
+else:  # Pillow takes time and memory
+    cards = lazy_import("torres.drawing.cards")
+    raster = lazy_import("torres.drawing.raster")
 
 GAME_TTL_S = 24 * 3600
+FILM_TTL_S = 600
+"""A film is four times as large as a card, and the cache may be in memory."""
+MAX_FRAMES = 24
+FILM_WIDTH = 480  # pixels
+TURN_MS = 700
+END_PAUSE_MS = 3_000
 TABLE_TTL_S = 3600
 """The contents of the other cards change with each game."""
 ROWS = 5
@@ -44,13 +53,33 @@ def game_card(game: Game) -> tuple[str, bytes]:
     tag = f'"card-{game.pk}-{game.fence}"'
 
     def draw() -> bytes:
-        bots = [seat.submission.bot for seat in game.seats.all()]
         title = f"Torres, game {game.pk}"
         frame = watching.final_frame(game, None)
-        names = [_drawable(bot.name, bot.slug) for bot in bots]
-        return cards.game_card(title, game.match.ruleset, names, frame)
+        return cards.game_card(title, game.match.ruleset, _names(game), frame)
 
     return tag, _drawn_once(tag, draw, GAME_TTL_S)
+
+
+def last_phase(game: Game) -> tuple[str, bytes]:
+    """Return an ETag and a GIF of the last phase of a finished game, turn by turn.
+
+    Raises NotOver and NoReplay.
+    """
+    tag = f'"last-phase-{game.pk}-{game.fence}"'
+
+    def draw() -> bytes:
+        shown = frames.last_phase(watching.all_frames(game), MAX_FRAMES)
+        film = raster.Film(_names(game), shown, FILM_WIDTH)
+        file = BytesIO()
+        raster.save_animation(film, file, ms=TURN_MS, pause_ms=END_PAUSE_MS)
+        return file.getvalue()
+
+    return tag, _drawn_once(tag, draw, FILM_TTL_S)
+
+
+def _names(game: Game) -> list[str]:
+    bots = [seat.submission.bot for seat in game.seats.all()]
+    return [_drawable(bot.name, bot.slug) for bot in bots]
 
 
 def bot_card(bot: Bot) -> tuple[str, bytes]:

@@ -1,5 +1,6 @@
 """Pages for other sites, which show a picture or the viewer in the place of a link."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from ladder.games.models import Game
 from ladder.ratings import leaderboard as ratings
 from ladder.tournaments import visibility as tournaments
 from ladder.web.api.parameters import number
+from ladder.web.api.throttles import too_often
 from ladder.web.pages import link_cards, pages
 from ladder.web.pages.replay_views import shared
 from torres.common.errors import LadderError
@@ -31,12 +33,30 @@ class GameCard(View):
     """A picture of a finished game for links to it, as chats and feeds show them."""
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
-        game = get_object_or_404(games.games(), pk=pk)
-        try:
-            tag, picture = link_cards.game_card(game)
-        except LadderError as refusal:
-            raise Http404 from refusal
-        return shared(conditional(request, tag, picture, "image/png"), game)
+        return _of_game(request, pk, link_cards.game_card, "image/png")
+
+
+class LastPhase(View):
+    """An animation of the last phase of a finished game."""
+
+    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
+        if refusal := too_often(request, "replay", what="animations"):
+            return refusal
+        return _of_game(request, pk, link_cards.last_phase, "image/gif")
+
+
+def _of_game(
+    request: HttpRequest,
+    pk: int,
+    draw: Callable[[Game], tuple[str, bytes]],
+    media_type: str,
+) -> HttpResponse:
+    game = get_object_or_404(games.games(), pk=pk)
+    try:
+        tag, picture = draw(game)
+    except LadderError as refusal:
+        raise Http404 from refusal
+    return shared(conditional(request, tag, picture, media_type), game)
 
 
 class BotCard(View):

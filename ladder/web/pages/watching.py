@@ -26,7 +26,8 @@ def frames_json(game: Game) -> tuple[str, bytes]:
     The frames of a running game are cached, so that many viewers cost as much as one.
     """
     if game.status not in OPEN:
-        return f'"frames-{game.pk}-{game.fence}"', _finished(game)
+        document = _document(game, all_frames(game, game.match.limits), over=True)
+        return f'"frames-{game.pk}-{game.fence}"', document
     so_far = _so_far(game)
     tag = f'"live-{game.pk}-{so_far.attempt}-{len(so_far.moves)}"'
     cached: bytes | None = cache.get(f"frames:{tag}")
@@ -71,6 +72,18 @@ def final_frame(game: Game, ply: int | None) -> JsonObject:
     try:
         return frames.frame_after(open_game(replay), moves, forfeits, ply)
     except EngineError as error:
+        raise _other_rules(error) from error
+
+
+def all_frames(game: Game, limits: dict[str, int] | None = None) -> list[JsonObject]:
+    """Return the frames of a finished game, with clocks if there are limits.
+
+    Raises NotOver and NoReplay.
+    """
+    replay = json.loads(games.replay(game))
+    try:
+        return frames.of_replay(replay, limits)
+    except EngineError as error:  # the game was played by an engine with other rules
         raise _other_rules(error) from error
 
 
@@ -131,15 +144,6 @@ def legal_actions(game: Game, ply: int) -> tuple[str, bytes]:
         raise games.NoReplay(str(error)) from error
     body = json.dumps({"ply": ply, "legal": legal}, separators=(",", ":"))
     return f'"legal-{ply}-{game.pk}-{game.fence}"', body.encode()
-
-
-def _finished(game: Game) -> bytes:
-    replay = json.loads(games.replay(game))
-    try:
-        positions = frames.of_replay(replay, game.match.limits)
-    except EngineError as error:  # the game was played by an engine with other rules
-        raise _other_rules(error) from error
-    return _document(game, positions, over=True)
 
 
 def _document(game: Game, positions: list[dict[str, object]], *, over: bool) -> bytes:
