@@ -19,6 +19,7 @@ from ladder.web.pages import (
     puzzle_views,
     replay_views,
     share_views,
+    tv_views,
     views,
     webhook_views,
 )
@@ -96,6 +97,7 @@ urlpatterns = routes(
             analysis_views.RequestAnalysisAction,
             "request-analysis",
         ),
+        ("tv/", tv_views.TvPage, "tv"),
         ("live/stream/", stream_views.LiveStream, "live-stream"),
         ("games/<int:pk>/board.svg", replay_views.GameBoard, "board"),
         ("games/<int:pk>/card.png", share_views.GameCard, "game-card"),

@@ -8,10 +8,8 @@ from django.db.models import Count, Q, QuerySet
 
 from engine.editions import PRESETS
 from engine.rulesets import SWITCHES
-from ladder.games import visibility as games
 from ladder.games.installed_languages import InstalledLanguage, installed_languages
-from ladder.games.models import Game, GameStatus, Match
-from ladder.games.shared_deals import undecided
+from ladder.games.models import Game, GameStatus
 from ladder.ratings import leaderboard, ledger_reader
 from ladder.ratings.models import Ladder, Membership, Season
 from ladder.tournaments import visibility as tournaments
@@ -146,30 +144,6 @@ def _limits(document: object) -> str:
 
 def _seconds(ms: int) -> str:
     return f"{ms / 1000:g} s"
-
-
-def featured_game() -> int | None:
-    """Return the newest running game that may be watched, else the last finished one.
-
-    A finished game has no picture while another one with its decks is open.
-    """
-    finished = games.game_keys().filter(~undecided(), status=GameStatus.FINISHED)
-    keys = _without_comparisons(finished).values_list("pk", flat=True)
-    return running_game() or keys.first()
-
-
-def running_game() -> int | None:
-    """Return the number of the newest running game that may be watched."""
-    return _featured_running().values_list("pk", flat=True).first()
-
-
-def _featured_running() -> QuerySet[Game]:
-    return _without_comparisons(games.watchable_games())
-
-
-def _without_comparisons(rows: QuerySet[Game]) -> QuerySet[Game]:
-    """Leave out games of comparisons, whose bots are versions of one bot."""
-    return rows.exclude(match__kind=Match.Kind.COMPARISON)
 
 
 def going_tournaments() -> QuerySet[Tournament]:

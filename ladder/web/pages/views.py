@@ -33,6 +33,7 @@ from ladder.web.pages import (
     boards,
     docs,
     docs_search,
+    featured,
     forms,
     ladder_pages,
     link_cards,
@@ -58,13 +59,13 @@ class HomePage(View):
         keys = games.game_keys().exclude(match__kind=Match.Kind.COMPARISON)
         played = keys.exclude(status__in=NOT_STARTED).values_list("pk", flat=True)
         latest = list(played[:LATEST_GAMES])
-        featured = ladder_pages.featured_game()
+        shown_game = featured.featured_game()
         leads = ladder_pages.upset_leads(season) if season else {}
-        wanted = {*latest, *leads, featured} - {None}
+        wanted = {*latest, *leads, shown_game} - {None}
         shown = games.games().in_bulk(wanted)
         context = {
             "games": [shown[pk] for pk in latest if pk in shown],
-            "featured": shown.get(featured or 0),
+            "featured": shown.get(shown_game or 0),
             "ladder": ladder,
             "board": ladder and season and _best_bots(ladder, season),
             "upsets": ladder_pages.latest_upsets(leads, shown),

@@ -62,6 +62,14 @@ def board_picture(
     return tag, board_svg(frame, names, dark=dark)
 
 
+def present_frame(game: Game) -> JsonObject:
+    """Return the frame of the latest position. Raises NotOver and NoReplay."""
+    if game.status in OPEN:
+        moves = _so_far(game).moves
+        return frames.frame_after(engine_adapter.start(game.match), moves)
+    return final_frame(game, None)
+
+
 def final_frame(game: Game, ply: int | None) -> JsonObject:
     """Return the frame of a finished game after `ply` actions, or after all.
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ladder.web.pages import ladder_pages
+from ladder.web.pages import featured
 from ladder.web.server.streams.boards import WatchedGame, update_all
 from ladder.web.server.streams.open_streams import EventStream, message
 from ladder.web.server.streams.request import Topic
@@ -75,7 +75,7 @@ class GameStreams:
         waits = time.monotonic() < self._featured_until
         if game is not None and (not game.over or waits):
             return
-        number: int | None = await self._ask(ladder_pages.running_game)
+        number: int | None = await self._ask(featured.running_game)
         if number is not None:
             self._featured = number
             self._games.setdefault(number, WatchedGame(number))

@@ -1,4 +1,4 @@
-// The board of the home page: the featured game, move by move. The server has drawn the
+// The board of the home page and of Torres TV: the featured game, move by move. The server has drawn the
 // present position; here the viewer's board takes its place. The stream goes on with the
 // next game by itself.
 
@@ -10,7 +10,7 @@ const MAX_BEHIND = 8;  // actions; a board that is further behind goes on from h
 const SVG = "http://www.w3.org/2000/svg";
 const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-class LiveBoard {
+export class LiveBoard {
   constructor(figure) {
     this.figure = figure;
     this.button = figure.querySelector("button");
@@ -22,9 +22,11 @@ class LiveBoard {
     this.paused = false;
     this.button.addEventListener("click", () => this.pause());
     setInterval(() => this.step(), STEP_MS);
-    // Without streams the picture of the server stays.
-    listen(() => figure.dataset.stream, { frames: (data) => this.take(data) }, () => {});
+    listen(() => figure.dataset.stream, { frames: (data) => this.take(data) }, () => this.refused());
   }
+
+  // Without streams the picture of the server stays.
+  refused() {}
 
   pause() {
     this.paused = !this.paused;
@@ -34,9 +36,10 @@ class LiveBoard {
   take({ game, players, first, frames }) {
     if (game !== this.game) {
       // Somebody uses a link of the present game.
-      if (this.paused || this.figure.contains(document.activeElement)) return;
+      if (this.paused || this.figure.querySelector("a:focus")) return;
       this.introduce(game, players);
     }
+    this.players = players;
     if (!this.frames.length || first < this.base || first > this.base + this.frames.length) {
       this.base = first;
       this.frames = [];
@@ -55,6 +58,13 @@ class LiveBoard {
   introduce(game, players) {
     this.game = game;
     this.frames = [];
+    this.name(players);
+    for (const link of this.figure.querySelectorAll("a:not(#next a)")) link.href = `/games/${game}/`;
+    this.figure.querySelector("a.watch").textContent = `Watch game ${game}`;
+    this.board?.svg.setAttribute("aria-label", `The present position of game ${game}`);
+  }
+
+  name(players) {
     const names = this.figure.querySelector(".players");
     names.replaceChildren(...players.flatMap((player, seat) => {
       const name = document.createElement("bdi");
@@ -64,9 +74,6 @@ class LiveBoard {
       score.dataset.seat = String(seat);
       return seat ? [" – ", name, " ", score] : [name, " ", score];
     }));
-    for (const link of this.figure.querySelectorAll("a")) link.href = `/games/${game}/`;
-    this.figure.querySelector("a.watch").textContent = `Watch game ${game}`;
-    this.board?.svg.setAttribute("aria-label", `The present position of game ${game}`);
   }
 
   // Draw in the place of the picture.
@@ -77,6 +84,10 @@ class LiveBoard {
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", picture.querySelector("img").alt);
     picture.replaceWith(svg);
+    this.watch(svg);
+  }
+
+  watch(svg) {
     this.board = new Board(svg);
     this.button.hidden = false;
   }
@@ -90,12 +101,21 @@ class LiveBoard {
   show(before) {
     const frame = this.frames[this.at];
     this.board.show(frame, {}, still ? null : before);
+    this.score(frame);
+    this.figure.querySelector(".moment").textContent = this.moment(frame);
+  }
+
+  score(frame) {
     for (const node of this.figure.querySelectorAll("[data-seat]")) {
       node.textContent = frame.scores[Number(node.dataset.seat)];
     }
-    const moment = frame.phase ? `Phase ${frame.phase}, round ${frame.round}.` : "Set-up.";
-    this.figure.querySelector(".moment").textContent = frame.over ? "The game is over." : moment;
+  }
+
+  moment(frame) {
+    if (frame.over) return "The game is over.";
+    return frame.phase ? `Phase ${frame.phase}, round ${frame.round}.` : "Set-up.";
   }
 }
 
-new LiveBoard(document.getElementById("live-board"));
+const figure = document.getElementById("live-board");
+if (figure) new LiveBoard(figure);

@@ -1,0 +1,114 @@
+"""The game on the home page and Torres TV: the best one that runs, or of the day.
+
+A game is good if its bots have high ratings, close ratings and, at its end, close
+scores. Games of tournaments come before equal ones of ladders.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from statistics import fmean
+
+from django.core.cache import cache
+from django.db.models import Max, QuerySet
+from django.utils import timezone
+
+from ladder.games import visibility as games
+from ladder.games.models import Game, GameStatus, Match
+from ladder.games.shared_deals import undecided
+from ladder.ratings.models import Rating, Season
+
+RUNNING = 30
+FINISHED = 200
+"""This many of the latest games are compared, however many there are."""
+SPREAD_WEIGHT = 0.5
+"""The part of the difference between the best and the worst rating that counts."""
+MARGIN_WEIGHT = 0.1  # of the difference in points between the first and the second
+TOURNAMENT_BONUS = 5.0
+DAY = timedelta(days=1)
+KEPT_OF_THE_DAY = 5
+KEPT_TTL_S = 24 * 3600
+DAY_TTL_S = 60
+
+_NOW_KEY, _DAY_KEY, _FRESH_KEY = "featured-now", "featured-day", "featured-day-is-fresh"
+
+
+def featured_game() -> int | None:
+    """Return the best running game; if none runs, the best one of the day."""
+    return running_game() or game_of_the_day()
+
+
+def running_game() -> int | None:
+    """Return the best running game that may be watched. It is kept until it ends.
+
+    The page and the stream of one server therefore show the same game.
+    """
+    running = _without_comparisons(games.watchable_games())
+    kept: int | None = cache.get(_NOW_KEY)
+    if kept is not None and running.filter(pk=kept).exists():
+        return kept
+    best = next(iter(_best_first(running[:RUNNING])), None)
+    if best is None:
+        return None
+    cache.set(_NOW_KEY, best.pk, KEPT_TTL_S)
+    return best.pk
+
+
+def game_of_the_day() -> int | None:
+    """Return the best game that ended during the last day, else the last one.
+
+    It is chosen once a minute, among the latest games and the best ones until then. A
+    finished game has no picture while another one with its decks is open.
+    """
+    finished = _without_comparisons(
+        games.games().filter(~undecided(), status=GameStatus.FINISHED)
+    )
+    best: list[int] = cache.get(_DAY_KEY, [])
+    if not best or cache.add(_FRESH_KEY, 1, DAY_TTL_S):
+        latest = list(finished[:FINISHED])
+        seen = {game.pk for game in latest}
+        rows = [*latest, *(g for g in finished.filter(pk__in=best) if g.pk not in seen)]
+        since = timezone.now() - DAY
+        of_today = [g for g in rows if g.finished_at and g.finished_at >= since]
+        chosen = _best_first(of_today) or latest
+        best = [game.pk for game in chosen[:KEPT_OF_THE_DAY]]
+        cache.set(_DAY_KEY, best, KEPT_TTL_S)
+    shown = set(finished.filter(pk__in=best).values_list("pk", flat=True))
+    return next((number for number in best if number in shown), None)
+
+
+def next_games(shown: int | None, count: int) -> list[Game]:
+    """Return the best other games that run, then those that wait for a worker."""
+    running = _without_comparisons(games.watchable_games())
+    others = [game for game in _best_first(running[:RUNNING]) if game.pk != shown]
+    waiting = games.games().filter(status=GameStatus.SCHEDULED)
+    in_order = _without_comparisons(waiting).order_by("-priority", "id")
+    return [*others, *in_order[:count]][:count]
+
+
+def _without_comparisons(rows: QuerySet[Game]) -> QuerySet[Game]:
+    """Leave out games of comparisons, whose bots are versions of one bot."""
+    return rows.exclude(match__kind=Match.Kind.COMPARISON)
+
+
+def _best_first(rows: Iterable[Game]) -> list[Game]:
+    """Sort games by how good they are to watch; equal ones keep their order."""
+    listed = list(rows)
+    bots = {seat.submission.bot_id for game in listed for seat in game.seats.all()}
+    present = Rating.objects.filter(bot__in=bots).exclude(
+        season__status=Season.Status.ARCHIVED
+    )
+    ratings = dict(present.order_by().values_list("bot").annotate(Max("rating")))
+    return sorted(listed, key=lambda game: _interest(game, ratings), reverse=True)
+
+
+def _interest(game: Game, ratings: Mapping[int, float]) -> float:
+    """Return how good a game is to watch, in points of a rating."""
+    seats = game.seats.all()
+    known = [ratings.get(seat.submission.bot_id, 0.0) for seat in seats]
+    interest = fmean(known) - SPREAD_WEIGHT * (max(known) - min(known))
+    if game.match.kind == Match.Kind.TOURNAMENT:
+        interest += TOURNAMENT_BONUS
+    scores = sorted(seat.score for seat in seats if seat.score is not None)
+    if len(scores) > 1:
+        interest -= MARGIN_WEIGHT * (scores[-1] - scores[-2])
+    return interest

@@ -1,0 +1,60 @@
+// Torres TV: the live board with the players beside it, from game to game. What is next
+// comes from the page of the server, which is asked again now and then.
+
+import { LiveBoard } from "./live-board.js";
+import { Players, ranksOf } from "./viewer/players.js";
+
+const RENEW_MS = 20_000;
+
+class Television extends LiveBoard {
+  draw() {
+    this.watch(document.getElementById("board"));
+  }
+
+  introduce(game, players) {
+    super.introduce(game, players);
+    const running = document.createElement("span");
+    running.className = "tag running";
+    running.textContent = "running";
+    this.figure.querySelector(".which").replaceChildren(running);
+  }
+
+  // The rows of the next game have other names.
+  name() {
+    document.getElementById("players").replaceChildren();
+    this.rail = null;
+  }
+
+  score(frame) {
+    this.rail ??= new Players(document.getElementById("players"), this.players);
+    this.rail.show(frame);
+  }
+
+  // As `tv_views.py` says it.
+  moment(frame) {
+    if (frame.over) {
+      const ranks = ranksOf(frame);
+      const winners = this.players.filter((_, seat) => ranks[seat] === 1);
+      return `${winners.join(" and ")} ${winners.length > 1 ? "share the first rank" : "wins"}.`;
+    }
+    const next = frame.seat === null ? "" : ` ${this.players[frame.seat]} is to move.`;
+    return super.moment(frame) + next;
+  }
+
+  // A server without streams shows the next position when it is asked again.
+  refused() {
+    setTimeout(() => location.reload(), RENEW_MS);
+  }
+}
+
+async function renew() {
+  const response = document.hidden ? null : await fetch(location.href).catch(() => null);
+  if (!response?.ok) return;
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const here = document.getElementById("next");
+  const next = page.getElementById("next");
+  if (next && !here.contains(document.activeElement)) here.replaceWith(next);
+}
+
+new Television(document.getElementById("tv"));
+setInterval(renew, RENEW_MS);
