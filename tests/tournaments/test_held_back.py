@@ -40,7 +40,7 @@ def every_address(cup: Tournament) -> list[str]:
         for part in ("entrants", "rounds", "bracket", "standings", "games")
     ]
     addresses += ["/api/v1/games/?limit=200", "/api/v1/matches/?limit=200"]
-    addresses += ["/", "/games/", "/tournaments/", f"/tournaments/{cup.slug}/"]
+    addresses += ["/", "/tv/", "/games/", "/tournaments/", f"/tournaments/{cup.slug}/"]
     addresses += [f"/tournaments/{cup.slug}/card.png"]
     for game in Game.objects.all():
         addresses += [f"/api/v1/games/{game.pk}/", f"/api/v1/games/{game.pk}/replay/"]

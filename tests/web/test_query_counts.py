@@ -15,7 +15,7 @@ from tests.web.sitemap import LARGE, SMALL, addresses, fill
 pytestmark = pytest.mark.django_db(transaction=True)
 
 LISTS = [
-    *("/", "/games/", "/bots/", "/tournaments/", "/me/", "/ladders/main/"),
+    *("/", "/tv/", "/games/", "/bots/", "/tournaments/", "/me/", "/ladders/main/"),
     *("/me/password/", "/me/email/", "/me/delete/", "/password-reset/"),
     *("/play/", "/organise/", "/organise/cup-1/", "/anomalies/", "/operate/"),
     *("/api/v1/games/", "/api/v1/matches/", "/api/v1/bots/", "/api/v1/ladders/"),

@@ -19,6 +19,7 @@ from torres.common.json_object import JsonObject
 from torres.drawing.board_svg import board_markup
 
 NEXT_GAMES = 4
+NEXT_ON_STAGE = 2
 NEXT_TOURNAMENTS = 3
 
 
@@ -63,7 +64,9 @@ class TvPage(View):
             "layout": "web/stage.html" if is_stage else "web/base.html",
             "is_stage": is_stage,
             "tv": shown,
-            "next_games": featured.next_games(number, NEXT_GAMES),
+            "next_games": featured.next_games(
+                number, NEXT_ON_STAGE if is_stage else NEXT_GAMES
+            ),
             "best": None
             if best in (None, number)
             else games.games().filter(pk=best).first(),

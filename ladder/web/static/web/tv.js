@@ -2,7 +2,7 @@
 // comes from the page of the server, which is asked again now and then.
 
 import { LiveBoard } from "./live-board.js";
-import { Players, ranksOf } from "./viewer/players.js";
+import { element, Players, ranksOf } from "./viewer/players.js";
 
 const RENEW_MS = 20_000;
 
@@ -13,10 +13,7 @@ class Television extends LiveBoard {
 
   introduce(game, players) {
     super.introduce(game, players);
-    const running = document.createElement("span");
-    running.className = "tag running";
-    running.textContent = "running";
-    this.figure.querySelector(".which").replaceChildren(running);
+    this.figure.querySelector(".which").replaceChildren(element("span", "tag running", "running"));
   }
 
   // The rows of the next game have other names.
@@ -28,6 +25,7 @@ class Television extends LiveBoard {
   score(frame) {
     this.rail ??= new Players(document.getElementById("players"), this.players);
     this.rail.show(frame);
+    if (frame.over) this.figure.querySelector(".which").textContent = "The next game follows.";
   }
 
   // As `tv_views.py` says it.
