@@ -14,6 +14,7 @@ class Television extends LiveBoard {
   introduce(game, players) {
     super.introduce(game, players);
     this.figure.querySelector(".which").replaceChildren(element("span", "tag running", "running"));
+    document.querySelector(`#next li:has(a[href="/games/${game}/"])`)?.remove();
   }
 
   // The rows of the next game have other names.
