@@ -62,7 +62,8 @@ def run_tests(
 ) -> subprocess.CompletedProcess[str]:
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     ignored = [f"--ignore-glob=*/test_{part}.py" for part in WITHOUT_DATABASE]
-    selection = ["-k", SELECTED, "-m", "not slow and not soak", "--durations=10"]
+    marks = "not slow and not soak" + (" and not deep" if tests == HEART else "")
+    selection = ["-k", SELECTED, "-m", marks, "--durations=10"]
     try:
         return subprocess.run(
             [*pytest, *ignored, *selection, *tests],

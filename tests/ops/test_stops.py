@@ -169,7 +169,7 @@ def stop_and_start(data: dict[str, str], stops: int) -> list[StartTimes]:
     return starts
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.sandbox
 @pytest.mark.skipif(os.geteuid() != 0, reason="level full needs root here")
 def test_a_few_stops_under_load_harm_nothing(data):

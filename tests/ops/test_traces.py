@@ -209,7 +209,10 @@ def closed_port() -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize("collector", [closed_port, silent_server])
+@pytest.mark.parametrize(
+    "collector",
+    [pytest.param(closed_port, marks=pytest.mark.deep), silent_server],
+)
 def test_a_collector_that_is_away_disturbs_nothing(
     collector: Callable[[], Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -91,6 +91,7 @@ def through_time(ladder: RecordedLadder) -> np.ndarray:
     return np.array(first + [found[bot][-1][1].mu for bot in range(RENEWED)])
 
 
+@pytest.mark.deep
 def test_a_version_that_is_much_better_is_found_within_ten_games():
     ours = errors(8.0, joint_fit)
     theirs = errors(8.0, through_time)
@@ -102,6 +103,7 @@ def test_a_version_that_is_much_better_is_found_within_ten_games():
     assert live.mean() < ours.mean() - 1
 
 
+@pytest.mark.deep
 def test_a_version_that_changes_nothing_costs_little():
     ours = errors(0.0, joint_fit)
     theirs = errors(0.0, through_time)

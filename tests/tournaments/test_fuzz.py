@@ -25,7 +25,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         0,
         *(
-            pytest.param(n, marks=pytest.mark.slow)
+            pytest.param(n, marks=pytest.mark.deep)
             for n in range(1, SEQUENCES // BLOCK)
         ),
     ],

@@ -15,6 +15,7 @@ from ladder.extras.analysis.models import Analysis
 from ladder.extras.practice import services as practice
 from ladder.extras.practice.models import PracticeGame
 from ladder.extras.practice.services import PracticeTerms
+from ladder.extras.spot_checks.models import SpotCheck
 from ladder.extras.webhooks.models import Webhook
 from ladder.games.models import Attempt
 from ladder.moderation.models import AuditEntry, StoppedUnit
@@ -54,6 +55,9 @@ def full(show: Show) -> Show:
     Webhook.objects.create(user=owner, url=url, salt="a salt of ana")
     practice.begin(show.anas.bot.owner, PracticeTerms("yucata", [show.anas.pk], 0))
     Analysis.objects.create(game=match.games.get(), key="", by=owner)
+    SpotCheck.objects.create(
+        game=show.game, seat=0, submission=show.anas, replay=b"", played_on="a:/b"
+    )
     return show
 
 

@@ -10,6 +10,7 @@ show(
         *("note", "created_at"),
     ),
     list_filter=("verdict",),
+    unlisted=("replay",),
     list_select_related=("submission__bot",),
     search_fields=("submission__bot__slug", "played_on", "checked_on"),
 )
