@@ -25,7 +25,6 @@ HEART = [
     "tests/games/test_kills.py",
     "tests/games/test_list_plans.py",
     "tests/games/test_play.py",
-    "tests/practice/test_practice_games.py",
     "tests/ratings/test_corrections.py",
     "tests/ratings/test_rater.py",
     "tests/ratings/test_season_ends.py",
