@@ -26,7 +26,7 @@ class SpotCheckVerdict(models.TextChoices):
 
 
 class SpotCheck(Leased):
-    """A seat of a finished game that is asked the recorded questions again.
+    """A seat of a finished game, whose bot gets the recorded questions again.
 
     `played_on` is the installation that played the game, and `checked_on` the one that
     asked again. A worker may not read the replays of games, so `replay` is a copy of
