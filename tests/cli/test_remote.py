@@ -20,6 +20,7 @@ import pytest
 
 import engine
 from ladder.bots.house_bots import COSTLY
+from tests.ops.running import environment
 from torres.checking.playback import RecordedAnswer, RepeatedGame, compare
 from torres.cli.client import LadderClient
 from torres.cli.play import find_bot
@@ -41,16 +42,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """Start `manage.py up --demo`; return LADDER and TOKEN."""
     folder = tmp_path_factory.mktemp("service")
-    environment = os.environ | {
-        "TORRES_DATA": str(folder / "data"),
-        "PYTHONPATH": str(ROOT),
-        "TORRES_SANDBOX": "none",
-    }
-    for name in ("DATABASE_URL", "BROKER_URL"):
-        environment.pop(name, None)
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "manage.py"), "up", "--demo", "--port", "0"],
-        env=environment,
+        env=environment(folder, TORRES_SANDBOX="none"),
         stdout=subprocess.PIPE,
         text=True,
     )

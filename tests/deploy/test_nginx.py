@@ -6,7 +6,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from django.conf import settings
 
 from ladder.ops.chaos.servers import free_port
 from tests.conftest import part_missing
+from tests.ops.running import MANAGE_PY, environment
 
 CONFIG = settings.BASE_DIR / "deploy" / "nginx.conf"
 HOST = "ladder.example.org"
@@ -112,25 +112,23 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     )
     assert checked.returncode == 0, checked.stderr
     assert "warn" not in checked.stderr
-    environment = os.environ | {
-        "TORRES_DATA": str(folder / "data"),
-        "TORRES_PROXIES": "1",
-        "TORRES_HTTPS": "1",
-        "TORRES_RATE_SIGN_IN": str(SIGN_INS),
-        "ALLOWED_HOSTS": HOST,
-        "CSRF_TRUSTED_ORIGINS": f"https://{HOST}",
-    }
-    manage = [sys.executable, settings.BASE_DIR / "manage.py"]
-    subprocess.run([*manage, "migrate", "-v0"], env=environment, check=True)
-    words = [*manage, "token", "ana"]
-    made = subprocess.run(words, env=environment, check=True, capture_output=True)
+    home = environment(
+        folder,
+        TORRES_PROXIES="1",
+        TORRES_HTTPS="1",
+        TORRES_RATE_SIGN_IN=str(SIGN_INS),
+        ALLOWED_HOSTS=HOST,
+        CSRF_TRUSTED_ORIGINS=f"https://{HOST}",
+    )
+    words = [*MANAGE_PY, "token", "ana"]
+    made = subprocess.run(words, env=home, check=True, capture_output=True)
     proxy.token = made.stdout.decode().strip()
     with ExitStack() as running:
         for command in (
-            [*manage, "serve", f"--listen=127.0.0.1:{service}"],
+            [*MANAGE_PY, "serve", f"--listen=127.0.0.1:{service}"],
             [nginx, "-c", main],
         ):
-            process = subprocess.Popen(command, env=environment)
+            process = subprocess.Popen(command, env=home)
             running.callback(process.wait)
             running.callback(process.send_signal, signal.SIGTERM)
         wait_for(service)

@@ -16,6 +16,7 @@ import pytest
 
 from tests.conftest import need_program
 from tests.docs.test_commands import ROOT, SMALLEST_BOT, commands
+from tests.ops.running import environment
 
 MANAGE = [sys.executable, str(ROOT / "tests/ops/scripted_manage.py")]
 TOURNAMENT = """
@@ -80,12 +81,8 @@ class RunningService:
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[RunningService]:
     need_program("curl", "curl")
-    data = str(tmp_path / "data")
-    home = os.environ | {"TORRES_DATA": data, "PYTHONPATH": str(ROOT)}
-    for name in ("DATABASE_URL", "BROKER_URL"):
-        home.pop(name, None)
     # Uploads are validated as everywhere; level `none` needs nothing of the machine.
-    home["TORRES_SANDBOX"] = "none"
+    home = environment(tmp_path, TORRES_SANDBOX="none")
     process = subprocess.Popen(
         [*MANAGE, "up", "--demo"], env=home, stdout=subprocess.PIPE, text=True
     )

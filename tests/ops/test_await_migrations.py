@@ -53,7 +53,7 @@ def prepare(home: dict[str, str]) -> None:
 
 @pytest.mark.slow
 def test_a_program_starts_after_the_migrations(tmp_path: Path) -> None:
-    home = environment(tmp_path)
+    home = environment(tmp_path, migrated=False)
     with waiting(home, *PROGRAM) as process:
         assert "migrations are missing. Run manage.py prepare" in problem(
             process.stderr
@@ -74,7 +74,7 @@ def test_a_program_waits_for_postgresql() -> None:
     with TemporaryDirectory(prefix="torres-test-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        home = environment(folder, SECRET_KEY="k" * 50)
+        home = environment(folder, migrated=False, SECRET_KEY="k" * 50)
         with servers.postgres(folder / "cluster") as database:
             home["DATABASE_URL"] = database.url
             database.kill()

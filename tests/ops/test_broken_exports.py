@@ -1,7 +1,6 @@
 """A reader of an export is killed in the middle, and goes on where it was."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import pytest
 from django.conf import settings
 
 from ladder.ops.chaos.servers import free_port
+from tests.ops.running import environment
 
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 GAMES = 400
@@ -29,10 +29,8 @@ with httpx.stream("GET", sys.argv[1], timeout=60) as answer:
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve a made-up season; return the address of the API."""
-    data, port = tmp_path_factory.mktemp("exports"), free_port()
-    environment = os.environ | {"TORRES_DATA": str(data), "TMPDIR": str(data)}
-    for name in ("DATABASE_URL", "BROKER_URL"):
-        environment.pop(name, None)
+    folder, port = tmp_path_factory.mktemp("exports"), free_port()
+    home = environment(folder, TMPDIR=str(folder))
     fill = [
         sys.executable,
         "-m",
@@ -41,11 +39,10 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         f"--games={GAMES}",
         "--tournaments=0",
     ]
-    subprocess.run([*MANAGE, "migrate", "-v0"], env=environment, check=True)
-    subprocess.run(fill, env=environment, check=True, capture_output=True)
+    subprocess.run(fill, env=home, check=True, capture_output=True)
     serve = [*MANAGE, "serve", f"--listen=127.0.0.1:{port}"]
     process = subprocess.Popen(
-        serve, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
+        serve, env=home, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
     address = f"http://127.0.0.1:{port}/api/v1"
     transport = httpx.HTTPTransport(retries=10)  # with growing pauses

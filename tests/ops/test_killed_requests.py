@@ -1,6 +1,5 @@
 """The server is killed while it processes a POST with an Idempotency-Key."""
 
-import os
 import socket
 import sqlite3
 import subprocess
@@ -16,6 +15,7 @@ import pytest
 from django.conf import settings
 
 from ladder.ops.chaos.servers import free_port
+from tests.ops.running import environment
 
 MANAGE = settings.BASE_DIR / "manage.py"
 HELD_MANAGE = settings.BASE_DIR / "tests/ops/held_manage.py"
@@ -70,15 +70,8 @@ def let_the_leases_end(data: Path) -> None:
 def home(tmp_path: Path) -> dict[str, str]:
     held = tmp_path / "held"
     held.mkdir()
-    home = os.environ | {
-        "TORRES_DATA": str(tmp_path / "data"),
-        "HELD": str(held),
-        "PYTHONPATH": str(settings.BASE_DIR),
-    }
-    for name in ("DATABASE_URL", "BROKER_URL"):
-        home.pop(name, None)
+    home = environment(tmp_path, HELD=str(held))
     manage = [sys.executable, str(MANAGE)]
-    subprocess.run([*manage, "migrate", "-v0"], env=home, check=True)
     token = subprocess.run(
         [*manage, "token", "ana"], env=home, capture_output=True, text=True, check=True
     ).stdout

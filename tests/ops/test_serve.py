@@ -1,6 +1,5 @@
 """The web server, as a real process, against clients that speak HTTP badly."""
 
-import os
 import re
 import signal
 import socket
@@ -17,6 +16,7 @@ from django.conf import settings
 from ladder.ops.chaos.servers import free_port
 from ladder.ops.programs import find_program
 from ladder.web.server.server import MAX_CONNECTIONS
+from tests.ops.running import environment
 
 MANAGE = settings.BASE_DIR / "manage.py"
 TIMEOUT_S = 20
@@ -60,18 +60,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def running(data: Path, manage: Path = MANAGE) -> Iterator[Server]:
     """Run the web server of a program like manage.py."""
     port = free_port()
-    environment = os.environ | {
-        "TORRES_DATA": str(data),
-        "TMPDIR": str(data),
-        "PYTHONPATH": str(settings.BASE_DIR),
-        "TORRES_UPLOAD_BYTES": "1000000",
-        "TORRES_MAX_STREAMS_PER_ADDRESS": str(STREAMS),
-    }
-    words = [sys.executable, MANAGE]
-    subprocess.run([*words, "migrate", "-v0"], env=environment, check=True)
+    home = environment(
+        data,
+        TMPDIR=str(data),
+        TORRES_UPLOAD_BYTES="1000000",
+        TORRES_MAX_STREAMS_PER_ADDRESS=str(STREAMS),
+    )
     token = subprocess.run(
-        [*words, "token", "ana"],
-        env=environment,
+        [sys.executable, MANAGE, "token", "ana"],
+        env=home,
         capture_output=True,
         text=True,
         check=True,
@@ -82,7 +79,7 @@ def running(data: Path, manage: Path = MANAGE) -> Iterator[Server]:
             *(find_program("prlimit"), f"--nofile={USUAL_OPEN_FILES}:"),
             *(sys.executable, manage, "serve", f"--listen=127.0.0.1:{port}"),
         ],
-        env=environment,
+        env=home,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )

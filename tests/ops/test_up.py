@@ -13,7 +13,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from django.conf import settings
+
+from tests.ops.running import environment
 
 MANAGE = [sys.executable, str(Path(__file__).with_name("scripted_manage.py"))]
 
@@ -21,13 +22,7 @@ MANAGE = [sys.executable, str(Path(__file__).with_name("scripted_manage.py"))]
 @pytest.fixture
 def data(tmp_path) -> dict[str, str]:
     """Return the environment of a service with its own data folder."""
-    home = os.environ | {
-        "TORRES_DATA": str(tmp_path / "data"),
-        "PYTHONPATH": str(settings.BASE_DIR),
-    }
-    for name in ("DATABASE_URL", "BROKER_URL"):
-        home.pop(name, None)
-    return home
+    return environment(tmp_path)
 
 
 def run(data, *words: str) -> subprocess.CompletedProcess[str]:
@@ -75,7 +70,8 @@ def assert_sound(data) -> None:
 
 
 @pytest.mark.slow
-def test_it_ends_after_the_number_of_games(data):
+def test_it_ends_after_the_number_of_games(tmp_path):
+    data = environment(tmp_path, migrated=False)
     out = manage(data, "up", "--demo", "--once", "--games", "10")
 
     assert "LADDER=http://127.0.0.1:" in out
@@ -141,7 +137,8 @@ def test_a_port_in_use_is_an_error_without_a_traceback(data):
     assert "Traceback" not in done.stderr
 
 
-def test_a_database_of_another_version_is_an_error_without_a_traceback(data):
+def test_a_database_of_another_version_is_an_error_without_a_traceback(tmp_path):
+    data = environment(tmp_path, migrated=False)
     done = run(data, "status")
 
     assert done.returncode == 1

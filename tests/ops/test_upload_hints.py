@@ -20,7 +20,6 @@ MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 def test_the_hint_for_an_upload_is_in_the_queue_of_the_service(tmp_path: Path) -> None:
     with servers.redis(tmp_path / "redis") as redis:
         home = environment(tmp_path) | {"BROKER_URL": redis.url}
-        subprocess.run([*MANAGE, "migrate", "-v0"], env=home, check=True)
         token = subprocess.check_output([*MANAGE, "token", "ana"], env=home, text=True)
         address = f"127.0.0.1:{servers.free_port()}"
         serve = subprocess.Popen([*MANAGE, "serve", "--listen", address], env=home)
