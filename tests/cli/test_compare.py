@@ -45,6 +45,7 @@ def test_a_worse_bot_is_found_to_be_worse(torres, tmp_path: Path) -> None:
     assert verified.returncode == 0, verified.stdout
 
 
+@pytest.mark.slow
 def test_a_bot_does_not_differ_from_itself(torres) -> None:
     args = ("compare", "house:random", "house:random", "--bounds", "0,100")
 

@@ -86,6 +86,7 @@ def plays(bot: object, games: list[dict[str, Any]]) -> bool:
     return any(seat["bot"] == bot for game in games for seat in game["inputs"]["seats"])
 
 
+@pytest.mark.slow
 def test_bots_join_change_and_leave_while_the_ladder_runs(running, bots: Path) -> None:
     process = running("ladder", bots, "--json", "--jobs", 2)
     wait_until(lambda: len(entries(bots, "game")) >= 1, 120)

@@ -127,6 +127,7 @@ def test_a_second_one_on_the_same_data_is_refused(data):
     assert first.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_port_in_use_is_an_error_without_a_traceback(data):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -187,6 +188,7 @@ def test_a_web_server_that_dies_is_started_again(data):
     assert service.returncode == 0
 
 
+@pytest.mark.slow
 def test_an_upload_is_validated_soon(data):
     """The web server has no workers; the dispatcher finds the new upload."""
     service = start(data, "--demo")

@@ -21,7 +21,11 @@ from psycopg.errors import Error, InsufficientPrivilege
 from ladder.ops.worker_access import WORKER_ACCESS, broker_rules
 from tests import servers
 
-pytestmark = [pytest.mark.servers, pytest.mark.usefixtures("_servers")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.servers,
+    pytest.mark.usefixtures("_servers"),
+]
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 SECRETS = ("SECRET_KEY", "TORRES_METRICS_TOKEN", "DATABASE_URL", "BROKER_URL")
 # One game for each worker, one that waits, and what belongs to people.

@@ -53,6 +53,7 @@ def test_only_the_bots_of_undecided_comparisons_play_on():
     assert stopping_rule.undecided_indices(claims(board[:1], 1), at_least=2) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shares", [{"2": 0.4, "3": 0.2, "4": 0.4}, {"4": 1.0}])
 def test_nearly_all_finals_settle_and_their_claims_are_right(shares):
     """The rule before left 97 of 160 finals unsettled."""

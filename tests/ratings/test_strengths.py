@@ -271,6 +271,7 @@ def test_it_knows_the_order_sooner_than_the_live_board_and_its_errors_are_right(
         assert quality.all_orders >= 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seats", "tau"), [("2", 0.891), ("3", 0.929), ("4", 0.928)])
 @pytest.mark.parametrize("gumbel", [False, True])
 def test_what_a_page_shows_is_right_with_any_seats_and_noise(seats, tau, gumbel):

@@ -34,6 +34,7 @@ its other weaknesses: short peaks of memory, and children that wake each other w
 other seats decide."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "user", "uids"),
     [

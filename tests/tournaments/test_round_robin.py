@@ -89,6 +89,7 @@ def left_out(n: int, seats: int) -> int:
     return pairs_left_out(rounds, n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seats", [3, 4])
 def test_no_pair_is_left_out_of_a_small_round_robin(seats: int) -> None:
     """With 8 entrants at tables of 4, 4 of 28 pairs never met; with 12, 11 of 66."""
