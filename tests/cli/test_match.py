@@ -84,6 +84,7 @@ def running(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         process.communicate()
 
 
+@pytest.mark.slow
 def test_two_workers_give_the_same_results_in_the_same_order_as_one(
     torres, tmp_path: Path
 ) -> None:
@@ -163,6 +164,7 @@ def test_more_games_only_add_to_the_match(torres, tmp_path: Path) -> None:
     assert json.loads(more.stdout.splitlines()[-1])["summary"]["played"] == 4
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_no_game(torres, running, tmp_path: Path) -> None:
     whole = torres(*PAIR, "--games", 8, "--json", "--state", "whole")
     process = running(*PAIR, "--games", 8, "--json", "--jobs", 2, "--state", "state")
@@ -200,6 +202,7 @@ def test_the_table_has_the_costs_and_the_reasons_of_forfeits(
     assert "crasher forfeits before move 0: crash: exit code 3" in shown.stdout
 
 
+@pytest.mark.slow
 def test_a_decision_costs_what_the_bot_computed(torres, tmp_path: Path) -> None:
     busy = (
         "import time\n"

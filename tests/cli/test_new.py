@@ -66,6 +66,7 @@ def test_a_kit_is_short_and_has_a_test_and_a_readme(name: str, tmp_path: Path) -
     )
 
 
+@pytest.mark.slow
 def test_a_kit_passes_its_own_test(kit: tuple[str, Path]) -> None:
     name, folder = kit
     command = kits()[name]["test"].replace("python3", sys.executable)
@@ -117,6 +118,7 @@ def test_no_file_of_the_author_is_overwritten(torres, tmp_path: Path) -> None:
     assert (tmp_path / "mine" / "bot.py").read_text() == "precious"
 
 
+@pytest.mark.slow
 def test_a_kit_has_no_findings(kit: tuple[str, Path], none: Sandbox) -> None:
     name, folder = kit
     result = CheckResult(name)

@@ -36,6 +36,7 @@ while (my $line = <STDIN>) {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_games_are_the_same_when_repeated_and_their_replays_verify(
     torres, tmp_path: Path, seats: int

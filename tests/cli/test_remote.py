@@ -92,6 +92,7 @@ def torres(service: dict[str, str], tmp_path: Path) -> Run:
     return run
 
 
+@pytest.mark.slow
 def test_a_login_is_private_and_a_wrong_token_is_refused(
     torres: Run, service: dict[str, str], tmp_path: Path
 ) -> None:
@@ -128,6 +129,7 @@ def test_a_number_or_name_that_does_not_exist_is_named(
     assert f"there is no {thing} on this ladder" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_submitted_bot_is_followed_to_its_first_rated_game(
     torres: Run, tmp_path: Path
 ) -> None:
@@ -170,6 +172,7 @@ def test_an_owner_takes_a_bot_off_a_ladder_and_back(
     assert "Only the owner" in others.stderr
 
 
+@pytest.mark.slow
 def test_an_archive_is_submitted_as_it_is(torres: Run, tmp_path: Path) -> None:
     with ZipFile(tmp_path / "packed.tar.zip", "w") as archive:
         archive.writestr("bot.py", "x = 1")
@@ -179,6 +182,7 @@ def test_an_archive_is_submitted_as_it_is(torres: Run, tmp_path: Path) -> None:
     assert done.stdout.startswith("packed #1 is uploaded"), done.stderr
 
 
+@pytest.mark.slow
 def test_a_rejected_bot_says_why(torres: Run, tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("import no_such_module\n")
 
@@ -189,6 +193,7 @@ def test_a_rejected_bot_says_why(torres: Run, tmp_path: Path) -> None:
     assert "torres logs" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_bot_with_faults_is_explained_and_not_uploaded(
     torres: Run, tmp_path: Path
 ) -> None:
@@ -207,6 +212,7 @@ def test_a_bot_with_faults_is_explained_and_not_uploaded(
     assert "faulty" not in names
 
 
+@pytest.mark.slow
 def test_a_bot_is_checked_with_the_table_sizes_of_the_ladder(
     torres: Run, tmp_path: Path
 ) -> None:
@@ -283,6 +289,7 @@ def comparison(replay: dict[str, Any], seat: int, house_bot: str) -> RepeatedGam
         return compare(replay, seat, bot, Limits().as_dict())
 
 
+@pytest.mark.slow
 def test_a_position_is_put_to_a_bot(torres: Run, tmp_path: Path) -> None:
     torres("replays", "games", "--last", 1)
     (file,) = (tmp_path / "games").glob("*.json")
@@ -297,6 +304,7 @@ def test_a_position_is_put_to_a_bot(torres: Run, tmp_path: Path) -> None:
     assert "use a number from 0 to" in beyond.stderr
 
 
+@pytest.mark.slow
 def test_the_program_on_the_page_of_the_client_works(
     service: dict[str, str], tmp_path: Path
 ) -> None:

@@ -60,6 +60,7 @@ def standings(file: Path, *options: str) -> dict[str, object]:
     return document
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["swiss", "double_elimination", "round_robin"])
 def test_a_folder_of_bots_plays_with_a_crashing_one_among_them(
     tmp_path: Path, form: str

@@ -131,6 +131,7 @@ def found(report: AuditReport, bot: Bot, act: HandAct) -> Draw:
     return test.draw
 
 
+@pytest.mark.slow
 @with_a_service
 def test_voids_of_a_friends_losses_are_found(ladder: AuditedLadder) -> None:
     lost = games_of(friend(), won=False)
@@ -145,6 +146,7 @@ def test_voids_of_a_friends_losses_are_found(ladder: AuditedLadder) -> None:
     assert draw.hits == draw.drawn == draw.marked == len(lost)
 
 
+@pytest.mark.slow
 @with_a_service
 def test_a_few_voids_are_counted_and_are_no_finding(ladder: AuditedLadder) -> None:
     for game in Game.objects.order_by("pk")[:3]:
@@ -156,6 +158,7 @@ def test_a_few_voids_are_counted_and_are_no_finding(ladder: AuditedLadder) -> No
     assert "operator's hand: 3 voided games" in result.output
 
 
+@pytest.mark.slow
 @with_a_service
 def test_attempts_that_are_repeated_until_a_friend_wins_are_found(
     ladder: AuditedLadder,
@@ -170,6 +173,7 @@ def test_attempts_that_are_repeated_until_a_friend_wins_are_found(
     assert draw.hits == draw.drawn == draw.marked
 
 
+@pytest.mark.slow
 @with_a_service
 def test_games_of_a_friend_that_are_cancelled_after_dealing_are_found(
     ladder: AuditedLadder,
@@ -198,6 +202,7 @@ def test_games_of_a_friend_that_are_cancelled_after_dealing_are_found(
     assert "eva (owner)" in {test.whose for test in report.hand.tests}
 
 
+@pytest.mark.slow
 @with_a_service
 def test_games_that_are_cancelled_by_a_bench_need_no_other_reason(
     ladder: AuditedLadder,

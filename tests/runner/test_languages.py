@@ -52,6 +52,7 @@ def test_the_starter_plays_a_game_at_level_full(language, full, tmp_path) -> Non
     assert groups_left() == []
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.parametrize("language", ["python", "javascript", "go", "java"])
 def test_a_built_bot_plays_in_a_landlock_sandbox(language, full, tmp_path) -> None:
@@ -69,6 +70,7 @@ def test_a_built_bot_plays_in_a_landlock_sandbox(language, full, tmp_path) -> No
     assert (game.fault, game.answers) == (None, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_starter_plays_without_a_sandbox(language, none, tmp_path) -> None:
     need(language)
@@ -172,6 +174,7 @@ def test_links_and_daemons_of_a_compiler_have_no_effect(script, full, tmp_path) 
     assert groups_left() == []
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("script", "why"),
@@ -206,6 +209,7 @@ def test_the_processes_of_a_compiler_can_lock_each_other_out(full, tmp_path) -> 
         built_by("flock -n /tmp/lock flock -n /tmp/lock true", full, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["c", "cpp", "java"])
 def test_a_source_file_is_not_read_as_options(language: str, none, tmp_path) -> None:
     """A compiler that is given @x.c reads its options from the file x.c."""

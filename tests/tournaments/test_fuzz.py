@@ -20,6 +20,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     bots(8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "block",
     [
