@@ -9,6 +9,7 @@ from ladder.games.models import Game, Worker
 from ladder.moderation.models import ServicePart
 from ladder.service import service_parts
 from tests.factories import Show
+from torres.runner.versions import versions
 
 STATUS = "/api/v1/status/"
 WORKERS = "/api/v1/workers/"
@@ -55,6 +56,7 @@ def test_a_service_without_anything_has_a_status(db, anybody) -> None:
         "games_per_minute": 0.0,
         "last_game_at": None,
         "waiting_uploads": 0,
+        "versions": versions(),
     }
 
 

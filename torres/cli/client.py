@@ -41,6 +41,7 @@ from torres.common.answers import (
     RecordAnswer,
     SeatLogAnswer,
     StandingsAnswer,
+    StatusAnswer,
     SubmissionAnswer,
     TournamentAnswer,
     UserAnswer,
@@ -251,6 +252,10 @@ class LadderClient:
     def languages(self) -> list[LanguageAnswer]:
         """Return the languages of bots, with the versions on the workers."""
         return self._get(LanguagesAnswer, "languages/")["languages"]
+
+    def versions(self) -> dict[str, str]:
+        """Return the versions of the service's software and formats; {} if unknown."""
+        return self._get(StatusAnswer, "status/").get("versions", {})
 
     def ladders(self) -> Iterator[LadderAnswer]:
         return self._rows(LadderAnswer, "ladders/")

@@ -15,7 +15,10 @@ from click.shell_completion import CompletionItem
 
 @dataclass(frozen=True, slots=True)
 class CommandHome:
-    """A command: its name, also in its module, and its line in `torres --help`."""
+    """A command: its name, its module, and its line in `torres --help`.
+
+    In its module the name has underscores.
+    """
 
     name: str
     module: str
@@ -24,7 +27,7 @@ class CommandHome:
     def load(self) -> click.Command:
         """Import the command."""
         command: click.Command = getattr(
-            import_module(f"torres.{self.module}"), self.name
+            import_module(f"torres.{self.module}"), self.name.replace("-", "_")
         )
         return command
 
@@ -100,6 +103,11 @@ COMMANDS = {
         ),
         ("ask", "cli.reproduce", "Put one position of a game to a bot."),
         ("doctor", "cli.doctor", "Test which sandbox this machine reaches."),
+        (
+            "self-check",
+            "cli.self_check",
+            "Compare the versions of this command and of a ladder.",
+        ),
     )
 }
 """The subcommands in the order of `torres --help`."""

@@ -6,6 +6,7 @@ imports little: `commands` has the table of the subcommands.
 
 import os
 import sys
+from importlib import import_module
 
 import click
 from click.shell_completion import add_completion_class
@@ -24,7 +25,14 @@ INTERRUPTED = 130
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="torres-ladder")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, _, is_given: _print_versions(ctx) if is_given else None,
+    help="Show the versions of the command, the rules and the formats.",
+)
 @click.pass_context
 def torres(ctx: click.Context) -> None:
     """Write, check and play bots for the board game Torres."""
@@ -32,6 +40,15 @@ def torres(ctx: click.Context) -> None:
     plays = ctx.invoked_subcommand in PLAYING and not asks_for_help
     if plays and not engine.compiled:
         click.echo(f"torres: the engine is {compile_advice()}.", err=True)
+
+
+def _print_versions(ctx: click.Context) -> None:
+    # Other commands do not need the module.
+    found: dict[str, str] = import_module("torres.runner.versions").versions()
+    click.echo(f"torres, version {found['torres']}")
+    for name in list(found)[1:]:
+        click.echo(f"{name}: {found[name]}")
+    ctx.exit()
 
 
 EXTRAS = {

@@ -29,6 +29,12 @@ class UserAnswer(TypedDict):
     scopes: NotRequired[list[str]]
 
 
+class StatusAnswer(TypedDict):
+    """The state of a service. Services of the first days did not tell versions."""
+
+    versions: NotRequired[dict[str, str]]
+
+
 class BotAnswer(TypedDict):
     """A bot; the log has a hash of `name_salt`, slug and name under the number."""
 

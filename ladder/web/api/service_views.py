@@ -21,6 +21,7 @@ from ladder.games.models import Game, GameStatus
 from ladder.moderation.models import ServicePart
 from ladder.service import service_parts
 from torres.runner.sandbox import LEVELS
+from torres.runner.versions import versions
 
 RATE_WINDOW_MINUTES = 10
 # The others, for example of Python, are of use to attackers only. `languages/` has
@@ -66,6 +67,10 @@ class StatusSerializer(serializers.Serializer[Any]):
     waiting_uploads = serializers.IntegerField(
         help_text="Uploads that wait for their validation."
     )
+    versions = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="Versions of the service's software, of the rules and the formats.",
+    )
 
 
 class WorkerSums(APIView):
@@ -74,10 +79,10 @@ class WorkerSums(APIView):
     @extend_schema(responses=WorkersSerializer)
     def get(self, _request: Request) -> Response:
         workers = list(selectors.live_workers())
-        versions: dict[str, set[str]] = {}
+        found: dict[str, set[str]] = {}
         for worker in workers:
             for name in SHOWN_VERSIONS & worker.versions.keys():
-                versions.setdefault(name, set()).add(str(worker.versions[name]))
+                found.setdefault(name, set()).add(str(worker.versions[name]))
         levels = Counter(worker.sandbox for worker in workers)
         languages = Counter(name for worker in workers for name in worker.languages)
         sums = {
@@ -85,7 +90,7 @@ class WorkerSums(APIView):
             "slots": sum(worker.slots for worker in workers),
             "sandbox": {level: levels[level] for level in LEVELS if levels[level]},
             "languages": dict(sorted(languages.items())),
-            "versions": {name: sorted(each) for name, each in sorted(versions.items())},
+            "versions": {name: sorted(each) for name, each in sorted(found.items())},
         }
         return Response(WorkersSerializer(sums).data)
 
@@ -113,6 +118,7 @@ class ServiceStatus(APIView):
             "games_per_minute": recent.count() / RATE_WINDOW_MINUTES,
             "last_game_at": Game.objects.aggregate(at=Max("finished_at"))["at"],
             "waiting_uploads": waiting.count(),
+            "versions": versions(),
         }
         return Response(StatusSerializer(status).data)
 

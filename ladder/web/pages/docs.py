@@ -55,6 +55,7 @@ SECTIONS = (
             ("client", "The Python client"),
             ("data", "Open data"),
             ("contract", "The contract: names and formats"),
+            ("stability", "What stays as it is"),
         ),
     ),
     (
