@@ -548,7 +548,7 @@ class LadderClient:
     def _strange(self, why: str) -> RemoteError:
         return RemoteError(
             f"{self.login.address} does not answer like a Torres ladder ({why}); check"
-            " the address"
+            " the address, and compare the versions with torres self-check"
         )
 
 

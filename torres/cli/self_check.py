@@ -42,11 +42,13 @@ def self_check(*, address: str | None, as_json: bool) -> None:
         for name, version in own.items():
             table.add_row(name, version, found.get(name, UNKNOWN))
         Console().print(table)
-        click.echo(_verdict(differing))
+        click.echo(_verdict(found, differing))
     sys.exit(1 if differing else 0)
 
 
-def _verdict(differing: list[str]) -> str:
+def _verdict(found: dict[str, str], differing: list[str]) -> str:
+    if not found:
+        return "The service does not tell its versions, so it is older than this one."
     if not differing:
         return "This command and the service understand each other."
     return (

@@ -278,7 +278,7 @@ _DATA: Mapping[LeafKind, type] = {
 
 
 class _Document(TypedDict):
-    type: LeafKind
+    type: str
     time: str
     data: JsonObject
 
@@ -306,11 +306,20 @@ def leaf_text(kind: str, time: datetime, data: str) -> str:
     return f'{{"data":{data},"time":"{moment}Z","type":"{kind}"}}'
 
 
+def _kind(name: str) -> LeafKind:
+    try:
+        return LeafKind(name)
+    except ValueError:
+        raise BadLeaf(
+            f"this torres does not know its kind, {name!r}: install the newest version"
+        ) from None
+
+
 def parse_leaf(text: bytes | str) -> Leaf:
     """Return the leaf that a text contains. Raises BadLeaf."""
     try:
         document = checked(_Document, parse(text))
-        kind = LeafKind(document["type"])
+        kind = _kind(document["type"])
         time = datetime.strptime(document["time"], _TIME).replace(tzinfo=UTC)
         data: JsonObject = checked(_DATA.get(kind, JsonObject), document["data"])
     except ValueError as error:
