@@ -10,6 +10,7 @@ from ladder.web.pages import (
     anomaly_views,
     comparison_views,
     credential_views,
+    feeds,
     github_views,
     learn_views,
     log_views,
@@ -102,6 +103,9 @@ urlpatterns = routes(
         ("games/<int:pk>/board.svg", replay_views.GameBoard, "board"),
         ("games/<int:pk>/card.png", share_views.GameCard, "game-card"),
         ("games/<int:pk>/last-phase.gif", share_views.LastPhase, "last-phase"),
+        ("bots/<slug:slug>/feed.atom", feeds.BotFeed, "bot-feed"),
+        ("ladders/<slug:slug>/feed.atom", feeds.LadderFeed, "ladder-feed"),
+        ("tournaments/<slug:slug>/feed.atom", feeds.TournamentFeed, "tournament-feed"),
         ("bots/<slug:slug>/card.png", share_views.BotCard, "bot-card"),
         ("ladders/<slug:slug>/card.png", share_views.LadderCard, "ladder-card"),
         (

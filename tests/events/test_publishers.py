@@ -1,7 +1,7 @@
 """Every change is told, with what the REST API shows at that moment and no more."""
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from random import Random
 from typing import Any
@@ -14,8 +14,9 @@ from rest_framework.test import APIClient
 from ladder.bots import services as bots, submissions
 from ladder.bots.models import Bot, Submission
 from ladder.dispatch.retention import apply_slice
-from ladder.events import retention, stream
+from ladder.events import retention, stream, texts
 from ladder.events.kinds import EventKind
+from ladder.events.models import Fact
 from ladder.events.stream import EventRow
 from ladder.games import attempts, services as games
 from ladder.games.models import Game, Match
@@ -38,6 +39,16 @@ pytestmark = [
 ]
 Person = Callable[[str], APIClient]
 OPERATOR = Operator(None, "a test")
+
+
+@pytest.fixture(autouse=True)
+def _events_have_words() -> Iterator[None]:
+    """Say in words all that happened in the test."""
+    yield
+    told = Fact.objects.exclude(kind="").exclude(data={})  # those were erased
+    for kind, data in told.values_list("kind", "data"):
+        assert texts.sentence(kind, data).endswith("."), (kind, data)
+        assert texts.page_of(data).startswith("/")
 
 
 def read(after: int = 0) -> list[EventRow]:

@@ -25,6 +25,7 @@ from ladder.extras.webhooks.models import Webhook
 from ladder.extras.webhooks.sender import Sender
 
 TIMEOUT_S = 120.0
+SITE = "https://ladder.test/"
 # Longer than that of the service, because the machine may be busy.
 RECEIVER_TIMEOUT_S = 50.0
 
@@ -142,7 +143,7 @@ def sender(clock: MovedClock) -> Iterator[Sender]:
 
 def webhook(url: str, user: str = "ana", **values: Any) -> Webhook:
     owner = User.objects.get_or_create(username=user)[0]
-    return services.create(owner, {"url": url, **values})
+    return services.create(owner, {"url": url, **values}, SITE)
 
 
 def happen(*texts: str, **data: Any) -> None:

@@ -19,12 +19,14 @@ from ladder.common import leases
 from ladder.common.leases import Held
 from ladder.events import stream
 from ladder.extras.webhooks import signing
+from ladder.extras.webhooks.chat import chat_message
 from ladder.extras.webhooks.fan_out import active
 from ladder.extras.webhooks.models import (
     MAX_TEXT_LENGTH,
     DeliveryStatus,
     Webhook,
     WebhookDelivery,
+    WebhookReceiver,
 )
 from ladder.extras.webhooks.transport import OutgoingMessage, SendResult
 
@@ -87,8 +89,13 @@ def take(delivery: WebhookDelivery) -> bool:
 def message(delivery: WebhookDelivery, now: datetime) -> OutgoingMessage:
     """Return what is sent. The id is the same in all tries and replays of an event."""
     event = stream.as_row(delivery.event)
-    body = json.dumps(event.document(), separators=(",", ":")).encode()
     webhook = delivery.webhook
+    document = (
+        chat_message(event, webhook.site)
+        if webhook.receiver == WebhookReceiver.DISCORD
+        else event.document()
+    )
+    body = json.dumps(document, separators=(",", ":")).encode()
     seconds = int(now.timestamp())
     headers = signing.headers(webhook.salt, f"evt_{event.number}", seconds, body)
     return OutgoingMessage(webhook.url, headers, body)

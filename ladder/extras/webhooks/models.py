@@ -12,8 +12,17 @@ MAX_URL_LENGTH = 500
 MAX_TEXT_LENGTH = 200
 
 
+class WebhookReceiver(models.TextChoices):
+    """The kind of receiver, which decides about the form of what is sent."""
+
+    PROGRAM = "program", "Your own program: events as JSON, signed"
+    DISCORD = "discord", "A channel of Discord: messages"
+
+
 class Webhook(models.Model):
     """An address to which events are sent. Each empty list means: no such filter.
+
+    `site` is the address of the service as its owner sees it, for links in messages.
 
     `cursor` is the number of the last event that was examined. `failures` counts the
     tries that failed since the last success; the first of them was at `failing_since`.
@@ -23,6 +32,13 @@ class Webhook(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="webhooks"
     )
     url = models.CharField(max_length=MAX_URL_LENGTH)
+    receiver = models.CharField(
+        max_length=10,
+        choices=WebhookReceiver.choices,
+        default=WebhookReceiver.PROGRAM,
+        db_default=WebhookReceiver.PROGRAM,
+    )
+    site = models.CharField(max_length=MAX_URL_LENGTH, blank=True, db_default="")
     types = models.JSONField(default=list)
     bots = models.JSONField(default=list, help_text="Slugs.")
     ladders = models.JSONField(default=list, help_text="Slugs.")

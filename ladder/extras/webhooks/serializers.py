@@ -10,6 +10,7 @@ from ladder.extras.webhooks.models import (
     DeliveryStatus,
     Webhook,
     WebhookDelivery,
+    WebhookReceiver,
 )
 from ladder.extras.webhooks.services import MAX_FILTER_VALUES
 
@@ -35,6 +36,11 @@ class WebhookChangesSerializer(serializers.Serializer[Any]):
         max_length=MAX_URL_LENGTH,
         required=False,
         help_text="http:// or https://, at a public address.",
+    )
+    receiver = serializers.ChoiceField(
+        choices=WebhookReceiver.choices,
+        required=False,
+        help_text="`discord` sends messages for a channel of Discord.",
     )
     types = serializers.ListField(
         child=serializers.CharField(max_length=40),
@@ -73,6 +79,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
         fields = [
             "id",
             "url",
+            "receiver",
             "types",
             "bots",
             "ladders",

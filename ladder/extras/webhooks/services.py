@@ -26,14 +26,14 @@ from torres.common.quoting import quoted
 
 MAX_FILTER_VALUES = 50
 FILTERS = ("types", "bots", "ladders", "tournaments")
-EDITABLE = frozenset({"url", "active", *FILTERS})
+EDITABLE = frozenset({"url", "receiver", "active", *FILTERS})
 
 
-def create(user: User, values: Mapping[str, Any]) -> Webhook:
+def create(user: User, values: Mapping[str, Any], site: str) -> Webhook:
     """Create a webhook, which gets the events from now on.
 
-    ``values`` are some of EDITABLE. Raises BadWebhook, and TooMany if the quota of the
-    user is used up.
+    ``values`` are some of EDITABLE; ``site`` is the address of the service. Raises
+    BadWebhook, and TooMany if the quota of the user is used up.
     """
     checked = _checked(values)
     cursor = stream.newest()
@@ -47,7 +47,7 @@ def create(user: User, values: Mapping[str, Any]) -> Webhook:
                 " one of them first."
             )
         return Webhook.objects.create(
-            user=user, salt=signing.new_salt(), cursor=cursor, **checked
+            user=user, site=site, salt=signing.new_salt(), cursor=cursor, **checked
         )
 
 

@@ -26,6 +26,7 @@ from ladder.extras.webhooks.serializers import (
 
 _CHOSEN = {
     "url": "https://example.org/torres",
+    "receiver": "program",
     "types": ["game.finished", "submission.ready"],
     "bots": ["my-bot"],
     "ladders": [],
@@ -120,7 +121,8 @@ class WebhookList(_OwnWebhooks, ListAPIView[Webhook]):
     def post(self, request: Request) -> Response:
         body = NewWebhookSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        webhook = services.create(person(request), body.validated_data)
+        site = request.build_absolute_uri("/")
+        webhook = services.create(person(request), body.validated_data, site)
         headers = {"Location": reverse("api:webhook", args=[webhook.pk])}
         return Response(_with_secret(webhook), status.HTTP_201_CREATED, headers=headers)
 

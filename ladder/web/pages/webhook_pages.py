@@ -15,6 +15,7 @@ from ladder.extras.webhooks.models import (
     DeliveryStatus,
     Webhook,
     WebhookDelivery,
+    WebhookReceiver,
 )
 from ladder.extras.webhooks.services import FILTERS, MAX_FILTER_VALUES
 from torres.common.errors import LadderError
@@ -52,6 +53,12 @@ class NewWebhookForm(forms.Form):
         help_text="http:// or https://, at a public address.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "url"}),
     )
+    receiver = forms.ChoiceField(
+        label="Send them to",
+        choices=WebhookReceiver.choices,
+        required=False,
+        help_text="Discord: Edit channel, Integrations, Webhooks, Copy webhook URL.",
+    )
     types = forms.MultipleChoiceField(
         required=False,
         label="Only these events",
@@ -69,10 +76,13 @@ class NewWebhookForm(forms.Form):
         kwargs.setdefault("auto_id", FIELD_IDS)
         super().__init__(*args, **kwargs)
 
-    def create(self, user: User) -> Webhook | None:
+    def clean_receiver(self) -> str:
+        return self.cleaned_data["receiver"] or WebhookReceiver.PROGRAM
+
+    def create(self, user: User, site: str) -> Webhook | None:
         """Create the webhook of a valid form; None if a field has got an error."""
         try:
-            return services.create(user, self.cleaned_data)
+            return services.create(user, self.cleaned_data, site)
         except LadderError as refusal:
             self.add_error(None, str(refusal))
             return None
@@ -113,9 +123,12 @@ def own_webhooks(user: User) -> OwnWebhooks:
 
 def wants_in_words(webhook: Webhook) -> str:
     """Return which events a webhook gets, for a person."""
+    shown = (
+        ["messages for Discord"] if webhook.receiver == WebhookReceiver.DISCORD else []
+    )
     chosen = [
         f"{name}: {', '.join(getattr(webhook, name))}"
         for name in FILTERS
         if getattr(webhook, name)
     ]
-    return "; ".join(chosen) or "all events"
+    return "; ".join([*shown, *(chosen or ["all events"])])

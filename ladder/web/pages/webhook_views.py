@@ -23,7 +23,8 @@ class CreateWebhookAction(AccountPage):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = NewWebhookForm(request.POST)
-        webhook = form.create(self.person()) if form.is_valid() else None
+        site = request.build_absolute_uri("/")
+        webhook = form.create(self.person(), site) if form.is_valid() else None
         if webhook is None:
             return self.page(422, new_webhook=form)
         secret = NewSecret(webhook.url, signing.secret_of(webhook.salt))
