@@ -3,8 +3,8 @@
 A zstd frame names the dictionary that it was compressed with, if any. A frame without
 a dictionary contains the JSON as it is. A frame with a dictionary contains the JSON
 with its moves in columns, which compress better. So replays of every age stay
-readable, as long as no dictionary ever changes. `manage.py train_dictionary` makes a
-new one.
+readable, as long as no dictionary ever changes. `tests/games/train_dictionary.py` makes
+a new one.
 """
 
 import json

@@ -237,7 +237,7 @@ def _roster(slots: int) -> object:
 def _replay_bytes() -> float:
     """Return the mean size of a stored replay of two random bots."""
     from ladder.games import replays
-    from ladder.ops.management.commands.train_dictionary import replay
+    from tests.games.train_dictionary import replay
 
     sizes = [len(replays.pack(replay("yucata", 2))) for _ in range(REPLAYS)]
     return sum(sizes) / REPLAYS

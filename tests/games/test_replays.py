@@ -9,7 +9,7 @@ import zstandard
 
 from engine.editions import PRESETS
 from ladder.games import replays
-from ladder.ops.management.commands.train_dictionary import replay
+from tests.games.train_dictionary import replay
 
 SEATS = range(2, 5)
 

@@ -63,11 +63,9 @@ NUMBERS = {
     "up": ["--port", "--slots", "--games"],
     "practice": ["--slots"],
     "chaos": ["--games", "--workers", "--seed", "--minutes", "--blows", "--lease"],
-    "train_dictionary": ["--games"],
     "operator": ["--prizes", "--uses", "--days"],
 }
 REQUIRED = {
-    "train_dictionary": ["1"],
     "operator": ["finals", "main", "--why=x"],
 }
 

@@ -15,7 +15,7 @@ from ladder.extras.puzzles.collection import (
     number_of_day,
     puzzles,
 )
-from ladder.extras.puzzles.making import PuzzleMaker, positions, puzzle_of_turn
+from tests.puzzles.making import PuzzleMaker, positions, puzzle_of_turn
 
 POINTS = [{"score": 1.0, "castles": 1.0, "king": 1.0, "master": 1.0}] * 4
 SEED = "2026"  # of the stored puzzles

@@ -1,7 +1,7 @@
-"""Makes the puzzles of `collection.txt` from games by search.
+"""Makes the puzzles of `ladder/extras/puzzles/collection.txt` from games by search.
 
-Run `python -m ladder.extras.puzzles.making SEED COUNT >> collection.txt`. The same seed
-makes the same puzzles.
+Run `python -m tests.puzzles.making SEED COUNT >> collection.txt`. The same seed makes
+the same puzzles.
 """
 
 import sys
@@ -138,7 +138,7 @@ def puzzle_of_turn(
 def made(seed: str) -> Iterator[Puzzle]:
     """Yield puzzles without end. Each takes about 15 s of a processor."""
     maker = PuzzleMaker()
-    for rules, position in positions(Random(seed)):  # noqa: S311 - no secret
+    for rules, position in positions(Random(seed)):
         turn = maker.best_turn(position)
         level = turn and maker.level_of(position, turn)
         if turn is not None and level is not None:
@@ -148,10 +148,10 @@ def made(seed: str) -> Iterator[Puzzle]:
 def main(arguments: list[str]) -> None:
     """Print the puzzles of a seed as lines of the file."""
     seed, count = arguments
-    print("# python -m ladder.extras.puzzles.making", seed, count)  # noqa: T201
+    print("# python -m tests.puzzles.making", seed, count)
     for puzzle in islice(made(seed), int(count)):
-        print(puzzle.line(), flush=True)  # noqa: T201 - a command prints
+        print(puzzle.line(), flush=True)
 
 
-if __name__ == "__main__":  # pragma: no cover - it takes long
+if __name__ == "__main__":
     main(sys.argv[1:])
