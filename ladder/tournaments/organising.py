@@ -454,7 +454,5 @@ def enter(
             [f"seed: {seed}; it must be a whole number from 1 to {MAX_SEED}"]
         )
     with transaction.atomic():
-        entrant = services.enter(tournament, bot, seed=seed, by_organiser=True)
-        if seed is not None and entrant.seed != seed:
-            services.set_seed(entrant, seed)
+        services.enter(tournament, bot, seed=seed, by_organiser=True)
         return _record(operator, tournament, "enter", bot=bot.slug)

@@ -288,7 +288,7 @@ def enter(
     seed: int | None = None,
     by_organiser: bool = False,
 ) -> Entrant:
-    """Enter a bot while entry is open. Entering twice has no further effect.
+    """Enter a bot while entry is open. Entering twice can only change the seed.
 
     A bot that withdrew is entered again. Organisers enter bots at any time before the
     start, and only they set a ``seed``. Raises WrongTournamentStatus and CannotEnter.
@@ -300,10 +300,13 @@ def enter(
         entrant, created = Entrant.objects.get_or_create(
             tournament=row, bot=bot, defaults={"seed": seed}
         )
-        if not created and entrant.withdrawn_at is not None:
-            entrant.withdrawn_at = None
-            entrant.note = ""
-            entrant.save(update_fields=["withdrawn_at", "note"])
+        if not created:
+            if entrant.withdrawn_at is not None:
+                entrant.withdrawn_at = None
+                entrant.note = ""
+            if seed is not None:
+                entrant.seed = seed
+            entrant.save(update_fields=["withdrawn_at", "note", "seed"])
     return entrant
 
 
@@ -357,25 +360,6 @@ def _check_entries_of_owner(tournament: Tournament, bot: Bot) -> None:
             f"You have entered {most} bots, the most that one owner may enter here."
             " Withdraw one of them first."
         )
-
-
-def set_seed(entrant: Entrant, seed: int | None) -> None:
-    """Set the seed of an entrant by hand, or remove it, before the start.
-
-    Raises WrongTournamentStatus and CannotEnter.
-    """
-    with transaction.atomic():
-        rows = Tournament.objects.select_for_update()
-        tournament = rows.get(pk=entrant.tournament_id)
-        if tournament.status not in BEFORE_THE_START:
-            raise WrongTournamentStatus(
-                f"The tournament is {tournament.status}; seeds are set before the"
-                " start."
-            )
-        others = tournament.entrants.exclude(pk=entrant.pk)
-        if seed is not None and others.filter(seed=seed).exists():
-            raise CannotEnter(f"Seed {seed} is taken. Choose another one.")
-        Entrant.objects.filter(pk=entrant.pk).update(seed=seed)
 
 
 def entrant_of(tournament: Tournament, bot: Bot) -> Entrant:

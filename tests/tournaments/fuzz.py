@@ -27,7 +27,13 @@ from ladder.moderation import bots as moderation
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import AuditEntry
 from ladder.ratings import operations
-from ladder.tournaments import corrections, selectors, services, visibility
+from ladder.tournaments import (
+    corrections,
+    organising,
+    selectors,
+    services,
+    visibility,
+)
 from ladder.tournaments.description import problems
 from ladder.tournaments.models import Tournament, TournamentStatus
 from tests.games.factories import LIMITS, submission
@@ -232,7 +238,9 @@ class Sequence:
             services.check_in(self._entrant())
 
     def set_seed(self) -> None:
-        services.set_seed(self._entrant(), self.rng.choice([None, 1, 2, 99]))
+        entrant = self._entrant()
+        seed = self.rng.choice([None, 1, 2, 99])
+        organising.set_seeds(OPERATOR, self.cup, {entrant.bot.slug: seed})
 
     def upload(self) -> None:
         submission(self._bot())

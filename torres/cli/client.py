@@ -21,31 +21,7 @@ from uuid import uuid4
 
 import click
 
-from torres.common.answers import (
-    BotAnswer,
-    DatasetsAnswer,
-    ExportedGame,
-    ExportedReplay,
-    ExportEnd,
-    GameAnswer,
-    LadderAnswer,
-    LanguageAnswer,
-    LanguagesAnswer,
-    LeaderboardAnswer,
-    LineAnswer,
-    MatchAnswer,
-    MovesAnswer,
-    PageLinks,
-    PlaceAnswer,
-    ProblemAnswer,
-    RecordAnswer,
-    SeatLogAnswer,
-    StandingsAnswer,
-    StatusAnswer,
-    SubmissionAnswer,
-    TournamentAnswer,
-    UserAnswer,
-)
+from torres.common import answers
 from torres.common.json_object import JsonObject
 from torres.common.lazy_import import lazy_import
 from torres.common.pause import pause
@@ -218,73 +194,79 @@ class LadderClient:
 
     # --- what the API offers
 
-    def me(self) -> UserAnswer:
+    def me(self) -> answers.UserAnswer:
         """Return the user of the token."""
-        return self._get(UserAnswer, "me/")
+        return self._get(answers.UserAnswer, "me/")
 
-    def bot(self, slug: str) -> BotAnswer:
-        return self._get(BotAnswer, f"bots/{quote(slug, '')}/")
+    def bot(self, slug: str) -> answers.BotAnswer:
+        return self._get(answers.BotAnswer, f"bots/{quote(slug, '')}/")
 
-    def bots(self, owner: str | None = None) -> Iterator[BotAnswer]:
+    def bots(self, owner: str | None = None) -> Iterator[answers.BotAnswer]:
         """Yield all bots, or those of one owner."""
         filters = {} if owner is None else {"owner": owner}
-        return self._rows(BotAnswer, "bots/", **filters)
+        return self._rows(answers.BotAnswer, "bots/", **filters)
 
-    def create_bot(self, name: str) -> BotAnswer:
-        return self._post(BotAnswer, "bots/", json={"name": name})
+    def create_bot(self, name: str) -> answers.BotAnswer:
+        return self._post(answers.BotAnswer, "bots/", json={"name": name})
 
-    def upload(self, slug: str, filename: str, content: bytes) -> SubmissionAnswer:
+    def upload(
+        self, slug: str, filename: str, content: bytes
+    ) -> answers.SubmissionAnswer:
         """Upload to a bot; return the submission."""
         return self._post(
-            SubmissionAnswer,
+            answers.SubmissionAnswer,
             f"bots/{quote(slug, '')}/submissions/",
             files={"archive": (filename, content)},
             timeout=httpx.Timeout(UPLOAD_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
         )
 
-    def submissions(self, slug: str) -> Iterator[SubmissionAnswer]:
+    def submissions(self, slug: str) -> Iterator[answers.SubmissionAnswer]:
         """Return the submissions of a bot, the newest first."""
-        return self._rows(SubmissionAnswer, f"bots/{quote(slug, '')}/submissions/")
+        return self._rows(
+            answers.SubmissionAnswer, f"bots/{quote(slug, '')}/submissions/"
+        )
 
-    def submission(self, number: int) -> SubmissionAnswer:
-        return self._get(SubmissionAnswer, f"submissions/{number}/")
+    def submission(self, number: int) -> answers.SubmissionAnswer:
+        return self._get(answers.SubmissionAnswer, f"submissions/{number}/")
 
-    def languages(self) -> list[LanguageAnswer]:
+    def languages(self) -> list[answers.LanguageAnswer]:
         """Return the languages of bots, with the versions on the workers."""
-        return self._get(LanguagesAnswer, "languages/")["languages"]
+        return self._get(answers.LanguagesAnswer, "languages/")["languages"]
 
     def versions(self) -> dict[str, str]:
         """Return the versions of the service's software and formats; {} if unknown."""
-        return self._get(StatusAnswer, "status/").get("versions", {})
+        return self._get(answers.StatusAnswer, "status/").get("versions", {})
 
-    def ladders(self) -> Iterator[LadderAnswer]:
-        return self._rows(LadderAnswer, "ladders/")
+    def ladders(self) -> Iterator[answers.LadderAnswer]:
+        return self._rows(answers.LadderAnswer, "ladders/")
 
-    def ladder(self, slug: str) -> LadderAnswer:
-        return self._get(LadderAnswer, f"ladders/{quote(slug, '')}/")
+    def ladder(self, slug: str) -> answers.LadderAnswer:
+        return self._get(answers.LadderAnswer, f"ladders/{quote(slug, '')}/")
 
-    def leaderboard(self, slug: str, **filters: object) -> LeaderboardAnswer:
+    def leaderboard(self, slug: str, **filters: object) -> answers.LeaderboardAnswer:
         path = f"ladders/{quote(slug, '')}/leaderboard/"
-        return self._get(LeaderboardAnswer, path, **filters)
+        return self._get(answers.LeaderboardAnswer, path, **filters)
 
-    def leaderboard_pages(self, slug: str, season: int) -> Iterator[LeaderboardAnswer]:
+    def leaderboard_pages(
+        self, slug: str, season: int
+    ) -> Iterator[answers.LeaderboardAnswer]:
         """Return all pages of the leaderboard of a season."""
         path = f"ladders/{quote(slug, '')}/leaderboard/"
-        return self._pages(LeaderboardAnswer, path, season=season)
+        return self._pages(answers.LeaderboardAnswer, path, season=season)
 
-    def tournaments(self) -> Iterator[TournamentAnswer]:
+    def tournaments(self) -> Iterator[answers.TournamentAnswer]:
         """Yield all announced tournaments, also those that are archived."""
-        yield from self._rows(TournamentAnswer, "tournaments/")
-        yield from self._rows(TournamentAnswer, "tournaments/", archived="true")
+        yield from self._rows(answers.TournamentAnswer, "tournaments/")
+        yield from self._rows(answers.TournamentAnswer, "tournaments/", archived="true")
 
-    def standings(self, slug: str) -> list[LineAnswer]:
+    def standings(self, slug: str) -> list[answers.LineAnswer]:
         """Return the lines of the standings of a tournament, the best first."""
         path = f"tournaments/{quote(slug, '')}/standings/"
-        return self._get(StandingsAnswer, path)["standings"]
+        return self._get(answers.StandingsAnswer, path)["standings"]
 
     def datasets(self) -> list[str]:
         """Return the days of the datasets that can be downloaded, newest first."""
-        return self._get(DatasetsAnswer, "datasets/")["days"]
+        return self._get(answers.DatasetsAnswer, "datasets/")["days"]
 
     def dataset_manifest(self, day: str) -> JsonObject:
         """Return the tables of a dataset, with their files and checksums."""
@@ -303,28 +285,28 @@ class LadderClient:
             raise self._no_answer(error) from None
         return "" if answer.is_success else _detail(answer)
 
-    def record(self, ladder: str, bot: str) -> RecordAnswer | None:
+    def record(self, ladder: str, bot: str) -> answers.RecordAnswer | None:
         """Return the numbers of a bot on a ladder; None if it has not joined it."""
         try:
-            return self._get(RecordAnswer, _place(ladder, bot, "record"))
+            return self._get(answers.RecordAnswer, _place(ladder, bot, "record"))
         except RemoteError as error:
             if error.status == HTTPStatus.NOT_FOUND:
                 return None
             raise
 
-    def places(self, bot: str) -> list[PlaceAnswer]:
+    def places(self, bot: str) -> list[answers.PlaceAnswer]:
         """Return the ladders on which a bot plays or played."""
-        return self._get(list[PlaceAnswer], f"bots/{quote(bot, '')}/ladders/")
+        return self._get(list[answers.PlaceAnswer], f"bots/{quote(bot, '')}/ladders/")
 
-    def join(self, ladder: str, bot: str) -> PlaceAnswer:
+    def join(self, ladder: str, bot: str) -> answers.PlaceAnswer:
         """Let an own bot join a ladder; return its place there."""
-        return self._post(PlaceAnswer, _place(ladder, bot, "join"))
+        return self._post(answers.PlaceAnswer, _place(ladder, bot, "join"))
 
-    def leave(self, ladder: str, bot: str) -> PlaceAnswer:
+    def leave(self, ladder: str, bot: str) -> answers.PlaceAnswer:
         """Take an own bot off a ladder; return its place there."""
-        return self._post(PlaceAnswer, _place(ladder, bot, "leave"))
+        return self._post(answers.PlaceAnswer, _place(ladder, bot, "leave"))
 
-    def latest_games(self, bot: str, count: int) -> list[GameAnswer]:
+    def latest_games(self, bot: str, count: int) -> list[answers.GameAnswer]:
         """Return a bot's latest finished games, at most `count` (up to 200)."""
         games = self.games(bot=bot, status="finished", limit=count)
         return list(islice(games, count))
@@ -336,33 +318,33 @@ class LadderClient:
         """
         return [row["id"] for row in islice(self.games(**filters), count)]
 
-    def games(self, **filters: object) -> Iterator[GameAnswer]:
+    def games(self, **filters: object) -> Iterator[answers.GameAnswer]:
         """Return the games, the newest first."""
-        return self._rows(GameAnswer, "games/", **filters)
+        return self._rows(answers.GameAnswer, "games/", **filters)
 
-    def game(self, number: int) -> GameAnswer:
-        return self._get(GameAnswer, f"games/{number}/")
+    def game(self, number: int) -> answers.GameAnswer:
+        return self._get(answers.GameAnswer, f"games/{number}/")
 
-    def match(self, number: int) -> MatchAnswer:
-        return self._get(MatchAnswer, f"matches/{number}/")
+    def match(self, number: int) -> answers.MatchAnswer:
+        return self._get(answers.MatchAnswer, f"matches/{number}/")
 
     def replay(self, number: int) -> JsonObject:
         """Return a replay. The engine checks it when it is played."""
         return self._get(JsonObject, f"games/{number}/replay/")
 
-    def exported_games(self, **filters: object) -> Iterator[ExportedGame]:
+    def exported_games(self, **filters: object) -> Iterator[answers.ExportedGame]:
         """Return all finished games, the newest first.
 
         To go on later, send the `cursor` of the last one as a filter.
         """
-        return self._exported(ExportedGame, "exports/games/", filters)
+        return self._exported(answers.ExportedGame, "exports/games/", filters)
 
-    def exported_replays(self, **filters: object) -> Iterator[ExportedReplay]:
+    def exported_replays(self, **filters: object) -> Iterator[answers.ExportedReplay]:
         """Return all public replays, with the numbers of their games.
 
         To go on later, send the `cursor` of the last one as a filter.
         """
-        return self._exported(ExportedReplay, "exports/replays/", filters)
+        return self._exported(answers.ExportedReplay, "exports/replays/", filters)
 
     def _exported(
         self, kind: type[T], path: str, filters: dict[str, object]
@@ -383,7 +365,7 @@ class LadderClient:
                         failures = 0
                         yield row
                         continue
-                    following = self._checked(ExportEnd, line)["next"]
+                    following = self._checked(answers.ExportEnd, line)["next"]
                     if following is None:
                         return
                     if following in ends:
@@ -429,12 +411,12 @@ class LadderClient:
             self._refuse_more_than_fits(pending)
         raise httpx.ReadError("the export was cut off")
 
-    def moves(self, number: int) -> MovesAnswer:
-        return self._get(MovesAnswer, f"games/{number}/moves/")
+    def moves(self, number: int) -> answers.MovesAnswer:
+        return self._get(answers.MovesAnswer, f"games/{number}/moves/")
 
-    def logs(self, number: int) -> list[SeatLogAnswer]:
+    def logs(self, number: int) -> list[answers.SeatLogAnswer]:
         """Return what the seats of your own bots left behind in a game."""
-        return self._get(list[SeatLogAnswer], f"games/{number}/logs/")
+        return self._get(list[answers.SeatLogAnswer], f"games/{number}/logs/")
 
     # --- requests
 
@@ -456,7 +438,7 @@ class LadderClient:
         while True:
             page = self._read(kind, answer.content)
             yield page
-            following = self._checked(PageLinks, page)["next"]
+            following = self._checked(answers.PageLinks, page)["next"]
             if following is None:
                 return
             if following in seen:
@@ -622,6 +604,6 @@ def _missing(path: str) -> str:
 
 def _detail(answer: httpx.Response) -> str:
     try:
-        return checked(ProblemAnswer, parse(answer.content))["detail"]
+        return checked(answers.ProblemAnswer, parse(answer.content))["detail"]
     except BadDocument:
         return f"{answer.url} answers {answer.status_code} {answer.reason_phrase}"

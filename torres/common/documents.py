@@ -5,7 +5,7 @@ and what would be right. It accepts no value of a similar type: "2" is no number
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -18,9 +18,7 @@ MAX_SLUG_LENGTH = 40
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
-def naming_problems(
-    name: str, slug: str, *, is_new: bool, reserved: Collection[str] = ()
-) -> list[str]:
+def naming_problems(name: str, slug: str, *, is_new: bool) -> list[str]:
     """Return what is wrong with the name and the slug of a row in a form.
 
     An empty one is left to the form. The slug of a stored row stays as it is.
@@ -29,7 +27,7 @@ def naming_problems(
     reader = DocumentReader(given, is_new=False)
     reader.read_name()
     if is_new and slug:
-        reader.read_new_slug(slug, taken=slug in reserved)
+        reader.read_new_slug(slug, taken=False)
     return reader.mistakes
 
 

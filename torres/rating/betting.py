@@ -19,6 +19,8 @@ from torres.rating.sprt import EQUAL, Scores
 STAKES = tuple(0.01 * 1.3**k for k in range(18))
 """Stakes as shares of the largest one, with which a gambler can lose everything."""
 BISECTIONS = 40
+ALPHA = 0.05
+"""The probability with which an interval may miss the mean."""
 
 
 def e_value(scores: Scores, mean: float = EQUAL) -> float:
@@ -41,17 +43,17 @@ def log_capital(scores: Scores, mean: float) -> float:
     return most + math.log(sum(math.exp(log - most) for log in logs) / len(logs))
 
 
-def confidence_sequence(scores: Scores, alpha: float = 0.05) -> tuple[float, float]:
+def confidence_sequence(scores: Scores) -> tuple[float, float]:
     """Return an interval for the mean that is right at all times.
 
-    It misses the mean with a probability of at most ``alpha``, half of it at each end.
+    It misses the mean with a probability of at most ALPHA, half of it at each end.
     Without any scores it is (0, 1).
     """
-    upper = 1 - _lower_end(mirrored(scores), alpha / 2)
-    return _lower_end(scores, alpha / 2), upper
+    upper = 1 - _lower_end(mirrored(scores))
+    return _lower_end(scores), upper
 
 
-def _lower_end(scores: Scores, alpha: float) -> float:
+def _lower_end(scores: Scores) -> float:
     """Return the largest mean that the evidence excludes, by bisection."""
     blocks = sum(scores.values())
     if not blocks:
@@ -60,7 +62,7 @@ def _lower_end(scores: Scores, alpha: float) -> float:
     high = sum(s * n for s, n in scores.items()) / blocks
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        if middle > 0 and log_capital(scores, middle) >= -math.log(alpha):
+        if middle > 0 and log_capital(scores, middle) >= -math.log(ALPHA / 2):
             low = middle
         else:
             high = middle
