@@ -2,7 +2,8 @@
 
 There is only this settings file. The embedded service (SQLite, in-memory broker) and a
 production service (PostgreSQL, Redis) differ only in DATABASE_URL and BROKER_URL.
-docs/operating.md explains every environment variable; a test compares both files.
+docs/operating.md explains every environment variable, and comments here say only what
+it leaves out; a test compares both files.
 """
 
 import os
@@ -21,7 +22,6 @@ django_stubs_ext.monkeypatch()
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment(os.environ)
 
-# The folder of SQLite's database, the uploads and the unpacked bots.
 DATA_DIR = Path(env.str("TORRES_DATA", default=str(BASE_DIR / ".data"))).resolve()
 
 # True in a process that runs uploaded bots and nothing else. It starts only without the
@@ -31,11 +31,8 @@ TORRES_WORKER = env.bool("TORRES_WORKER", default=False)
 # of workers. With SQLite a random key in the data folder replaces an empty one, below.
 SECRET_KEY = env.str("SECRET_KEY", default="")
 MIN_SECRET_KEY_LENGTH = 32
-# True shows tracebacks to visitors. Never use it for a public service.
 DEBUG = env.bool("DEBUG", default=False)
-# The host names under which the service answers, separated by commas.
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-# Origins with a scheme, such as https://ladder.example.org, whose forms are accepted.
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
@@ -160,8 +157,6 @@ POSTGRES_OPTIONS = {
         "reconnect_timeout": 5,
     },
 }
-# Each long process touches this file while its loop goes on, for health checks of its
-# container. Empty: none.
 TORRES_ALIVE_FILE = env.str("TORRES_ALIVE_FILE", default="")
 # With this password `manage.py prepare` lets workers sign in, under the name of the
 # database and "_worker". For single hosts there is `manage.py worker_role`.
@@ -202,22 +197,14 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [("web", BASE_DIR / "torres" / "viewer" / "static")]
-# The folder into which `manage.py prepare` collects the static files. If unset,
-# WhiteNoise serves them from the packages.
 STATIC_ROOT = env.str("TORRES_STATIC", default=None)
-# The folder of the daily datasets, which can be downloaded from the web server. Empty:
-# none are written.
 TORRES_DATASETS = env.str("TORRES_DATASETS", default="")
 # The secret key of the public log, which only the dispatcher reads, and the name of the
 # log in its checkpoints. A name never changes. docs/public-log.md explains both.
 TORRES_LOG_KEY = env.str("TORRES_LOG_KEY", default="")
 TORRES_LOG_ORIGIN = env.str("TORRES_LOG_ORIGIN", default="")
-# The public keys of the witnesses whose cosignatures are accepted.
 TORRES_WITNESSES = env.list("TORRES_WITNESSES", default=[])
-# The seeds of matches follow from secrets to which the log commits beforehand. Without
-# this the seeds are random, and nobody can check them.
 TORRES_COMMITTED_DECKS = env.bool("TORRES_COMMITTED_DECKS", default=True)
-# After this time a match without a result is listed as overdue.
 TORRES_MATCH_HOURS = env.float("TORRES_MATCH_HOURS", default=24.0)
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -233,8 +220,6 @@ CACHES = {"default": env.cache("CACHE_URL", default="locmemcache://")}
 if CACHES["default"]["BACKEND"].endswith("LocMemCache"):
     # With Django's default of 300 entries the counters of sign-in attempts are evicted.
     CACHES["default"]["OPTIONS"] = {"MAX_ENTRIES": 20_000}
-# Anonymous visitors may get a page that was rendered up to this many seconds ago.
-# 0 renders each page for each visitor.
 TORRES_FRESH_SECONDS = env.float("TORRES_FRESH_SECONDS", default=2.0)
 CACHES["pages"] = {
     "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
@@ -275,13 +260,9 @@ AUTH_PASSWORD_VALIDATORS = [
 # Who may sign up on the pages: open (everybody), invitation (people with a code of
 # `manage.py operator invite`) or closed. `manage.py up --demo` opens an unset one.
 TORRES_SIGN_UP = env.str("TORRES_SIGN_UP", default="closed")
-# Whom to ask for an account or a new password, for example an e-mail address.
 TORRES_CONTACT = env.str("TORRES_CONTACT", default="")
-# Sign-in with GitHub: the client id and the secret of an OAuth app that the operator
-# registered there. Without them there is none.
 TORRES_GITHUB_CLIENT = env.str("TORRES_GITHUB_CLIENT", default="")
 TORRES_GITHUB_SECRET = env.str("TORRES_GITHUB_SECRET", default="")
-# The address of GitHub, or of a GitHub Enterprise Server.
 TORRES_GITHUB_URL = env.str("TORRES_GITHUB_URL", default="https://github.com").rstrip(
     "/"
 )
@@ -311,13 +292,11 @@ EMAIL_USE_SSL = _email.get("EMAIL_USE_SSL", False)
 EMAIL_FILE_PATH = _email["EMAIL_FILE_PATH"] or None
 # A mail server that does not answer holds up a thread for this many seconds.
 EMAIL_TIMEOUT = 10
-# The sender of the mail. It must be an address if TORRES_EMAIL_URL is set.
 DEFAULT_FROM_EMAIL = env.str("TORRES_EMAIL_FROM", default="")
 
 # The sandbox level that uploaded bots require: full, reduced or none. Bots wait as long
 # as no worker offers this level.
 TORRES_SANDBOX = env.str("TORRES_SANDBOX", default="full")
-# True confirms TORRES_SANDBOX=none for a service with PostgreSQL.
 TORRES_UNSAFE = env.bool("TORRES_UNSAFE", default=False)
 if TORRES_SANDBOX == "none" and IS_POSTGRESQL and not TORRES_UNSAFE:
     env.refuse(
@@ -326,17 +305,11 @@ if TORRES_SANDBOX == "none" and IS_POSTGRESQL and not TORRES_UNSAFE:
         " who may upload, confirm it with TORRES_UNSAFE=1."
     )
 
-# The size limit in MiB of each of a worker's two caches: unpacked bots and built bots.
 TORRES_CACHE_MB = env.int("TORRES_CACHE_MB", default=4096)
 
-# Quotas of one user.
-# The largest upload, in bytes.
 TORRES_UPLOAD_BYTES = env.int("TORRES_UPLOAD_BYTES", default=64 << 20)
-# The number of bots.
 TORRES_BOTS_PER_OWNER = env.int("TORRES_BOTS_PER_OWNER", default=50)
-# The number of uploads in one hour.
 TORRES_UPLOADS_PER_HOUR = env.int("TORRES_UPLOADS_PER_HOUR", default=60)
-# The size of all uploads together, in bytes.
 TORRES_BYTES_PER_OWNER = env.int("TORRES_BYTES_PER_OWNER", default=1 << 30)
 
 # Quotas of the private logs of bots, in bytes: of one seat of one game, and of all
@@ -346,31 +319,20 @@ TORRES_BOT_LOG_BYTES = env.int("TORRES_BOT_LOG_BYTES", default=2 << 20)
 
 # How long the service keeps what no result depends on, in days; scratch files in
 # hours. Fractions are permitted. The dispatcher deletes what is older.
-# Private logs of games and uploads.
 TORRES_KEEP_LOGS_DAYS = env.float("TORRES_KEEP_LOGS_DAYS", default=30.0)
-# The answers of attempts that failed.
 TORRES_KEEP_ANSWERS_DAYS = env.float("TORRES_KEEP_ANSWERS_DAYS", default=7.0)
-# The rows of worker processes that ended.
 TORRES_KEEP_WORKERS_DAYS = env.float("TORRES_KEEP_WORKERS_DAYS", default=30.0)
-# Rejected uploads, with their files.
 TORRES_KEEP_REJECTED_DAYS = env.float("TORRES_KEEP_REJECTED_DAYS", default=30.0)
-# Games that people played by hand.
 TORRES_KEEP_ANALYSES_DAYS = env.float("TORRES_KEEP_ANALYSES_DAYS", default=365.0)
 TORRES_KEEP_PRACTICE_DAYS = env.float("TORRES_KEEP_PRACTICE_DAYS", default=30.0)
 TORRES_KEEP_GUEST_DAYS = env.float("TORRES_KEEP_GUEST_DAYS", default=1.0)
-# Sessions and tokens after they have expired.
 TORRES_KEEP_EXPIRED_DAYS = env.float("TORRES_KEEP_EXPIRED_DAYS", default=1.0)
-# Events, with the deliveries of webhooks.
 TORRES_KEEP_EVENTS_DAYS = env.float("TORRES_KEEP_EVENTS_DAYS", default=7.0)
-# Half-finished files of processes that were killed.
 TORRES_KEEP_SCRATCH_HOURS = env.float("TORRES_KEEP_SCRATCH_HOURS", default=24.0)
 
-# Alarms for operators: to whom they are mailed, and a URL to which they are posted.
 TORRES_ALARM_MAIL = env.list("TORRES_ALARM_MAIL", default=[])
 TORRES_ALARM_URL = env.str("TORRES_ALARM_URL", default="")
-# The addresses of web servers that `manage.py monitor` tries, separated by commas.
 TORRES_MONITOR_WEB = env.list("TORRES_MONITOR_WEB", default=[])
-# The token with which Prometheus reads /metrics. Without it there are no metrics.
 TORRES_METRICS_TOKEN = env.str("TORRES_METRICS_TOKEN", default="")
 
 # Traces of OpenTelemetry: the collector to which they are sent. Without one there are
@@ -384,8 +346,6 @@ OTEL_TRACES_EXPORTER = env.str("OTEL_TRACES_EXPORTER", default="otlp")
 OTEL_SDK_DISABLED = env.bool("OTEL_SDK_DISABLED", default=False)
 TRACES = any(COLLECTORS) and OTEL_TRACES_EXPORTER == "otlp" and not OTEL_SDK_DISABLED
 
-# Webhooks: the number of one user, and networks such as 10.1.0.0/16 that are not public
-# but to which webhooks may be sent nevertheless, separated by commas.
 TORRES_WEBHOOKS_PER_USER = env.int("TORRES_WEBHOOKS_PER_USER", default=10)
 TORRES_WEBHOOK_NETWORKS = env.networks("TORRES_WEBHOOK_NETWORKS")
 
@@ -395,12 +355,6 @@ TORRES_PROXIES = env.int("TORRES_PROXIES", default=0)
 if TORRES_PROXIES:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-# Rate limits, in requests per minute: API requests of one token, API requests of one
-# user, API requests of one address without a token, attempts to sign in of one address,
-# attempts to sign up of one address, uploads of one user, actions of one user in games
-# by hand, tests and replays of webhooks of one user, pages of one address that are
-# rendered for it (a shared page does not count), and replay files of one address that
-# are shown.
 TORRES_RATE_TOKEN = env.int("TORRES_RATE_TOKEN", default=2000)
 TORRES_RATE_USER = env.int("TORRES_RATE_USER", default=3000)
 TORRES_RATE_ANONYMOUS = env.int("TORRES_RATE_ANONYMOUS", default=1200)
@@ -413,12 +367,8 @@ TORRES_RATES = {
     "page": env.int("TORRES_RATE_PAGES", default=1200),
     "replay": env.int("TORRES_RATE_REPLAYS", default=60),
 }
-# The seconds of the processor that requests of one address without an account may use
-# in a minute.
 TORRES_RATE_CPU_SECONDS = env.int("TORRES_RATE_CPU_SECONDS", default=30)
-# Organisers may raise each limit of a bot to this many times its default.
 TORRES_ORGANISER_LIMIT_FACTOR = env.int("TORRES_ORGANISER_LIMIT_FACTOR", default=10)
-# Streams of events and running games: of one web server, and of one address.
 TORRES_MAX_STREAMS = env.int("TORRES_MAX_STREAMS", default=4000)
 TORRES_MAX_STREAMS_PER_ADDRESS = env.int("TORRES_MAX_STREAMS_PER_ADDRESS", default=400)
 
@@ -487,39 +437,27 @@ TORRES_MAX_GAME_SECONDS = env.int("TORRES_MAX_GAME_SECONDS", default=900)
 # other timeouts for workers and messages are multiples of this lease.
 TORRES_LEASE_SECONDS = env.float("TORRES_LEASE_SECONDS", default=30.0)
 
-# True lets the house bots that use much CPU time join the ladder, too.
 TORRES_COSTLY_HOUSE_BOTS = env.bool("TORRES_COSTLY_HOUSE_BOTS", default=False)
 
 # The share of the slots that ladders keep while they have games to play: tournaments
 # and comparisons use the others, and what ladders leave (`games.shares`).
 TORRES_LADDER_SHARE = env.float("TORRES_LADDER_SHARE", default=0.5)
 
-# Comparisons of two versions of a bot play on idle workers. A busy ladder leaves none
-# idle, so an operator may let them have about this number of slots in any case.
 TORRES_COMPARISON_SLOTS = env.int("TORRES_COMPARISON_SLOTS", default=0)
 
-# Games that people play by hand against bots, unrated (`practice`).
-# The games that one host of them plays at once. 0 switches them off.
 TORRES_PRACTICE_SLOTS = env.int("TORRES_PRACTICE_SLOTS", default=2)
-# The number of games that one user may begin in an hour.
 TORRES_PRACTICE_PER_HOUR = env.int("TORRES_PRACTICE_PER_HOUR", default=20)
-# Games of people without an account: how many may be open at once, 0 for none, and how
-# many one address may begin in an hour.
 TORRES_GUEST_GAMES = env.int("TORRES_GUEST_GAMES", default=10)
 TORRES_GUEST_GAMES_PER_HOUR = env.int("TORRES_GUEST_GAMES_PER_HOUR", default=10)
 
-# The share of finished games of which a seat is asked again on another host.
 TORRES_SPOT_CHECKS = env.float("TORRES_SPOT_CHECKS", default=0.01)
 
-# How many analyses of games one user may request in 24 hours. 0 switches them off.
 TORRES_ANALYSES_PER_DAY = env.int("TORRES_ANALYSES_PER_DAY", default=20)
-# The time of a person in seconds: for each decision, and a bank for the whole game.
 TORRES_PRACTICE_MOVE_SECONDS = env.float("TORRES_PRACTICE_MOVE_SECONDS", default=60.0)
 TORRES_PRACTICE_BANK_SECONDS = env.float("TORRES_PRACTICE_BANK_SECONDS", default=600.0)
 
 # Celery only carries hints that there is work: every task may be lost, late or
 # duplicated. The effect of each setting during an outage was measured.
-# The URL of the message broker: Redis, or memory:// within one process.
 CELERY_BROKER_URL = env.str("BROKER_URL", default="memory://")
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
