@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from ladder.accounts import scopes, tokens
 from ladder.accounts.models import ApiToken
-from ladder.accounts.permissions import Person
+from ladder.accounts.roles import Person
 from ladder.accounts.scopes import MissingScope, Scope
 from ladder.common import rate_limits
 

@@ -5,13 +5,19 @@ user who may only read a part of the admin site is no operator. An organiser is 
 of the group ORGANISERS. Operators may do all that organisers may.
 """
 
-from django.contrib.auth.models import Group, User
-from rest_framework.exceptions import PermissionDenied
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group, User
+from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 
-from ladder.accounts.permissions import Person, person
-
 ORGANISERS = "organisers"
+Person = AbstractBaseUser | AnonymousUser
+
+
+def person(request: Request) -> User:
+    """Return the user behind a request. Raises NotAuthenticated if there is none."""
+    if not isinstance(request.user, User):
+        raise NotAuthenticated
+    return request.user
 
 
 def is_operator(person: Person) -> bool:

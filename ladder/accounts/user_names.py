@@ -7,9 +7,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from ladder.accounts.models import UserNameKey
-from ladder.common.scripts import mixes_scripts
 from torres.common import names
 from torres.common.errors import LadderError
+from torres.common.names import mixes_scripts
 
 MAX_LENGTH = 150  # that of Django
 SHOWN_CHARS = 80

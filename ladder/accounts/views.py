@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from ladder.accounts import scopes
-from ladder.accounts.permissions import person
+from ladder.accounts.roles import person
 
 
 class UserSerializer(serializers.Serializer[Any]):

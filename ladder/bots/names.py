@@ -2,9 +2,9 @@
 
 import unicodedata
 
-from ladder.common.scripts import mixes_scripts
 from torres.common import names
 from torres.common.errors import LadderError
+from torres.common.names import mixes_scripts
 
 MAX_NAME_LENGTH = 64
 STEP = "Choose another name."

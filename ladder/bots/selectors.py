@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models import Max, Prefetch, Q, QuerySet, Sum
 from django.utils import timezone
 
-from ladder.accounts.permissions import Person
+from ladder.accounts.roles import Person
 from ladder.bots.models import OPEN, Bot, Submission
 from ladder.common import leases
 

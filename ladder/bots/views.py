@@ -21,7 +21,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from ladder.accounts.idempotency import once_by_key
-from ladder.accounts.permissions import person
+from ladder.accounts.roles import person
 from ladder.bots import hints, selectors, services, submissions
 from ladder.bots.filters import BotFilter, SubmissionFilter
 from ladder.bots.models import Bot, Submission

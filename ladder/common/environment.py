@@ -13,13 +13,15 @@ import ipaddress
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from ladder.common import object_store, trace_settings
+from ladder.common import object_store
 from torres.common.quoting import quoted
 
 PREFIX = "TORRES_"
@@ -84,6 +86,11 @@ SCHEMES: Mapping[str, tuple[str, ...]] = {
     "DATABASE_DIRECT_URL": ("postgres", "postgresql"),
     "DATABASE_URL": ("postgres", "postgresql", "sqlite"),
 }
+TRACE_PACKAGES = (
+    "opentelemetry",
+    "opentelemetry.sdk",
+    "opentelemetry.exporter.otlp.proto",
+)
 TRUE = ("1", "true", "yes", "on", "y", "ok")
 FALSE = ("0", "false", "no", "off", "n")
 
@@ -183,7 +190,7 @@ class Environment:
     def collector(self, name: builtins.str) -> builtins.str:
         """Return the address of a collector of traces; unset, an empty text."""
         address = self.str(name, "")
-        if address and (mistake := trace_settings.mistake(address)):
+        if address and (mistake := _collector_mistake(address)):
             self._refuse(f"{name} {mistake}", name)
             return ""
         return address
@@ -299,3 +306,29 @@ def _mail_settings(url: builtins.str) -> dict[builtins.str, Any]:
         url or "dummymail://"
     )
     return settings
+
+
+def _collector_mistake(endpoint: str) -> str:
+    """Return why no traces can be sent to the address of a collector; "" if they can.
+
+    The SDK of OpenTelemetry reads it itself. With a wrong address, or without the
+    packages, a service would send no traces and not say why. The answer does not
+    contain the address, which may hold a password.
+    """
+    try:
+        parts = urlsplit(endpoint)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        is_address = False
+    if not is_address:
+        return "is no address of HTTP. Write one such as http://127.0.0.1:4318"
+    if not _is_installed():
+        return "needs packages. Install them: pip install 'torres-ladder[otel]'"
+    return ""
+
+
+def _is_installed() -> bool:
+    try:
+        return all(find_spec(name) is not None for name in TRACE_PACKAGES)
+    except ModuleNotFoundError:  # a package that contains another one is missing
+        return False

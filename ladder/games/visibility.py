@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.db.models import OuterRef, Prefetch, QuerySet
 
 from engine.documents import MoveEntry
-from ladder.accounts.permissions import Person
+from ladder.accounts.roles import Person
 from ladder.bots.models import Bot
 from ladder.bots.selectors import owns
 from ladder.games import replays, search

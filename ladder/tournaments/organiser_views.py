@@ -14,8 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from ladder.accounts.permissions import Person, person
-from ladder.accounts.roles import organiser
+from ladder.accounts.roles import Person, organiser, person
 from ladder.bots.models import Bot
 from ladder.moderation.audit import Operator
 from ladder.tournaments import organising, preview, services, visibility

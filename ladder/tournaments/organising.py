@@ -15,8 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max, Q
 from django.db.models.functions import Now
 
-from ladder.accounts.permissions import Person
-from ladder.accounts.roles import is_operator, is_organiser
+from ladder.accounts.roles import Person, is_operator, is_organiser
 from ladder.bots.models import Bot
 from ladder.events.kinds import EventKind
 from ladder.moderation.audit import Operator

@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ladder.accounts.idempotency import once_by_key
-from ladder.accounts.permissions import person
+from ladder.accounts.roles import person
 from ladder.bots.models import Bot
 from ladder.games.models import Game
 from ladder.games.serializers import GameSerializer

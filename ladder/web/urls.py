@@ -3,11 +3,10 @@ from django.views.generic import RedirectView
 
 from ladder.common.http import routes
 from ladder.tournaments.organising import Step
-from ladder.web.api import search_views
+from ladder.web.api import bot_search
 from ladder.web.pages import (
     account_views,
     analysis_views,
-    anomaly_views,
     comparison_views,
     credential_views,
     feeds,
@@ -34,7 +33,7 @@ urlpatterns = routes(
         ("ladders/<slug:slug>/compare/", views.ComparePage, "compare"),
         ("ladders/<slug:slug>/challenge/", account_views.ChallengePage, "challenge"),
         ("bots/", views.BotsPage, "bots-page"),
-        ("bots/search.json", search_views.BotSearch, "bot-search"),
+        ("bots/search.json", bot_search.BotSearch, "bot-search"),
         ("bots/<slug:slug>/", views.BotPage, "bot-page"),
         ("bots/<slug:slug>/upload/", account_views.UploadAction, "upload"),
         (
@@ -156,7 +155,7 @@ urlpatterns = routes(
         ),
         ("operate/", operate_views.OperatePage, "operate"),
         ("operate/<slug:act>/", operate_views.ActPage, "operate-act"),
-        ("anomalies/", anomaly_views.AnomaliesPage, "anomalies"),
+        ("anomalies/", operate_views.AnomaliesPage, "anomalies"),
         ("play/", practice_views.PlayPage, "play"),
         ("play/<int:pk>/", practice_views.PracticePage, "practice"),
         *(

@@ -15,8 +15,9 @@ from typing import Any
 import httpx
 import pytest
 from django.conf import settings as configured
+from django.core.exceptions import ImproperlyConfigured
 
-from ladder.common import trace_settings
+from ladder.common import environment as variables
 from tests.ops.collector import Collector, running_collector
 from tests.ops.running import MANAGE_PY, environment, running_service
 from tests.ops.test_upload_to_leaderboard import BOT, JourneyService
@@ -297,7 +298,9 @@ def test_a_service_with_a_wrong_variable_does_not_start(
 
 
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace_settings, "find_spec", lambda _: None)
+    monkeypatch.setattr(variables, "find_spec", lambda _: None)
+    env = variables.Environment({"COLLECTOR": "http://127.0.0.1:4318"})
+    env.collector("COLLECTOR")
 
-    text = trace_settings.mistake("http://127.0.0.1:4318")
-    assert "pip install 'torres-ladder[otel]'" in text
+    with pytest.raises(ImproperlyConfigured, match="pip install"):
+        env.refuse_mistakes()

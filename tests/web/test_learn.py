@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from engine.moves import SPACES
-from ladder.web.pages.lessons import LESSONS, Lesson, judge
+from ladder.web.pages.learn_views import LESSONS, Lesson, judge
 
 SOLUTIONS = ("c4", "b3", "c8", "d4", "c4", "c4")
 

@@ -13,8 +13,13 @@ from ladder.bots.models import Bot, Submission
 from ladder.games.durations import usual_durations
 from ladder.games.models import Game, Worker
 from ladder.web.pages import progress as upload_progress
-from ladder.web.pages.log_lines import MAX_LINES, telling_lines
-from ladder.web.pages.progress import StepState, UploadProgress, progress
+from ladder.web.pages.progress import (
+    MAX_LINES,
+    StepState,
+    UploadProgress,
+    progress,
+    telling_lines,
+)
 from tests.factories import (
     HOSTILE,
     Show,

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from ladder.accounts.permissions import Person
+from ladder.accounts.roles import Person
 from ladder.common import leases
 from ladder.extras.analysis.models import OPEN_ANALYSIS, Analysis, AnalysisStatus
 from ladder.games.models import Game

@@ -9,7 +9,7 @@ from rest_framework.permissions import IsAuthenticatedOrReadOnly
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ladder.accounts.permissions import person
+from ladder.accounts.roles import person
 from ladder.extras.analysis import selectors, services
 from ladder.extras.analysis.models import Analysis
 from ladder.extras.analysis.serializers import AnalysisSerializer, NewAnalysisSerializer

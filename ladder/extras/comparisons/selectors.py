@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from ladder.accounts.permissions import Person
+from ladder.accounts.roles import Person
 from ladder.bots.models import Bot, Submission
 from ladder.extras.comparisons.models import (
     ComparisonBlock,

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ladder.accounts.idempotency import once_by_key
-from ladder.accounts.permissions import person
+from ladder.accounts.roles import person
 from ladder.bots.models import Bot
 from ladder.extras.comparisons import selectors, services
 from ladder.extras.comparisons.models import VersionComparison

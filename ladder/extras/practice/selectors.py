@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.db.models.lookups import IsNull
 
 from engine.game import TorresGame
-from ladder.accounts.permissions import Person
+from ladder.accounts.roles import Person
 from ladder.bots import selectors as bots
 from ladder.bots.models import PRIVATE, Bot, Submission
 from ladder.common import leases

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ladder.accounts.idempotency import once_by_key
-from ladder.accounts.permissions import person
+from ladder.accounts.roles import person
 from ladder.games.serializers import MatchSerializer
 from ladder.ratings import (
     challenges,

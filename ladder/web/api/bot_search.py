@@ -1,10 +1,12 @@
 """Find bots by a part of their name, for the fields in which a visitor names a bot."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 
 from django.core.validators import slug_re
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Value, When
+from django.http import HttpRequest, JsonResponse
+from django.views import View
 
 from ladder.bots.models import Bot
 from ladder.bots.names import MAX_NAME_LENGTH
@@ -89,3 +91,12 @@ def _is_on(ladder: str) -> Exists | Q:
 def _clean(text: str) -> str:
     """Return the text as it may be searched: short, and without NUL characters."""
     return text.replace("\0", "").strip()[:MAX_NAME_LENGTH]
+
+
+class BotSearch(View):
+    """Bots whose name has the text `q`, as JSON; with `ladder` only those on it."""
+
+    def get(self, request: HttpRequest) -> JsonResponse:
+        text = request.GET.get("q", "")
+        found = search(text, request.GET.get("ladder", ""))
+        return JsonResponse({"results": [asdict(bot) for bot in found]})

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from engine.better_turns import BetterTurn
 from engine.turning_points import GameAnalysis, TurnOutlook
-from ladder.accounts.permissions import Person
+from ladder.accounts.roles import Person
 from ladder.extras.analysis import selectors
 from ladder.extras.analysis.models import Analysis, AnalysisStatus
 from ladder.games.models import Game

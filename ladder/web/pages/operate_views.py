@@ -11,6 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from ladder.accounts import sessions
+from ladder.extras.anomalies import selectors
+from ladder.extras.anomalies.explained import explain
 from ladder.moderation.audit import Operator
 from ladder.moderation.declaration import (
     MAX_TARGET_LENGTH,
@@ -161,3 +163,16 @@ class ActPage(OperatorView):
     def page(self, form: ActForm, status: int = HTTPStatus.OK) -> HttpResponse:
         context = {"form": form, "act": form.act}
         return render(self.request, "web/operate-act.html", context, status=status)
+
+
+class AnomaliesPage(OperatorView):
+    """The newest report of each ladder, for operators only."""
+
+    refusal = (
+        "Only operators of this service read reports of anomalies. Ask one of them if"
+        " you suspect something."
+    )
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        reports = [explain(report) for report in selectors.latest_reports()]
+        return render(request, "web/anomalies.html", {"reports": reports})

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from engine.documents import Replay
 from engine.game import Scoring
-from ladder.accounts.permissions import Person
+from ladder.accounts.roles import Person
 from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
 from ladder.extras.comparisons.models import ComparisonBlock

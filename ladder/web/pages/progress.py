@@ -4,10 +4,12 @@ The page of a submission shows these four steps and polls them until the last on
 over. Nothing here is stored: each step follows from the rows of the apps.
 """
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
+from itertools import takewhile
 from typing import Any
 
 from django.conf import settings
@@ -19,7 +21,6 @@ from ladder.games.durations import PREPARATION, UsualDurations, usual_durations
 from ladder.games.models import Game, GameStatus, Match
 from ladder.ratings import memberships
 from ladder.ratings.models import Entry, Membership
-from ladder.web.pages.log_lines import telling_lines
 from torres.runner.languages import BY_NAME
 
 FRESH_PERIOD = timedelta(days=1)
@@ -28,6 +29,12 @@ FRESH_PERIOD = timedelta(days=1)
 Later the page need not follow it, and its bot may have many thousands of games.
 """
 FIRST_GAME = "First rated game"
+MAX_LINES = 12
+MAX_CHARS = 200
+# Compilers and interpreters of all languages write one of these words.
+COMPLAINT = re.compile(
+    r"\berror\b|\w(Error|Exception)\b|\bpanicked\b|\bpanic:|\bfatal\b", re.IGNORECASE
+)
 Status = Submission.Status
 
 
@@ -278,3 +285,23 @@ def _sentence(steps: list[ProgressStep]) -> str:
         if step.state != StepState.DONE:
             return f"Step {number} of {len(steps)}: {step.title.lower()}, {step.state}."
     return "All steps are done."
+
+
+def telling_lines(log: str, cure: str = "") -> list[str]:
+    """Return at most `MAX_LINES` lines: evidence, complaints, or the end of the log.
+
+    The log of a finding has its `cure` in a line, and then its evidence: one line, and
+    indented ones that belong to it. Otherwise these are the lines in which a compiler
+    or an interpreter complains.
+    """
+    lines = [line[:MAX_CHARS] for line in log.splitlines() if line.strip()]
+    evidence = _evidence(lines, cure[:MAX_CHARS])
+    complaints = [line for line in lines if COMPLAINT.search(line)]
+    return (evidence or complaints)[:MAX_LINES] or lines[-MAX_LINES:]
+
+
+def _evidence(lines: list[str], cure: str) -> list[str]:
+    if not cure or cure not in lines:
+        return []
+    rest = lines[lines.index(cure) + 1 :]
+    return [*rest[:1], *takewhile(lambda line: line.startswith("  "), rest[1:])]

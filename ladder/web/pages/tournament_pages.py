@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.db.models import QuerySet
 from django.template.loader import render_to_string
 
-from ladder.accounts.permissions import Person
+from ladder.accounts.roles import Person
 from ladder.bots.models import Bot
 from ladder.games.models import Game
 from ladder.moderation.models import StoppedUnit

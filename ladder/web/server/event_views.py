@@ -9,8 +9,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ladder.accounts.permissions import Person
-from ladder.accounts.roles import is_operator
+from ladder.accounts.roles import Person, is_operator
 from ladder.bots.models import Bot
 from ladder.common import rate_limits
 from ladder.events import stream as outbox
