@@ -34,6 +34,7 @@ from ladder.bots.serializers import (
     SubmissionSerializer,
     UploadSerializer,
 )
+from ladder.common.http import valid_body
 
 
 class BotList(ListAPIView[Bot]):
@@ -46,9 +47,8 @@ class BotList(ListAPIView[Bot]):
     @extend_schema(request=NewBotSerializer, responses={201: BotSerializer})
     @once_by_key
     def post(self, request: Request) -> Response:
-        new = NewBotSerializer(data=request.data)
-        new.is_valid(raise_exception=True)
-        bot = services.create_bot(person(request), new.validated_data["name"])
+        new = valid_body(request, NewBotSerializer)
+        bot = services.create_bot(person(request), new["name"])
         headers = {"Location": reverse("api:bot", args=[bot.slug])}
         return Response(BotSerializer(bot).data, status.HTTP_201_CREATED, None, headers)
 
@@ -109,9 +109,8 @@ class SubmissionList(ListAPIView[Submission]):
         bot = get_object_or_404(selectors.bots(), slug=slug)
         if not selectors.owns(request.user, bot):
             self.permission_denied(request, message=IsOwner.message)
-        upload = UploadSerializer(data=request.data)
-        upload.is_valid(raise_exception=True)
-        file = upload.validated_data["archive"]
+        upload = valid_body(request, UploadSerializer)
+        file = upload["archive"]
         submission = submissions.submit(bot, file.file, file.name)
         transaction.on_commit(lambda: hints.send(submission.pk), robust=True)
         headers = {"Location": reverse("api:submission", args=[submission.pk])}

@@ -1,4 +1,4 @@
-"""Conditional answers to HTTP requests, and tables of routes."""
+"""Bodies of REST requests, conditional answers, and tables of routes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -6,6 +6,14 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.urls import URLPattern, path
 from rest_framework.request import Request
+from rest_framework.serializers import Serializer
+
+
+def valid_body(request: Request, kind: type[Serializer[Any]]) -> dict[str, Any]:
+    """Return the body of a request as a serializer reads it. Raises ValidationError."""
+    body = kind(data=request.data)
+    body.is_valid(raise_exception=True)
+    return dict(body.validated_data)
 
 
 def conditional(

@@ -20,10 +20,9 @@ from ladder.games.exports import (
     ExportKind,
     ExportPart,
     GamePosition,
-    PlainWire,
     SlottedPart,
     Wire,
-    ZstdWire,
+    zstd_wire,
 )
 from ladder.games.filters import ExportFilter, order_of
 from ladder.games.models import Game
@@ -74,7 +73,7 @@ class _ExportView(GenericAPIView[Game]):
             answer = StreamingHttpResponse(
                 SlottedPart(part, _reader(request)), content_type=NDJSON
             )
-            if isinstance(wire, ZstdWire):
+            if wire.compressor is not None:
                 answer["Content-Encoding"] = "zstd"
         patch_vary_headers(answer, ("Accept-Encoding",))
         answer["Cache-Control"] = "no-store"
@@ -126,7 +125,7 @@ def _wire(request: Request) -> Wire:
     codings = request.headers.get("Accept-Encoding", "").lower().split(",")
     accepted = {coding.partition(";")[0].strip() for coding in codings}
     refused = {"zstd;q=0", "zstd; q=0"} & {coding.strip() for coding in codings}
-    return ZstdWire() if "zstd" in accepted and not refused else PlainWire()
+    return zstd_wire() if "zstd" in accepted and not refused else Wire()
 
 
 def _reader(request: Request) -> str:

@@ -16,10 +16,10 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import zstandard
 from django.db.models import Q, QuerySet
@@ -114,46 +114,30 @@ def read_position(text: str, columns: Sequence[str]) -> GamePosition | None:
     return position_of(Game(pk=int(number), finished_at=moment), columns)
 
 
-class Wire(Protocol):
-    """Packs what is sent, and counts it."""
-
-    sent: int
-
-    def pack(self, data: bytes) -> bytes:
-        """Return bytes from which the reader can unpack all data so far."""
-        ...
-
-    def end(self) -> bytes: ...
-
-
 @dataclass
-class PlainWire:
+class Wire:
+    """Counts what is sent, and packs it if there is a compressor of zstd."""
+
+    compressor: Any = None
     sent: int = 0
 
     def pack(self, data: bytes) -> bytes:
+        """Return bytes from which the reader can unpack all data so far."""
+        if self.compressor is not None:
+            data = self.compressor.compress(data)
+            data += self.compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
         self.sent += len(data)
         return data
 
     def end(self) -> bytes:
-        return b""
+        if self.compressor is None:
+            return b""
+        end: bytes = self.compressor.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH)
+        return end
 
 
-@dataclass
-class ZstdWire:
-    sent: int = 0
-    _compressor: Any = field(
-        default_factory=lambda: zstandard.ZstdCompressor(ZSTD_LEVEL).compressobj()
-    )
-
-    def pack(self, data: bytes) -> bytes:
-        packed: bytes = self._compressor.compress(data)
-        packed += self._compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
-        self.sent += len(packed)
-        return packed
-
-    def end(self) -> bytes:
-        packed: bytes = self._compressor.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH)
-        return packed
+def zstd_wire() -> Wire:
+    return Wire(zstandard.ZstdCompressor(ZSTD_LEVEL).compressobj())
 
 
 @dataclass(slots=True)

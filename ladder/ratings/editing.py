@@ -5,6 +5,7 @@ from the next season on.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -145,9 +146,6 @@ class _LadderReader(DocumentReader):
             self.refuse(key, f"it must be a number from {least:g} to {MAX_PARAMETER:g}")
 
     def _check_description(self) -> None:
-        before = self.ladder.description()
-        values = {
-            name: self.fields.get(name, getattr(before, name))
-            for name in LadderDescription.__dataclass_fields__
-        }
-        self.mistakes += ladder_problems(LadderDescription(**values))
+        described = self.fields_of(LadderDescription)
+        after = replace(self.ladder.description(), **described)
+        self.mistakes += ladder_problems(after)

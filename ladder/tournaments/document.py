@@ -8,7 +8,7 @@ finds everything that is wrong before anything is stored.
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils import timezone
@@ -184,11 +184,7 @@ class _TournamentReader(DocumentReader):
         """Check what the fields mean together, with the stored ones for the others."""
         blank = self.stored or Tournament()
         before = blank.description()
-        values = {
-            name: self.fields.get(name, getattr(before, name))
-            for name in TournamentDescription.__dataclass_fields__
-        }
-        description = TournamentDescription(**values)
+        description = replace(before, **self.fields_of(TournamentDescription))
         found = problems(description) + past_dates(
             description, timezone.now(), before if self.stored else None
         )

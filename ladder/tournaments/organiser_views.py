@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 
 from ladder.accounts.roles import Person, organiser, person
 from ladder.bots.models import Bot
+from ladder.common.http import valid_body
 from ladder.moderation.audit import Operator
 from ladder.tournaments import organising, preview, services, visibility
 from ladder.tournaments.document import read_document
@@ -171,9 +172,8 @@ class TournamentStep(_ManagedPart):
     @extend_schema(request=ReasonSerializer, responses=ManagedTournamentSerializer)
     def post(self, request: Request, **_: str) -> Response:
         tournament = self.managed()
-        body = self.reason_class(data=request.data)
-        body.is_valid(raise_exception=True)
-        acting = self.acting(body.validated_data.get("why", ""))
+        body = valid_body(request, self.reason_class)
+        acting = self.acting(body.get("why", ""))
         organising.take(acting, tournament, self.step)
         return answer(tournament.slug)
 
@@ -201,9 +201,8 @@ class EntrantReplace(_ManagedPart):
     @extend_schema(request=ReplacementSerializer, responses=EntrantSerializer)
     def post(self, request: Request, **_: str) -> Response:
         entrant = self.entrant()
-        body = ReplacementSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        bot = organising.bot_named(body.validated_data["by"])
+        body = valid_body(request, ReplacementSerializer)
+        bot = organising.bot_named(body["by"])
         organising.replace(self.acting(), entrant, bot)
         new = services.entrant_of(entrant.tournament, bot)
         return Response(EntrantSerializer(new).data)
@@ -217,9 +216,8 @@ class TournamentSeeds(_ManagedPart):
     @extend_schema(request=SeedsSerializer, responses=EntrantSerializer(many=True))
     def post(self, request: Request, **_: str) -> Response:
         tournament = self.managed()
-        body = SeedsSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        seeds = body.validated_data["seeds"]
+        body = valid_body(request, SeedsSerializer)
+        seeds = body["seeds"]
         organising.set_seeds(self.acting(), tournament, seeds)
         rows = visibility.entrants(tournament)
         return Response(EntrantSerializer(rows, many=True).data)

@@ -204,18 +204,11 @@ def take(operator: Operator, tournament: Tournament, step: Step) -> AuditEntry:
     """
     with transaction.atomic():
         if step == Step.CANCEL:
-            _cancel(operator, tournament)
+            services.cancel(tournament, operator.why or services.CANCELLED)
         else:
             ACTIONS[step](tournament)
         tournament.refresh_from_db()
         return _record(operator, tournament, step)
-
-
-def _cancel(operator: Operator, tournament: Tournament) -> None:
-    if operator.why:
-        services.cancel(tournament, operator.why)
-    else:
-        services.cancel(tournament)
 
 
 def possible_steps(tournament: Tournament) -> list[Step]:

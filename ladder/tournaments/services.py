@@ -34,6 +34,7 @@ from torres.formats.config import BadConfig, max_entrants, read_config
 from torres.formats.values import FixtureResult
 
 MIN_ENTRANTS = 2
+CANCELLED = "an operator cancelled it"
 EDITABLE_ALWAYS = frozenset({"name", "organiser"})
 
 
@@ -117,7 +118,7 @@ def close_entry(tournament: Tournament) -> None:
     _change_status(tournament, [TournamentStatus.ENTRY], TournamentStatus.CHECK_IN)
 
 
-def cancel(tournament: Tournament, note: str = "an operator cancelled it") -> None:
+def cancel(tournament: Tournament, note: str = CANCELLED) -> None:
     """End the tournament without a winner; ``note`` says why.
 
     Its games end at once, so that they take no slots from others.

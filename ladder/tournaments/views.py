@@ -19,6 +19,7 @@ from rest_framework.response import Response
 from ladder.accounts.idempotency import once_by_key
 from ladder.accounts.roles import person
 from ladder.bots.models import Bot
+from ladder.common.http import valid_body
 from ladder.games.models import Game
 from ladder.games.serializers import GameSerializer
 from ladder.moderation.audit import Operator
@@ -136,10 +137,9 @@ class EntrantList(_TournamentPart):
     @extend_schema(request=NewEntrantSerializer, responses={201: EntrantSerializer})
     @once_by_key
     def post(self, request: Request, **_: str) -> Response:
-        new = NewEntrantSerializer(data=request.data)
-        new.is_valid(raise_exception=True)
+        new = valid_body(request, NewEntrantSerializer)
         tournament = self.get_object()
-        slug, seed = new.validated_data["bot"], new.validated_data.get("seed")
+        slug, seed = new["bot"], new.get("seed")
         if organising.manages(request.user, tournament):
             entrant = enter_as_organiser(request, tournament, slug, seed)
         else:

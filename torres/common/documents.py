@@ -6,6 +6,7 @@ and what would be right. It accepts no value of a similar type: "2" is no number
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from datetime import date, datetime
 from typing import Any
 
@@ -45,6 +46,11 @@ class DocumentReader:
 
     def given(self, key: str) -> bool:
         return key in self.document
+
+    def fields_of(self, description: type) -> dict[str, Any]:
+        """Return the values that were read of the fields of a dataclass."""
+        names = {field.name for field in fields(description)}
+        return {name: value for name, value in self.fields.items() if name in names}
 
     def refuse(self, key: str, why: str) -> None:
         self.mistakes.append(f"{key}: {quoted(self.document.get(key))}; {why}")

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ladder.accounts.roles import person
+from ladder.common.http import valid_body
 from ladder.extras.analysis import selectors, services
 from ladder.extras.analysis.models import Analysis
 from ladder.extras.analysis.serializers import AnalysisSerializer, NewAnalysisSerializer
@@ -36,11 +37,8 @@ class AnalysisList(ListAPIView[Analysis]):
         responses={200: AnalysisSerializer, 202: AnalysisSerializer},
     )
     def post(self, request: Request, **_: int) -> Response:
-        body = NewAnalysisSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        analysis = services.request_analysis(
-            person(request), self._game(), **body.validated_data
-        )
+        body = valid_body(request, NewAnalysisSerializer)
+        analysis = services.request_analysis(person(request), self._game(), **body)
         headers = {"Location": reverse("api:analysis", args=[analysis.pk])}
         code = status.HTTP_202_ACCEPTED if analysis.is_open else status.HTTP_200_OK
         return Response(AnalysisSerializer(analysis).data, code, headers=headers)

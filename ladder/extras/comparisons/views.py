@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from ladder.accounts.idempotency import once_by_key
 from ladder.accounts.roles import person
 from ladder.bots.models import Bot
+from ladder.common.http import valid_body
 from ladder.extras.comparisons import selectors, services
 from ladder.extras.comparisons.models import VersionComparison
 from ladder.extras.comparisons.serializers import (
@@ -44,9 +45,7 @@ class ComparisonList(ListAPIView[VersionComparison]):
     )
     @once_by_key
     def post(self, request: Request, **_: str) -> Response:
-        body = NewComparisonSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        values = dict(body.validated_data)
+        values = valid_body(request, NewComparisonSerializer)
         slug = values.pop("ladder")
         ladder = leaderboard.ladders().filter(slug=slug).first()
         if ladder is None:

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from ladder.accounts.idempotency import once_by_key
 from ladder.accounts.roles import person
+from ladder.common.http import valid_body
 from ladder.extras.webhooks import services, signing
 from ladder.extras.webhooks.models import Webhook, WebhookDelivery
 from ladder.extras.webhooks.serializers import (
@@ -119,10 +120,9 @@ class WebhookList(_OwnWebhooks, ListAPIView[Webhook]):
     )
     @once_by_key
     def post(self, request: Request) -> Response:
-        body = NewWebhookSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = valid_body(request, NewWebhookSerializer)
         site = request.build_absolute_uri("/")
-        webhook = services.create(person(request), body.validated_data, site)
+        webhook = services.create(person(request), body, site)
         headers = {"Location": reverse("api:webhook", args=[webhook.pk])}
         return Response(_with_secret(webhook), status.HTTP_201_CREATED, headers=headers)
 
@@ -141,9 +141,8 @@ class WebhookDetail(_OwnWebhooks):
     )
     def patch(self, request: Request, **_: int) -> Response:
         webhook = self.get_object()
-        body = WebhookChangesSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        services.edit(webhook, body.validated_data)
+        body = valid_body(request, WebhookChangesSerializer)
+        services.edit(webhook, body)
         return Response(WebhookSerializer(webhook).data)
 
     @extend_schema(responses={204: None})
@@ -184,9 +183,8 @@ class WebhookReplay(_OwnWebhooks):
     )
     def post(self, request: Request, **_: int) -> Response:
         webhook = self.get_object()
-        body = WebhookReplaySerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        first = services.replay(webhook, body.validated_data["after"])
+        body = valid_body(request, WebhookReplaySerializer)
+        first = services.replay(webhook, body["after"])
         return Response({"first": first}, status.HTTP_202_ACCEPTED)
 
 

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from ladder.accounts.idempotency import once_by_key
 from ladder.accounts.roles import person
+from ladder.common.http import valid_body
 from ladder.games.serializers import MatchSerializer
 from ladder.ratings import (
     challenges,
@@ -187,11 +188,8 @@ class ChallengeList(_LadderView):
     @extend_schema(request=ChallengeSerializer, responses={201: MatchSerializer})
     @once_by_key
     def post(self, request: Request, **_: str) -> Response:
-        body = ChallengeSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        match = challenges.challenge(
-            person(request), self.get_object(), body.validated_data["bots"]
-        )
+        body = valid_body(request, ChallengeSerializer)
+        match = challenges.challenge(person(request), self.get_object(), body["bots"])
         headers = {"Location": reverse("api:match", args=[match.pk])}
         return Response(
             MatchSerializer(match).data, status.HTTP_201_CREATED, headers=headers

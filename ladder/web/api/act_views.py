@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from ladder.accounts.roles import operator
 from ladder.bots.serializers import TextField
+from ladder.common.http import valid_body
 from ladder.moderation import declaration
 from ladder.moderation.audit import Operator
 from ladder.moderation.declaration import Act, Argument, ArgumentKind
@@ -30,9 +31,7 @@ class ActView(APIView):
 
     def do(self, request: Request, **named: str | int) -> Response:
         by = operator(request)
-        body = self.body_class(data=request.data)
-        body.is_valid(raise_exception=True)
-        values = dict(body.validated_data)
+        values = valid_body(request, self.body_class)
         acting = Operator(by, values.pop("why"))
         if self.act.target.is_in_body:
             target = values.pop(self.act.target.word)

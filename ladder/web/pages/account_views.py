@@ -1,6 +1,5 @@
 """The pages and actions of signed-in users: bots, uploads, challenges and tokens."""
 
-from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
@@ -59,8 +58,27 @@ class SignedInView(LoginRequiredMixin, View):
             raise Http404
         return get_object_or_404(Bot, slug=slug, owner=self.person())
 
-    def show_error(self, refusal: LadderError) -> None:
-        messages.error(self.request, str(refusal))
+
+class PageAction(SignedInView):
+    """A POST that changes something, and leads back to a page also if it is refused."""
+
+    page = "bot-page"
+
+    def post(self, request: HttpRequest, **named: Any) -> HttpResponse:
+        try:
+            answer = self.act(**named)
+        except LadderError as refusal:
+            messages.error(request, str(refusal))
+            answer = None
+        return answer or self.back(**named)
+
+    def act(self, **named: Any) -> HttpResponse | None:
+        """Make the change; return None to go back. A LadderError is shown."""
+        raise NotImplementedError
+
+    def back(self, **named: Any) -> HttpResponse:
+        """Return to the page, whose address has the first name of this one."""
+        return redirect(self.page, *list(named.values())[:1])
 
 
 class OperatorView(SignedInView):
@@ -108,89 +126,73 @@ class AccountPage(SignedInView):
         return render(self.request, "web/me.html", context | parts, status=status)
 
 
-class CreateBotAction(SignedInView):
-    def post(self, request: HttpRequest) -> HttpResponse:
-        form = forms.NewBotForm(request.POST)
+class CreateBotAction(PageAction):
+    page = "me"
+
+    def act(self, **named: Any) -> HttpResponse | None:
+        form = forms.NewBotForm(self.request.POST)
         if not form.is_valid():
-            messages.error(request, "The name of a bot has 1 to 64 characters.")
-            return redirect("me")
-        try:
-            bot = services.create_bot(self.person(), form.cleaned_data["name"])
-        except LadderError as refusal:
-            self.show_error(refusal)
-            return redirect("me")
+            messages.error(self.request, "The name of a bot has 1 to 64 characters.")
+            return None
+        bot = services.create_bot(self.person(), form.cleaned_data["name"])
         return redirect("bot-page", bot.slug)
 
 
-class UploadAction(SignedInView):
-    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
-        bot = self.own_bot(slug)
+class UploadAction(PageAction):
+    def act(self, **named: Any) -> HttpResponse | None:
+        request = self.request
+        bot = self.own_bot(named["slug"])
         client = f"user:{self.person().pk}"
         if too_many := too_often(request, "upload", client, "uploads"):
             return too_many
         form = forms.UploadForm(request.POST, request.FILES)
         if not form.is_valid():
             messages.error(request, "Choose a file, then upload it.")
-            return redirect("bot-page", slug)
+            return None
         file = form.cleaned_data["archive"]
-        try:
-            submission = submissions.submit(bot, file.file, file.name)
-        except LadderError as refusal:
-            self.show_error(refusal)
-            return redirect("bot-page", slug)
+        submission = submissions.submit(bot, file.file, file.name)
         transaction.on_commit(lambda: hints.send(submission.pk), robust=True)
         return redirect("submission-page", submission.pk)
 
 
-class WithdrawAction(SignedInView):
-    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
-        return self._change(slug, services.withdraw)
-
-    def _change(self, slug: str, change: Callable[[Bot], object]) -> HttpResponse:
-        try:
-            change(self.own_bot(slug))
-        except LadderError as refusal:
-            self.show_error(refusal)
-        return redirect("bot-page", slug)
+class WithdrawAction(PageAction):
+    def act(self, **named: Any) -> None:
+        services.withdraw(self.own_bot(named["slug"]))
 
 
-class BringBackAction(WithdrawAction):
-    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
-        return self._change(slug, services.bring_back)
+class BringBackAction(PageAction):
+    def act(self, **named: Any) -> None:
+        services.bring_back(self.own_bot(named["slug"]))
 
 
-class LadderAction(SignedInView):
+class LadderAction(PageAction):
     """Let an own bot join a ladder, or leave it."""
 
-    def post(
-        self, request: HttpRequest, slug: str, ladder: str, action: str
-    ) -> HttpResponse:
-        bot = self.own_bot(slug)
-        chosen = get_object_or_404(Ladder, slug=ladder)
-        act = memberships.join if action == "join" else memberships.leave
-        try:
-            act(bot, chosen)
-        except LadderError as refusal:
-            self.show_error(refusal)
-        return redirect("bot-page", slug)
+    def act(self, **named: Any) -> None:
+        bot = self.own_bot(named["slug"])
+        ladder = get_object_or_404(Ladder, slug=named["ladder"])
+        move = memberships.join if named["action"] == "join" else memberships.leave
+        move(bot, ladder)
 
 
-class ActivateAction(SignedInView):
+class ActivateAction(PageAction):
     """Let an older upload play again."""
 
-    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
-        own = Submission.objects.filter(bot__owner=self.person())
-        submission = get_object_or_404(own.select_related("bot"), pk=pk)
+    def act(self, **named: Any) -> HttpResponse | None:
         client = f"user:{self.person().pk}"
-        if too_many := too_often(request, "upload", client, "changes"):
+        submission = self.submission(**named)
+        if too_many := too_often(self.request, "upload", client, "changes"):
             return too_many
-        try:
-            submissions.activate(submission)
-        except LadderError as refusal:
-            self.show_error(refusal)
-        else:
-            messages.success(request, f"{submission} plays from now on.")
+        submissions.activate(submission)
+        messages.success(self.request, f"{submission} plays from now on.")
         return redirect("bot-page", submission.bot.slug)
+
+    def back(self, **named: Any) -> HttpResponse:
+        return redirect("bot-page", self.submission(**named).bot.slug)
+
+    def submission(self, pk: int) -> Submission:
+        own = Submission.objects.filter(bot__owner=self.person())
+        return get_object_or_404(own.select_related("bot"), pk=pk)
 
 
 class ChallengePage(SignedInView):
@@ -252,22 +254,20 @@ class ChallengePage(SignedInView):
         return render(self.request, "web/challenge.html", context, status=status)
 
 
-class TournamentEntryAction(SignedInView):
+class TournamentEntryAction(PageAction):
     """Enter a bot, check it in, or take it out."""
 
-    def post(self, request: HttpRequest, slug: str, action: str) -> HttpResponse:
-        tournament = get_object_or_404(tournaments.tournaments(), slug=slug)
-        bot = self.own_bot(request.POST.get("bot", ""))
-        try:
-            if action == "enter":
-                entries.enter(tournament, bot)
-            elif action == "check-in":
-                entries.check_in(entries.entrant_of(tournament, bot))
-            else:
-                entries.withdraw(entries.entrant_of(tournament, bot))
-        except LadderError as refusal:
-            self.show_error(refusal)
-        return redirect("tournament-page", slug)
+    page = "tournament-page"
+
+    def act(self, **named: Any) -> None:
+        tournament = get_object_or_404(tournaments.tournaments(), slug=named["slug"])
+        bot = self.own_bot(self.request.POST.get("bot", ""))
+        if named["action"] == "enter":
+            entries.enter(tournament, bot)
+        elif named["action"] == "check-in":
+            entries.check_in(entries.entrant_of(tournament, bot))
+        else:
+            entries.withdraw(entries.entrant_of(tournament, bot))
 
 
 class CreateTokenAction(AccountPage):
@@ -287,7 +287,7 @@ class CreateTokenAction(AccountPage):
                 form.permitted() & scopes.of_user(self.person()),
             )
         except LadderError as refusal:
-            self.show_error(refusal)
+            messages.error(request, str(refusal))
             return redirect("me")
         return self.page(shown=token)
 

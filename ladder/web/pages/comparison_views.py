@@ -1,5 +1,7 @@
 """The page of a comparison of two versions, and the actions of its owner."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -8,26 +10,21 @@ from ladder.extras.comparisons import selectors, services
 from ladder.extras.comparisons.models import VersionComparison
 from ladder.ratings import leaderboard as ratings
 from ladder.web.pages import comparison_pages, pages
-from ladder.web.pages.account_views import SignedInView
-from torres.common.errors import LadderError
+from ladder.web.pages.account_views import PageAction, SignedInView
 
 
-class StartComparisonAction(SignedInView):
+class StartComparisonAction(PageAction):
     """Test the version of a bot that plays now against its last one."""
 
-    def post(self, request: HttpRequest, slug: str) -> HttpResponse:
-        bot = self.own_bot(slug)
+    def act(self, **named: Any) -> HttpResponse | None:
+        bot = self.own_bot(named["slug"])
         # A slug that is not valid, such as one with a NUL character, finds nothing.
-        wanted = request.POST.get("ladder", "")
+        wanted = self.request.POST.get("ladder", "")
         ladder = next((row for row in ratings.ladders() if row.slug == wanted), None)
         if ladder is None:
-            messages.error(request, "Choose a ladder for the comparison.")
-            return redirect("bot-page", slug)
-        try:
-            comparison = services.start(self.person(), bot, ladder)
-        except LadderError as refusal:
-            self.show_error(refusal)
-            return redirect("bot-page", slug)
+            messages.error(self.request, "Choose a ladder for the comparison.")
+            return None
+        comparison = services.start(self.person(), bot, ladder)
         return redirect("comparison-page", comparison.pk)
 
 
@@ -42,12 +39,9 @@ class ComparisonPage(SignedInView):
         return get_object_or_404(selectors.comparisons_of(self.person()), pk=pk)
 
 
-class CancelComparisonAction(ComparisonPage):
+class CancelComparisonAction(PageAction, ComparisonPage):
     http_method_names = ["post"]
+    page = "comparison-page"
 
-    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
-        try:
-            services.cancel(self.own(pk))
-        except LadderError as refusal:
-            self.show_error(refusal)
-        return redirect("comparison-page", pk)
+    def act(self, **named: Any) -> None:
+        services.cancel(self.own(named["pk"]))

@@ -22,7 +22,7 @@ from ladder.tournaments.models import BEFORE_THE_START, Entrant, Tournament
 from ladder.tournaments.organising import Step
 from ladder.tournaments.services import WrongTournamentStatus
 from ladder.web.api import bot_search, problems
-from ladder.web.pages.account_views import SignedInView
+from ladder.web.pages.account_views import PageAction, SignedInView
 from ladder.web.pages.organise_forms import TournamentForm, as_number
 from ladder.web.pages.pages import ROWS
 from torres.common.errors import BadFields, LadderError
@@ -152,16 +152,14 @@ class OrganisedTournamentPage(OrganiserView):
         return render(request, "web/organise-tournament.html", context)
 
 
-class _ChangeAction(OrganiserView):
-    """Base class: change a tournament, show a refusal, and go back to its page."""
+class _ChangeAction(PageAction, OrganiserView):
+    """Base class: change a tournament, and go back to its page."""
 
-    def post(self, request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
-        tournament = self.tournament(slug)
-        try:
-            messages.success(request, self.change(tournament, **kwargs))
-        except LadderError as refusal:
-            self.show_error(refusal)
-        return redirect("organise-tournament", slug)
+    page = "organise-tournament"
+
+    def act(self, **named: Any) -> None:
+        tournament = self.tournament(named.pop("slug"))
+        messages.success(self.request, self.change(tournament, **named))
 
     def change(self, tournament: Tournament, **kwargs: Any) -> str:
         """Make the change; return what has happened."""

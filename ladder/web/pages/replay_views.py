@@ -1,5 +1,7 @@
 """The viewer's data and pages: games of this service, and replays from a file."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -35,10 +37,8 @@ class GameFrames(View):
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         game = get_object_or_404(games.games(), pk=pk)
-        try:
+        with shown_or_404():
             tag, body = watching.frames_json(game)
-        except LadderError as refusal:
-            raise Http404 from refusal
         return shared(conditional(request, tag, body), game)
 
 
@@ -50,12 +50,10 @@ class GameBoard(View):
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         game = get_object_or_404(games.games(), pk=pk)
-        try:
+        with shown_or_404():
             tag, picture = watching.board_picture(
                 game, number(request, "ply"), dark=request.GET.get("look") == "dark"
             )
-        except LadderError as refusal:
-            raise Http404 from refusal
         picture_type = "image/svg+xml"
         return shared(conditional(request, tag, picture.encode(), picture_type), game)
 
@@ -65,11 +63,18 @@ class GameLegalActions(View):
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         game = get_object_or_404(games.games(), pk=pk)
-        try:
+        with shown_or_404():
             tag, body = watching.legal_actions(game, number(request, "ply") or 0)
-        except LadderError as refusal:
-            raise Http404 from refusal
         return shared(conditional(request, tag, body), game)
+
+
+@contextmanager
+def shown_or_404() -> Iterator[None]:
+    """Answer with 404 to what cannot be shown, because a game has it not or not yet."""
+    try:
+        yield
+    except LadderError as refusal:
+        raise Http404 from refusal
 
 
 def shared(response: HttpResponse, game: Game) -> HttpResponse:
