@@ -13,24 +13,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ladder.common.http import conditional
-from ladder.games import visibility
+from ladder.games import serializers, visibility
 from ladder.games.filters import GameFilter, order_of
 from ladder.games.installed_languages import installed_languages, upload_limits
 from ladder.games.models import Game, Match, Worker
-from ladder.games.serializers import (
-    GameSerializer,
-    LanguagesSerializer,
-    MatchSerializer,
-    MovesSerializer,
-    SeatLogSerializer,
-)
 
 
 class LanguageList(GenericAPIView[Worker]):
     """The languages that the workers run, with versions, and the limits of uploads."""
 
     queryset = Worker.objects.none()
-    serializer_class = LanguagesSerializer
+    serializer_class = serializers.LanguagesSerializer
     pagination_class = None
     filter_backends = ()
 
@@ -39,12 +32,12 @@ class LanguageList(GenericAPIView[Worker]):
             "languages": installed_languages(),
             "upload": upload_limits(settings.TORRES_UPLOAD_BYTES),
         }
-        return Response(LanguagesSerializer(document).data)
+        return Response(serializers.LanguagesSerializer(document).data)
 
 
 class MatchDetail(RetrieveAPIView[Match]):
     queryset = visibility.matches()
-    serializer_class = MatchSerializer
+    serializer_class = serializers.MatchSerializer
 
 
 class GameList(ListAPIView[Game]):
@@ -55,7 +48,7 @@ class GameList(ListAPIView[Game]):
     """
 
     queryset = visibility.game_keys()
-    serializer_class = GameSerializer
+    serializer_class = serializers.GameSerializer
     filterset_class = GameFilter
 
     def order(self, request: Request) -> tuple[str, ...]:
@@ -69,14 +62,14 @@ class GameList(ListAPIView[Game]):
 
 class GameDetail(RetrieveAPIView[Game]):
     queryset = visibility.games()
-    serializer_class = GameSerializer
+    serializer_class = serializers.GameSerializer
 
 
 class GameReplay(GenericAPIView[Game]):
     """The replay (`torres-replay/1`) after the match has ended. It never changes."""
 
     queryset = visibility.games()
-    serializer_class = GameSerializer
+    serializer_class = serializers.GameSerializer
 
     @extend_schema(responses={(200, "application/json"): OpenApiTypes.OBJECT})
     def get(self, request: Request, **_: int) -> HttpResponse:
@@ -96,10 +89,10 @@ class GameMoves(GenericAPIView[Game]):
     """
 
     queryset = visibility.games()
-    serializer_class = MovesSerializer
+    serializer_class = serializers.MovesSerializer
     pagination_class = None
 
-    @extend_schema(responses=MovesSerializer)
+    @extend_schema(responses=serializers.MovesSerializer)
     def get(self, _request: Request, **_: int) -> Response:
         game = self.get_object()
         so_far = visibility.moves_so_far(game)
@@ -113,9 +106,9 @@ class GameLogs(GenericAPIView[Game]):
 
     queryset = visibility.games()
     permission_classes = [IsAuthenticated]
-    serializer_class = SeatLogSerializer
+    serializer_class = serializers.SeatLogSerializer
 
-    @extend_schema(responses=SeatLogSerializer(many=True))
+    @extend_schema(responses=serializers.SeatLogSerializer(many=True))
     def get(self, request: Request, **_: int) -> Response:
         entries = visibility.logs(self.get_object(), request.user)
-        return Response(SeatLogSerializer(entries, many=True).data)
+        return Response(serializers.SeatLogSerializer(entries, many=True).data)

@@ -10,16 +10,9 @@ from django.db.models import Q
 from ladder.public_log import tree
 from ladder.public_log.models import Cosignature, LogHead
 from torres.common.errors import LadderError
+from torres.tlog import notes
 from torres.tlog.checkpoints import TreeHead, parse_head
 from torres.tlog.merkle import root_at
-from torres.tlog.notes import (
-    BadKey,
-    BadNote,
-    SignedNote,
-    VerifierKey,
-    cosigned_at,
-    parse_note,
-)
 
 log = structlog.get_logger()
 
@@ -30,12 +23,12 @@ class BadCosignature(LadderError):
     code, http_status = "bad-cosignature", 400
 
 
-def witnesses() -> list[VerifierKey]:
+def witnesses() -> list[notes.VerifierKey]:
     """Return the public keys of the witnesses, from TORRES_WITNESSES.
 
     A wrong key is left out, and so is a second key of one name.
     """
-    keys: dict[str, VerifierKey] = {}
+    keys: dict[str, notes.VerifierKey] = {}
     for text in settings.TORRES_WITNESSES:
         if key := _key(text):
             keys.setdefault(key.name, key)
@@ -43,11 +36,11 @@ def witnesses() -> list[VerifierKey]:
 
 
 @lru_cache
-def _key(text: str) -> VerifierKey | None:
+def _key(text: str) -> notes.VerifierKey | None:
     """Return the key, or None after one line in the log if it is wrong."""
     try:
-        return VerifierKey.parse(text)
-    except BadKey as error:
+        return notes.VerifierKey.parse(text)
+    except notes.BadKey as error:
         log.warning("a key in TORRES_WITNESSES is left out", key=text, error=str(error))
         return None
 
@@ -58,10 +51,10 @@ def accept(text: str) -> Cosignature:
     `text` is one of our checkpoints with the line of the witness.
     """
     try:
-        note = parse_note(text)
+        note = notes.parse_note(text)
         head = parse_head(note)
         signed = [(key, key.signed(note)) for key in witnesses()]
-    except BadNote as error:
+    except notes.BadNote as error:
         raise BadCosignature(f"The checkpoint cannot be read: {error}.") from None
     key, signature = next(((k, s) for k, s in signed if s), (None, None))
     if key is None or signature is None:
@@ -75,9 +68,9 @@ def accept(text: str) -> Cosignature:
     columns = {
         "origin": head.origin,
         "size": head.size,
-        "checkpoint": str(SignedNote(note.text, own)),
+        "checkpoint": str(notes.SignedNote(note.text, own)),
         "line": signature.line(),
-        "made_at": datetime.fromtimestamp(cosigned_at(signature), UTC),
+        "made_at": datetime.fromtimestamp(notes.cosigned_at(signature), UTC),
     }
     row, is_new = Cosignature.objects.get_or_create(witness=key.name, defaults=columns)
     if not is_new:

@@ -3,44 +3,35 @@
 from django.db.models import Q
 
 from ladder.common.admin import ReadOnlyAdmin, show
-from ladder.ratings.models import (
-    Challenge,
-    Checkpoint,
-    Entry,
-    Ladder,
-    Membership,
-    Pairing,
-    Rating,
-    Season,
-)
+from ladder.ratings import models
 
 
 class EntryAdmin(ReadOnlyAdmin):
     def key_condition(self, number: int) -> Q:
         """Name the seasons, because the index of numbers begins with the season."""
-        seasons = list(Season.objects.values_list("pk", flat=True))
+        seasons = list(models.Season.objects.values_list("pk", flat=True))
         return Q(season__in=seasons, seq=number) | Q(game=number)
 
 
 show(
-    Ladder,
+    models.Ladder,
     list_display=("slug", "name", "ruleset", "tables", "default", "opens_at"),
 )
 show(
-    Membership,
+    models.Membership,
     list_display=("bot", "ladder", "status", "why", "joined_at", "changed_at"),
     list_filter=("ladder", "status"),
     search_fields=("bot__slug",),
     list_select_related=("bot", "ladder"),
 )
 show(
-    Season,
+    models.Season,
     list_display=("__str__", "status", "head", "started_at", "ended_at"),
     list_filter=("ladder", "status"),
     list_select_related=("ladder",),
 )
 show(
-    Rating,
+    models.Rating,
     list_display=("bot", "season", "rating", "mu", "sigma", "games", "forfeits"),
     list_filter=("season", "bot__status", "bot__house"),
     search_fields=("bot__slug",),
@@ -48,7 +39,7 @@ show(
     ordering=("-rating",),
 )
 show(
-    Entry,
+    models.Entry,
     EntryAdmin,
     list_display=("seq", "season", "kind", "game", "bot", "created_at"),
     list_filter=("season", "kind"),
@@ -61,7 +52,7 @@ show(
     unlisted=("inputs", "changes", "game__replay"),
 )
 show(
-    Pairing,
+    models.Pairing,
     list_display=("match", "season", "open", "created_at"),
     list_filter=("season", "open"),
     key_fields=("match_id",),
@@ -72,14 +63,14 @@ show(
     unlisted=("match__switches", "match__limits", "match__why"),
 )
 show(
-    Checkpoint,
+    models.Checkpoint,
     list_display=("season", "seq", "created_at"),
     list_filter=("season",),
     list_select_related=("season__ladder",),
     unlisted=("state",),
 )
 show(
-    Challenge,
+    models.Challenge,
     list_display=("match", "ladder", "by", "created_at"),
     list_filter=("ladder", "created_at"),
     search_fields=("=match__id", "by__username"),

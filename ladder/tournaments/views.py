@@ -23,18 +23,10 @@ from ladder.common.http import valid_body
 from ladder.games.models import Game
 from ladder.games.serializers import GameSerializer
 from ladder.moderation.audit import Operator
-from ladder.tournaments import organising, services, visibility
+from ladder.tournaments import organiser_views, organising, services, visibility
 from ladder.tournaments.document import read_document
 from ladder.tournaments.filters import TournamentFilter
 from ladder.tournaments.models import Entrant, Tournament
-from ladder.tournaments.organiser_views import (
-    CUP,
-    answer,
-    create_tournament,
-    enter_as_organiser,
-    managed,
-    seen_by,
-)
 from ladder.tournaments.serializers import (
     ComparisonSerializer,
     ContestSerializer,
@@ -77,11 +69,11 @@ class TournamentList(ListAPIView[Tournament]):
     @extend_schema(
         request=DescriptionSerializer,
         responses={201: ManagedTournamentSerializer},
-        examples=[CUP],
+        examples=[organiser_views.CUP],
     )
     @once_by_key
     def post(self, request: Request) -> Response:
-        return create_tournament(request)
+        return organiser_views.create_tournament(request)
 
 
 class TournamentDetail(RetrieveAPIView[Tournament]):
@@ -97,14 +89,14 @@ class TournamentDetail(RetrieveAPIView[Tournament]):
     lookup_field = "slug"
 
     def get_object(self) -> Tournament:
-        return seen_by(self.request.user, self.kwargs["slug"])
+        return organiser_views.seen_by(self.request.user, self.kwargs["slug"])
 
     @extend_schema(request=DescriptionSerializer, responses=ManagedTournamentSerializer)
     def patch(self, request: Request, slug: str) -> Response:
-        tournament = managed(request, slug)
+        tournament = organiser_views.managed(request, slug)
         document = read_document(request.data, tournament)
         organising.edit(Operator(person(request), ""), tournament, document)
-        return answer(slug)
+        return organiser_views.answer(slug)
 
 
 class _TournamentPart(GenericAPIView[Tournament]):
@@ -115,7 +107,7 @@ class _TournamentPart(GenericAPIView[Tournament]):
     serializer_class: Any = TournamentSerializer
 
     def get_object(self) -> Tournament:
-        return seen_by(self.request.user, self.kwargs["slug"])
+        return organiser_views.seen_by(self.request.user, self.kwargs["slug"])
 
     def own_bot(self, request: Request, slug: str) -> Bot:
         return get_object_or_404(Bot, slug=slug, owner=person(request))
@@ -141,7 +133,9 @@ class EntrantList(_TournamentPart):
         tournament = self.get_object()
         slug, seed = new["bot"], new.get("seed")
         if organising.manages(request.user, tournament):
-            entrant = enter_as_organiser(request, tournament, slug, seed)
+            entrant = organiser_views.enter_as_organiser(
+                request, tournament, slug, seed
+            )
         else:
             if seed is not None:
                 raise PermissionDenied("Only the organiser sets seeds.")

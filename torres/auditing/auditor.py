@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+from torres.auditing import public_view
 from torres.auditing.cosignatures import (
     Quorum,
     check_cosignatures,
@@ -23,16 +24,6 @@ from torres.auditing.mirror import (
     copy_log,
     signed_size,
     trusted_key,
-)
-from torres.auditing.public_view import (
-    PublicView,
-    ReadLeaderboard,
-    compare_datasets,
-    compare_forfeits,
-    compare_games,
-    compare_leaderboards,
-    compare_names,
-    withheld_replays,
 )
 from torres.auditing.ratings import RatingsAudit
 from torres.auditing.story import StoryReader
@@ -71,7 +62,7 @@ class Service(Protocol):
     def datasets(self) -> Mapping[str, str]:
         """Return the digest of the manifest of each dataset, by its day."""
 
-    def leaderboards(self) -> Iterable[ReadLeaderboard]:
+    def leaderboards(self) -> Iterable[public_view.ReadLeaderboard]:
         """Yield the leaderboards of all seasons of all ladders."""
 
 
@@ -163,7 +154,7 @@ def audit(
     findings: dict[AuditFinding, None] = {}
     first = signed_size(fetch, key)
     notes = _shown_notes(fetch, findings)
-    view = PublicView(
+    view = public_view.PublicView(
         first,
         list(service.leaderboards()),
         {game["id"]: game for game in service.games()},
@@ -188,10 +179,10 @@ def audit(
     ratings = RatingsAudit(story, view.heads(), view.forfeits())
     report.findings = [
         *(*findings, *story.findings, *ratings.check()),
-        *compare_games(view, ratings),
-        *compare_leaderboards(view, ratings),
-        *compare_names(view, ratings),
-        *compare_datasets(view, story),
+        *public_view.compare_games(view, ratings),
+        *public_view.compare_leaderboards(view, ratings),
+        *public_view.compare_names(view, ratings),
+        *public_view.compare_datasets(view, story),
         *check_decisions(story, view.forfeits()),
         *compare_standings(view.standings, story),
         *_check_replays(service, story, view, report, progress),
@@ -230,7 +221,7 @@ def _story(copy: LogCopy, trust: Trust, findings: dict[AuditFinding, None]) -> S
 def _check_replays(
     service: Service,
     story: Story,
-    view: PublicView,
+    view: public_view.PublicView,
     report: AuditReport,
     progress: Progress,
 ) -> Iterator[AuditFinding]:
@@ -244,9 +235,9 @@ def _check_replays(
         findings = list(check_replay(story, number, replay))
         yield from findings
         if not findings and number in view.games:
-            problem = compare_forfeits(view.games[number], replay)
+            problem = public_view.compare_forfeits(view.games[number], replay)
             if problem:
                 leaf = story.games[number].leaf
                 yield AuditFinding(Check.REPLAYS, f"game {number}: {problem}", leaf)
         progress("replays", report.replays, report.games)
-    yield from withheld_replays(story, view, seen)
+    yield from public_view.withheld_replays(story, view, seen)

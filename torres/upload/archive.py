@@ -26,6 +26,7 @@ from torres.common.json_object import JsonObject
 from torres.common.limited_process import LimitExceeded, ProcessLimits, run_limited
 from torres.runner.languages import shortened_list
 from torres.runner.manifest import MANIFEST
+from torres.upload import formats
 from torres.upload.checks import (
     DEFAULT_LIMITS,
     SHOWN_CHARS,
@@ -37,16 +38,6 @@ from torres.upload.checks import (
     TooBig,
     UploadLimits,
     check_packed_size,
-)
-from torres.upload.formats import (
-    CHUNK_BYTES,
-    DAMAGE_ERRORS,
-    PROGRAM,
-    PROGRAM_MARKS,
-    ArchiveEntry,
-    chunks_of,
-    entries_of,
-    spool_bytes,
 )
 
 # For the process that opens an upload. A web server gives a request about 30 s.
@@ -95,9 +86,9 @@ def unpack(
         "limits": asdict(limits),
     }
     with TemporaryFile(dir=folder.parent) as packed:
-        shutil.copyfileobj(upload, packed, CHUNK_BYTES)
+        shutil.copyfileobj(upload, packed, formats.CHUNK_BYTES)
         packed.seek(0)
-        file_bytes = spool_bytes(limits)
+        file_bytes = formats.spool_bytes(limits)
         try:
             result = run_limited(
                 unpack_stdin,
@@ -142,9 +133,9 @@ def _unpack(
 ) -> UnpackedUpload:
     """Unpack and digest an upload. Raises BadArchive or one of its kinds."""
     try:
-        entries = entries_of(upload, filename, folder, suffixes, limits)
+        entries = formats.entries_of(upload, filename, folder, suffixes, limits)
         paths = _write_all(entries, folder, limits)
-    except DAMAGE_ERRORS as damage:
+    except formats.DAMAGE_ERRORS as damage:
         raise NotAnArchive(
             f"The archive is damaged ({_shown(damage)}). Pack it again as zip or"
             " tar.gz."
@@ -180,7 +171,7 @@ def digest(folder: Path, paths: Iterable[str]) -> tuple[str, int]:
         size = file.stat().st_size
         sha256.update(len(name).to_bytes(8, "big") + name + size.to_bytes(8, "big"))
         with file.open("rb") as content:
-            for chunk in chunks_of(content):
+            for chunk in formats.chunks_of(content):
                 sha256.update(chunk)
         total += size
     return sha256.hexdigest(), total
@@ -197,11 +188,11 @@ def pack(folder: Path, paths: Iterable[str], target: BinaryIO) -> None:
                 (folder / path).open("rb") as content,
                 archive.open(info, "w") as packed,
             ):
-                shutil.copyfileobj(content, packed, CHUNK_BYTES)
+                shutil.copyfileobj(content, packed, formats.CHUNK_BYTES)
 
 
 def _write_all(
-    entries: Iterator[ArchiveEntry], folder: Path, limits: UploadLimits
+    entries: Iterator[formats.ArchiveEntry], folder: Path, limits: UploadLimits
 ) -> list[str]:
     """Write all entries and return their paths. Raises DuplicateName and TooBig."""
     paths: list[str] = []
@@ -219,11 +210,11 @@ def _write_all(
     return paths
 
 
-def _write(entry: ArchiveEntry, target: Path, bytes_left: int) -> int:
+def _write(entry: formats.ArchiveEntry, target: Path, bytes_left: int) -> int:
     """Write one file and return its size. Raises TooBig."""
     written = 0
     with target.open("xb") as file, entry.open() as content:
-        for chunk in chunks_of(content):
+        for chunk in formats.chunks_of(content):
             written += len(chunk)
             if written > bytes_left:
                 raise TooBig(
@@ -242,7 +233,7 @@ def _move_to_root(
     The bot is at the top of the archive, or in its only top folder. Raises NoEntry.
     """
     entry_names = {MANIFEST, *(f"bot{suffix}" for suffix in suffixes)}
-    if entry_names & set(paths) or _is_program(folder / PROGRAM):
+    if entry_names & set(paths) or _is_program(folder / formats.PROGRAM):
         return sorted(paths, key=str.encode)
     top_folders = {path.split("/", 1)[0] for path in paths if "/" in path}
     if len(top_folders) == 1:
@@ -250,13 +241,15 @@ def _move_to_root(
         inner_paths = [
             path.removeprefix(f"{top}/") for path in paths if path.startswith(f"{top}/")
         ]
-        if entry_names & set(inner_paths) or _is_program(folder / top / PROGRAM):
+        if entry_names & set(inner_paths) or _is_program(
+            folder / top / formats.PROGRAM
+        ):
             _lift(folder, top)
             return sorted(inner_paths, key=str.encode)
     raise NoEntry(
         f"There is no entry file; the archive holds {shortened_list(paths)}. Put one of"
         f" {', '.join(sorted(entry_names))} at the top of the archive, or a program"
-        f" named {PROGRAM} (an ELF file or a script with a #! line)."
+        f" named {formats.PROGRAM} (an ELF file or a script with a #! line)."
     )
 
 
@@ -265,7 +258,7 @@ def _is_program(file: Path) -> bool:
     if not file.is_file():
         return False
     with file.open("rb") as content:
-        return content.read(4).startswith(PROGRAM_MARKS)
+        return content.read(4).startswith(formats.PROGRAM_MARKS)
 
 
 def _lift(folder: Path, top: str) -> None:

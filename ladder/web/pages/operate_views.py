@@ -13,15 +13,8 @@ from django.shortcuts import redirect, render
 from ladder.accounts import sessions
 from ladder.extras.anomalies import selectors
 from ladder.extras.anomalies.explained import explain
+from ladder.moderation import declaration
 from ladder.moderation.audit import Operator
-from ladder.moderation.declaration import (
-    MAX_TARGET_LENGTH,
-    Act,
-    Argument,
-    ArgumentKind,
-    perform,
-    table,
-)
 from ladder.moderation.models import MAX_WHY_LENGTH, AuditEntry
 from ladder.web.pages.account_views import OperatorView
 from torres.common.errors import BadFields, LadderError
@@ -32,11 +25,11 @@ MAX_ENTRIES = 20
 class ActForm(forms.Form):
     """The target of an act, its arguments, and the reason."""
 
-    def __init__(self, act: Act, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, act: declaration.Act, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.act = act
         self.fields["target"] = forms.CharField(
-            max_length=MAX_TARGET_LENGTH,
+            max_length=declaration.MAX_TARGET_LENGTH,
             label=act.target.word.capitalize(),
             help_text=_sentence(act.target.help),
             widget=forms.TextInput(attrs={"autocomplete": "off"}),
@@ -82,14 +75,14 @@ class DocumentField(forms.JSONField):
         return value
 
 
-def _field(argument: Argument) -> forms.Field:
+def _field(argument: declaration.Argument) -> forms.Field:
     said: dict[str, Any] = {
         "required": argument.required,
         "label": argument.name.capitalize(),
         "help_text": _sentence(argument.help),
     }
     match argument.kind:
-        case ArgumentKind.NUMBER:
+        case declaration.ArgumentKind.NUMBER:
             digits = forms.TextInput(attrs={"inputmode": "numeric"})
             return forms.IntegerField(
                 min_value=argument.least,
@@ -97,14 +90,14 @@ def _field(argument: Argument) -> forms.Field:
                 widget=digits,
                 **said,
             )
-        case ArgumentKind.DOCUMENT:
+        case declaration.ArgumentKind.DOCUMENT:
             area = forms.Textarea(
                 attrs={"rows": 8, "spellcheck": "false", "maxlength": argument.most}
             )
             return DocumentField(widget=area, **said)
-        case ArgumentKind.SLUG:
+        case declaration.ArgumentKind.SLUG:
             return forms.SlugField(max_length=argument.most, **said)
-        case ArgumentKind.TEXT:
+        case declaration.ArgumentKind.TEXT:
             return forms.CharField(max_length=argument.most, **said)
 
 
@@ -116,7 +109,7 @@ class OperatePage(OperatorView):
     """The acts by the kind of their targets, and the last entries of the audit log."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        acts = sorted(table().values(), key=lambda act: act.target.word)
+        acts = sorted(declaration.table().values(), key=lambda act: act.target.word)
         groups = groupby(acts, key=lambda act: act.target.word)
         context = {
             "groups": [(word, list(group)) for word, group in groups],
@@ -129,7 +122,7 @@ class ActPage(OperatorView):
     """The form of one act. A query `target` fills in the row."""
 
     def get(self, request: HttpRequest, act: str) -> HttpResponse:
-        target = request.GET.get("target", "")[:MAX_TARGET_LENGTH]
+        target = request.GET.get("target", "")[: declaration.MAX_TARGET_LENGTH]
         return self.page(ActForm(self.act(act), initial={"target": target}))
 
     def post(self, request: HttpRequest, act: str) -> HttpResponse:
@@ -138,7 +131,7 @@ class ActPage(OperatorView):
             return self.page(form, HTTPStatus.UNPROCESSABLE_ENTITY)
         operator = Operator(self.person(), form.cleaned_data["why"])
         try:
-            done = perform(
+            done = declaration.perform(
                 operator,
                 form.act,
                 form.cleaned_data["target"],
@@ -155,8 +148,8 @@ class ActPage(OperatorView):
             )
         return redirect("operate")
 
-    def act(self, name: str) -> Act:
-        if act := table().get(name):
+    def act(self, name: str) -> declaration.Act:
+        if act := declaration.table().get(name):
             return act
         raise Http404
 

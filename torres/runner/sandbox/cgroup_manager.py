@@ -15,15 +15,7 @@ from pathlib import Path
 from engine.referee import ServiceFault
 from torres.common.locks import lock
 from torres.common.pause import pause
-from torres.runner.sandbox.cgroup import (
-    KILL_TIMEOUT_S,
-    Cgroup,
-    CgroupFolder,
-    ids,
-    kill_all,
-    write,
-    write_if_possible,
-)
+from torres.runner.sandbox import cgroup
 from torres.runner.sandbox.cgroup_mounts import JOBS, Hierarchy, assign, find
 
 _PARENT_NAME = "torres"
@@ -77,18 +69,20 @@ class CgroupManager:
         """The versions in use: "1", "2" or "1+2"."""
         return "+".join(sorted({str(h.version) for h in self._jobs.values()}))
 
-    def make(self) -> "Cgroup":
+    def make(self) -> cgroup.Cgroup:
         """Make the group of one bot, without limits yet. Raises ServiceFault."""
         name = str(next(self._names))
         jobs = {
-            job: CgroupFolder(self._folders[hierarchy.here] / name, hierarchy.version)
+            job: cgroup.CgroupFolder(
+                self._folders[hierarchy.here] / name, hierarchy.version
+            )
             for job, hierarchy in self._jobs.items()
         }
         folders = list(dict.fromkeys(jobs.values()))
         try:
             for folder in folders:
                 folder.path.mkdir()
-            return Cgroup(jobs, folders)
+            return cgroup.Cgroup(jobs, folders)
         except OSError as why:
             for folder in folders:
                 with contextlib.suppress(OSError):
@@ -113,7 +107,7 @@ def _make_locked_folder(hierarchy: Hierarchy, token: str) -> tuple[Path, int]:
     Try again if another worker removes the folder before it is locked: it may remove
     the parent on its exit, or take the unlocked folder for that of a dead worker.
     """
-    deadline = time.monotonic() + KILL_TIMEOUT_S
+    deadline = time.monotonic() + cgroup.KILL_TIMEOUT_S
     while True:
         try:
             folder = _make_folder(hierarchy, token)
@@ -162,10 +156,10 @@ def _remove(parent: Path) -> None:
     """Kill everything in the groups of a worker, and remove them, if possible."""
     groups = [path for path in parent.glob("*") if path.is_dir()]
     for folder in [*groups, parent]:
-        deadline = time.monotonic() + KILL_TIMEOUT_S
+        deadline = time.monotonic() + cgroup.KILL_TIMEOUT_S
         while folder.exists() and time.monotonic() < deadline:
-            kill_all(ids(folder / "cgroup.procs"))
-            write_if_possible(folder / "freezer.state", "THAWED")
+            cgroup.kill_all(cgroup.ids(folder / "cgroup.procs"))
+            cgroup.write_if_possible(folder / "freezer.state", "THAWED")
             with contextlib.suppress(OSError):
                 folder.rmdir()
 
@@ -184,10 +178,10 @@ def _delegate(folder: Path, controllers: Iterable[str]) -> None:
     if set(controllers) <= set(control.read_text().split()):
         return
     try:
-        write(control, switches)
+        cgroup.write(control, switches)
     except OSError:
         leaf = folder / _LEAF_NAME
         leaf.mkdir(exist_ok=True)
-        for pid in ids(folder / "cgroup.procs"):
-            write(leaf / "cgroup.procs", pid)
-        write(control, switches)
+        for pid in cgroup.ids(folder / "cgroup.procs"):
+            cgroup.write(leaf / "cgroup.procs", pid)
+        cgroup.write(control, switches)

@@ -11,17 +11,7 @@ import sys
 
 from engine.referee import ServiceFault
 from torres.runner.protocol import Limits
-from torres.runner.sandbox.api import (
-    KILL_SIGNAL,
-    Control,
-    Exit,
-    Level,
-    Program,
-    Sandbox,
-    SandboxReport,
-    SandboxUnavailable,
-    exit_of,
-)
+from torres.runner.sandbox import api
 from torres.runner.sandbox.launch import engine_folder
 from torres.runner.sandbox.unconfined import command_of, start_failure
 
@@ -30,20 +20,20 @@ _processes: dict[int, subprocess.Popen[bytes]] = {}
 """The processes that were started and not yet killed, by their ids."""
 
 
-def open_sandbox(level: Level) -> Sandbox:
+def open_sandbox(level: api.Level) -> api.Sandbox:
     """Return a sandbox of level ``none``. Raises SandboxUnavailable for the others."""
     if level != "none":
-        raise SandboxUnavailable(
+        raise api.SandboxUnavailable(
             f"The sandbox needs Linux, and this is {sys.platform}. Play your own bots"
             " with --sandbox none."
         )
     return PortableSandbox()
 
 
-def probe() -> SandboxReport:
+def probe() -> api.SandboxReport:
     """Return the report that only level ``none`` is possible."""
-    linux = Control("Linux", held=False, how=sys.platform, cure="use Linux")
-    return SandboxReport("none", (linux,))
+    linux = api.Control("Linux", held=False, how=sys.platform, cure="use Linux")
+    return api.SandboxReport("none", (linux,))
 
 
 def wait_for_exit(pid: int, wait_ms: float) -> bool:
@@ -61,9 +51,9 @@ def wait_for_exit(pid: int, wait_ms: float) -> bool:
 class PortableSandbox:
     """Starts bots without any restriction. Use it only for your own bots."""
 
-    level: Level = "none"
+    level: api.Level = "none"
 
-    def start(self, program: Program, limits: Limits) -> "PortableBot":
+    def start(self, program: api.Program, limits: Limits) -> "PortableBot":
         env = {
             **os.environ,
             "PYTHONPATH": str(engine_folder().parent),
@@ -97,7 +87,7 @@ class PortableBot:
         self._process = process
         self.pid = process.pid
         self.stdin, self.stdout, self.stderr = _own_descriptors(process)
-        self._exit: Exit | None = None
+        self._exit: api.Exit | None = None
         _processes[self.pid] = process
 
     def freeze(self) -> None:
@@ -130,18 +120,20 @@ class PortableBot:
     def began(self) -> bool:
         return True
 
-    def kill(self) -> Exit:
+    def kill(self) -> api.Exit:
         if self._exit is None:
             code = self._process.poll()
             with contextlib.suppress(OSError):
                 if hasattr(os, "killpg"):
-                    os.killpg(self.pid, KILL_SIGNAL)
+                    os.killpg(self.pid, api.KILL_SIGNAL)
                 else:
                     self._process.kill()
             self._process.wait(_KILL_TIMEOUT_S)
             _processes.pop(self.pid, None)
             # Windows has no signals: a process that we end looks like one that exits.
-            self._exit = Exit(None, KILL_SIGNAL) if code is None else exit_of(code)
+            self._exit = (
+                api.Exit(None, api.KILL_SIGNAL) if code is None else api.exit_of(code)
+            )
         return self._exit
 
 

@@ -23,26 +23,9 @@ import struct
 import sys
 from typing import NoReturn
 
-from torres.runner.zygote import landlock, namespaces, supervisor
-from torres.runner.zygote.messages import (
-    MAX_FDS,
-    MAX_MESSAGE_BYTES,
-    QUIT,
-    STATUS_FD,
-    ForkRequest,
-    SpawnOrder,
-)
-from torres.runner.zygote.syscalls import (
-    PR_SET_NO_NEW_PRIVS,
-    PR_SET_PDEATHSIG,
-    load_seccomp_filter,
-    prctl,
-    set_command_line,
-    syscall,
-    write_file,
-)
+from torres.runner.zygote import landlock, messages, namespaces, supervisor, syscalls
 
-_FIRST_FREE_FD = 3 + MAX_FDS
+_FIRST_FREE_FD = 3 + messages.MAX_FDS
 """Received descriptors get numbers from here on, so that ``dup2`` to the final numbers
 overwrites none of them."""
 _CLONE_PARENT = 0x8000
@@ -63,7 +46,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Our objects form no cycles, and a collection in a fork would copy its pages.
     gc.disable()
-    set_command_line(b"torres-zygote")
+    syscalls.set_command_line(b"torres-zygote")
     worker_socket = socket.socket(fileno=int(sys.argv[1]))
     worker_socket.set_inheritable(False)
     _reserve_low_fds()
@@ -92,10 +75,10 @@ def _serve(worker_socket: socket.socket) -> None:
         data, fds = _receive(worker_socket)
         if not data:
             raise ConnectionError
-        if data == QUIT:
+        if data == messages.QUIT:
             return
         try:
-            answer = _fork_process(ForkRequest.decode(data), fds, worker)
+            answer = _fork_process(messages.ForkRequest.decode(data), fds, worker)
         except OSError as why:
             answer = -(why.errno or 1)
         for fd in fds[1:]:
@@ -110,7 +93,9 @@ def _serve(worker_socket: socket.socket) -> None:
 def _receive(connection: socket.socket) -> tuple[bytes, list[int]]:
     """Return a message and its descriptors; an empty message if the peer is gone."""
     try:
-        data, fds, _, _ = socket.recv_fds(connection, MAX_MESSAGE_BYTES, MAX_FDS)
+        data, fds, _, _ = socket.recv_fds(
+            connection, messages.MAX_MESSAGE_BYTES, messages.MAX_FDS
+        )
     except ConnectionError:  # The peer closed without reading all our answers.
         return b"", []
     return data, fds
@@ -125,7 +110,7 @@ def _kill_cgroups() -> None:
     for parent in _cgroup_parents:
         for group in os.scandir(parent):
             with contextlib.suppress(OSError):
-                write_file(f"{group.name}/cgroup.kill", b"1", parent)
+                syscalls.write_file(f"{group.name}/cgroup.kill", b"1", parent)
 
 
 class _Parent:
@@ -145,7 +130,7 @@ class _Parent:
 
         If the parent is dead already, exit now.
         """
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
         dead = os.getppid() not in {0, self.pid}
         if self._fd >= 0:
             poll = select.poll()
@@ -155,7 +140,9 @@ class _Parent:
             os._exit(_EXIT_NOT_STARTED)
 
 
-def _fork_process(request: ForkRequest, fds: list[int], worker: _Parent) -> int:
+def _fork_process(
+    request: messages.ForkRequest, fds: list[int], worker: _Parent
+) -> int:
     """Fork a process that waits for its order, and return its PID."""
     flags = 0
     if request.root is not None:
@@ -168,12 +155,12 @@ def _fork_process(request: ForkRequest, fds: list[int], worker: _Parent) -> int:
         return pid
     try:
         if group is not None and not in_group:
-            write_file("cgroup.procs", b"0", group)
+            syscalls.write_file("cgroup.procs", b"0", group)
         for tasks in cgroup_fds:
             os.write(tasks, b"0")
         for fd in fds[1:]:
             os.close(fd)
-        set_command_line(b"torres-bot")
+        syscalls.set_command_line(b"torres-bot")
         worker.kill_us_on_exit()
         _wait_for_order(socket.socket(fileno=order_fd), worker)
     except BaseException as why:  # noqa: BLE001 - this copy of the zygote must not live
@@ -187,11 +174,11 @@ def _wait_for_order(order_socket: socket.socket, worker: _Parent) -> None:
     data, fds = _receive(order_socket)
     if not data:
         return
-    order = SpawnOrder.decode(data)
+    order = messages.SpawnOrder.decode(data)
     order_socket.close()
     for number, fd in enumerate(fds):
         # A bot, or bwrap, must not be able to write its own status.
-        os.dup2(fd, number, inheritable=number != STATUS_FD)
+        os.dup2(fd, number, inheritable=number != messages.STATUS_FD)
         os.close(fd)
     try:
         _exec(order, worker)
@@ -199,7 +186,7 @@ def _wait_for_order(order_socket: socket.socket, worker: _Parent) -> None:
         os.write(2, f"{order.argv[0]} could not be started: {why}\n".encode())
 
 
-def _exec(order: SpawnOrder, worker: _Parent) -> NoReturn:
+def _exec(order: messages.SpawnOrder, worker: _Parent) -> NoReturn:
     """Restrict this process as the order says, then execute the program.
 
     The order of the steps matters: the priority needs a writable /proc; mounts need
@@ -241,7 +228,7 @@ def _lower_priority(niceness: int) -> None:
     """
     os.nice(niceness)
     with contextlib.suppress(OSError):  # This kernel has no autogroups.
-        write_file("/proc/self/autogroup", str(niceness).encode())
+        syscalls.write_file("/proc/self/autogroup", str(niceness).encode())
 
 
 def _clone_into(group: int | None, flags: int) -> tuple[int, bool]:
@@ -258,17 +245,17 @@ def _clone_into(group: int | None, flags: int) -> tuple[int, bool]:
         # struct clone_args: flags, nine fields that are 0 for a fork, cgroup.
         clone_flags = _CLONE_PARENT | _CLONE_INTO_CGROUP | flags
         arguments = struct.pack("11Q", clone_flags, *[0] * 9, group)
-        return syscall(_CLONE3, arguments, len(arguments)), True
+        return syscalls.syscall(_CLONE3, arguments, len(arguments)), True
     except OSError:  # An older kernel, or a container that forbids the call.
         return _clone(flags), False
 
 
 def _clone(flags: int) -> int:
     number = _CLONE[os.uname().machine]
-    return syscall(number, _CLONE_PARENT | signal.SIGCHLD | flags, 0, 0, 0, 0)
+    return syscalls.syscall(number, _CLONE_PARENT | signal.SIGCHLD | flags, 0, 0, 0, 0)
 
 
-def _apply_limits_and_user(order: SpawnOrder) -> None:
+def _apply_limits_and_user(order: messages.SpawnOrder) -> None:
     """Set the rlimits, change to the user of the order, and reset signal handlers."""
     for number, limit in order.rlimits:
         resource.setrlimit(number, (limit, limit))
@@ -284,8 +271,8 @@ def _apply_limits_and_user(order: SpawnOrder) -> None:
 
 def _load_filter() -> None:
     """Load the seccomp filter, and report that by reading the byte."""
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
-    load_seccomp_filter(_FILTER_FD)
+    syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+    syscalls.load_seccomp_filter(_FILTER_FD)
     os.close(_FILTER_FD)
     os.read(_READY_FD, 1)
     os.close(_READY_FD)
