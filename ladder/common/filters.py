@@ -60,12 +60,13 @@ class OneOfField(ChoiceField):
 
 
 class OneOfFilter(filters.ChoiceFilter):
-    """A filter whose value is one of some words."""
+    """A filter whose value is one of some words or numbers."""
 
     field_class = OneOfField
 
-    def __init__(self, words: Sequence[str], **options: Any) -> None:
-        super().__init__(choices=[(word, word) for word in words], **options)
+    def __init__(self, words: Sequence[str | int], **options: Any) -> None:
+        choices = [(word, str(word)) for word in words]
+        super().__init__(choices=choices, **options)
 
 
 class CountField(forms.Field):

@@ -34,7 +34,7 @@ ORDERINGS = {
 SIDE = "Name the side, too: add bot, owner or submission."
 
 
-SIZES = [str(number) for number in range(2, MAX_SEATS + 1)]
+SIZES = range(2, MAX_SEATS + 1)
 MATCH_STATES = ("open", "over")
 
 

@@ -38,6 +38,8 @@ class SeatSerializer(ListedSerializer[Seat]):
 
 
 class GameSerializer(ListedSerializer[Game]):
+    """A game with its seats. Times are null until it has started or finished."""
+
     seats = SeatSerializer(many=True, read_only=True)
     ruleset = serializers.CharField(source="match.ruleset", read_only=True)
     replaces = serializers.IntegerField(
@@ -72,6 +74,8 @@ class GameSerializer(ListedSerializer[Game]):
 
 
 class MatchGameSerializer(ListedSerializer[Game]):
+    """One of the games of a match, with its seats."""
+
     seats = SeatSerializer(many=True, read_only=True)
 
     class Meta:
