@@ -50,6 +50,7 @@ cdef class Board:
     cpdef int area(self, uint64_t castle) noexcept
     @cython.locals(once=uint64_t, twice=uint64_t, low=uint64_t, castle=uint64_t)
     cdef void _find_sites(self) noexcept
+    cpdef uint64_t around(self, uint64_t spaces) noexcept
     cpdef int lowest(self, uint64_t spaces) noexcept
     cpdef uint64_t block(self) noexcept
     cpdef uint64_t under_knight(self, int seat) noexcept

@@ -271,6 +271,10 @@ class Board:
         self.sites = low | (once & ~twice & bare)
         self.sites_valid = True
 
+    def around(self, spaces: int) -> int:
+        """Return the orthogonal neighbours of a set of spaces (rules 1, 13)."""
+        return near(spaces)
+
     def lowest(self, spaces: int) -> int:
         """Return the first space of a set that is not empty."""
         return lowest(spaces)

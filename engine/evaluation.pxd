@@ -10,6 +10,7 @@ cdef int CARD_COUNT, DECK_SIZE, END, KEEPING, MAX_STACKS, PHASES, TURN
 cdef int _COUNT, _SIDES, _ROWS, _WORD_CARDS
 cdef int _SCORE, _CASTLES, _KING, _MASTER, _HELD, _AREAS, _COURT, _KNIGHTS
 cdef int _LEVELS, _TOP, _CLIMBS, _RESERVE, _BLOCKS, _CARDS, _DECK, _HAND, _AP
+cdef int _HEIGHTS, _LIFTS, _RAISES
 cdef uint64_t _ALL, _FACTOR
 
 @cython.locals(mixed=uint64_t)
@@ -23,10 +24,10 @@ cdef uint64_t _mix_cards(uint64_t key, Cards cards, int seats, int ready) noexce
 
 
 cdef class Meter:
-    cdef public int[26] row
+    cdef public int[29] row
 
     cpdef void measure(self, Position position, int seat) noexcept
-    @cython.locals(castle=uint64_t, mine=uint64_t, points=int, held=int, areas=int, area=int)
+    @cython.locals(castle=uint64_t, mine=uint64_t, beside=uint64_t, points=int, held=int, heights=int, areas=int, area=int, level=int, number=int)
     cdef void _measure_castles(self, Board board, uint64_t knights) noexcept
     @cython.locals(count=int, levels=int, top=int, climbs=int, space=int, level=int)
     cdef void _measure_knights(self, Board board, uint64_t knights) noexcept
@@ -39,7 +40,7 @@ cdef class Meter:
 
 @cython.final
 cdef class Evaluator(Meter):
-    cdef double[208] weights
+    cdef double[232] weights
     cdef Position child
 
     @cython.locals(rival=double, total=double, rivals=int, other=int)

@@ -46,6 +46,9 @@ FEATURES = (
     "deck",  # cards in the deck from which the seat buys
     *(f"hand_{name}" for name in CARD_NAMES),  # cards of each kind in the hand
     "ap",  # action points left, of the seat that decides
+    "heights",  # the highest own level in each castle with an own knight, added
+    "lifts",  # areas of the castles in which a highest own knight can step up, added
+    "raises",  # the same, if a block is put beside the knight first
 )
 """The names of the features of a seat, in the order of all arrays."""
 
@@ -53,6 +56,7 @@ _COUNT = len(FEATURES)
 (_SCORE, _CASTLES, _KING, _MASTER, _HELD, _AREAS, _COURT, _KNIGHTS) = range(8)
 (_LEVELS, _TOP, _CLIMBS, _RESERVE, _BLOCKS, _CARDS, _DECK, _HAND) = range(8, 16)
 _AP = _HAND + CARD_COUNT
+(_HEIGHTS, _LIFTS, _RAISES) = range(_AP + 1, _AP + 4)
 _SIDES = 2  # the weights of the own seat, and of the rivals
 _ROWS = PHASES + 1  # of weights: the set-up and the phases
 _ALL = 0xFFFFFFFFFFFFFFFF  # 64 bits
@@ -165,20 +169,31 @@ class Meter:
     def _measure_castles(self, board: Board, knights: int) -> None:
         points = 0
         held = 0
+        heights = 0
         areas = 0
         self.row[_COURT] = 0
+        self.row[_LIFTS] = 0
+        self.row[_RAISES] = 0
         for number in range(board.castles):
             castle = board.castle[number]
             mine = castle & knights
             if not mine:
                 continue
             area = board.area(castle)
-            points += area * board.highest(mine)
+            level = board.highest(mine)
+            points += area * level
+            heights += level
             areas += area
             held += 1
             if board.king >= 0 and (castle >> board.king) & 1:
                 self.row[_COURT] = board.area(mine)
+            beside = board.around(mine & board.exactly(level)) & castle & ~board.pieces
+            if beside & board.exactly(level + 1):
+                self.row[_LIFTS] += area
+            if level < area and beside & board.exactly(level):
+                self.row[_RAISES] += area
         self.row[_CASTLES] = points
+        self.row[_HEIGHTS] = heights
         self.row[_HELD] = held
         self.row[_AREAS] = areas
 

@@ -1,12 +1,12 @@
 """How the strong house bots value positions, and which answers they make of turns.
 
-`searcher`, `planner`, `master` and the analysis of games use the same evaluation, and
-search with it in different ways.
+`searcher`, `planner`, `master` and the analysis of games use the same evaluation, which
+was set by hand. `champion` has learned weights.
 """
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 
 from engine.evaluation import Evaluator, Weights
@@ -22,6 +22,7 @@ from engine.turns import Turn, TurnSearch
 _FUTURE = (2.2, 2.2, 1.6, 1.0)
 _RIVALRY = {2: 0.8, 3: 0.5, 4: 0.4}  # the weight of the best rival's points, by seats
 _CARDS = dict.fromkeys(CARD_NAMES, 2.4) | {"ap7": 3.0, "jump": 1.8, "move_block": 1.4}
+_LEARNED_RIVALRY = {2: 1.0, 3: 0.6, 4: 0.5}  # the same for learned weights
 _MAX_GAMES = 16  # random games from each position, in one call
 
 
@@ -79,6 +80,53 @@ class RoundSearches:
         if position.decision == KING_DUE and position.phase < PHASES:
             return self.of_round(position.phase + 1, 1)
         return self.of_round(position.phase, position.round)
+
+
+Learned = Sequence[Mapping[str, Sequence[float]]]
+"""Learned weights of features by name, for phases 1 to 3: two numbers, a and b.
+
+To a seat that has `n` turns left in the phase, the feature is worth a + b * n points.
+"""
+
+
+class LearnedSearches:
+    """The turn searches of a game with learned weights: one for each turn of a phase.
+
+    The value of a position is that at the end of the turn that is searched. `promise`
+    are the weights of a `TurnSearch` for the middle of a turn.
+    """
+
+    def __init__(self, rules: Rules, learned: Learned, promise: Weights) -> None:
+        self._rules = rules
+        self._learned = learned
+        self._promise = promise
+        self._searches: dict[tuple[int, int, int], TurnSearch] = {}
+
+    def of(self, position: Position) -> TurnSearch:
+        """Return the search for a position, after the set-up, in which a seat decides.
+
+        The king is put for the next phase, so that its search is the next phase's.
+        """
+        key = (position.phase, position.round, position.turn)
+        if position.decision == KING_DUE and position.phase < PHASES:
+            key = (position.phase + 1, 1, 0)
+        if key not in self._searches:
+            self._searches[key] = TurnSearch(self._evaluator(*key), self._promise)
+        return self._searches[key]
+
+    def _evaluator(self, phase: int, round_number: int, turn: int) -> Evaluator:
+        """Return the evaluator for the end of a turn, the index of it in its round."""
+        seats = self._rules.seats
+        left = len(self._rules.stacks[phase - 1]) - round_number
+        waiting = (seats - 1 - turn) / (seats - 1)  # share of rivals that play after it
+        learned = self._learned[phase - 1]
+        own = {name: a + b * left for name, (a, b) in learned.items()}
+        rivalry = _LEARNED_RIVALRY[seats]
+        rivals = {
+            name: rivalry * (a + b * (left + waiting))
+            for name, (a, b) in learned.items()
+        }
+        return Evaluator([own] * (PHASES + 1), [rivals] * (PHASES + 1))
 
 
 def in_order(moves: Sequence[int]) -> list[int]:

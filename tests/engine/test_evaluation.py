@@ -60,6 +60,7 @@ def test_the_features_of_a_board() -> None:
         "hand_ap6": 1,
         "hand_jump": 1,
         "ap": 5,
+        "heights": 2 + 1,
     }
     assert measured(on, 1)["castles"] == 9
     assert measured(on, 1)["ap"] == 0
@@ -70,6 +71,27 @@ def test_a_knight_below_an_empty_step_may_climb() -> None:
     assert measured(position("a4 a5=2 a6=2", "a4"))["climbs"] == 1
     assert measured(position("a4 a5=2 a6=2", "a4", "a5"))["climbs"] == 0
     assert measured(position("a4 a5=3 a6=2", "a4"))["climbs"] == 0
+
+
+@pytest.mark.parametrize(
+    ("blocks", "knights", "king", "lifts", "raises"),
+    [
+        ("a4 a5=2 a6 c3=2 c4=2", "a4 c3", None, 3, 0),  # c5 is bare board
+        ("a4 a5 a6 a7", "a4", None, 0, 4),
+        ("a4 a5 a6 a7", "a4", "a5", 0, 0),  # a block needs an empty space
+        ("a4=2 a5=2", "a4", None, 0, 0),  # too high for its castle
+        ("a4 a5=2 b4 b5=2 a3 b3", "a4 b4", None, 6, 6),  # a castle counts once
+        ("a4=2 a5 a6=2 a7 b5", "a4 a7", None, 0, 0),  # the lower knight gains nothing
+        ("a4 a5=3 b4=3", "a4", None, 0, 0),
+        ("a4 c4=2", "a4 b4", None, 0, 0),  # other castles and the ground do not count
+    ],
+)
+def test_chances_of_the_highest_knights(
+    blocks: str, knights: str, king: str | None, lifts: int, raises: int
+) -> None:
+    own = measured(position(blocks, knights, king=king))
+
+    assert (own["lifts"], own["raises"]) == (lifts, raises)
 
 
 def test_a_card_that_waits_for_keep_counts_as_held() -> None:
