@@ -22,7 +22,6 @@ from engine.turns import Turn, TurnSearch
 _FUTURE = (2.2, 2.2, 1.6, 1.0)
 _RIVALRY = {2: 0.8, 3: 0.5, 4: 0.4}  # the weight of the best rival's points, by seats
 _CARDS = dict.fromkeys(CARD_NAMES, 2.4) | {"ap7": 3.0, "jump": 1.8, "move_block": 1.4}
-_LEARNED_RIVALRY = {2: 1.0, 3: 0.6, 4: 0.5}  # the same for learned weights
 _MAX_GAMES = 16  # random games from each position, in one call
 
 
@@ -121,11 +120,7 @@ class LearnedSearches:
         waiting = (seats - 1 - turn) / (seats - 1)  # share of rivals that play after it
         learned = self._learned[phase - 1]
         own = {name: a + b * left for name, (a, b) in learned.items()}
-        rivalry = _LEARNED_RIVALRY[seats]
-        rivals = {
-            name: rivalry * (a + b * (left + waiting))
-            for name, (a, b) in learned.items()
-        }
+        rivals = {name: a + b * (left + waiting) for name, (a, b) in learned.items()}
         return Evaluator([own] * (PHASES + 1), [rivals] * (PHASES + 1))
 
 

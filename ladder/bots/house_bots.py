@@ -19,7 +19,7 @@ from torres.common.names import name_key
 from torres.upload import archive
 
 HOUSE_FOLDER = Path(torres.__file__).parent / "house"
-COSTLY = frozenset({"planner", "master"})
+COSTLY = frozenset({"planner", "master", "champion"})
 """The house bots of which each uses more CPU time in a game than all cheap ones."""
 
 

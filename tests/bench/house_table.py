@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 TORRES = Path(sys.executable).with_name("torres")
-GRADED = ("random", "banker", "greedy", "searcher", "planner", "master")
+GRADED = ("random", "banker", "greedy", "searcher", "planner", "master", "champion")
 """The bots of which each is much stronger than the one before."""
 BESIDE = ("climber",)
 GAMES = 200

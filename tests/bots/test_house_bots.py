@@ -19,6 +19,7 @@ RULESETS = sorted(PRESETS)
 SEATS = (2, 3, 4)
 # Bots that search use the time that they get: less time makes the games shorter.
 LIMITS = {
+    "champion": Limits(move_ms=80, bank_ms=1_000),
     "master": Limits(move_ms=80, bank_ms=1_000),
     "planner": Limits(move_ms=80, bank_ms=1_000),
     "searcher": Limits(move_ms=30, bank_ms=1_000),

@@ -161,7 +161,7 @@ def test_a_person_reads_who_won(torres) -> None:
         (["house:random"] * 5, "2, 3 or 4 seats"),
         (
             ["house:random", "house:nobody"],
-            "banker, climber, greedy, master, planner, random, searcher",
+            "banker, champion, climber, greedy, master, planner, random, searcher",
         ),
         (["house:random", "no/such/file"], "no/such/file"),
         (["house:random"] * 2 + ["--ruleset", "chess"], "yucata"),

@@ -39,13 +39,13 @@ def test_a_rival_that_still_plays_in_the_round_has_a_turn_more(phase: int) -> No
         )
 
 
-def test_at_large_tables_the_best_rival_counts_less() -> None:
-    """Points taken from one rival help the other rivals, too."""
-    on = at(1, 4, 2)
+def test_at_large_tables_the_best_rival_counts() -> None:
+    """With one of two rivals still to play, a rival has half a turn more."""
+    on = at(1, 4, 1)
     searches = LearnedSearches(resolve("yucata", 3), LEARNED, PROMISE)
 
     value = searches.of(on).evaluator.value(on, 0)
-    assert value == pytest.approx(worth(on, 0, 1, 0) - 0.6 * worth(on, 1, 1, 0))
+    assert value == pytest.approx(worth(on, 0, 1, 0) - worth(on, 1, 1, 0.5))
 
 
 def test_the_king_is_put_for_the_next_phase() -> None:

@@ -1,0 +1,185 @@
+"""House bot `champion`: whole turns, played on to the end of the phase.
+
+It imports the package `engine`; docs/search.md describes it. `weights.json` has what
+each feature of a position is worth with two seats, learned from self-play
+(docs/training.md). Larger tables have the weights of the other bots. A decision has
+four steps:
+
+1. Guess the cards that the seat cannot see.
+2. Search whole turns with a beam. The best ones are the candidates.
+3. Play on from each candidate: every seat plays the best turn that a narrow beam finds,
+   until the phase ends. What the last position is worth is a value of the candidate.
+   The better half of the candidates is played on in another guess, and so on.
+4. Answer the best candidate. Its purchases come last, because what a purchase draws is
+   not known, and a card cannot be played in the turn in which it was bought.
+
+All time is CPU time, because that is what the ladder charges.
+"""
+
+import json
+import random
+import sys
+import time
+from pathlib import Path
+
+from engine import resolve
+from engine.moves import BUY, END, KEEPING, KING_DUE, OVER, TURN
+from engine.rulesets import MIN_SEATS
+from engine.search import position_of
+from engine.strategy import (
+    LearnedSearches,
+    RoundSearches,
+    actions_of,
+    best_by_random_games,
+    in_order,
+)
+
+LEARNED = json.loads(Path(__file__).with_name("weights.json").read_text())
+MOVE_SHARE = 0.3  # of the time that is left for this turn
+BANK_SHARE = 0.002  # of the bank, for ladders on which a turn has no time of its own
+MAX_S = 0.3  # of CPU time for one answer
+BEAM_SHARE = 0.3  # of this time, for the candidates
+FIRST_WIDTH = 16  # of the beam that measures the speed
+WIDTH = 300
+CANDIDATES = 32
+REPLY_WIDTH = 6
+SPARE = 0.8  # of the time that is left: a wider beam is deeper, too
+SETUP_S = 0.05
+PROMISE = [{"ap": 3.0, "climbs": 4.0}] * 4  # points that these are going to bring
+
+
+def lead_of(scores, seat):
+    """Return the lead of a seat over the best other one."""
+    return scores[seat] - max(scores[:seat] + scores[seat + 1 :])
+
+
+class Planner:
+    """Finds the best turn in a position, for all turns of a game."""
+
+    def __init__(self, rules):
+        self.rules = rules
+        # The weights were learned with two seats, and lose at larger tables.
+        if rules.seats == MIN_SEATS:
+            self.searches = LearnedSearches(rules, LEARNED, PROMISE)
+        else:
+            self.searches = RoundSearches(rules, PROMISE)
+
+    def candidates(self, position, ends):
+        """Return the best turns that a beam finds in the time, best first."""
+        search = self.searches.of(position)
+        began = time.process_time()
+        turns = search.best(position, FIRST_WIDTH, CANDIDATES, ends)
+        now = time.process_time()
+        width = FIRST_WIDTH * SPARE * (ends - now) / max(now - began, 1e-6)
+        if width > FIRST_WIDTH:
+            wider = search.best(position, int(min(width, WIDTH)), CANDIDATES, ends)
+            turns = sorted([*turns, *wider], key=lambda turn: -turn.value)
+        return turns
+
+    def plan(self, guess, ends):
+        """Return the moves of the best turn, all but `end`; purchases come last.
+
+        `guess` returns the position with the hidden cards dealt again.
+        """
+        position = guess()
+        now = time.process_time()
+        turns = self.candidates(position, now + BEAM_SHARE * (ends - now))
+        if not turns or position.decision == KING_DUE:
+            return turns[0].moves[:1] if turns else []
+        plans = []
+        for turn in turns:
+            moves = in_order(turn.moves)
+            if moves not in plans:
+                plans.append(moves)
+        return self.best_of(plans[:CANDIDATES], guess, ends)
+
+    def best_of(self, plans, guess, ends):
+        """Return the best plan: in each guess, the worse half of them drops out."""
+        left = [(0.0, moves) for moves in plans]
+        complete = True
+        while len(left) > 1 and complete:
+            world = guess()
+            valued = []
+            for total, moves in left:
+                value = self.value_of(world, moves, ends)
+                if value is None:  # the time is over
+                    complete = False
+                    break
+                valued.append((total + value, moves))
+            if complete or len(left) == len(plans):
+                left = sorted(valued or left, key=lambda plan: -plan[0])
+                left = left[: (len(left) + 1) // 2]
+        return left[0][1]
+
+    def value_of(self, world, moves, ends):
+        """Return what a plan is worth in a guess; None if the time is over.
+
+        It is the value at the end of the phase if all seats play their best turns.
+        """
+        position = world.copy()
+        for move in moves:
+            if not position.attempt(move) or move >> 16 == BUY:
+                break
+        if position.decision != TURN or position.stock.current < 0:
+            position = self.reply(position, ends)
+        while position:
+            after = position.copy()
+            after.perform(END << 16)  # the first way to leave the blocks left over
+            if after.decision == OVER:
+                return lead_of(list(after.track.scores)[: after.seats], world.seat)
+            if after.decision != TURN or after.phase > position.phase:
+                evaluator = self.searches.of(position).evaluator
+                return evaluator.value(position, world.seat)
+            position = self.reply(after, ends)
+        return None
+
+    def reply(self, position, ends):
+        """Return the position at the end of the best turn; None if time is over."""
+        turns = self.searches.of(position).best(position, REPLY_WIDTH, 1, ends)
+        # A search without time may find that it is best to do nothing.
+        return turns[0].position if time.process_time() <= ends else None
+
+
+def choose(message, planner, rng):
+    """Return the actions of this answer."""
+    legal = message["legal"]
+    if len(legal) == 1:
+        return legal
+    clock = message["clock"]
+    left_ms = MOVE_SHARE * clock["move_ms"] + BANK_SHARE * clock["bank_ms"]
+    state = message["state"]
+
+    def guess():
+        """Return a position that agrees with all that this seat can see."""
+        return position_of(planner.rules, message["decision"], state, rng=rng)
+
+    now = time.process_time()
+    position = guess()
+    if position.decision not in (TURN, KEEPING, KING_DUE) or not position.phase:
+        ends = now + min(SETUP_S, left_ms / 1000)
+        return [legal[best_by_random_games(guess, state["seat"], rng, ends)]]
+    ends = now + min(MAX_S, left_ms / 1000)
+    return actions_of(position, planner.plan(guess, ends)) or legal[:1]
+
+
+def main():
+    """Speak the protocol: hello, decide … decide, end."""
+    rng = random.Random()
+    planner = None
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message["type"] == "hello":
+            planner = Planner(
+                resolve(message["ruleset"], message["seats"], message["switches"])
+            )
+            rng.seed(message["seed"])
+            print('{"type":"ready","name":"champion"}', flush=True)
+        elif message["type"] == "decide":
+            actions = choose(message, planner, rng)
+            print(json.dumps({"actions": actions}), flush=True)
+        elif message["type"] == "end":
+            break
+
+
+if __name__ == "__main__":
+    main()
