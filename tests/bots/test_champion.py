@@ -167,13 +167,31 @@ def test_it_takes_points_that_end_the_game() -> None:
     assert lead(game, seat) >= passive
 
 
-def test_larger_tables_have_the_weights_that_were_set_by_hand() -> None:
-    """The learned ones win 5 of 24 games there."""
-    kinds = [
-        type(BOT.Planner(new_game("seats", seats=seats).rules).searches)
-        for seats in (2, 3, 4)
-    ]
-    assert kinds == [LearnedSearches, RoundSearches, RoundSearches]
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_larger_tables_have_the_weights_and_the_search_of_master(
+    monkeypatch: pytest.MonkeyPatch, seats: int
+) -> None:
+    monkeypatch.setattr(BOT, "WIDTH", 20)
+    monkeypatch.setattr(BOT, "WIDTH_ALONE", 20)
+    game = new_game("seats", seats=seats)
+    advance(game, "turn")
+    planner = BOT.Planner(game.rules)
+    valued: list[object] = []
+
+    def value_of(world: object, plan: object, ends: float) -> float:
+        valued.append(plan)
+        return 0.0
+
+    planner.value_of = value_of
+    moves = planner.plan(guesses(game), math.inf)
+
+    if seats == 2:
+        assert isinstance(planner.searches, LearnedSearches)
+        assert moves in valued
+    else:
+        assert isinstance(planner.searches, RoundSearches)
+        assert not valued
+        assert moves
 
 
 def test_the_weights_are_those_of_features_for_each_phase() -> None:

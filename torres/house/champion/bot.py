@@ -2,8 +2,8 @@
 
 It imports the package `engine`; docs/search.md describes it. `weights.json` has what
 each feature of a position is worth with two seats, learned from self-play
-(docs/training.md). Larger tables have the weights of the other bots. A decision has
-four steps:
+(docs/training.md). At larger tables it plays as `master` does, without step 3: neither
+these weights nor playing on made it win more there. A decision has four steps:
 
 1. Guess the cards that the seat cannot see.
 2. Search whole turns with a beam. The best ones are the candidates.
@@ -41,6 +41,7 @@ MAX_S = 0.3  # of CPU time for one answer
 BEAM_SHARE = 0.3  # of this time, for the candidates
 FIRST_WIDTH = 16  # of the beam that measures the speed
 WIDTH = 300
+WIDTH_ALONE = 500  # without playing on
 CANDIDATES = 32
 REPLY_WIDTH = 6
 SPARE = 0.8  # of the time that is left: a wider beam is deeper, too
@@ -58,21 +59,22 @@ class Planner:
 
     def __init__(self, rules):
         self.rules = rules
-        # The weights were learned with two seats, and lose at larger tables.
-        if rules.seats == MIN_SEATS:
+        self.plays_on = rules.seats == MIN_SEATS
+        if self.plays_on:
             self.searches = LearnedSearches(rules, LEARNED, PROMISE)
         else:
             self.searches = RoundSearches(rules, PROMISE)
 
     def candidates(self, position, ends):
         """Return the best turns that a beam finds in the time, best first."""
+        most = WIDTH if self.plays_on else WIDTH_ALONE
         search = self.searches.of(position)
         began = time.process_time()
         turns = search.best(position, FIRST_WIDTH, CANDIDATES, ends)
         now = time.process_time()
         width = FIRST_WIDTH * SPARE * (ends - now) / max(now - began, 1e-6)
         if width > FIRST_WIDTH:
-            wider = search.best(position, int(min(width, WIDTH)), CANDIDATES, ends)
+            wider = search.best(position, int(min(width, most)), CANDIDATES, ends)
             turns = sorted([*turns, *wider], key=lambda turn: -turn.value)
         return turns
 
@@ -83,7 +85,8 @@ class Planner:
         """
         position = guess()
         now = time.process_time()
-        turns = self.candidates(position, now + BEAM_SHARE * (ends - now))
+        share = BEAM_SHARE if self.plays_on else 1.0
+        turns = self.candidates(position, now + share * (ends - now))
         if not turns or position.decision == KING_DUE:
             return turns[0].moves[:1] if turns else []
         plans = []
@@ -91,7 +94,9 @@ class Planner:
             moves = in_order(turn.moves)
             if moves not in plans:
                 plans.append(moves)
-        return self.best_of(plans[:CANDIDATES], guess, ends)
+        return (
+            self.best_of(plans[:CANDIDATES], guess, ends) if self.plays_on else plans[0]
+        )
 
     def best_of(self, plans, guess, ends):
         """Return the best plan: in each guess, the worse half of them drops out."""
