@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 TORRES = Path(sys.executable).with_name("torres")
-GRADED = ("random", "banker", "greedy", "searcher", "planner", "master", "champion")
+GRADED = ("random", "banker", "greedy", "searcher", "planner", "master")
 """The bots of which each is much stronger than the one before."""
-BESIDE = ("climber",)
+BESIDE = ("climber", "champion")
 GAMES = 200
 SEATS = 4  # of the large tables
 SEED = "house-table"
