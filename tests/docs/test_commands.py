@@ -47,11 +47,11 @@ ALL = [
 ]
 COMMAND = re.compile(r"(\.venv/bin/)?torres ")
 TARGET = re.compile(r"make (\w+)")
-# These need a ladder. tests/cli/test_remote.py and tests/public_log run them.
+# These need a ladder. Tests in tests/cli and tests/public_log run them.
 REMOTE = re.compile(
     r"(\.venv/bin/)?torres"
     r" ((login|logout|submit|status|join|leave|leaderboard|logs|replays|watch"
-    r"|reproduce|audit|witness|verify \S+ --receipt)\b.*)"
+    r"|reproduce|audit|witness|self-check|verify \S+ --receipt)\b.*)"
 )
 TORRES = [
     (page, line) for page, line in ALL if COMMAND.match(line) and not REMOTE.match(line)
