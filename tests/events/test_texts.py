@@ -1,4 +1,4 @@
-"""Events in words: `test_publishers.py` reads those of the real changes."""
+"""Events in words. `test_publishers.py` does the same with events of all changes."""
 
 import pytest
 

@@ -12,14 +12,14 @@ from torres.cli.remote import json_option, ladder_option
 from torres.runner.versions import UNKNOWN, versions
 
 FORMATS = ("rules", "protocol", "replay", "api")
-"""What has to be equal, or games and replays of one side mean something else."""
+"""These have to be equal, or one side reads games and replays differently."""
 
 
 @click.command("self-check")
 @ladder_option
 @json_option
 def self_check(*, address: str | None, as_json: bool) -> None:
-    """Compare the versions of this command with those of a service.
+    """Compare the versions of this command and of a service.
 
     The rules, the bot protocol, the format of replays and the API have to be the same.
     Different releases that have these in common work together.
