@@ -8,8 +8,10 @@ import select
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -310,3 +312,25 @@ def test_help_needs_no_http_client(module: str) -> None:
 def test_a_module_that_is_missing_is_missed_at_once() -> None:
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         lazy_import("no_such_module")
+
+
+def test_threads_that_use_a_lazy_module_first_wait_for_its_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A server drew several pictures at once after its start, and five of six failed.
+    code = "import sys\nsys.slow_import_entered.set()\nsys.slow_import_ends.wait()\nx = 1"
+    (tmp_path / "slow_to_import.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    entered, ends = threading.Event(), threading.Event()
+    monkeypatch.setattr(sys, "slow_import_entered", entered, raising=False)
+    monkeypatch.setattr(sys, "slow_import_ends", ends, raising=False)
+    module = lazy_import("slow_to_import")
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(getattr, module, "x")
+        entered.wait()
+        second = pool.submit(getattr, module, "x")
+        wait([second], timeout=0.2)  # a half-executed module fails here
+        ends.set()
+
+    assert (first.result(), second.result()) == (1, 1)

@@ -1,8 +1,20 @@
 """Modules that are imported when they are first used, so that commands start fast."""
 
-import sys
-from importlib.util import LazyLoader, find_spec, module_from_spec
+from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
+
+
+class _LazyModule(ModuleType):
+    """Stands for a module, and imports it at each access; all but the first are fast.
+
+    `importlib.util.LazyLoader` would show a half-executed module to the other threads
+    of a server, because Python 3.11 holds no lock there.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
 
 
 def lazy_import(name: str) -> ModuleType:
@@ -10,13 +22,6 @@ def lazy_import(name: str) -> ModuleType:
 
     Raises ModuleNotFoundError at once if there is no such module.
     """
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = find_spec(name)
-    if spec is None or spec.loader is None:
+    if find_spec(name) is None:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-    spec.loader = LazyLoader(spec.loader)
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    return _LazyModule(name)
