@@ -14,11 +14,12 @@ Stacks = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """One edition: an explanation, its source, and its switches.
+    """One edition: its name for people, an explanation, its source, and its switches.
 
     `by_seats` has the switches that differ for a number of seats.
     """
 
+    name: str
     explanation: str
     source: str
     switches: Mapping[str, object]
@@ -78,6 +79,7 @@ _DEVIR: Mapping[str, object] = {
 
 
 def _preset(
+    name: str,
     explanation: str,
     source: str,
     *layers: Mapping[str, object],
@@ -87,6 +89,7 @@ def _preset(
     for layer in layers:
         switches.update(layer)
     return Preset(
+        name,
         explanation,
         source,
         MappingProxyType(switches),
@@ -99,6 +102,7 @@ _YUCATA_BY_SEATS: Mapping[int, Mapping[str, object]] = {2: {"stack_limit": 3}}
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {
         "yucata": _preset(
+            "Yucata",
             "The second edition as Yucata plays it. A random player starts. Everybody "
             "has a deck of ten cards; a purchase draws three and keeps one. The turn's "
             "stack is always the largest. Its unused blocks go automatically on the "
@@ -109,6 +113,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             by_seats=_YUCATA_BY_SEATS,
         ),
         "yucata-open-hand": _preset(
+            "Yucata, open hands",
             "Yucata with its table option 'full hand': everybody holds all ten cards "
             "from the start, and there is nothing to buy.",
             "Yucata.de, rule page of Torres, table option",
@@ -117,6 +122,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             by_seats=_YUCATA_BY_SEATS,
         ),
         "rio-grande-1999": _preset(
+            "Rio Grande 1999",
             "The first edition. All forty cards are one deck, and a purchase takes its "
             "top card. The player chooses each turn's stack, builds at most three "
             "blocks, and puts unused ones on other stacks up to three; blocks left at "
@@ -125,6 +131,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             {"card_access": "shared_deck", "buy_draw": 1},
         ),
         "rio-grande-1999-master": _preset(
+            "Rio Grande 1999, master version",
             "The first edition's master version. The players place the start castles, "
             "hold all ten cards, and one open master card gives everybody the same "
             "extra task. Before each round the leader becomes the starting player.",
@@ -133,11 +140,13 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             {"buy_draw": 1},
         ),
         "rio-grande-own-decks": _preset(
+            "Rio Grande, own decks",
             "A later printing of the first edition: everybody has a deck of ten cards, "
             "a purchase draws three and keeps one. Stacks as in 1999.",
             "Rio Grande Games, later printing",
         ),
         "torres-3d": _preset(
+            "Torres 3D",
             "The computer game's summary of the master version. As in 1999, but in "
             "each round the players take turns from the highest score to the lowest.",
             "Torres 3D, rule summary",
@@ -145,6 +154,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             {"buy_draw": 1, "order": "descending"},
         ),
         "devir-2017": _preset(
+            "Devir 2017",
             "The third edition. Own decks, free choice of stacks. Blocks left at the "
             "end of a phase are kept and go on the next phase's stacks, up to three. "
             "The player with the lowest score moves the king and names who starts.",
@@ -152,6 +162,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             _DEVIR,
         ),
         "devir-2017-shared-deck": _preset(
+            "Devir 2017, shared deck",
             "The third edition's variant with one deck of forty cards for all; a "
             "purchase draws three of it and keeps one.",
             "Devir / HUCH!, 2017, variant",
@@ -159,6 +170,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             {"card_access": "shared_deck"},
         ),
         "devir-2017-master": _preset(
+            "Devir 2017, master version",
             "The third edition's master version: placed start castles, all ten cards "
             "in hand, a master card, and in each round the leader starts.",
             "Devir / HUCH!, 2017, master version",
@@ -166,6 +178,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             _MASTER,
         ),
         "rio-grande-2005": _preset(
+            "Rio Grande 2005",
             "The second edition as it is printed. Everybody has a deck of ten cards; a "
             "purchase draws three and keeps one. The player chooses each turn's stack "
             "and puts its unused blocks on other stacks, of any height. Blocks left at "

@@ -64,4 +64,8 @@ def result(seats: Sequence[tuple[str, int, int]]) -> str:
 def page_of(data: Mapping[str, Any]) -> str:
     """Return the path of the page about an event, beginning with a slash."""
     path = "/" + str(data.get("url", "")).removeprefix(API)
-    return "/me/" if path.startswith("/webhooks/") else path.replace("leaderboard/", "")
+    return (
+        "/me/webhooks/"
+        if path.startswith("/webhooks/")
+        else path.replace("leaderboard/", "")
+    )

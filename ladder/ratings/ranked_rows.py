@@ -22,13 +22,13 @@ class BoardFilter:
     """Which rows are listed. `text` is a part of the name of a bot or of its owner.
 
     Without `withdrawn`, bots that their owners have withdrawn are left out. With
-    `trueskill`, the page shows the numbers of TrueSkill beside the joint fit.
+    `figures`, the page shows all figures and not only the most important ones.
     """
 
     text: str = ""
     language: str = ""
     withdrawn: bool = False
-    trueskill: bool = False
+    figures: bool = False
 
     @property
     def is_search(self) -> bool:

@@ -28,6 +28,7 @@ from ladder.web.server import stream_views
 urlpatterns = routes(
     [
         ("", views.HomePage, "home"),
+        ("leaderboard/", views.LeaderboardPage, "leaderboard"),
         ("ladders/", views.LaddersPage, "ladders-page"),
         ("ladders/<slug:slug>/", views.LadderPage, "ladder-page"),
         ("ladders/<slug:slug>/compare/", views.ComparePage, "compare"),
@@ -205,9 +206,9 @@ urlpatterns = routes(
         ("me/delete/", credential_views.DeleteAccountPage, "delete-account"),
         ("me/", account_views.AccountPage, "me"),
         ("me/bots/", account_views.CreateBotAction, "create-bot"),
-        ("me/tokens/", account_views.CreateTokenAction, "create-token"),
+        ("me/tokens/", account_views.TokensPage, "tokens"),
         ("me/tokens/<int:pk>/revoke/", account_views.RevokeTokenAction, "revoke-token"),
-        ("me/webhooks/", webhook_views.CreateWebhookAction, "create-webhook"),
+        ("me/webhooks/", webhook_views.WebhooksPage, "webhooks"),
         (
             "me/webhooks/<int:pk>/delete/",
             webhook_views.DeleteWebhookAction,

@@ -150,14 +150,14 @@ def test_the_scope_operate_gives_nothing_to_others() -> None:
 def test_the_form_offers_what_the_session_permits() -> None:
     reader = Client()
     sign_up(reader)
-    page = reader.get("/me/").content.decode()
+    page = reader.get("/me/tokens/").content.decode()
     assert 'value="organise"' in page
     assert 'value="operate"' not in page
     operator("ana")
-    assert 'value="operate"' in reader.get("/me/").content.decode()
+    assert 'value="operate"' in reader.get("/me/tokens/").content.decode()
 
     limited = session("ana", AUTHORS)
-    page = limited.get("/me/").content.decode()
+    page = limited.get("/me/tokens/").content.decode()
     assert 'value="submit"' in page
     assert 'value="organise"' not in page
     form = {"name": "more", "scopes": ["read", "operate"]}

@@ -318,7 +318,9 @@ def test_threads_that_use_a_lazy_module_first_wait_for_its_import(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A server drew several pictures at once after its start, and five of six failed.
-    code = "import sys\nsys.slow_import_entered.set()\nsys.slow_import_ends.wait()\nx = 1"
+    code = (
+        "import sys\nsys.slow_import_entered.set()\nsys.slow_import_ends.wait()\nx = 1"
+    )
     (tmp_path / "slow_to_import.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
     entered, ends = threading.Event(), threading.Event()

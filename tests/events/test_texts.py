@@ -32,7 +32,7 @@ def test_a_result_names_the_winner_first(
         ("/api/v1/games/812/", "/games/812/"),
         ("/api/v1/ladders/main/leaderboard/", "/ladders/main/"),
         ("/api/v1/submissions/31/", "/submissions/31/"),
-        ("/api/v1/webhooks/3/", "/me/"),
+        ("/api/v1/webhooks/3/", "/me/webhooks/"),
         ("", "/"),
     ],
 )

@@ -36,7 +36,7 @@ def test_each_ladder_says_its_rules_in_words(visit: Visit, show: Show) -> None:
     assert "1 s for each turn, and a bank of 10 s for the whole game" in page
     assert "operators admit bots" in page
     assert ": 4</span>" in page
-    assert 'href="/ladders/">Ladders' in text(visit(""), "/")
+    assert "Yucata (<code>yucata</code>)" in page
 
 
 def test_withdrawn_bots_do_not_count_as_playing(visit: Visit, show: Show) -> None:

@@ -43,6 +43,35 @@ def filled_in(client: Client) -> dict[str, str]:
     return {name: str(value) for name, value in values.items() if value}
 
 
+def test_a_template_fills_in_the_form_and_opens_what_it_changes() -> None:
+    client = Client()
+    client.force_login(organiser())
+    plain = client.get("/organise/new/").context["form"].parts()
+    filled = client.get("/organise/new/?template=cup").context["form"]
+    answer = client.post(
+        "/organise/new/",
+        {
+            name: value
+            for name in filled.fields
+            if (value := filled[name].value()) not in ("", False, None)
+        }
+        | {"act": "create"},
+    )
+
+    assert [part.is_open for part in plain] == [False] * 5
+    assert [part.title for part in filled.parts() if part.is_open] == [
+        "The tournament",
+        "More about the format",
+        "More about times and entry",
+    ]
+    assert answer.status_code == 302, answer.content.decode()
+    made = Tournament.objects.get()
+    assert (made.name, made.must_check_in) == ("Friday cup", True)
+    assert made.config["format"] == "single_elimination"
+    assert made.config["best_of"] == 3
+    assert client.get("/organise/new/?template=none").status_code == 200
+
+
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_only_organisers_see_the_pages(address: str) -> None:
     tournament({"format": "swiss"}, organiser=organiser())

@@ -350,7 +350,9 @@ def test_a_token_is_shown_once_and_can_be_revoked(visit) -> None:
         browser.post("/me/tokens/", {"name": "laptop"}).content.decode(),
     )
     assert text is not None
-    assert text[1] not in browser.get("/me/").content.decode()
+    page = browser.get("/me/tokens/").content.decode()
+    assert "laptop" in page
+    assert text[1] not in page
 
     made = ApiToken.objects.get(name="laptop")
     visit("ben").post(f"/me/tokens/{made.pk}/revoke/")

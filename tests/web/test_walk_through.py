@@ -38,11 +38,11 @@ def sign_up(page: Page) -> None:
 
 
 def make_token(page: Page) -> str:
-    page.goto("/me/")
+    page.goto("/me/tokens/")
     page.get_by_label("What the token is for").fill("laptop")
     page.get_by_role("button", name="Create token").click()
     token = page.locator("#token").inner_text()
-    page.goto("/me/")
+    page.goto("/me/tokens/")
     expect(page.locator("#token")).to_have_count(0)
     expect(page.get_by_text("laptop")).to_be_visible()
     return token

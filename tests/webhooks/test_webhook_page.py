@@ -59,7 +59,7 @@ def test_a_webhook_is_created_and_its_secret_shown_once(
     secret = re.search('<code id="webhook-secret">(whsec_[^<]+)</code>', page)
     assert secret is not None
     assert secret[1] == signing.secret_of(row.salt)
-    later = visitor.get("/me/").content.decode()
+    later = visitor.get(ADDRESS).content.decode()
     assert "whsec_" not in later
     assert f"types: game.finished, game.voided; bots: {slug}" in later
 
@@ -103,12 +103,12 @@ def test_only_the_owner_sees_and_deletes_a_webhook(visitor: Client) -> None:
     delete = f"{ADDRESS}{Webhook.objects.get().pk}/delete/"
     stranger = signed_in("ben")
 
-    assert URL not in stranger.get("/me/").content.decode()
+    assert URL not in stranger.get(ADDRESS).content.decode()
     assert stranger.post(delete).status_code == 404
     assert Client().post(delete).url == "/sign-in/?next=/me/"
-    assert URL in visitor.get("/me/").content.decode()
+    assert URL in visitor.get(ADDRESS).content.decode()
     assert visitor.get(delete).status_code == 405
-    assert visitor.post(delete).url == "/me/"
+    assert visitor.post(delete).url == ADDRESS
     assert visitor.post(delete).status_code == 404
     assert not Webhook.objects.exists()
 
@@ -120,7 +120,7 @@ def test_a_token_that_only_reads_changes_nothing(visitor: Client) -> None:
     reader = Client()
     reader.post("/sign-in/", {"token": token})
 
-    assert URL in reader.get("/me/").content.decode()
+    assert URL in reader.get(ADDRESS).content.decode()
     assert reader.post(ADDRESS, {"url": URL}).status_code == 403
     assert reader.post(delete).status_code == 403
     assert Webhook.objects.count() == 1
@@ -146,7 +146,7 @@ def test_deliveries_that_failed_are_listed(visitor: Client, count: int) -> None:
         deliver(webhook, status="failed", tries=20, error=f"<b>answer {number}</b>")
     deliver(webhook, status="waiting", tries=1, error="It did not answer.")
     with CaptureQueriesContext(connection) as queries:
-        page = visitor.get("/me/").content.decode()
+        page = visitor.get(ADDRESS).content.decode()
 
     assert f", {count} given up" in page
     assert '<span class="tag warn">failing</span>' in page
@@ -162,5 +162,5 @@ def test_a_webhook_that_was_switched_off_says_why(visitor: Client) -> None:
 
     assert (
         ">off</span> The receiver answered 410 Gone."
-        in visitor.get("/me/").content.decode()
+        in visitor.get(ADDRESS).content.decode()
     )

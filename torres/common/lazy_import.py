@@ -13,7 +13,7 @@ class _LazyModule(ModuleType):
     of a server, because Python 3.11 holds no lock there.
     """
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- as a module says
         return getattr(import_module(self.__name__), name)
 
 

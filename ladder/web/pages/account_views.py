@@ -30,7 +30,7 @@ from ladder.tournaments import services as entries, visibility as tournaments
 from ladder.web.api import problems
 from ladder.web.api.throttles import too_often
 from ladder.web.destinations import account_url
-from ladder.web.pages import dashboard, forms, webhook_pages
+from ladder.web.pages import dashboard, forms
 from torres.common.errors import LadderError
 
 MAX_SUGGESTIONS = 50  # bots that the field for an opponent suggests
@@ -98,32 +98,20 @@ class OperatorView(SignedInView):
 
 
 class AccountPage(SignedInView):
+    """The own bots at a glance, and the way to all that belongs to the account."""
+
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page()
-
-    def page(self, status: int = 200, **parts: object) -> HttpResponse:
-        """Render the page.
-
-        `parts` are a form with errors (`new_token`, `new_webhook`), or what is shown
-        once: the token `shown`, the `webhook_secret`.
-        """
         person = self.person()
-        context: dict[str, object] = {
+        context = {
             "own_bots": dashboard.own_bots(person),
-            "tokens": [
-                (token, ", ".join(scopes.names(token.scopes)))
-                for token in person.tokens.order_by("-id")
-            ],
+            "tokens": person.tokens.count(),
+            "webhooks": person.webhooks.count(),
             "new_bot": forms.NewBotForm(),
-            "new_token": forms.NewTokenForm(person, auto_id=TOKEN_FIELD_IDS),
-            "webhooks": webhook_pages.own_webhooks(person),
-            "new_webhook": webhook_pages.NewWebhookForm(),
-            "by_token": sessions.is_by_token(self.request),
+            "by_token": sessions.is_by_token(request),
             "sends_mail": settings.TORRES_SENDS_MAIL,
             "github": GitHubIdentity.objects.filter(user=person).first(),
-            "now": timezone.now(),
         }
-        return render(self.request, "web/me.html", context | parts, status=status)
+        return render(request, "web/me.html", context)
 
 
 class CreateBotAction(PageAction):
@@ -270,8 +258,14 @@ class TournamentEntryAction(PageAction):
             entries.withdraw(entries.entrant_of(tournament, bot))
 
 
-class CreateTokenAction(AccountPage):
-    """Create a token and show it once. The database stores only its digest."""
+class TokensPage(SignedInView):
+    """The own tokens. POST creates one, and the page shows it once.
+
+    The database stores only its digest.
+    """
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.page()
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = forms.NewTokenForm(self.person(), request.POST, auto_id=TOKEN_FIELD_IDS)
@@ -288,11 +282,24 @@ class CreateTokenAction(AccountPage):
             )
         except LadderError as refusal:
             messages.error(request, str(refusal))
-            return redirect("me")
+            return redirect("tokens")
         return self.page(shown=token)
+
+    def page(self, status: int = 200, **parts: object) -> HttpResponse:
+        """Render the page. `parts` are a form with errors, or a token to be shown."""
+        person = self.person()
+        context: dict[str, object] = {
+            "tokens": [
+                (token, ", ".join(scopes.names(token.scopes)))
+                for token in person.tokens.order_by("-id")
+            ],
+            "new_token": forms.NewTokenForm(person, auto_id=TOKEN_FIELD_IDS),
+            "now": timezone.now(),
+        }
+        return render(self.request, "web/tokens.html", context | parts, status=status)
 
 
 class RevokeTokenAction(SignedInView):
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
         tokens.revoke_token(self.person(), pk)
-        return redirect("me")
+        return redirect("tokens")

@@ -26,7 +26,7 @@ from torres.drawing.charts import Chart, chart
 from torres.drawing.scales import Scale, scale
 
 ROWS = 50  # rows on one page of a leaderboard
-BEST_ROWS = 20  # rows on the home page, which links to the whole leaderboard
+BEST_ROWS = 5  # rows on the home page, which links to the whole leaderboard
 LEADERBOARD_TTL_S = 2  # as in the API
 MAX_OPPONENTS = 20  # opponents on the page of a bot
 
@@ -152,7 +152,7 @@ def season_board(
     """
     size = size or ROWS
     chosen = chosen or BoardFilter()
-    choice = f"{chosen.language}:{chosen.withdrawn}:{chosen.trueskill}"
+    choice = f"{chosen.language}:{chosen.withdrawn}:{chosen.figures}"
     key = f"season-board:{season.pk}:{season.status}:{page}:{size}:{choice}"
     rendered: RenderedBoard | None = None if chosen.text else cache.get(key)
     if rendered is None:
@@ -170,10 +170,9 @@ def _render_board(
     part = ranked_page(season, chosen, start, size)
     opinions = second_opinion.opinions_on(season, [row.bot_id for row in part.rows])
     axis = _axis(opinions.values())
+    rows = _board_rows(season, part.rows, opinions, axis, with_trends=chosen.figures)
     context = {
-        "bands": _in_bands(
-            season, _board_rows(season, part.rows, opinions, axis), chosen
-        ),
+        "bands": _in_bands(season, rows, chosen),
         "axis": axis,
         "ladder": season.ladder,
         "page": page,
@@ -201,10 +200,12 @@ def _board_rows(
     rows: list[RankedRow],
     opinions: Mapping[int, OpinionOnBot],
     axis: Scale | None,
+    *,
+    with_trends: bool,
 ) -> list[BoardRow]:
     """Add each bot's trend, its strength, and the interval on the axis of the page."""
     rated = Rating.objects.filter(season=season, bot__in=[row.bot_id for row in rows])
-    trends = statistics.trends(season, rated) if rows else {}
+    trends = statistics.trends(season, rated) if rows and with_trends else {}
     return [
         BoardRow(
             row,

@@ -25,7 +25,7 @@ SPREAD_WEIGHT = 0.5
 MARGIN_WEIGHT = 0.1  # of the difference in points between the first and the second
 TOURNAMENT_BONUS = 5.0
 DAY = timedelta(days=1)
-KEPT_OF_THE_DAY = 5
+KEPT_OF_THE_DAY = 6
 KEPT_TTL_S = 24 * 3600
 DAY_TTL_S = 60
 
@@ -53,10 +53,15 @@ def running_game() -> int | None:
 
 
 def game_of_the_day() -> int | None:
-    """Return the best game that ended during the last day, else the last one.
+    """Return the best game that ended during the last day, else the last one."""
+    return next(iter(games_of_the_day()), None)
 
-    It is chosen once a minute, among the latest games and the best ones until then. A
-    finished game has no picture while another one with its decks is open.
+
+def games_of_the_day() -> list[int]:
+    """Return the best games that ended during the last day, else the last ones.
+
+    They are chosen once a minute, among the latest games and the best ones until then.
+    A finished game has no picture while another one with its decks is open.
     """
     finished = _without_comparisons(
         games.game_keys().filter(~undecided(), status=GameStatus.FINISHED)
@@ -69,7 +74,7 @@ def game_of_the_day() -> int | None:
         best = (_best_first(of_today) or latest)[:KEPT_OF_THE_DAY]
         cache.set(_DAY_KEY, best, KEPT_TTL_S)
     shown = set(finished.filter(pk__in=best).values_list("pk", flat=True))
-    return next((number for number in best if number in shown), None)
+    return [number for number in best if number in shown]
 
 
 def next_games(shown: int | None, count: int) -> list[Game]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.core.cache import cache
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count
 
 from engine.editions import PRESETS
 from engine.rulesets import SWITCHES
@@ -12,20 +12,12 @@ from ladder.games.installed_languages import InstalledLanguage, installed_langua
 from ladder.games.models import Game, GameStatus
 from ladder.ratings import leaderboard, ledger_reader
 from ladder.ratings.models import Ladder, Membership, Season
-from ladder.tournaments import visibility as tournaments
-from ladder.tournaments.models import Tournament
 from torres.rating.description import BadLadder, read_tables
 from torres.rating.ledger import EntryKind, LedgerLine, RatingChange
 from torres.rating.trueskill import Skill
 from torres.runner.limits import BadLimits, read_limits
 
 MAX_LADDERS = 100
-MAX_SHOWN_TOURNAMENTS = 5
-GOING = (
-    Tournament.Status.RUNNING,
-    Tournament.Status.CHECK_IN,
-    Tournament.Status.ENTRY,
-)
 UPSET_ENTRIES = 200
 """Upsets are looked for among this many of the latest entries of a ledger."""
 MAX_UPSETS = 3
@@ -144,12 +136,6 @@ def _limits(document: object) -> str:
 
 def _seconds(ms: int) -> str:
     return f"{ms / 1000:g} s"
-
-
-def going_tournaments() -> QuerySet[Tournament]:
-    """Return some tournaments that run or can be entered, newest first."""
-    going = tournaments.tournaments().filter(Q(status__in=GOING))
-    return going[:MAX_SHOWN_TOURNAMENTS]
 
 
 def upset_leads(season: Season) -> dict[int, float]:

@@ -21,7 +21,7 @@ from ladder.ratings.ranked_rows import BoardFilter, ranked_page
 from ladder.tournaments import visibility as tournaments
 from ladder.tournaments.models import Tournament
 from ladder.web.pages import bot_pages, tournament_pages, watching
-from ladder.web.templatetags.formatting import short
+from ladder.web.templatetags.formatting import edition, short
 from torres.common.lazy_import import lazy_import
 from torres.drawing import frames
 
@@ -55,7 +55,7 @@ def game_card(game: Game) -> tuple[str, bytes]:
     def draw() -> bytes:
         title = f"Torres, game {game.pk}"
         frame = watching.final_frame(game, None)
-        return cards.game_card(title, game.match.ruleset, _names(game), frame)
+        return cards.game_card(title, edition(game.match.ruleset), _names(game), frame)
 
     return tag, _drawn_once(tag, draw, GAME_TTL_S)
 

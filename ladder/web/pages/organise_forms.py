@@ -8,7 +8,7 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.http import QueryDict
@@ -39,6 +39,51 @@ FORMAT_NAMES = {
     Format.DOUBLE_ELIMINATION: "Double elimination: two losses and out",
     Format.GROUPS: "Groups: round robins, then a final",
 }
+
+
+class TournamentTemplate(NamedTuple):
+    """A common kind of tournament, and the values of its fields."""
+
+    title: str
+    values: JsonObject
+
+
+TEMPLATES: Mapping[str, TournamentTemplate] = {
+    "cup": TournamentTemplate(
+        "Cup for an evening: single elimination, best of three, check-in before",
+        {
+            "name": "Friday cup",
+            "format": str(Format.SINGLE_ELIMINATION),
+            "best_of": "3",
+            "must_check_in": True,
+        },
+    ),
+    "swiss": TournamentTemplate(
+        "Swiss for many bots: five rounds, two bots of each owner",
+        {
+            "name": "Open Swiss",
+            "format": str(Format.SWISS),
+            "rounds": "5",
+            "entries_per_owner": "2",
+        },
+    ),
+    "league": TournamentTemplate(
+        "League: everybody meets everybody twice",
+        {"name": "League", "format": str(Format.ROUND_ROBIN), "rounds": "2"},
+    ),
+    "groups": TournamentTemplate(
+        "Four groups, and a final of the best two of each",
+        {"name": "Championship", "format": str(Format.GROUPS), "groups": "4"},
+    ),
+}
+
+
+class FormPart(NamedTuple):
+    """A group of fields, and whether it is open at first."""
+
+    title: str
+    fields: list[forms.BoundField]
+    is_open: bool
 
 
 def _text(label: str, note: str = "", **attrs: str) -> forms.CharField:
@@ -129,7 +174,7 @@ class TournamentForm(forms.Form):
     tie_breaks = _text(
         "Tie-breaks", "Names in their order, for example direct_encounter, score."
     )
-    ruleset = _choice("Rules", [(name, name) for name in PRESETS])
+    ruleset = _choice("Rules", [(key, preset.name) for key, preset in PRESETS.items()])
     switches = _area(
         "Changes of the rules",
         'One switch in each line, for example start_player = "seat0".',
@@ -151,9 +196,9 @@ class TournamentForm(forms.Form):
     )
 
     PARTS = (
-        ("The tournament", ("name", "slug", "format", "entrants")),
+        ("The tournament", ("name", "format", "ruleset", "starts_at", "entrants")),
         (
-            "The format",
+            "More about the format",
             (
                 *("seats", "duplicate", "shared_deals", "rounds"),
                 *("points", "tie_breaks"),
@@ -161,20 +206,32 @@ class TournamentForm(forms.Form):
             ),
         ),
         (
-            "Times and entry",
+            "More about times and entry",
             (
-                *("opens_at", "closes_at", "starts_at", "seeding"),
+                *("slug", "opens_at", "closes_at", "seeding"),
                 *("must_check_in", "entries_per_owner", "held_back"),
             ),
         ),
-        ("The rules", ("ruleset", "switches")),
+        ("Changes of the rules", ("switches",)),
         ("The limits of a bot", tuple(LIMITS)),
     )
 
     def __init__(
-        self, data: QueryDict | None = None, *, stored: Tournament | None = None
+        self,
+        data: QueryDict | None = None,
+        *,
+        stored: Tournament | None = None,
+        template: str = "",
     ) -> None:
-        super().__init__(data, initial=initial_values(stored or Tournament()))
+        """Make the form of a new tournament or of a stored one.
+
+        A template of `TEMPLATES` fills in values of a form that has no data.
+        """
+        self._defaults = initial_values(Tournament())
+        shown = self._defaults if stored is None else initial_values(stored)
+        if data is None and template in TEMPLATES:
+            shown = shown | TEMPLATES[template].values
+        super().__init__(data, initial=shown)
         for name, (label, unit) in LIMITS.items():
             self.fields[name] = _number(f"{label} ({unit})" if unit else label)
         self.stored = stored
@@ -185,12 +242,24 @@ class TournamentForm(forms.Form):
         if isinstance(widget, forms.Select):
             widget.choices = [("", "no ladder: the order of entry"), *ladders]
 
-    def parts(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """Return the fields in groups with titles, for the template."""
-        return [
+    def parts(self) -> list[FormPart]:
+        """Return the fields in groups, for the template of the page.
+
+        The first group is what every tournament needs. Another one is open if it has a
+        mistake, or a value that is not the default.
+        """
+        groups = [
             (title, [self[name] for name in names if name in self.fields])
             for title, names in self.PARTS
         ]
+        return [
+            FormPart(title, fields, any(map(self._is_noteworthy, fields)))
+            for title, fields in groups
+        ]
+
+    def _is_noteworthy(self, field: forms.BoundField) -> bool:
+        usual = self._defaults.get(field.name, "")
+        return bool(field.errors) or (field.value() or "") != (usual or "")
 
     def document(self) -> JsonObject:
         """Return the document: the fields that differ from what is stored."""

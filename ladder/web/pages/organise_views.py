@@ -23,7 +23,7 @@ from ladder.tournaments.organising import Step
 from ladder.tournaments.services import WrongTournamentStatus
 from ladder.web.api import bot_search, problems
 from ladder.web.pages.account_views import PageAction, SignedInView
-from ladder.web.pages.organise_forms import TournamentForm, as_number
+from ladder.web.pages.organise_forms import TEMPLATES, TournamentForm, as_number
 from ladder.web.pages.pages import ROWS
 from torres.common.errors import BadFields, LadderError
 from torres.common.quoting import quoted
@@ -70,7 +70,7 @@ class NewTournamentPage(OrganiserView):
     """The form of a new tournament, with a preview."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page(TournamentForm())
+        return self.page(TournamentForm(template=request.GET.get("template", "")))
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = TournamentForm(request.POST)
@@ -96,7 +96,7 @@ class NewTournamentPage(OrganiserView):
         found: preview.TournamentPreview | None = None,
         status: int = 200,
     ) -> HttpResponse:
-        context = {"form": form, "preview": found}
+        context = {"form": form, "preview": found, "templates": TEMPLATES}
         return render(self.request, "web/organise-new.html", context, status=status)
 
 

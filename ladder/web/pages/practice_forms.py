@@ -54,7 +54,9 @@ class PracticeForm(forms.Form):
         self._set_choices("two", [("", "nobody"), *offered])
         self._set_choices("three", [("", "nobody"), *offered])
         self._set_choices("seat", [(RANDOM_SEAT, by_chance), *seats])
-        self._set_choices("ruleset", [(name, name) for name in PRESETS])
+        self._set_choices(
+            "ruleset", [(key, preset.name) for key, preset in PRESETS.items()]
+        )
         favourite = (one.pk for one in opponents.house if one.bot.slug == FAVOURITE)
         self.initial.setdefault("one", next(favourite, None))
 

@@ -12,6 +12,11 @@ from ladder.tournaments.models import Tournament, TournamentStatus
 from ladder.tournaments.visibility import RoundProgress
 from torres.formats.config import Config, Format
 
+GOING = (
+    TournamentStatus.RUNNING,
+    TournamentStatus.CHECK_IN,
+    TournamentStatus.ENTRY,
+)
 CONTEST_FOLLOWS = "A contest begins as soon as both of its entrants are known."
 FINAL_FOLLOWS = "The final begins when all matches of the groups are decided."
 
@@ -32,6 +37,20 @@ class ProgressLine:
     counts: RoundProgress
     title: str
     follows: str
+
+
+@dataclass(frozen=True, slots=True)
+class NextTournament:
+    """A tournament that runs or can be entered, and its next step at a set time."""
+
+    tournament: Tournament
+    step: ScheduledStep | None
+
+
+def next_tournaments(count: int) -> list[NextTournament]:
+    """Return some tournaments that run or can be entered, newest first."""
+    rows = visibility.tournaments().filter(status__in=GOING)[:count]
+    return [NextTournament(row, next(iter(scheduled_steps(row)), None)) for row in rows]
 
 
 def scheduled_steps(tournament: Tournament) -> list[ScheduledStep]:

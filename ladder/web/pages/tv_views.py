@@ -9,10 +9,9 @@ from django.views import View
 
 from ladder.games import visibility as games
 from ladder.games.models import Game, Seat
-from ladder.tournaments.models import Tournament
-from ladder.web.pages import featured, ladder_pages, pages, watching
+from ladder.web.pages import featured, pages, watching
 from ladder.web.pages.pages import MatchOrigin
-from ladder.web.pages.tournament_steps import ScheduledStep, scheduled_steps
+from ladder.web.pages.tournament_steps import next_tournaments
 from ladder.web.templatetags.formatting import share_of
 from torres.common.errors import LadderError
 from torres.common.json_object import JsonObject
@@ -44,14 +43,6 @@ class TvGame:
     moment: str
 
 
-@dataclass(frozen=True, slots=True)
-class NextTournament:
-    """A tournament that runs or can be entered, and its next step at a set time."""
-
-    tournament: Tournament
-    step: ScheduledStep | None
-
-
 class TvPage(View):
     """`?stage=1` leaves out all around the game, for a beamer or a stream."""
 
@@ -70,10 +61,7 @@ class TvPage(View):
             "best": None
             if best in (None, number)
             else games.games().filter(pk=best).first(),
-            "tournaments": [
-                NextTournament(row, next(iter(scheduled_steps(row)), None))
-                for row in ladder_pages.going_tournaments()[:NEXT_TOURNAMENTS]
-            ],
+            "tournaments": next_tournaments(NEXT_TOURNAMENTS),
         }
         return render(request, "web/tv.html", context)
 

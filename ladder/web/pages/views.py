@@ -30,6 +30,7 @@ from ladder.web.api.parameters import number
 from ladder.web.api.throttles import too_often
 from ladder.web.destinations import destination
 from ladder.web.pages import (
+    best_games,
     boards,
     docs,
     docs_search,
@@ -45,22 +46,24 @@ from ladder.web.pages.boards import LadderStanding
 from ladder.web.pages.bot_pages import SeasonChoice
 from ladder.web.pages.guest_cookie import sign_in
 from ladder.web.pages.share_views import FRAME_HEIGHT, FRAME_WIDTH
+from ladder.web.pages.tournament_steps import next_tournaments
 from torres.runner.languages import BY_NAME
 
 NOT_STARTED = (GameStatus.SCHEDULED, GameStatus.CANCELLED)
-LATEST_GAMES = 10
+LATEST_GAMES = 6
+NEXT_TOURNAMENTS = 5
 
 
 @method_decorator(conditional_page, "dispatch")
 class HomePage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         ladder = boards.default_ladder()
-        season = ratings.current(ladder) if ladder else None
+        season = _season(ladder)
         keys = games.game_keys().exclude(match__kind=Match.Kind.COMPARISON)
         played = keys.exclude(status__in=NOT_STARTED).values_list("pk", flat=True)
         latest = list(played[:LATEST_GAMES])
         shown_game = featured.featured_game()
-        leads = ladder_pages.upset_leads(season) if season else {}
+        leads = _upset_leads(season)
         wanted = {*latest, *leads, shown_game} - {None}
         shown = games.games().in_bulk(wanted)
         context = {
@@ -69,15 +72,31 @@ class HomePage(View):
             "ladder": ladder,
             "board": ladder and season and _best_bots(ladder, season),
             "upsets": ladder_pages.latest_upsets(leads, shown),
-            "tournaments": ladder_pages.going_tournaments(),
-            "chosen": BoardFilter(),
-            "languages": sorted(BY_NAME),
+            "tournaments": next_tournaments(NEXT_TOURNAMENTS),
         }
         return render(request, "web/home.html", context)
 
 
+def _season(ladder: Ladder | None) -> Season | None:
+    return ratings.current(ladder) if ladder else None
+
+
+def _upset_leads(season: Season | None) -> dict[int, float]:
+    return ladder_pages.upset_leads(season) if season else {}
+
+
 def _best_bots(ladder: Ladder, season: Season) -> boards.SeasonBoard:
     return boards.season_board(ladder, season, 1, size=boards.BEST_ROWS)
+
+
+class LeaderboardPage(View):
+    """The leaderboard of the default ladder, whose name a link cannot know."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        ladder = boards.default_ladder()
+        if ladder is None:
+            return redirect("ladders-page")
+        return redirect("ladder-page", ladder.slug)
 
 
 @method_decorator(conditional_page, "dispatch")
@@ -95,7 +114,7 @@ def _board_filter(request: HttpRequest) -> BoardFilter:
         text=text[:MAX_SEARCH_CHARS],
         language=language if language in BY_NAME else "",
         withdrawn=request.GET.get("withdrawn") == "1",
-        trueskill=request.GET.get("trueskill") == "1",
+        figures=request.GET.get("figures") == "all",
     )
 
 
@@ -106,7 +125,7 @@ def _pages_query(season: Season | None, chosen: BoardFilter) -> str:
         "q": chosen.text,
         "language": chosen.language,
         "withdrawn": "1" if chosen.withdrawn else "",
-        "trueskill": "1" if chosen.trueskill else "",
+        "figures": "all" if chosen.figures else "",
     }
     return urlencode({name: value for name, value in fields.items() if value})
 
@@ -260,8 +279,16 @@ class GamesPage(View):
         if slug and slug_re.match(slug):
             bot = get_object_or_404(Bot, slug=slug)
             keys = games.keys_of(bot)
-        latest = pages.latest_games(keys, number(request, "before"))
-        context = {"games": latest.games, "next": latest.next, "bot": bot}
+        before = number(request, "before")
+        latest = pages.latest_games(keys, before)
+        with_best = bot is None and before is None
+        season = _season(boards.default_ladder()) if with_best else None
+        context = {
+            "games": latest.games,
+            "next": latest.next,
+            "bot": bot,
+            "best": best_games.best_games(_upset_leads(season)) if with_best else [],
+        }
         return render(request, "web/games.html", context)
 
 

@@ -1,14 +1,14 @@
-"""The actions on webhooks of the page of the own account."""
+"""The page of the own webhooks, and its actions."""
 
 from typing import NamedTuple
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 
 from ladder.extras.webhooks import services, signing
 from ladder.extras.webhooks.models import Webhook
-from ladder.web.pages.account_views import AccountPage, SignedInView
-from ladder.web.pages.webhook_pages import NewWebhookForm
+from ladder.web.pages.account_views import SignedInView
+from ladder.web.pages.webhook_pages import NewWebhookForm, own_webhooks
 
 
 class NewSecret(NamedTuple):
@@ -18,8 +18,11 @@ class NewSecret(NamedTuple):
     text: str
 
 
-class CreateWebhookAction(AccountPage):
-    """Create a webhook and show its secret once."""
+class WebhooksPage(SignedInView):
+    """The own webhooks. POST creates one, and the page shows its secret once."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.page()
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = NewWebhookForm(request.POST)
@@ -30,6 +33,14 @@ class CreateWebhookAction(AccountPage):
         secret = NewSecret(webhook.url, signing.secret_of(webhook.salt))
         return self.page(webhook_secret=secret)
 
+    def page(self, status: int = 200, **parts: object) -> HttpResponse:
+        """Render the page. `parts` are a form with errors, or a secret to be shown."""
+        context: dict[str, object] = {
+            "webhooks": own_webhooks(self.person()),
+            "new_webhook": NewWebhookForm(),
+        }
+        return render(self.request, "web/webhooks.html", context | parts, status=status)
+
 
 class DeleteWebhookAction(SignedInView):
     """Delete an own webhook. Nothing more is sent to it."""
@@ -37,4 +48,4 @@ class DeleteWebhookAction(SignedInView):
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
         webhook = get_object_or_404(Webhook, user=self.person(), pk=pk)
         services.delete(webhook)
-        return redirect("me")
+        return redirect("webhooks")

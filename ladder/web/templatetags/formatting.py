@@ -1,6 +1,6 @@
 """Template filters that sort and format values."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from fractions import Fraction
 from functools import lru_cache
 
@@ -10,10 +10,13 @@ from django.urls import get_script_prefix, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from engine.editions import PRESETS
 from ladder.games.models import Game, Seat
 from ladder.tournaments.cross_tables import VisibleMeeting
 
 register = Library()
+MINUS = "−"
+"""It is as wide as a plus, unlike a hyphen."""
 MAX_KNOWN_ADDRESSES = 20_000
 MAX_KNOWN_NUMBERS = 20_000
 VULGAR = {
@@ -59,6 +62,22 @@ def when(game: Game) -> datetime:
 
 
 @register.filter
+def edition(ruleset: str) -> str:
+    """Return the name of an edition for people; the identifier if it is unknown."""
+    preset = PRESETS.get(ruleset)
+    return preset.name if preset else ruleset
+
+
+@register.filter
+def moment(at: datetime | None, precision: str = "minutes") -> str:
+    """Return a time as HTML, in UTC; `times.js` shows it in the reader's time zone."""
+    if at is None:
+        return ""
+    text = at.astimezone(UTC).isoformat(" ", precision).removesuffix("+00:00")
+    return format_html('<time datetime="{}">{} UTC</time>', at.isoformat(), text)
+
+
+@register.filter
 def percent(share: float) -> str:
     """Format a probability. It never becomes 0 % or 100 % by rounding alone."""
     if 0 < share < 0.01:
@@ -71,7 +90,7 @@ def percent(share: float) -> str:
 @register.filter
 def decimals(value: float, digits: int) -> str:
     """Format a number with this number of decimals. `floatformat` is slow in lists."""
-    return f"{value:.{digits}f}"
+    return f"{value:.{digits}f}".replace("-", MINUS)
 
 
 @register.filter
@@ -81,22 +100,22 @@ def short(value: float, digits: int) -> str:
 
     For lists: `floatformat` with a negative number is the same, but much slower.
     """
-    return str(floatformat(value, -digits))
+    return str(floatformat(value, -digits)).replace("-", MINUS)
 
 
 @register.filter
 def signed(value: float | None) -> str:
-    """Format a difference with its sign. The minus sign is as wide as a plus."""
+    """Format a difference with its sign."""
     if value is None:
         return "–"
     text = f"{abs(value):.2f}"
-    return text if text == "0.00" else f"{'+' if value > 0 else '−'}{text}"
+    return text if text == "0.00" else f"{'+' if value > 0 else MINUS}{text}"
 
 
 @register.filter
 def signed_whole(value: int) -> str:
     """Format a whole difference with its sign."""
-    return f"{'−' if value < 0 else '+' if value else ''}{abs(value)}"
+    return f"{MINUS if value < 0 else '+' if value else ''}{abs(value)}"
 
 
 @register.filter

@@ -1,0 +1,19 @@
+// Times are written in UTC. Show them in the reader's time zone; the tooltip keeps UTC.
+
+const day = { month: "short", day: "numeric" };
+const clock = { hour: "2-digit", minute: "2-digit" };
+const thisYear = new Intl.DateTimeFormat(undefined, { ...day, ...clock });
+const otherYears = new Intl.DateTimeFormat(undefined, { year: "numeric", ...day, ...clock });
+
+function localise() {
+  for (const node of document.querySelectorAll("time[datetime]:not([title])")) {
+    const at = new Date(node.dateTime);
+    const isNow = at.getFullYear() === new Date().getFullYear();
+    node.title = node.textContent;
+    node.textContent = (isNow ? thisYear : otherYears).format(at);
+  }
+}
+
+localise();
+// Other scripts replace parts of a page.
+new MutationObserver(localise).observe(document.body, { childList: true, subtree: true });
