@@ -9,7 +9,7 @@ BIN := .venv/bin
 # Without compiled modules each process compiles Django anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install dev demo test test-all deep coverage bench soak dist lock audit sbom lowest
+.PHONY: help install dev demo test test-all deep coverage bench soak dist site lock audit sbom lowest
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -60,6 +60,9 @@ soak: dev ## run chaos tests for minutes to hours; not part of make test
 
 dist: dev ## build and check the source archive and the wheels; two builds have the same bytes
 	@$(BIN)/python deploy/dist.py
+
+site: dev ## write the documentation as static pages into build/site, searchable without a server
+	@$(BIN)/python deploy/site.py
 
 lock: dev ## lock all dependencies with hashes (UPGRADE=1 takes the newest versions), and test the locks
 	@$(BIN)/python deploy/lock.py $(if $(UPGRADE),--upgrade)
