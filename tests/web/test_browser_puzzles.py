@@ -39,3 +39,16 @@ def test_the_puzzle_of_the_day_is_solved_by_keyboard_on_a_phone(
     page.locator("#finish").press("Enter")
 
     expect(verdict).to_contain_text(f"the best turn. It gains {puzzle.gain}")
+    page.get_by_role("link", name="All puzzles").click()
+    expect(page.locator(".done")).to_have_count(1)
+    expect(page.get_by_text("You have solved 1 of 100")).to_be_visible()
+
+
+def test_a_puzzle_whose_solution_was_shown_does_not_count(page: Page) -> None:
+    page.goto("/puzzles/3/")
+    page.get_by_text("Show the best turn").click()
+    page.get_by_role("link", name="See it on the board").click()
+    expect(page.get_by_role("status")).to_contain_text("the best turn. It gains")
+    page.get_by_role("link", name="All puzzles").click()
+    expect(page.locator("[data-puzzle]")).to_have_count(100)
+    expect(page.locator(".done")).to_have_count(0)

@@ -60,6 +60,7 @@ class PuzzlePage(View):
             "actions": actions,
             "before": actions[:-1],
             "refusal": refusal,
+            "shown": "shown" in request.GET,
             "board": watching.board(tried.game),
             "legal": tried.legal,
         }
