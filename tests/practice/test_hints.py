@@ -38,7 +38,7 @@ def test_hints_are_legal_turns_and_differ(ruleset: str, seats: int) -> None:
     for hint in hints:
         tried = position.attempt(game, hint.actions)
         before, after = (one.state()["scores"] for one in (game, tried.game))
-        assert hint.points == after[game.seat] - before[game.seat]
+        assert hint.gain.now == after[game.seat] - before[game.seat]
     assert len({tuple(sorted(hint.actions)) for hint in hints}) == len(hints)
 
 

@@ -81,7 +81,7 @@ def test_a_good_turn_is_shown_tried_and_sent(page: Page) -> None:
         page.keyboard.press("h")
         hints = page.locator("#hints .option")
         expect(hints).to_have_count(3)
-        expect(hints.first).to_contain_text(" now)")
+        expect(hints.first).to_contain_text(" at the scoring)")
 
         hints.first.click()
         expect(page.locator("#hints .option")).to_have_count(0)
@@ -101,6 +101,8 @@ def test_a_turn_is_made_with_clicks_taken_back_and_sent(page: Page) -> None:
         expect(task).to_have_text("Your turn: 5 action points left.")
 
         page.locator("#kinds button", has_text="Build").click()
+        page.locator("#board .target .cell").first.hover(force=True)
+        expect(page.locator("#gain")).to_contain_text(": Build on ")
         page.locator("#board .target").first.click(force=True)
         expect(steps).to_have_count(1)
         expect(task).to_have_text("Your turn: 4 action points left.")
@@ -112,8 +114,8 @@ def test_a_turn_is_made_with_clicks_taken_back_and_sent(page: Page) -> None:
         assert not [word for word in words if word.startswith("block")]
 
         page.locator("#kinds button", has_text="Everything").click()
-        page.locator("#options button", has_text="Take a point").click()
-        expect(steps).to_have_count(1)
+        page.locator("#options button", has_text="Take a point (+1 now)").click()
+        expect(steps).to_have_text("Take a point score +1 now")
         page.locator("#options button", has_text="Buy a card").click()
         expect(task).to_contain_text("complete")
         page.click("#send")
@@ -155,8 +157,12 @@ def test_a_knight_is_moved_with_two_clicks(page: Page) -> None:
         page.locator("#kinds button", has_text="Move").click()
         page.locator("#board .target").first.click(force=True)
         expect(page.locator("#options")).to_contain_text("Selected:")
+        page.locator("#board .target").first.focus()
+        expect(page.locator("#gain")).to_contain_text(": Move a knight from ")
         page.locator("#board .target").first.click(force=True)
         expect(page.locator("#steps li")).to_contain_text("Move a knight")
+        expect(page.locator("#board line.way")).to_have_count(1)
+        expect(page.locator("#board .touched")).to_have_count(2)
         page.click("#finish")
         expect(page.locator("#turn")).to_be_hidden()
 

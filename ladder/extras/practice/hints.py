@@ -12,6 +12,7 @@ from engine.notation import text
 from engine.search import position_of
 from engine.strategy import RoundSearches, different, in_order
 from engine.turns import Turn
+from ladder.extras.practice.gains import Gain, gain
 
 WIDTH = 200
 """The beam of the search. The house bot `master` has up to 500, in its own process."""
@@ -21,10 +22,10 @@ SHOWN = 3
 
 
 class Hint(NamedTuple):
-    """A turn that may be sent. `points` are what it brings now, without a scoring."""
+    """A turn that may be sent, and its points at once and at the next scoring."""
 
     actions: list[str]
-    points: int
+    gain: Gain
 
 
 def good_turns(game: TorresGame) -> list[Hint]:
@@ -56,5 +57,4 @@ def _hint(position: Position, turn: Turn) -> Hint:
         actions.append(text(after, move))
         if move >> 16 != BUY:
             after.perform(move)
-    seat = position.seat
-    return Hint(actions, after.track.scores[seat] - position.track.scores[seat])
+    return Hint(actions, gain(position, after))

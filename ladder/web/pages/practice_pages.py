@@ -14,6 +14,7 @@ from engine.errors import EngineError
 from engine.game import TorresGame
 from ladder.extras.practice import position, selectors
 from ladder.extras.practice.endings import is_own
+from ladder.extras.practice.gains import gains
 from ladder.extras.practice.hints import good_turns
 from ladder.extras.practice.models import (
     PracticeGame,
@@ -226,6 +227,7 @@ def _question(
         "ply": torres.ply,
         "decision": torres.decision,
         "legal": torres.legal(),
+        "gains": gains(torres),
         "seconds": max(0, round(left)),
     }
 
@@ -240,6 +242,11 @@ def preview_document(seat: int, tried: Tentative) -> dict[str, object]:
         "legal": tried.legal,
         "complete": tried.complete,
     }
+
+
+def gains_after(tried: Tentative) -> dict[str, object]:
+    """Return what each action gains that may follow a turn that is tried."""
+    return {"gains": [] if tried.complete else gains(tried.game)}
 
 
 def hints(tried: Tentative) -> list[dict[str, object]]:

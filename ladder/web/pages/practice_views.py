@@ -205,7 +205,8 @@ class PracticePreview(_AnswerView):
             tried = services.tentative(game, body.ply, body.actions)
         except LadderError as refusal:
             return _refusal(refusal)
-        return JsonResponse(practice_pages.preview_document(game.person_seat, tried))
+        document = practice_pages.preview_document(game.person_seat, tried)
+        return JsonResponse(document | practice_pages.gains_after(tried))
 
 
 class PracticeHints(_AnswerView):

@@ -217,6 +217,11 @@ class TopPicture extends Picture {
     return { x: EDGE + column * CELL, y: (SIZE - 1 - row) * CELL + 8 };
   }
 
+  foot({ column, row }) {
+    const { x, y } = this.corner(column, row);
+    return [x + CELL / 2, y + CELL / 2];
+  }
+
   draw() {
     for (let row = 0; row < SIZE; row += 1) {
       for (let column = 0; column < SIZE; column += 1) this.drawSpace(column, row);
@@ -273,7 +278,7 @@ class TopPicture extends Picture {
 }
 
 // Return the piece that an action moved or set: its key before ("" if new) and after.
-function movedPiece(before, after) {
+export function movedPiece(before, after) {
   if (before.king !== after.king && after.king) return { from: before.king ? "king" : "", to: "king" };
   for (let seat = 0; seat < after.knights.length; seat += 1) {
     const gone = before.knights[seat].filter((space) => !after.knights[seat].includes(space));

@@ -65,11 +65,19 @@ export class Selection {
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
+const signed = (points) => (points < 0 ? `−${-points}` : `+${points}`);
+
+// The points of an action in words: "+6 now, +18 at the scoring"; "" if it gains none.
+export function gainWords([now, later]) {
+  const parts = [now && `${signed(now)} now`, later && `${signed(later)} at the scoring`];
+  return parts.filter(Boolean).join(", ");
+}
+
 // An action as a choice of the person: "Build on c4".
 export function asChoice(action) {
   const text = words(action);
   const card = text.startsWith("plays a card: ");
   const what = card ? text.slice("plays a card: ".length) : text;
-  const imperative = what.replace(/^([a-z]+)s\b/, "$1");
+  const imperative = what.replace(/^([a-z]+)s\b/, "$1").replace(" and puts ", ", put ").replace(" its ", " your ");
   return card ? `Card: ${imperative}` : capital(imperative);
 }

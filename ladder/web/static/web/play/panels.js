@@ -4,7 +4,7 @@
 import { element } from "../viewer/players.js";
 import { summary } from "../viewer/turns.js";
 import { cardText, masterTitle, plural, words } from "../viewer/words.js";
-import { asChoice } from "./choices.js";
+import { asChoice, gainWords } from "./choices.js";
 
 export const byId = (id) => document.getElementById(id);
 
@@ -44,16 +44,17 @@ export function drawHand(frame) {
 }
 
 export function drawSteps(steps) {
-  byId("steps").replaceChildren(...steps.map(({ action }) => {
+  byId("steps").replaceChildren(...steps.map(({ action, gain }) => {
     const item = element("li");
     item.append(`${asChoice(action)} `, element("code", "", action));
+    if (gain) item.append(element("span", "gain", ` ${gain}`));
     return item;
   }));
 }
 
 // Good turns, in words; a click tries one. `hints` is null before the person has asked.
 export function drawHints(hints, choose) {
-  const turns = (hints ?? []).map(({ actions, points }) => button(`${summary(actions)} (${points ? `+${points} now` : "no points now"})`, () => choose(actions), "option quiet"));
+  const turns = (hints ?? []).map(({ actions, gain }) => button(`${summary(actions)} (${gainWords(gain) || "no points yet"})`, () => choose(actions), "option quiet"));
   if (hints && !turns.length) turns.push(element("p", "note", "No better turn than to end it was found."));
   byId("hints").replaceChildren(...turns);
 }
@@ -68,7 +69,8 @@ export function drawKinds(kinds, chosen, choose) {
 }
 
 // What can be done with the selected spaces, or without any space.
-export function drawOptions(selection, perform, clear) {
+// `say` names an action with what it gains.
+export function drawOptions(selection, say, perform, clear) {
   const actions = selection.complete();
   const more = selection.spaces.length ? [...selection.targets().keys()] : [];
   const box = byId("options");
@@ -80,10 +82,10 @@ export function drawOptions(selection, perform, clear) {
     line.append(button("Clear", clear, "quiet"));
     box.append(line);
   }
-  box.append(...actions.map((action) => button(asChoice(action), () => perform(action), "option quiet")));
+  box.append(...actions.map((action) => button(say(action), () => perform(action), "option quiet")));
 }
 
-export function drawLegal(legal) {
+export function drawLegal(legal, say) {
   const groups = new Map();
   for (const action of legal) {
     const word = action.startsWith("play ") ? `play ${action.split(" ")[1]}` : action.split(" ")[0];
@@ -94,7 +96,7 @@ export function drawLegal(legal) {
   byId("legal").replaceChildren(...[...groups].map(([word, actions]) => {
     const group = document.createElement("optgroup");
     group.label = word;
-    group.append(...actions.map((action) => new Option(asChoice(action), action)));
+    group.append(...actions.map((action) => new Option(say(action), action)));
     return group;
   }));
 }

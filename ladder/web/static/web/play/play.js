@@ -5,8 +5,8 @@
 import { CastleBar } from "../viewer/bar.js";
 import { Board, draw } from "../viewer/board.js";
 import { Players } from "../viewer/players.js";
-import { spaceIndex } from "../viewer/words.js";
-import { asChoice, kindsIn, Selection } from "./choices.js";
+import { spaceIndex, spacesOf } from "../viewer/words.js";
+import { asChoice, gainWords, kindsIn, Selection } from "./choices.js";
 import { byId, drawHand, drawHints, drawKinds, drawLegal, drawNotes, drawOptions, drawSteps, sayMoment, sayNews, sayTask } from "./panels.js";
 
 const POLL_MS = 700;  // while the bots think
@@ -37,6 +37,7 @@ let question = null;
 let deadline = 0;
 let steps = [];  // of the turn that is not sent: {action, frame, legal, complete}
 let selection = new Selection([], "all");
+let gains = new Map();  // of each legal action: [now, at the next scoring]; a puzzle shows none
 let kind = "all";
 let hints = null;  // good turns of a strong bot: {actions, points}; null before it was asked
 let busy = false;
@@ -80,9 +81,10 @@ const onlyEnd = () => {
 };
 const isComplete = () => Boolean(tried()?.complete);
 
+// The frame on the board. All spaces of a turn that is tried are marked.
 function boardFrame() {
   if (!tried()) return frames[Math.max(0, shown)];
-  return { ...tried().frame, action: tried().action };
+  return { ...tried().frame, action: steps.map(({ action }) => action).join(" ") };
 }
 
 function drawBoard(before = null) {
@@ -92,10 +94,42 @@ function drawBoard(before = null) {
   for (const [key, node] of board.picture.figures) {
     node.dataset.space = key === "king" ? frame.king : key.split(" ")[1];
   }
+  for (const { action } of steps) drawWay(...spacesOf(action));
   markTargets(frame);
+  say(null);
   rail.show(frame);
   sayMoment(frame);
   drawHand(frame);
+}
+
+// Draw from where to where a knight or a block has gone in this turn.
+function drawWay(from, to) {
+  if (!to) return;
+  const [[x1, y1], [x2, y2]] = [from, to].map((space) => board.picture.foot(board.picture.place(space)));
+  draw(board.svg, "line", { class: "way", x1, y1, x2, y2 });
+  draw(board.svg, "circle", { class: "way", cx: x1, cy: y1, r: 4 });
+}
+
+// An action in words, with the points that it gains.
+function named(action) {
+  const gain = gainWords(gains.get(action) ?? [0, 0]);
+  return asChoice(action) + (gain && ` (${gain})`);
+}
+
+// What can be done on a space, the action first that gains most.
+function choicesOn(space, actions) {
+  const total = (action) => (gains.get(action) ?? [0, 0]).reduce((sum, points) => sum + points);
+  const best = actions.toSorted((one, other) => total(other) - total(one));
+  const more = best.length > 3 ? `; and ${best.length - 3} more` : "";
+  return `${best.slice(0, 3).map(named).join("; ")}${more}`;
+}
+
+// Say below the board what a marked space offers.
+function say(target) {
+  const space = target?.closest?.("[data-space]")?.dataset.space;
+  const actions = question && !busy && !isComplete() && selection.targets().get(space);
+  const advice = question && gains.size ? "Point at a marked space to see what it gains." : "";
+  byId("gain").textContent = actions ? `${space}: ${choicesOn(space, actions)}.` : advice;
 }
 
 function markTargets(frame) {
@@ -108,12 +142,11 @@ function markTargets(frame) {
     node.setAttribute("tabindex", "0");
     node.setAttribute("role", "button");
     const height = frame.heights[spaceIndex(space)];
-    const first = actions.slice(0, 3).map(asChoice).join("; ");
-    node.setAttribute("aria-label", `${space}, height ${height}: ${first}${actions.length > 3 ? "; and more" : ""}`);
+    node.setAttribute("aria-label", `${space}, height ${height}: ${choicesOn(space, actions)}`);
     const cells = node.querySelectorAll(".cell");
     const { x, y, width, height: tall } = cells[cells.length - 1].getBBox();
     // Beside the number of the height.
-    const [cx, cy] = settings.view === "top" ? [x + 10, y + tall - 10] : [x + width / 2, y + tall / 5];
+    const [cx, cy] = settings.view === "top" ? [x + 10, y + tall - 10] : [x + width / 5, y + tall / 2];
     draw(node, "circle", { class: "dot", cx, cy, r: 4 });
   }
 }
@@ -140,8 +173,8 @@ function drawTurn(before = null) {
   byId("undo").disabled = byId("restart").disabled = !steps.length || busy || walkingTurn;
   const kinds = isComplete() ? [] : kindsIn(legalNow());
   drawKinds(kinds, kind, (chosen) => { kind = chosen; select(); drawTurn(); });
-  drawOptions(selection, perform, clear);
-  drawLegal(legalNow());
+  drawOptions(selection, named, perform, clear);
+  drawLegal(legalNow(), named);
   byId("everything").hidden = isComplete();
 }
 
@@ -152,6 +185,8 @@ function sayWhoseTurn(asked) {
 }
 
 function select() {
+  const { gains: known = [], legal = [] } = tried() ?? question ?? {};
+  gains = new Map(known.map((gain, index) => [legal[index], gain]));
   selection = new Selection(legalNow(), kind);
 }
 
@@ -173,7 +208,7 @@ async function perform(action) {
   busy = false;
   if (answer?.status === 200) {
     hints = null;
-    steps.push({ action, ...answer.body });
+    steps.push({ action, gain: gainWords(gains.get(action) ?? [0, 0]), ...answer.body });
     if (!kindsIn(legalNow()).some((each) => each.kind === kind)) kind = "all";
   } else if (answer) refused(answer);
   select();
@@ -356,6 +391,9 @@ function clickSpace(event) {
 }
 
 board.svg.addEventListener("click", clickSpace);
+board.svg.addEventListener("pointerover", (event) => say(event.target));
+board.svg.addEventListener("pointerleave", () => say(null));
+board.svg.addEventListener("focusin", (event) => say(event.target));
 board.svg.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" && event.key !== " ") return;
   event.preventDefault();
