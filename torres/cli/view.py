@@ -17,7 +17,7 @@ from torres.drawing import frames
 VIEWER = Path(__file__).resolve().parent.parent / "viewer"
 STATIC = VIEWER / "static"
 TEMPLATES = VIEWER / "templates" / "web"
-_IMPORT = re.compile(r'from "\./([a-z]+\.js)"')
+_IMPORT = re.compile(r'(from |import\()"\./([a-z]+\.js)"')
 PAGE = """\
 <!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -101,4 +101,4 @@ def _import_map() -> str:
 
 def _with_bare_names(path: Path) -> str:
     """Return a script that imports by names, which have no meaning as addresses."""
-    return _IMPORT.sub(r'from "\1"', path.read_text(encoding="utf-8"))
+    return _IMPORT.sub(r'\1"\2"', path.read_text(encoding="utf-8"))

@@ -35,6 +35,7 @@ let timer = 0;
 let linkTimer = 0;
 let linkedAt = -LINK_INTERVAL_MS;  // when the ply was put into the address
 let ended = !live;
+let solid = null;  // the board in 3D, while it is shown
 const board = new Board(byId("board"));
 const castles = new CastleBar(byId("castles"), byId("castle"), board);
 const rail = new Players(byId("players"), players);
@@ -132,6 +133,7 @@ function show(index, { link = true } = {}) {
   const frame = frames[at];
   const next = at === before + 1 && settings.motion;
   board.show(frame, settings, next ? frames[before] : null);
+  solid?.show(frame, settings.quarters, next ? frames[before] : null);
   castles.show(frame, players);
   rail.show(frame, players.map((_, seat) => frames.slice(0, at + 1).findLast(({ by, thought }) => thought && by === seat)?.thought));
   turns.point(at);
@@ -187,6 +189,7 @@ function jump(step) {
 }
 
 function changeView() {
+  if (solid) changeSolid();
   set("view", settings.view === "top" ? "iso" : "top");
   show(at, { link: false });
 }
@@ -194,6 +197,35 @@ function changeView() {
 function turnBoard() {
   set("quarters", (settings.quarters + 1) % 4);
   show(at, { link: false });
+}
+
+// Show the board in 3D, or the flat one again. Its scripts are loaded when they are needed.
+async function changeSolid() {
+  const button = byId("solid");
+  button.disabled = true;  // while it is loaded
+  try {
+    if (solid) hideSolid();
+    else {
+      const { SolidBoard } = await import("./solid.js");
+      solid = new SolidBoard(board.svg, noSolid);
+      solid.show(frames[at], settings.quarters);
+    }
+  } catch {
+    noSolid();
+  }
+  button.disabled = false;
+  button.setAttribute("aria-pressed", String(Boolean(solid)));
+}
+
+function hideSolid() {
+  solid?.close();
+  solid = null;
+}
+
+function noSolid() {
+  hideSolid();
+  byId("solid").setAttribute("aria-pressed", "false");
+  byId("solid").textContent = "3D needs WebGL, which is off here";
 }
 
 function changeLegal() {
@@ -228,6 +260,7 @@ for (const [id, act] of Object.entries(BUTTONS)) {
 playButton.addEventListener("click", play);
 byId("view").addEventListener("click", changeView);
 byId("turn-board").addEventListener("click", turnBoard);
+byId("solid").addEventListener("click", changeSolid);
 byId("legal").addEventListener("click", changeLegal);
 byId("motion").addEventListener("click", () => set("motion", !settings.motion));
 byId("speed").addEventListener("change", (event) => {
