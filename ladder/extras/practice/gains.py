@@ -11,7 +11,7 @@ _UNKNOWN = (BUY, END)
 """A purchase draws secret cards, and the end of a turn may be the scoring itself."""
 
 
-class Gain(NamedTuple):
+class ActionGain(NamedTuple):
     """The points of a seat: `now`, and `later` at the next scoring.
 
     `later` is the change of castles, king's bonus and master card together, before the
@@ -22,7 +22,7 @@ class Gain(NamedTuple):
     later: int
 
 
-def gains(game: TorresGame) -> list[Gain]:
+def gains(game: TorresGame) -> list[ActionGain]:
     """Return the gain of each action in `game.legal()`, for the seat that decides."""
     if game.over:
         return []
@@ -36,11 +36,11 @@ def gains(game: TorresGame) -> list[Gain]:
     return result
 
 
-def gain(before: Position, after: Position) -> Gain:
+def gain(before: Position, after: Position) -> ActionGain:
     """Return what the seat that decides before gains until after."""
     seat = before.seat
     phase = before.phase + (before.decision not in _IN_A_PHASE)
-    return Gain(
+    return ActionGain(
         after.track.scores[seat] - before.track.scores[seat],
         _worth(after, seat, phase) - _worth(before, seat, phase),
     )

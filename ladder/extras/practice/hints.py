@@ -12,7 +12,7 @@ from engine.notation import text
 from engine.search import position_of
 from engine.strategy import RoundSearches, different, in_order
 from engine.turns import Turn
-from ladder.extras.practice.gains import Gain, gain
+from ladder.extras.practice.gains import ActionGain, gain
 
 WIDTH = 200
 """The beam of the search. The house bot `master` has up to 500, in its own process."""
@@ -25,7 +25,7 @@ class Hint(NamedTuple):
     """A turn that may be sent, and its points at once and at the next scoring."""
 
     actions: list[str]
-    gain: Gain
+    gain: ActionGain
 
 
 def good_turns(game: TorresGame) -> list[Hint]:
