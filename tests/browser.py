@@ -26,6 +26,13 @@ NO_INLINE_SCRIPT = """addEventListener("DOMContentLoaded", () => {
       console.error("inline script: " + script.textContent.slice(0, 100));
 });"""
 
+# Adds up how far the parts of a page move by themselves, as browsers measure it.
+SHIFTS = """globalThis.shift = 0;
+new PerformanceObserver((list) => {
+  for (const { hadRecentInput, value } of list.getEntries())
+    if (!hadRecentInput) shift += value;
+}).observe({ type: "layout-shift", buffered: true });"""
+
 
 @contextmanager
 def launched() -> Iterator[Browser]:

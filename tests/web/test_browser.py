@@ -14,7 +14,7 @@ from engine.setup import derive
 from ladder.accounts import tokens
 from ladder.bots.models import Bot
 from tests import factories
-from tests.browser import opened
+from tests.browser import SHIFTS, opened
 from tests.engine.factories import random_replay
 from tests.web.test_watching import begin, end, go_on
 from torres.cli.view import page_of
@@ -24,6 +24,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
 ]
+MOST_SHIFT = 0.02
 
 
 def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:
@@ -111,6 +112,19 @@ def test_a_running_game_is_followed_by_a_stream(served_page: Page) -> None:
     polls = [address for address in addresses if address.endswith("/frames.json")]
     assert len(streams) == 1
     assert len(polls) == 2  # one of each page: the game while it runs, and its replay
+
+
+def test_nothing_moves_on_the_page_of_a_running_game(served_page: Page) -> None:
+    served_page.add_init_script(SHIFTS)
+    show = factories.everything()
+    game, claim = begin(show.waiting, moves=5)
+    served_page.goto(f"/games/{game.pk}/")
+    for known in range(5, 60, 5):
+        go_on(claim, show.waiting, known, known + 5)
+        count = f"{known + 5} of {known + 5}"
+        expect(served_page.locator("#count")).to_have_text(count)
+
+    assert served_page.evaluate("shift") <= MOST_SHIFT
 
 
 def test_a_running_game_is_polled_if_the_server_has_no_streams(
