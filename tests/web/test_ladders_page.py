@@ -15,6 +15,7 @@ from ladder.tournaments.models import Tournament
 from ladder.web.pages import ladder_pages
 from tests.factories import HOSTILE, Show, fold, make_ladder, make_match, pair
 from tests.web.test_ladder_pages import text
+from torres.rating import upsets
 
 Visit = Callable[[str], Client]
 
@@ -115,10 +116,10 @@ def test_a_game_that_does_not_surprise_is_no_upset(
     entry = Entry.objects.get(game=upset)
     if change == "newcomer":
         for each in entry.changes:
-            each["before"][1] = ladder_pages.MAX_UPSET_SIGMA + 0.1
+            each["before"][1] = upsets.MAX_UPSET_SIGMA + 0.1
     elif change == "close":
         lower = min(entry.changes, key=lambda each: each["before"][0])
-        lower["before"][0] = 31.5 - ladder_pages.MIN_UPSET + 0.1
+        lower["before"][0] = 31.5 - upsets.MIN_UPSET + 0.1
     elif change == "tie":
         entry.inputs["seats"] = [{**seat, "rank": 1} for seat in entry.inputs["seats"]]
     Entry.objects.filter(pk=entry.pk).update(changes=entry.changes, inputs=entry.inputs)

@@ -1,6 +1,6 @@
 """The contents of the list of ladders, and of the parts of the home page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.core.cache import cache
@@ -13,18 +13,14 @@ from ladder.games.models import Game, GameStatus
 from ladder.ratings import leaderboard, ledger_reader
 from ladder.ratings.models import Ladder, Membership, Season
 from torres.rating.description import BadLadder, read_tables
-from torres.rating.ledger import EntryKind, LedgerLine, RatingChange
-from torres.rating.trueskill import Skill
+from torres.rating.ledger import EntryKind
+from torres.rating.upsets import MIN_UPSET, lead_of_losers
 from torres.runner.limits import BadLimits, read_limits
 
 MAX_LADDERS = 100
 UPSET_ENTRIES = 200
 """Upsets are looked for among this many of the latest entries of a ledger."""
 MAX_UPSETS = 3
-MIN_UPSET = 1.0
-"""The winner was rated lower by at least this. Smaller differences are no surprise."""
-MAX_UPSET_SIGMA = 2.5
-"""The rating of a bot with a larger σ says too little to be surprised by its win."""
 UPSETS_TTL_S = 30  # reads UPSET_ENTRIES entries
 
 
@@ -169,24 +165,7 @@ def _greatest_leads(season: Season) -> dict[int, float]:
         for line, changes in ledger_reader.lines_and_changes(season.pk, after=after)
         if line.game is not None
         and line.kind == EntryKind.GAME
-        and (lead := _lead_of_others(line, changes)) >= MIN_UPSET
+        and (lead := lead_of_losers(line.inputs, changes)) >= MIN_UPSET
     }
     greatest = sorted(found, key=lambda game: -found[game])[: 2 * MAX_UPSETS]
     return {game: found[game] for game in greatest}
-
-
-def _lead_of_others(line: LedgerLine, changes: Sequence[RatingChange]) -> float:
-    """Return how much higher the best loser was rated than the winner; 0 if not."""
-    before = {
-        change["bot"]: Skill(*change["before"])
-        for change in changes
-        if change["before"]
-    }
-    seats = line.inputs.get("seats", ())
-    ranks = {seat["bot"]: seat["rank"] for seat in seats if seat["bot"] in before}
-    winners = [before[bot] for bot, rank in ranks.items() if rank == 1]
-    losers = [before[bot] for bot, rank in ranks.items() if rank != 1]
-    if len(winners) != 1 or not losers or winners[0].sigma > MAX_UPSET_SIGMA:
-        return 0.0
-    best = max(skill.shown_rating for skill in losers)
-    return best - winners[0].shown_rating
