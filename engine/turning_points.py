@@ -25,7 +25,9 @@ from engine.replay import game_at, play_again
 FORMAT = "torres-analysis/1"
 WHAT_IF_FORMAT = "torres-what-if/1"
 GAMES = 48
-"""The games from each position."""
+"""The games from each position that is compared."""
+LARGEST_DROPS = 3
+"""Turns that get more games: one of them is named as the turn that lost the game."""
 FIRST_GAMES = 4
 """The games of each alternative before the best ones get more."""
 BEST = 8
@@ -42,8 +44,12 @@ MAX_LISTED = 40
 
 
 class TurnOutlook(TypedDict):
-    """The outlook before a turn, or at the end; `seat` is then null."""
+    """The outlook before a turn, or at the end; `seat` is then null.
 
+    `games` are those from this position. Older analyses lack it.
+    """
+
+    games: NotRequired[int]
     ply: int
     seat: int | None
     phase: int
@@ -125,9 +131,7 @@ def analyse(document: object, games: int = GAMES) -> GameAnalysis:
     if not game.over:
         raise EngineError("the game is not over; only a finished game can be analysed")
     policy = Policy(game.rules)
-    turns = [_turn_outlook(policy, start, games) for start in starts]
-    if turns:
-        turns.append(_result(game))
+    turns = _course(policy, starts, game, games)
     swings = [_swing(before, after) for before, after in pairwise(turns)]
     points = turning_points(swings)
     losses = [index for index in points if swings[index]["chance"] < 0]
@@ -140,19 +144,44 @@ def analyse(document: object, games: int = GAMES) -> GameAnalysis:
         "swings": swings,
         "turning_points": points,
         "better": [turn for turn in better if turn is not None],
-        "luck": luck_of(document, games, policy),
+        "luck": luck_of(document, _half(games), policy),
     }
+
+
+def _course(
+    policy: Policy, starts: Sequence[_TurnStart], game: TorresGame, games: int
+) -> list[TurnOutlook]:
+    """Return the outlook before each turn, and the result.
+
+    All positions get half of the games. Those around the largest drops then get twice
+    the games, and other ones: the largest of many uncertain drops is mostly too large.
+    """
+    if not starts:
+        return []
+    turns = [_turn_outlook(policy, start, _half(games), "turn") for start in starts]
+    turns.append(_result(game))
+    swings = [_swing(before, after)["chance"] for before, after in pairwise(turns)]
+    largest = sorted(range(len(swings)), key=lambda index: swings[index])
+    for index in {i + side for i in largest[:LARGEST_DROPS] for side in (0, 1)}:
+        if index < len(starts):
+            turns[index] = _turn_outlook(policy, starts[index], 2 * games, "again")
+    return turns
+
+
+def _half(games: int) -> int:
+    return max(1, games // 2)
 
 
 def turning_points(swings: Sequence[Swing]) -> list[int]:
     """Return the indexes of the largest clear swings, the largest first."""
-    clear = [
-        index
-        for index, swing in enumerate(swings)
-        if abs(swing["chance"]) >= max(MIN_SWING, CLEAR * swing["error"])
-    ]
+    clear = [index for index, swing in enumerate(swings) if is_clear(swing)]
     clear.sort(key=lambda index: -abs(swings[index]["chance"]))
     return clear[:MAX_TURNING_POINTS]
+
+
+def is_clear(swing: Swing) -> bool:
+    """True if a swing is large, and exceeds what its noise can explain."""
+    return abs(swing["chance"]) >= max(MIN_SWING, CLEAR * swing["error"])
 
 
 def _turn_starts(document: object) -> tuple[list[_TurnStart], TorresGame]:
@@ -177,14 +206,17 @@ def _turn_starts(document: object) -> tuple[list[_TurnStart], TorresGame]:
     return starts, game
 
 
-def _turn_outlook(policy: Policy, start: _TurnStart, games: int) -> TurnOutlook:
+def _turn_outlook(
+    policy: Policy, start: _TurnStart, games: int, seed: str
+) -> TurnOutlook:
     outlook = policy.outlook(
         lambda rng: reshuffled(start.position, rng),
         games,
-        f"turn {start.ply}",
+        f"{seed} {start.ply}",
         start.forfeited,
     )
     return {
+        "games": games,
         "ply": start.ply,
         "seat": start.seat,
         "phase": start.position.phase,

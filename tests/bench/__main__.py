@@ -15,6 +15,7 @@ from tests.bench.areas import AREAS, AreaFailed, Row, print_rows, rows_of, shown
 REPORTS = {
     "scale": AREAS["scale"],
     "analysis": "tests.bench.analysis",
+    "stories": "tests.bench.stories",
     "house_table": "tests.bench.house_table",
     "capacity": "tests.bench.capacity",
     "duplicates": "tests.bench.duplicates",
