@@ -27,6 +27,9 @@ from torres.runner.sandbox import Level, Sandbox, SandboxUnavailable, open_sandb
 
 # Services with PostgreSQL, which tests start, refuse to run without one.
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 4)
+# No test waits for stories, each of which takes half a minute of a processor.
+os.environ.setdefault("TORRES_STORY_SHARE", "0")
+django_settings.TORRES_STORY_SHARE = 0.0
 # Few tests run a dispatcher, which would give decks to matches. Services that tests
 # start read their own settings.
 django_settings.TORRES_COMMITTED_DECKS = False

@@ -72,6 +72,7 @@ BOUNDS: Mapping[str, Bounds] = {
     "TORRES_PROXIES": (0, 16),
     "TORRES_SPOT_CHECKS": (0, 1),
     "TORRES_STATEMENT_SECONDS": (0, DAY_S),
+    "TORRES_STORY_SHARE": (0, 1),
     "TORRES_UPLOAD_BYTES": (1, 1 << 40),
 }
 """The least and the greatest value of numbers with closer bounds."""

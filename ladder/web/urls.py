@@ -36,6 +36,11 @@ urlpatterns = routes(
         ("bots/", views.BotsPage, "bots-page"),
         ("bots/search.json", bot_search.BotSearch, "bot-search"),
         ("bots/<slug:slug>/", views.BotPage, "bot-page"),
+        (
+            "bots/<slug:slug>/weaknesses/",
+            analysis_views.WeaknessesPage,
+            "weaknesses",
+        ),
         ("bots/<slug:slug>/upload/", account_views.UploadAction, "upload"),
         (
             "bots/<slug:slug>/compare-versions/",

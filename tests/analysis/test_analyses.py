@@ -228,7 +228,7 @@ def test_old_analyses_are_deleted(game) -> None:
     )
     [rule] = [each for each in retention.rules() if each.name == "analyses"]
 
-    assert rule.delete(10) == 1
+    assert rule.delete(10) == 3  # with the reviews of two seats
     assert Analysis.objects.get().ply == 5
 
 
@@ -380,15 +380,15 @@ def test_the_lease_is_renewed_while_an_analysis_runs(game, monkeypatch) -> None:
     assert analysis is not None
     before = Analysis.objects.get().lease_until
 
-    def slow(_: Analysis) -> dict[str, Any]:
+    def slow(_: Analysis) -> tuple[dict[str, Any], list[Any]]:
         until(lambda: Analysis.objects.get().lease_until > before)
-        return {}
+        return {"note": "slow"}, []
 
     monkeypatch.setattr(lease_keeper, "RENEW_INTERVAL_S", 0)
-    monkeypatch.setattr(work, "_document", slow)
+    monkeypatch.setattr(work, "_result", slow)
     work.compute(analysis)
 
-    assert Analysis.objects.get().status == "finished"
+    assert Analysis.objects.get().note == "slow"
 
 
 def test_what_if_goes_from_a_position_to_the_next(game) -> None:

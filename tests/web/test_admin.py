@@ -11,7 +11,7 @@ from django.urls import reverse
 from ladder.accounts import invitations, tokens
 from ladder.accounts.models import ApiToken
 from ladder.common import admin as lists
-from ladder.extras.analysis.models import Analysis
+from ladder.extras.analysis.models import Analysis, SeatReview
 from ladder.extras.practice import services as practice
 from ladder.extras.practice.models import PracticeGame
 from ladder.extras.practice.services import PracticeTerms
@@ -54,7 +54,8 @@ def full(show: Show) -> Show:
     url = "http://x/<script>alert(1)</script>"
     Webhook.objects.create(user=owner, url=url, salt="a salt of ana")
     practice.begin(show.anas.bot.owner, PracticeTerms("yucata", [show.anas.pk], 0))
-    Analysis.objects.create(game=match.games.get(), key="", by=owner)
+    analysis = Analysis.objects.create(game=match.games.get(), key="", by=owner)
+    SeatReview.objects.create(analysis=analysis, seat=0, bot=show.anas.bot, turns=[])
     SpotCheck.objects.create(
         game=show.game, seat=0, submission=show.anas, replay=b"", played_on="a:/b"
     )

@@ -1,13 +1,15 @@
-"""The job that computes the analyses that users have requested."""
+"""The job that computes the analyses that users have requested, and stories."""
 
 from ladder.common.commands import be_nice
 from ladder.common.jobs import Job
-from ladder.extras.analysis import selectors, work
+from ladder.extras.analysis import selectors, stories, work
 
 
 def _is_due() -> bool:
-    """True if an analysis waits, or its process was killed."""
-    return selectors.claimable().exists()
+    """True if an analysis waits, if its process was killed, or if a story is due."""
+    if selectors.claimable().exists():
+        return True
+    return stories.budget_allows() and stories.next_game() is not None
 
 
 def _run() -> None:

@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
+from math import ceil
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from ladder.accounts.roles import Person
 from ladder.common import leases
@@ -16,6 +19,8 @@ from ladder.games.models import Game
 
 DAY = timedelta(hours=24)
 MAX_ATTEMPTS = 3
+MEASURED = 50
+"""The expected wait follows from this many of the latest analyses."""
 WHOLE_GAME = ""
 """The key of the analysis of a whole game."""
 
@@ -53,18 +58,64 @@ def waiting() -> QuerySet[Analysis]:
 
 
 def claimable() -> QuerySet[Analysis]:
-    """Return the analyses that a process can take now, the oldest first.
+    """Return the analyses that a process can take now, in the order of the queue.
 
-    A process that was killed leaves one behind that is running without a lease.
+    Requests of people come before stories, and then the oldest first. A process that
+    was killed leaves one behind that is running without a lease.
     """
     lost = Q(leases.is_over(), status=AnalysisStatus.RUNNING)
     rows = open_rows().filter(Q(status=AnalysisStatus.WAITING) | lost)
-    return rows.order_by("pk")
+    return rows.order_by("story", "pk")
 
 
-def place_in_queue(analysis: Analysis) -> int:
-    """Return the place of an open analysis, from 1."""
-    return 1 + open_rows().filter(pk__lt=analysis.pk).count()
+class Queue:
+    """The open analyses, and how long recent ones took on this service."""
+
+    def __init__(self) -> None:
+        now = timezone.now()
+        columns = ("pk", "ply", "started_at", "status")
+        rows = open_rows().order_by("story", "pk").values_list(*columns)
+        ordered = sorted(rows, key=lambda row: row[3] != AnalysisStatus.RUNNING)
+        self._places = {pk: place for place, (pk, *_) in enumerate(ordered, 1)}
+        means = _mean_times()
+        self._expected: dict[int, int | None] = {}
+        total: timedelta | None = timedelta()
+        for pk, ply, started_at, status in ordered:
+            mean = means.get(ply is None)
+            if total is not None and mean is not None:
+                ran = (
+                    now - started_at
+                    if status == AnalysisStatus.RUNNING
+                    else timedelta()
+                )
+                total += max(mean - ran, timedelta())
+            else:
+                total = None
+            self._expected[pk] = None if total is None else ceil(total.total_seconds())
+
+    def place(self, analysis: Analysis) -> int:
+        """Return the place of an open analysis, from 1."""
+        return self._places.get(analysis.pk, 1)
+
+    def expected_s(self, analysis: Analysis) -> int | None:
+        """Return in how many seconds it ends, if those before it take the usual time.
+
+        None if it is not open, or if nothing like it was measured yet.
+        """
+        return self._expected.get(analysis.pk)
+
+
+def _mean_times() -> dict[bool, timedelta]:
+    """Return the mean time of the latest analyses: of whole games, and of positions."""
+    ended = Analysis.objects.filter(ended_at__isnull=False).order_by("-ended_at")
+    columns = ("status", "ply", "started_at", "ended_at")
+    took = defaultdict(list)
+    for status, ply, started_at, ended_at in ended.values_list(*columns)[:MEASURED]:
+        if status == AnalysisStatus.FINISHED and started_at is not None:
+            took[ply is None].append(ended_at - started_at)
+    return {
+        whole: sum(times, timedelta()) / len(times) for whole, times in took.items()
+    }
 
 
 def left_today(person: Person) -> int:

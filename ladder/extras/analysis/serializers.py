@@ -1,5 +1,6 @@
 """The JSON of analyses in the REST API."""
 
+from functools import cached_property
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -7,6 +8,7 @@ from rest_framework import serializers
 
 from engine.turning_points import MAX_LINE
 from ladder.extras.analysis.models import Analysis, AnalysisStatus
+from ladder.extras.analysis.selectors import Queue
 
 MAX_PLY = 100_000
 MAX_ACTION_CHARS = 60
@@ -22,6 +24,10 @@ class AnalysisSerializer(serializers.ModelSerializer[Analysis]):
     status = serializers.ChoiceField(choices=AnalysisStatus.choices, read_only=True)
     line = serializers.ListField(child=serializers.CharField(), read_only=True)
     document = serializers.SerializerMethodField()
+    expected_s = serializers.SerializerMethodField(
+        help_text="The expected wait in seconds, from measured times. Null if the"
+        " analysis has ended, or if the service has measured none yet."
+    )
 
     class Meta:
         model = Analysis
@@ -30,7 +36,9 @@ class AnalysisSerializer(serializers.ModelSerializer[Analysis]):
             "game",
             "ply",
             "line",
+            "story",
             "status",
+            "expected_s",
             "note",
             "created_at",
             "ended_at",
@@ -42,6 +50,14 @@ class AnalysisSerializer(serializers.ModelSerializer[Analysis]):
     def get_document(self, analysis: Analysis) -> dict[str, object] | None:
         document: dict[str, object] | None = analysis.document
         return document
+
+    @cached_property
+    def queue(self) -> Queue:
+        """The open analyses, read once for all rows of a list."""
+        return Queue()
+
+    def get_expected_s(self, analysis: Analysis) -> int | None:
+        return self.queue.expected_s(analysis) if analysis.is_open else None
 
 
 class NewAnalysisSerializer(serializers.Serializer[Any]):

@@ -1,16 +1,19 @@
-"""Requests of analyses. A process beside the dispatcher computes them (`work`)."""
+"""Requests of analyses, of people and of the service itself (stories).
+
+A process beside the dispatcher computes them (`work`).
+"""
 
 import json
 from collections.abc import Sequence
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from engine.errors import EngineError
 from engine.turning_points import position_after
-from ladder.extras.analysis import selectors
+from ladder.extras.analysis import selectors, stories
 from ladder.extras.analysis.models import Analysis, AnalysisStatus
 from ladder.games import visibility
 from ladder.games.models import Game
@@ -47,6 +50,8 @@ def request_analysis(
     key = selectors.key_of(ply, line)
     known = Analysis.objects.filter(game=game, key=key).first()
     if known is not None and known.status != AnalysisStatus.FAILED:
+        if known.story and known.is_open:  # it no longer comes after all requests
+            Analysis.objects.filter(pk=known.pk).update(story=False)
         return known
     if not settings.TORRES_ANALYSES_PER_DAY:
         raise AnalysisIsOff(
@@ -57,6 +62,23 @@ def request_analysis(
     if ply is not None:
         _check_position(replay, ply, line)
     return _wait(by, game, ply, line)
+
+
+def add_story() -> bool:
+    """Let the next story wait for a process; return False if none is due.
+
+    Of several processes that do it at once, only one adds a story.
+    """
+    if not stories.budget_allows() or (game := stories.next_game()) is None:
+        return False
+    try:
+        with transaction.atomic():
+            Analysis.objects.create(
+                game_id=game, key=selectors.WHOLE_GAME, by=None, story=True
+            )
+    except IntegrityError:
+        return False
+    return True
 
 
 def _check_position(replay: object, ply: int, line: Sequence[str]) -> None:
@@ -84,6 +106,7 @@ def _wait(by: User, game: Game, ply: int | None, line: Sequence[str]) -> Analysi
         )
     values = {
         "by": by,
+        "story": False,
         "ply": ply,
         "line": list(line),
         "status": AnalysisStatus.WAITING,

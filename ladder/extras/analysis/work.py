@@ -2,19 +2,21 @@
 
 import json
 import math
+import time
 from datetime import timedelta
-from functools import partial
 
 import structlog
+from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
 import engine
-from engine.turning_points import GAMES, GameAnalysis, WhatIf, analyse, what_if
+from engine.seat_reviews import ReviewedTurn, review_seats
+from engine.turning_points import GAMES, analyse, what_if
 from ladder.common import leases
 from ladder.common.leases import Held
-from ladder.extras.analysis import selectors
-from ladder.extras.analysis.models import Analysis, AnalysisStatus
+from ladder.extras.analysis import selectors, services
+from ladder.extras.analysis.models import Analysis, AnalysisStatus, SeatReview
 from ladder.games import visibility
 from ladder.games.models import MAX_REASON_CHARS, Game
 from ladder.games.worker.lease_keeper import LeaseKeeper
@@ -30,22 +32,31 @@ log = structlog.get_logger()
 
 
 def work_off() -> int:
-    """Compute all analyses that wait; return their number."""
+    """Compute all analyses that wait, then the stories that are due.
+
+    Return how many were computed.
+    """
     count = 0
-    while (analysis := claim()) is not None:
+    while (analysis := _next()) is not None:
         compute(analysis)
         count += 1
     return count
 
 
+def _next() -> Analysis | None:
+    """Take the next analysis; a story only if nobody waits."""
+    return claim() or (claim() if services.add_story() else None)
+
+
 def claim() -> Analysis | None:
-    """Take the oldest analysis that waits, for the time of a lease.
+    """Take the next analysis that waits, for the time of a lease.
 
     One that was tried too often fails instead.
     """
     for analysis in selectors.claimable().select_related("game__match"):
         if analysis.attempts >= selectors.MAX_ATTEMPTS:
-            _end(analysis, AnalysisStatus.FAILED, note=FAILED)
+            held = Held(selectors.open_rows(), analysis.pk, analysis.fence)
+            held.update(**_end(AnalysisStatus.FAILED, note=FAILED))
             continue
         fence = leases.take(
             selectors.claimable(),
@@ -54,6 +65,7 @@ def claim() -> Analysis | None:
             LEASE,
             status=AnalysisStatus.RUNNING,
             attempts=F("attempts") + 1,
+            started_at=Now(),
         )
         if fence is not None:
             analysis.fence = fence
@@ -65,51 +77,59 @@ def compute(analysis: Analysis) -> None:
     """Compute an analysis and store its result, or why it failed.
 
     On a busy machine this may take longer than a lease, and then another process would
-    do the same work.
+    do the same work. The processor time is stored with each renewal, so that a process
+    that is killed has paid for it.
     """
     held = Held(selectors.open_rows(), analysis.pk, analysis.fence)
+    began = time.process_time() - analysis.cpu_s
+
+    def store(**values: object) -> bool:
+        return held.update(cpu_s=time.process_time() - began, **values)
+
     keeper = LeaseKeeper(
-        f"analysis {analysis.pk}", partial(held.renew, LEASE), deadline_s=math.inf
+        f"analysis {analysis.pk}",
+        lambda: store(lease_until=Now() + LEASE),
+        deadline_s=math.inf,
     )
     keeper.start()
     try:
-        _compute(analysis)
+        values, reviews = _result(analysis)
+        with transaction.atomic():
+            if store(**values):
+                SeatReview.objects.bulk_create(reviews)
     finally:
         keeper.close()
 
 
-def _compute(analysis: Analysis) -> None:
+def _result(analysis: Analysis) -> tuple[dict[str, object], list[SeatReview]]:
+    """Return how an analysis ends, and the reviews of the seats of a whole game."""
     try:
-        document = _document(analysis)
-    except LadderError as refusal:  # the game was voided or put under embargo
-        _end(analysis, AnalysisStatus.FAILED, note=str(refusal))
+        game: Game = visibility.games().get(pk=analysis.game_id)
+        replay = json.loads(visibility.replay(game))
+        games = GAMES if engine.compiled else PLAIN_GAMES
+        if analysis.ply is not None:
+            document = what_if(replay, analysis.ply, analysis.line, games)
+            return _end(AnalysisStatus.FINISHED, document=document), []
+        whole = analyse(replay, games)
+        reviews = _reviews(analysis, game, review_seats(replay, whole))
+        return _end(AnalysisStatus.FINISHED, document=whole), reviews
+    except LadderError as refusal:  # the game was voided, or its replay was deleted
+        return _end(AnalysisStatus.FAILED, note=str(refusal)[:MAX_REASON_CHARS]), []
     except Exception:  # the one boundary: the next analysis may succeed
         log.exception("analysis failed", analysis=analysis.pk)
-        _end(analysis, AnalysisStatus.FAILED, note=FAILED)
-    else:
-        _end(analysis, AnalysisStatus.FINISHED, document=document)
+        return _end(AnalysisStatus.FAILED, note=FAILED), []
 
 
-def _document(analysis: Analysis) -> GameAnalysis | WhatIf:
-    game: Game = visibility.games().get(pk=analysis.game_id)
-    replay = json.loads(visibility.replay(game))
-    games = GAMES if engine.compiled else PLAIN_GAMES
-    if analysis.ply is None:
-        return analyse(replay, games)
-    return what_if(replay, analysis.ply, analysis.line, games)
+def _reviews(
+    analysis: Analysis, game: Game, by_seat: list[list[ReviewedTurn]]
+) -> list[SeatReview]:
+    return [
+        SeatReview(analysis=analysis, seat=seat.number, bot_id=seat.bot_id, turns=turns)
+        for seat, turns in zip(game.seats.all(), by_seat, strict=True)
+    ]
 
 
-def _end(
-    analysis: Analysis,
-    status: AnalysisStatus,
-    *,
-    note: str = "",
-    document: GameAnalysis | WhatIf | None = None,
-) -> None:
-    Held(selectors.open_rows(), analysis.pk, analysis.fence).update(
-        status=status,
-        note=note[:MAX_REASON_CHARS],
-        document=document,
-        ended_at=Now(),
-        lease_until=None,
-    )
+def _end(status: AnalysisStatus, **values: object) -> dict[str, object]:
+    """Return the columns of an analysis that ends."""
+    ended = {"status": status, "ended_at": Now(), "lease_until": None}
+    return values | ended

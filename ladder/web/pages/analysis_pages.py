@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 
 from engine.better_turns import BetterTurn
+from engine.luck import PurchaseLuck
 from engine.turning_points import GameAnalysis, TurnOutlook
 from ladder.accounts.roles import Person
 from ladder.extras.analysis import selectors
@@ -19,6 +20,8 @@ WIDTH = 640
 HEIGHT = 180
 MARGIN = 12
 LEFT = 44
+STORY_CARDS = 3
+"""The turning points on the page of a game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class ShownSwing:
     lead: float
     clear: bool
     better: BetterTurn | None
+    purchases: list[PurchaseLuck]
+    """The purchases of the turn, whose luck is a part of the change."""
 
     @property
     def points(self) -> int:
@@ -106,6 +111,14 @@ class ShownAnalysis:
     turns: Sequence[TurnOutlook]
 
     @property
+    def story(self) -> list[ShownSwing]:
+        """The greatest turning points, by time, with the greatest loss in any case."""
+        by_size = sorted(self.points, key=lambda swing: -abs(swing.points))
+        lost = min(self.points, key=lambda swing: swing.points, default=None)
+        chosen = [swing for swing in by_size if swing is not lost][: STORY_CARDS - 1]
+        return [swing for swing in self.points if swing in chosen or swing is lost]
+
+    @property
     def draws(self) -> list[dict[str, object]]:
         """The purchases, as the viewer shows them after each of these actions."""
         return [
@@ -133,6 +146,7 @@ class AnalysisState:
 
     row: Analysis | None
     place: int
+    expected_s: int | None
     left: int
     offered: bool
 
@@ -142,10 +156,11 @@ class AnalysisState:
 
 
 def state(row: Analysis | None, person: Person) -> AnalysisState:
-    is_open = row is not None and row.is_open
+    queue = selectors.Queue() if row is not None and row.is_open else None
     return AnalysisState(
         row,
-        selectors.place_in_queue(row) if row is not None and is_open else 0,
+        queue.place(row) if queue and row else 0,
+        queue.expected_s(row) if queue and row else None,
         selectors.left_today(person) if person.is_authenticated else 0,
         bool(settings.TORRES_ANALYSES_PER_DAY),
     )
@@ -178,11 +193,19 @@ def shown_analysis(game: Game, row: Analysis) -> ShownAnalysis:
             lead=swing["lead"],
             clear=index in key,
             better=better.get(swing["ply"]),
+            purchases=[
+                purchase
+                for purchase in document["luck"]["purchases"]
+                if purchase["seat"] == swing["seat"]
+                and swing["ply"] <= purchase["ply"] < swing["end"]
+            ],
         )
         for index, swing in enumerate(document["swings"])
     ]
     return ShownAnalysis(
-        games=document["games"],
+        games=min(
+            (turn.get("games", document["games"]) for turn in turns[:-1]), default=0
+        ),
         points=[swing for swing in swings if swing.clear],
         swings=swings,
         chart=_chart(turns, swings),

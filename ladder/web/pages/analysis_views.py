@@ -16,9 +16,11 @@ from django.views.decorators.cache import never_cache
 from engine.errors import BadPosition
 from engine.position_text import PlacedPosition, position_from, text_of
 from engine.turning_points import MAX_LINE
+from ladder.bots.models import Bot
 from ladder.extras.analysis import selectors, services
 from ladder.extras.analysis.models import Analysis, AnalysisStatus
 from ladder.extras.analysis.serializers import MAX_ACTION_CHARS
+from ladder.extras.analysis.weaknesses import weaknesses_of
 from ladder.extras.practice import services as practice
 from ladder.extras.practice.selectors import is_switched_on
 from ladder.extras.practice.services import BadPracticeGame
@@ -86,6 +88,15 @@ class WhatIfPage(_AnalysisPage):
                 for entry in (document or {}).get("alternatives", [])
             ],
         )
+
+
+class WeaknessesPage(View):
+    """The mistakes that a bot makes most, over its last analysed games."""
+
+    def get(self, request: HttpRequest, slug: str) -> HttpResponse:
+        bot = get_object_or_404(Bot, slug=slug)
+        context = {"bot": bot, "found": weaknesses_of(bot)}
+        return render(request, "web/weaknesses.html", context)
 
 
 class PositionPage(View):

@@ -26,6 +26,14 @@ VULGAR = {
     Fraction(1, 4): "¼",
     Fraction(3, 4): "¾",
 }
+TURNS_WITH = {
+    "add": "With a new knight",
+    "block": "With a block",
+    "buy": "With a purchase",
+    "move": "With a move of a knight",
+    "play": "With a card played",
+    "score": "With points for action points",
+}
 
 
 @register.filter
@@ -152,6 +160,12 @@ def trend(value: float | None) -> str:
 def spaced(word: str) -> str:
     """Turn an identifier into words, for example "round_robin" into "Round robin"."""
     return word.replace("_", " ").capitalize()
+
+
+@register.filter
+def turns_with(group: str) -> str:
+    """Name the turns of a phase, or those with a kind of action."""
+    return TURNS_WITH.get(group, f"Phase {group}")
 
 
 @register.filter
