@@ -26,8 +26,8 @@ FORMAT = "torres-analysis/1"
 WHAT_IF_FORMAT = "torres-what-if/1"
 GAMES = 48
 """The games from each position that is compared."""
-LARGEST_DROPS = 3
-"""Turns that get more games: one of them is named as the turn that lost the game."""
+MAX_CONFIRMED = 6
+"""The turns that get more games, until the largest drop is that of one of them."""
 FIRST_GAMES = 4
 """The games of each alternative before the best ones get more."""
 BEST = 8
@@ -153,18 +153,24 @@ def _course(
 ) -> list[TurnOutlook]:
     """Return the outlook before each turn, and the result.
 
-    All positions get half of the games. Those around the largest drops then get twice
-    the games, and other ones: the largest of many uncertain drops is mostly too large.
+    All positions get half of the games. As long as the turn with the largest drop has
+    no more than these, the positions before and after it get twice the games, and other
+    ones: the largest of many uncertain drops is mostly too large.
     """
     if not starts:
         return []
     turns = [_turn_outlook(policy, start, _half(games), "turn") for start in starts]
     turns.append(_result(game))
-    swings = [_swing(before, after)["chance"] for before, after in pairwise(turns)]
-    largest = sorted(range(len(swings)), key=lambda index: swings[index])
-    for index in {i + side for i in largest[:LARGEST_DROPS] for side in (0, 1)}:
-        if index < len(starts):
+    confirmed = {len(starts)}
+    for _ in range(MAX_CONFIRMED):
+        swings = [_swing(before, after)["chance"] for before, after in pairwise(turns)]
+        worst = swings.index(min(swings))
+        uncertain = {worst, worst + 1} - confirmed
+        if not uncertain:
+            break
+        for index in uncertain:
             turns[index] = _turn_outlook(policy, starts[index], 2 * games, "again")
+        confirmed |= uncertain
     return turns
 
 

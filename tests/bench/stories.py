@@ -1,4 +1,4 @@
-"""Whether stories name the turn that decided a game, and a turn that was better.
+"""Measure whether stories name the worst turn of a game, and a turn that is better.
 
 `python -m tests.bench stories [GAMES]` plays games between house bots of different
 strength: GAMES at each of four tables of two seats, and half as many at a table of

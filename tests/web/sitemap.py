@@ -18,14 +18,14 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from engine import turning_points
+from engine import seat_reviews, turning_points
 from ladder.accounts import invitations, tokens
 from ladder.bots.models import Bot, Submission
 from ladder.events import outbox, stream
 from ladder.events.kinds import EventKind
 from ladder.events.models import Fact
 from ladder.events.outbox import NewEvent
-from ladder.extras.analysis.models import Analysis
+from ladder.extras.analysis.models import Analysis, SeatReview
 from ladder.extras.anomalies.findings import AnomalyFinding, FindingKind
 from ladder.extras.anomalies.models import AnomalyReport
 from ladder.extras.practice.models import PracticeGame, PracticeMove, PracticeOpponent
@@ -179,9 +179,15 @@ def analyse(count: int) -> None:
     """Let a game have analyses: of the whole game, and of positions."""
     own = {"seats__submission__bot__owner__username": "olga"}
     game = Game.objects.filter(status="finished", **own).earliest("pk")
-    document = turning_points.analyse(json.loads(visibility.replay(game)), games=2)
+    replay = json.loads(visibility.replay(game))
+    document = turning_points.analyse(replay, games=2)
     ended = {"status": "finished", "document": document, "ended_at": Now()}
-    Analysis.objects.create(game=game, key="", **ended)
+    row = Analysis.objects.create(game=game, key="", **ended)
+    turns = seat_reviews.review_seats(replay, document)
+    for seat in game.seats.all():
+        SeatReview.objects.create(
+            analysis=row, seat=seat.number, bot=seat.bot, turns=turns[seat.number]
+        )
     for ply in range(1, count):
         Analysis.objects.create(game=game, key=str(ply), ply=ply)
 

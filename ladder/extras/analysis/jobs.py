@@ -6,7 +6,7 @@ from ladder.extras.analysis import selectors, stories, work
 
 
 def _is_due() -> bool:
-    """True if an analysis waits, if its process was killed, or if a story is due."""
+    """True if an analysis waits, if its process was killed, or if a story may begin."""
     if selectors.claimable().exists():
         return True
     return stories.budget_allows() and stories.next_game() is not None

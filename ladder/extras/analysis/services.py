@@ -65,7 +65,7 @@ def request_analysis(
 
 
 def add_story() -> bool:
-    """Let the next story wait for a process; return False if none is due.
+    """Let the next story wait for a process; return False if none may begin.
 
     Of several processes that do it at once, only one adds a story.
     """

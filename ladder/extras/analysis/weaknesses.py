@@ -28,7 +28,7 @@ class ExampleTurn(NamedTuple):
 class TurnGroup:
     """Turns of one phase, or with one kind of action.
 
-    `losing` of them clearly lost chances. `cost` is what a turn lost on average.
+    `losing` of them clearly lost chances. `cost` is the mean loss of a turn.
     """
 
     name: str
@@ -40,7 +40,7 @@ class TurnGroup:
 
 @dataclass(frozen=True, slots=True)
 class Weaknesses:
-    """What the turns of a bot cost in its last analysed games.
+    """The mistakes of a bot in its last analysed games.
 
     Action points are the mean of a game; `bank_share` is the largest part of the bank
     that a game took.

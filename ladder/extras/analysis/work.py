@@ -32,7 +32,7 @@ log = structlog.get_logger()
 
 
 def work_off() -> int:
-    """Compute all analyses that wait, then the stories that are due.
+    """Compute all analyses that wait, then stories within their budget.
 
     Return how many were computed.
     """
