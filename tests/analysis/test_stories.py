@@ -276,7 +276,7 @@ def test_weaknesses_name_the_phase_and_the_kind_with_an_example() -> None:
     assert (found.unused, found.most_unused) == (1.0, (first.pk, 7, 2))
     assert found.bank_share == 1000 / LIMITS["bank_ms"]
     page = text(Client(), "/bots/one/weaknesses/")
-    assert f'<a href="/games/{first.pk}/#ply=7">Game {first.pk}</a>, lost 30' in page
+    assert f'<a href="/games/{first.pk}/#ply=7">Game {first.pk}</a>: 30' in page
     Match.objects.filter(pk=first.match_id).update(embargo=True)
     assert f"/games/{first.pk}/" not in text(Client(), "/bots/one/weaknesses/")
 

@@ -27,12 +27,12 @@ VULGAR = {
     Fraction(3, 4): "¾",
 }
 TURNS_WITH = {
-    "add": "With a new knight",
-    "block": "With a block",
-    "buy": "With a purchase",
-    "move": "With a move of a knight",
-    "play": "With a card played",
-    "score": "With points for action points",
+    "add": "New knight",
+    "block": "Block",
+    "buy": "Purchase",
+    "move": "Knight moved",
+    "play": "Card played",
+    "score": "Points taken",
 }
 
 
