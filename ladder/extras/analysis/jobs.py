@@ -17,4 +17,5 @@ def _run() -> None:
     work.work_off()
 
 
-ANALYSE_GAMES = Job("analyse_games", _is_due, _run)
+# The look for a story takes up to 20 ms of a processor.
+ANALYSE_GAMES = Job("analyse_games", _is_due, _run, check_interval_s=3)
