@@ -25,9 +25,7 @@ from engine.replay import game_at, play_again
 FORMAT = "torres-analysis/1"
 WHAT_IF_FORMAT = "torres-what-if/1"
 GAMES = 48
-"""The games from each position that is compared."""
-MAX_CONFIRMED = 6
-"""The turns that get more games, until the largest drop is that of one of them."""
+"""The games from each position."""
 FIRST_GAMES = 4
 """The games of each alternative before the best ones get more."""
 BEST = 8
@@ -44,12 +42,8 @@ MAX_LISTED = 40
 
 
 class TurnOutlook(TypedDict):
-    """The outlook before a turn, or at the end; `seat` is then null.
+    """The outlook before a turn, or at the end; `seat` is then null."""
 
-    `games` are those from this position. Older analyses lack it.
-    """
-
-    games: NotRequired[int]
     ply: int
     seat: int | None
     phase: int
@@ -131,7 +125,9 @@ def analyse(document: object, games: int = GAMES) -> GameAnalysis:
     if not game.over:
         raise EngineError("the game is not over; only a finished game can be analysed")
     policy = Policy(game.rules)
-    turns = _course(policy, starts, game, games)
+    turns = [_turn_outlook(policy, start, games) for start in starts]
+    if turns:
+        turns.append(_result(game))
     swings = [_swing(before, after) for before, after in pairwise(turns)]
     points = turning_points(swings)
     losses = [index for index in points if swings[index]["chance"] < 0]
@@ -144,38 +140,8 @@ def analyse(document: object, games: int = GAMES) -> GameAnalysis:
         "swings": swings,
         "turning_points": points,
         "better": [turn for turn in better if turn is not None],
-        "luck": luck_of(document, _half(games), policy),
+        "luck": luck_of(document, games, policy),
     }
-
-
-def _course(
-    policy: Policy, starts: Sequence[_TurnStart], game: TorresGame, games: int
-) -> list[TurnOutlook]:
-    """Return the outlook before each turn, and the result.
-
-    All positions get half of the games. As long as the turn with the largest drop has
-    no more than these, the positions before and after it get twice the games, and other
-    ones: the largest of many uncertain drops is mostly too large.
-    """
-    if not starts:
-        return []
-    turns = [_turn_outlook(policy, start, _half(games), "turn") for start in starts]
-    turns.append(_result(game))
-    confirmed = {len(starts)}
-    for _ in range(MAX_CONFIRMED):
-        swings = [_swing(before, after)["chance"] for before, after in pairwise(turns)]
-        worst = swings.index(min(swings))
-        uncertain = {worst, worst + 1} - confirmed
-        if not uncertain:
-            break
-        for index in uncertain:
-            turns[index] = _turn_outlook(policy, starts[index], 2 * games, "again")
-        confirmed |= uncertain
-    return turns
-
-
-def _half(games: int) -> int:
-    return max(1, games // 2)
 
 
 def turning_points(swings: Sequence[Swing]) -> list[int]:
@@ -212,17 +178,14 @@ def _turn_starts(document: object) -> tuple[list[_TurnStart], TorresGame]:
     return starts, game
 
 
-def _turn_outlook(
-    policy: Policy, start: _TurnStart, games: int, seed: str
-) -> TurnOutlook:
+def _turn_outlook(policy: Policy, start: _TurnStart, games: int) -> TurnOutlook:
     outlook = policy.outlook(
         lambda rng: reshuffled(start.position, rng),
         games,
-        f"{seed} {start.ply}",
+        f"turn {start.ply}",
         start.forfeited,
     )
     return {
-        "games": games,
         "ply": start.ply,
         "seat": start.seat,
         "phase": start.position.phase,

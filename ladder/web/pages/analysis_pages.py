@@ -203,9 +203,7 @@ def shown_analysis(game: Game, row: Analysis) -> ShownAnalysis:
         for index, swing in enumerate(document["swings"])
     ]
     return ShownAnalysis(
-        games=min(
-            (turn.get("games", document["games"]) for turn in turns[:-1]), default=0
-        ),
+        games=document["games"],
         points=[swing for swing in swings if swing.clear],
         swings=swings,
         chart=_chart(turns, swings),
