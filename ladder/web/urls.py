@@ -28,7 +28,7 @@ from ladder.web.server import stream_views
 urlpatterns = routes(
     [
         ("", views.HomePage, "home"),
-        ("leaderboard/", views.LeaderboardPage, "leaderboard"),
+        ("leaderboard/", views.ToLeaderboard, "leaderboard"),
         ("ladders/", views.LaddersPage, "ladders-page"),
         ("ladders/<slug:slug>/", views.LadderPage, "ladder-page"),
         ("ladders/<slug:slug>/compare/", views.ComparePage, "compare"),

@@ -89,7 +89,7 @@ def _best_bots(ladder: Ladder, season: Season) -> boards.SeasonBoard:
     return boards.season_board(ladder, season, 1, size=boards.BEST_ROWS)
 
 
-class LeaderboardPage(View):
+class ToLeaderboard(View):
     """The leaderboard of the default ladder, whose name a link cannot know."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
