@@ -78,8 +78,16 @@ def sandbox_for(submission: Submission) -> Sandbox:
     SandboxUnavailable.
     """
     level = cast("Level", settings.TORRES_SANDBOX)
+    return sandbox_at(level, or_best=submission.bot.house)
+
+
+def sandbox_at(level: Level, *, or_best: bool = False) -> Sandbox:
+    """Return the sandbox of a level. Raises SandboxUnavailable.
+
+    With `or_best` it is the best one that this worker offers, if it has not this one.
+    """
     with _sandboxes_lock:
-        if submission.bot.house and level not in _sandboxes:
+        if or_best and level not in _sandboxes:
             level = probe().level
         if level not in _sandboxes:
             _sandboxes[level] = open_sandbox(level)

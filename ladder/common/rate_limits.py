@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 WINDOW_S = 60
+HOUR_S = 3600
 NETWORK_BITS = 64
 SITE_BITS = 48
 WIDER = 5
@@ -62,6 +63,17 @@ def address_wait_s(scope: str, request: HttpRequest) -> int:
     if site := site_of(client):
         wait = max(wait, wait_s(scope, site, WIDER))
     return wait
+
+
+def hourly_wait_s(scope: str, client: str, limit: int) -> int:
+    """Count an action of this hour. Return 0, or how long to wait if it is too much.
+
+    If the client is an address, its site has WIDER limits of its own.
+    """
+    uses = [(count(f"{scope}:{client}", HOUR_S), limit)]
+    if site := site_of(client):
+        uses.append((count(f"{scope}:{site}", HOUR_S), WIDER * limit))
+    return max((use.left_s for use, most in uses if use.requests > most), default=0)
 
 
 def address(request: HttpRequest | Request) -> str:

@@ -19,6 +19,7 @@ from engine.referee import (
     GameRecord,
     Hello,
     Move,
+    Player,
     PlayerFault,
     play,
 )
@@ -172,9 +173,16 @@ def seat_for(form: GameForm, number: int) -> int:
 
 
 def play_form(
-    settings: GameSettings, form: GameForm, seed: str, seat: int
+    settings: GameSettings,
+    form: GameForm,
+    seed: str,
+    seat: int,
+    opponent: Player | None = None,
 ) -> CheckedGame:
-    """Play a game of a form with the bot in a seat. Raises ServiceFault."""
+    """Play a game of a form with the bot in a seat. Raises ServiceFault.
+
+    In a game of two seats, `opponent` may play in place of a player of this process.
+    """
     bot = ObservedBot(
         BotProcess(
             settings.program,
@@ -189,7 +197,7 @@ def play_form(
     players = [
         bot
         if number == seat
-        else RandomOpponent(_FORFEITS_AT if number == loser else None)
+        else opponent or RandomOpponent(_FORFEITS_AT if number == loser else None)
         for number in range(form.seats)
     ]
     record = play(

@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 
 from engine.editions import DEFAULT
 from ladder.bots.models import Bot, Submission
-from ladder.common.rate_limits import WIDER, count, site_of
+from ladder.common.rate_limits import hourly_wait_s
 from ladder.common.retention import RetentionRule, rule_for_rows
 from ladder.extras.practice import selectors, services
 from ladder.extras.practice.endings import close
@@ -30,7 +30,6 @@ from ladder.extras.practice.services import (
 from torres.common.errors import TooMany
 
 FAVOURITE = "house-greedy"  # a good first opponent
-HOUR_S = 3600
 SIGNED_IN_ELSEWHERE = "You signed in, and your account has an open game already."
 
 
@@ -84,15 +83,10 @@ def _lock(opponent: Submission) -> None:
 def _count(address: str) -> None:
     """Count a game of an address and of its site. Raises TooMany."""
     limit = settings.TORRES_GUEST_GAMES_PER_HOUR
-    site = site_of(address)
-    uses = [(count(f"guest:{address}", HOUR_S), limit)]
-    if site:
-        uses.append((count(f"guest:{site}", HOUR_S), WIDER * limit))
-    waits = [use.left_s for use, most in uses if use.requests > most]
-    if waits:
+    if wait_s := hourly_wait_s("guest", address, limit):
         raise TooMany(
             f"Guests may begin {limit} games in an hour from one address. Try again in"
-            f" {max(waits) // 60 + 1} min, or sign up and play with an account."
+            f" {wait_s // 60 + 1} min, or sign up and play with an account."
         )
 
 

@@ -45,13 +45,16 @@ class HostedGame:
 
     thread: threading.Thread
     keeper: LeaseKeeper
-    of_guest: bool
+    of_guest: bool = False
+    is_trial: bool = False
 
 
 class PracticeHost:
     """Plays `slots` practice games at once until `stop` is set.
 
-    It calls `goes_on` before it looks for games.
+    It calls `goes_on` before it looks for games. With `begin_trial`, which begins the
+    next trial of the editor, one slot is for trials. A trial takes a minute at most, so
+    that neither waits long for the other if there is only one slot: they take turns.
     """
 
     def __init__(
@@ -59,8 +62,12 @@ class PracticeHost:
         slots: int,
         open_player: OpenPlayer = open_bot,
         goes_on: Callable[[], None] = lambda: None,
+        begin_trial: Callable[[], HostedGame | None] | None = None,
     ) -> None:
         self._slots = slots
+        self._begin_trial = begin_trial
+        self._trials = 0 if begin_trial is None else 1
+        self._last_was_trial = False
         self._open_player = open_player
         self._goes_on = goes_on
         self._games: list[HostedGame] = []
@@ -82,20 +89,37 @@ class PracticeHost:
         try:
             self._report()
             while len(self._games) < self._slots:
-                claim = claims.claim(
-                    socket.gethostname()[:80], of_guests=self._has_slot_for_guest()
-                )
-                if claim is None:
+                game = self._next()
+                if game is None:
                     return
-                self._begin(claim)
+                self._games.append(game)
+                self._last_was_trial = game.is_trial
         except Error as error:
             cut_off = statement_limits.met_by(error)
             log.warning("cannot claim practice games", error=str(error), **cut_off)
 
-    def _has_slot_for_guest(self) -> bool:
+    def _next(self) -> HostedGame | None:
+        """Begin the game or the trial that is next; return None if none can begin."""
+        if self._last_was_trial:
+            return self._next_game() or self._next_trial()
+        return self._next_trial() or self._next_game()
+
+    def _next_trial(self) -> HostedGame | None:
+        if self._begin_trial is None or any(game.is_trial for game in self._games):
+            return None
+        return self._begin_trial()
+
+    def _next_game(self) -> HostedGame | None:
         """Guests leave one slot to users, unless it is the only one."""
-        guests = sum(game.of_guest for game in self._games)
-        return guests < max(1, self._slots - 1)
+        games = [game for game in self._games if not game.is_trial]
+        slots = max(1, self._slots - self._trials)
+        if len(games) >= slots:
+            return None
+        guests = sum(game.of_guest for game in games)
+        claim = claims.claim(
+            socket.gethostname()[:80], of_guests=guests < max(1, slots - 1)
+        )
+        return None if claim is None else self._begin(claim)
 
     def _report(self) -> None:
         """Let the pages and `manage.py status` see that a host runs."""
@@ -104,7 +128,7 @@ class PracticeHost:
             self._reported_at = now
             service_parts.report(service_parts.PRACTICE)
 
-    def _begin(self, claim: PracticeClaim) -> None:
+    def _begin(self, claim: PracticeClaim) -> HostedGame:
         game = PracticeGame.objects.defer("replay").get(pk=claim.pk)
         try:
             deadline_s = game_deadline_s(game)
@@ -121,9 +145,9 @@ class PracticeHost:
             name=f"practice game {claim.pk}",
             daemon=True,
         )
-        self._games.append(HostedGame(thread, keeper, bool(game.guest)))
         keeper.start()
         thread.start()
+        return HostedGame(thread, keeper, of_guest=bool(game.guest))
 
     def _close(self) -> None:
         """Stop the games, so that the next host goes on with them, and sign off."""

@@ -70,7 +70,8 @@ class PracticeProgress(NamedTuple):
     forfeits: int
 
 
-def _belongs_to(player: Player) -> Q:
+def belongs_to(player: Player) -> Q:
+    """Return the condition for the rows of a person, by `owner` or `guest`."""
     if isinstance(player, Guest):
         return Q(guest=player.key)
     return Q(owner=player.pk, owner__isnull=False)
@@ -80,7 +81,7 @@ def games_of(player: Player) -> QuerySet[PracticeGame]:
     """Return the practice games of a person, newest first, without their replays."""
     sitting = PracticeOpponent.objects.select_related("submission__bot")
     return (
-        PracticeGame.objects.filter(_belongs_to(player))
+        PracticeGame.objects.filter(belongs_to(player))
         .prefetch_related(Prefetch("opponents", sitting))
         .select_related("owner")
         .defer("replay")
@@ -97,7 +98,7 @@ def progress(player: Player, pk: int) -> PracticeProgress | None:
 
     A page asks for it all the time, so it is one query without the opponents.
     """
-    rows = PracticeGame.objects.filter(_belongs_to(player), pk=pk)
+    rows = PracticeGame.objects.filter(belongs_to(player), pk=pk)
     fields = ("status", "fence", "ply", "answer_ply", Count("moves"), "forfeits")
     row = rows.values_list(*fields).first()
     if row is None:
