@@ -57,6 +57,7 @@ INSTALLED_APPS = [
     "ladder.extras.comparisons",
     "ladder.extras.analysis",
     "ladder.extras.practice",
+    "ladder.extras.editor",
     "ladder.tournaments",
     "ladder.extras.anomalies",
     "ladder.extras.self_audit",
@@ -445,10 +446,12 @@ TORRES_LADDER_SHARE = env.float("TORRES_LADDER_SHARE", default=0.5)
 
 TORRES_COMPARISON_SLOTS = env.int("TORRES_COMPARISON_SLOTS", default=0)
 
-TORRES_PRACTICE_SLOTS = env.int("TORRES_PRACTICE_SLOTS", default=2)
+TORRES_PRACTICE_SLOTS = env.int("TORRES_PRACTICE_SLOTS", default=3)
 TORRES_PRACTICE_PER_HOUR = env.int("TORRES_PRACTICE_PER_HOUR", default=20)
 TORRES_GUEST_GAMES = env.int("TORRES_GUEST_GAMES", default=10)
 TORRES_GUEST_GAMES_PER_HOUR = env.int("TORRES_GUEST_GAMES_PER_HOUR", default=10)
+
+TORRES_TRIALS_PER_HOUR = env.int("TORRES_TRIALS_PER_HOUR", default=30)
 
 TORRES_SPOT_CHECKS = env.float("TORRES_SPOT_CHECKS", default=0.01)
 

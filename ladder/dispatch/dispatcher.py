@@ -37,6 +37,7 @@ from ladder.dispatch.log_keeper import LogKeeper
 from ladder.dispatch.retention import RetentionSchedule
 from ladder.dispatch.tasks import build_submission, check_seat, play_game
 from ladder.extras.comparisons import advance as comparisons
+from ladder.extras.editor import services as editor
 from ladder.extras.practice import claims as practice
 from ladder.extras.spot_checks import services as spot_checks
 from ladder.games import (
@@ -298,6 +299,7 @@ class Dispatcher:
         result.drawn = tournaments.tick(workers.slots, self._units)
         result.compared = comparisons.tick(workers.slots, self._units)
         self._part("practice", practice.end_lifeless, 0)
+        self._part("trials", editor.end_lifeless, 0)
         changed = result.joined or result.folded or result.cancelled
         self._upkeep_at = _NEVER if changed else now
 

@@ -16,6 +16,7 @@ from ladder.common import scratch
 from ladder.common.retention import RetentionRule, rule_for_old_rows
 from ladder.events import retention as events
 from ladder.extras.analysis.models import Analysis
+from ladder.extras.editor.models import TrialGame
 from ladder.extras.practice import guests
 from ladder.extras.practice.models import PracticeGame
 from ladder.extras.webhooks import fan_out, retention as webhooks
@@ -41,6 +42,7 @@ def rules() -> list[RetentionRule]:
             "practice games", "TORRES_KEEP_PRACTICE_DAYS", PracticeGame, "ended_at"
         ),
         guests.retention_rule(),
+        rule_for_old_rows("trials", "TORRES_KEEP_GUEST_DAYS", TrialGame, "created_at"),
         rule_for_old_rows(
             "analyses", "TORRES_KEEP_ANALYSES_DAYS", Analysis, "ended_at"
         ),

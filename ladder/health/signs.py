@@ -20,6 +20,7 @@ from django.db.models.query import QuerySet
 
 from ladder.common import publishing
 from ladder.common.publishing import BROKER_ERRORS
+from ladder.extras.editor import selectors as editor
 from ladder.extras.practice import selectors as practice
 from ladder.extras.spot_checks import selectors as spot_checks
 from ladder.games import selectors as games
@@ -242,7 +243,8 @@ def _dead_games() -> Sign:
 
 def games_by_hand() -> Sign:
     """Look whether people wait for a host that does not run."""
-    if practice.waiting_count() and not practice.host_is_alive():
+    waiting = practice.waiting_count() or editor.waiting_count()
+    if waiting and not practice.host_is_alive():
         return Sign(
             "games by hand",
             "People wait for games by hand, but no host of them is running.",

@@ -22,6 +22,7 @@ from django.db import connection
 
 from ladder.common.watchdog import Watchdog
 from ladder.dispatch.dispatcher import Dispatcher
+from ladder.extras.editor import work as editor
 from ladder.extras.practice.host import PracticeHost
 from ladder.games.worker import registry
 from ladder.games.worker.play import RUNNING_GAMES
@@ -198,7 +199,7 @@ def dispatch(stop: threading.Event) -> None:
 def practise(slots: int, stop: threading.Event) -> None:
     """Host games by hand until `stop` is set."""
     with Watchdog() as watchdog:
-        PracticeHost(slots, goes_on=watchdog.pet).run(stop)
+        PracticeHost(slots, goes_on=watchdog.pet, begin_trial=editor.source()).run(stop)
 
 
 def watch(web: str, stop: threading.Event) -> None:

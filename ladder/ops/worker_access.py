@@ -290,6 +290,16 @@ WORKER_ACCESS = (
         sees=_OPEN_PRACTICE.format("practice_practiceopponent"),
     ),
     Access(
+        "editor_trialgame",
+        "It reads the code that people try, and gives it false results.",
+        changes=(
+            *("status", "host", "fence", "lease_until", "note", "result"),
+            *("findings", "log", "replay", "ended_at"),
+        ),
+        rows="status IN ('waiting', 'running')",
+        after=f"lease_until IS NULL OR lease_until < {MAX_LEASE}",
+    ),
+    Access(
         "spot_checks_spotcheck",
         "It gives false verdicts of spot checks, which name itself as well.",
         changes=(

@@ -81,6 +81,11 @@ claims.ask(claim, 0, 1.0, 1.0)
 assert claims.answer_to(claim, 0) is None
 print(endings.close(game.pk, "failed", "why", fence=claim.fence))
 print(PracticeMove.objects.count())
+from ladder.extras.editor import selectors, services
+held = services.claim("host")
+trial = held.row().select_related("opponent").get()
+assert trial.source == "code" and selectors.version_of(trial.opponent).bot.slug
+assert services.end(held, "finished", result={}, findings=[], log="", replay=b"")
 service_parts.sign_off(service_parts.PRACTICE)
 """
 CHOOSE = """
@@ -234,6 +239,12 @@ def test_a_worker_hosts_a_game_by_hand(planted: TwoHosts) -> None:
             " INSERT INTO practice_practiceopponent (game_id, number, submission_id,"
             " fault_detail, stderr, notes) SELECT game.id, 1, s.id, '', '', '[]'"
             " FROM game, (SELECT MIN(id) AS id FROM bots_submission) s"
+        )
+        owner.execute(
+            "INSERT INTO editor_trialgame (owner_id, guest, language, source,"
+            " opponent_id, ruleset, seat, status, note, host, findings, log, fence)"
+            " SELECT MIN(u.id), '', 'python', 'code', MIN(b.id), 'yucata', 0,"
+            " 'waiting', '', '', '[]', '', 0 FROM auth_user u, bots_bot b"
         )
     assert shell(planted.one, PRACTISE).split() == ["True", "0"]
 

@@ -12,6 +12,7 @@ from ladder.accounts import invitations, tokens
 from ladder.accounts.models import ApiToken
 from ladder.common import admin as lists
 from ladder.extras.analysis.models import Analysis, SeatReview
+from ladder.extras.editor.models import TrialGame
 from ladder.extras.practice import services as practice
 from ladder.extras.practice.models import PracticeGame
 from ladder.extras.practice.services import PracticeTerms
@@ -56,6 +57,9 @@ def full(show: Show) -> Show:
     practice.begin(show.anas.bot.owner, PracticeTerms("yucata", [show.anas.pk], 0))
     analysis = Analysis.objects.create(game=match.games.get(), key="", by=owner)
     SeatReview.objects.create(analysis=analysis, seat=0, bot=show.anas.bot, turns=[])
+    TrialGame.objects.create(
+        owner=owner, source="secret = 42", opponent=show.anas.bot, seat=0
+    )
     SpotCheck.objects.create(
         game=show.game, seat=0, submission=show.anas, replay=b"", played_on="a:/b"
     )
@@ -128,6 +132,7 @@ def test_no_secret_of_a_row_is_shown(operator: Client, full: Show) -> None:
         (token, token.digest),
         (owner, owner.password),
         (game, game.seed),
+        (TrialGame.objects.get(), "secret = 42"),
         (hook, hook.salt),
     ):
         name = f"{row._meta.app_label}_{row._meta.model_name}"

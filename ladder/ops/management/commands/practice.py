@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from ladder.common.arguments import whole_number
 from ladder.common.commands import ServiceCommand, stop_on_signals
 from ladder.common.watchdog import Watchdog
+from ladder.extras.editor import work as editor
 from ladder.extras.practice.host import PracticeHost
 
 MAX_SLOTS = 256
@@ -35,4 +36,7 @@ class Command(ServiceCommand):
                 " for all processes."
             )
         with Watchdog() as watchdog:
-            PracticeHost(slots, goes_on=watchdog.pet).run(stop_on_signals())
+            host = PracticeHost(
+                slots, goes_on=watchdog.pet, begin_trial=editor.source()
+            )
+            host.run(stop_on_signals())

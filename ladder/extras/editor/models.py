@@ -1,0 +1,104 @@
+"""Trials: games of code from the editor against a house bot, and nothing is rated."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from ladder.bots.models import Bot
+from ladder.common.leases import Leased
+from ladder.games.models import MAX_REASON_CHARS
+
+
+class TrialStatus(models.TextChoices):
+    """The states of a trial: waiting -> running -> finished or failed."""
+
+    WAITING = "waiting", "waits for a free slot"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed", "was not played to its end"
+
+
+OPEN_TRIALS = (TrialStatus.WAITING, TrialStatus.RUNNING)
+
+
+class TrialGame(Leased):
+    """One game of two seats with the code of a person, and its result.
+
+    The person has an account (`owner`), or is a guest, whose browser holds the key
+    `guest` in a signed cookie. A trial is claimed once: if its host is lost, it fails,
+    because the person is waiting and can begin another one.
+    """
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        related_name="trials",
+        null=True,
+        blank=True,
+    )
+    guest = models.CharField(
+        max_length=32, blank=True, help_text="The key of a guest, in hex. Secret."
+    )
+    language = models.CharField(max_length=20)
+    source = models.TextField(help_text="The code of the person. Private.")
+    opponent = models.ForeignKey(Bot, models.CASCADE, related_name="+")
+    ruleset = models.CharField(max_length=40)
+    seat = models.PositiveSmallIntegerField(help_text="Where the code plays.")
+    status = models.CharField(
+        max_length=10, choices=TrialStatus.choices, default=TrialStatus.WAITING
+    )
+    note = models.CharField(
+        max_length=MAX_REASON_CHARS, blank=True, help_text="Why it failed."
+    )
+    host = models.CharField(max_length=80, blank=True)
+    result = models.JSONField(null=True, blank=True, help_text="As in a replay.")
+    findings = models.JSONField(default=list, help_text="As of `torres check`.")
+    log = models.TextField(blank=True, help_text="The stderr of the code. Private.")
+    replay = models.BinaryField(null=True, help_text="Compressed, see games.replays.")
+    created_at = models.DateTimeField(db_default=Now())
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=TrialStatus.values), name="trial_status_is_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=OPEN_TRIALS, ended_at__isnull=True)
+                | (~Q(status__in=OPEN_TRIALS) & Q(ended_at__isnull=False)),
+                name="trial_is_open_or_ended",
+            ),
+            models.CheckConstraint(
+                condition=Q(owner__isnull=False, guest="")
+                | (Q(owner__isnull=True) & ~Q(guest="")),
+                name="trial_is_of_owner_or_guest",
+            ),
+            models.UniqueConstraint(
+                fields=["owner"],
+                condition=Q(status__in=OPEN_TRIALS),
+                name="one_open_trial_per_person",
+            ),
+            models.UniqueConstraint(
+                fields=["guest"],
+                condition=Q(status__in=OPEN_TRIALS) & ~Q(guest=""),
+                name="one_open_trial_per_guest",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["owner", "-id"], name="trial_of"),
+            models.Index(
+                fields=["guest", "-id"], condition=~Q(guest=""), name="trial_of_guest"
+            ),
+            models.Index(
+                fields=["id"], condition=Q(status__in=OPEN_TRIALS), name="trial_open"
+            ),
+            models.Index(fields=["created_at"], name="trial_created"),
+        ]
+
+    def __str__(self) -> str:
+        return f"trial {self.pk}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in OPEN_TRIALS
