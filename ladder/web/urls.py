@@ -9,6 +9,7 @@ from ladder.web.pages import (
     analysis_views,
     comparison_views,
     credential_views,
+    editor_views,
     feeds,
     github_views,
     learn_views,
@@ -175,6 +176,16 @@ urlpatterns = routes(
                 ("frames", "frames.json", practice_views.PracticeFrames),
                 ("replay", "replay.json", practice_views.PracticeReplay),
                 ("board", "board.svg", practice_views.PracticeBoard),
+            )
+        ),
+        ("write/", editor_views.WritePage, "write"),
+        *(
+            (f"write/<int:pk>/{address}", view, name)
+            for name, address, view in (
+                ("trial", "", editor_views.TrialPage),
+                ("trial-progress", "progress.html", editor_views.TrialProgress),
+                ("trial-frames", "frames.json", editor_views.TrialFrames),
+                ("trial-submit", "submit/", editor_views.SubmitTrialAction),
             )
         ),
         ("docs/", views.DocsIndexPage, "docs"),

@@ -28,9 +28,10 @@ from ladder.events.outbox import NewEvent
 from ladder.extras.analysis.models import Analysis, SeatReview
 from ladder.extras.anomalies.findings import AnomalyFinding, FindingKind
 from ladder.extras.anomalies.models import AnomalyReport
+from ladder.extras.editor.models import TrialGame
 from ladder.extras.practice.models import PracticeGame, PracticeMove, PracticeOpponent
 from ladder.extras.webhooks.models import Webhook, WebhookDelivery
-from ladder.games import visibility
+from ladder.games import replays, visibility
 from ladder.games.models import Game, Match
 from ladder.moderation.models import AuditEntry, StoppedUnit
 from ladder.ratings.models import Rating, Season
@@ -99,7 +100,7 @@ def _values(route: str) -> dict[str, str]:
     elif "tournaments/<slug:slug>" in route or "organise/<slug:slug>" in route:
         slug = "cup-1"
     kinds: list[Any] = [("matches/", Match), ("submissions/", Submission)]
-    kinds += [("play/", PracticeGame), ("webhooks/", Webhook)]
+    kinds += [("play/", PracticeGame), ("webhooks/", Webhook), ("write/", TrialGame)]
     kinds += [("api/v1/analyses/", Analysis)]
     model = next((model for name, model in kinds if name in route), Game)
     own = {"seats__submission__bot__owner__username": "olga"}  # its page shows more
@@ -169,10 +170,33 @@ def fill(size: dict[str, int]) -> None:
         invitations.new_invitation(owner, note=f"note {number}")
         tokens.new_token(owner)
     practise(owner, size["bots"])
+    try_code(owner)
     analyse(size["bots"])
     deliver(owner, size["bots"])
     factories.log_all()
     store_report(size["bots"])
+
+
+def try_code(owner: User) -> None:
+    """Let somebody have run code in the editor, which has a mistake."""
+    record = factories.random_game("yucata", 2, "5eed")
+    document = record.replay(seed="5eed", players=[{"name": "a"}, {"name": "b"}])
+    finding = {"severity": "fault", "cause": "It fails.", "cure": "Look at line 7."}
+    for number in range(2):
+        TrialGame.objects.create(
+            owner=owner,
+            language="python",
+            source="import json\n" * 40,
+            opponent=Bot.objects.earliest("pk"),
+            ruleset="yucata",
+            seat=number,
+            status="finished",
+            ended_at=Now(),
+            result=document["result"],
+            replay=replays.pack(document),
+            findings=[finding | {"evidence": "in move 7"}][number:],
+            log='File "bot.py", line 7',
+        )
 
 
 def analyse(count: int) -> None:

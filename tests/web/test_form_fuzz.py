@@ -19,6 +19,7 @@ from django.test import Client
 from django.urls import reverse
 
 from ladder.accounts import tokens
+from ladder.extras.editor.models import TrialGame
 from ladder.extras.practice import services as practice
 from ladder.extras.practice.models import PracticeGame
 from ladder.extras.practice.services import PracticeTerms
@@ -90,6 +91,7 @@ def pages(show: Show) -> Iterator[str]:
     bot = show.anas.bot.slug
     yield from ("/", "/me/", "/sign-in/", f"/bots/{bot}/", "/ladders/main/compare/")
     yield from ("/play/", *(f"/play/{game.pk}/" for game in PracticeGame.objects.all()))
+    yield from ("/write/", *(f"/write/{row.pk}/" for row in TrialGame.objects.all()))
     yield from ("/ladders/main/challenge/", "/tournaments/cup/", "/ladders/main/")
     yield from (f"/submissions/{show.anas.pk}/", f"/submissions/{show.rejected.pk}/")
     yield from ("/sign-up/", "/confirm-email/", "/password-reset/")
@@ -193,6 +195,7 @@ def fuzz(show: Show, settings: object, seed: int, rounds: int) -> None:
     ana = User.objects.get(username="ana")
     game = practice.begin(ana, PracticeTerms("yucata", [show.anas.pk], 0))
     PracticeGame.objects.filter(pk=game.pk).update(status="running", ply=0)
+    TrialGame.objects.create(owner=ana, opponent=show.anas.bot, seat=0)
     people = [None, User.objects.get(username="ana"), olga]
     fuzzers = [FormFuzzer(person, seed + k) for k, person in enumerate(people)]
 

@@ -8,6 +8,7 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
 from ladder.accounts import sessions
+from ladder.extras.editor import services as trials
 from ladder.extras.practice import guests
 from ladder.extras.practice.selectors import Guest
 from torres.common.errors import LadderError
@@ -38,6 +39,11 @@ def guest_of(request: HttpRequest) -> Guest | None:
     return Guest(key) if key else None
 
 
+def player_of(request: HttpRequest) -> User | Guest | None:
+    """Return who plays; None for a visitor. Raises BadGuestCookie."""
+    return request.user if isinstance(request.user, User) else guest_of(request)
+
+
 def remember(response: HttpResponse, guest: Guest) -> None:
     response.set_signed_cookie(
         COOKIE,
@@ -51,7 +57,7 @@ def remember(response: HttpResponse, guest: Guest) -> None:
 
 
 def sign_in(request: HttpRequest, user: User, backend: str | None = None) -> None:
-    """Open a session for a user, who keeps the games played as a guest."""
+    """Open a session for a user, who keeps the games and the code of the guest."""
     sessions.sign_in(request, user, backend)
     try:
         guest = guest_of(request)
@@ -59,6 +65,7 @@ def sign_in(request: HttpRequest, user: User, backend: str | None = None) -> Non
         return
     if guest is not None:
         guests.keep_games(guest, user)
+        trials.keep(guest, user)
 
 
 def _age() -> timedelta:

@@ -125,7 +125,7 @@ class OwnPracticeView(View):
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
         try:
-            player = _player(request)
+            player = guest_cookie.player_of(request)
         except LadderError as refusal:
             return problems.answer(
                 request, refusal.http_status, refusal.code, str(refusal)
@@ -137,13 +137,6 @@ class OwnPracticeView(View):
 
     def game(self, pk: int) -> PracticeGame:
         return get_object_or_404(selectors.games_of(self.player), pk=pk)
-
-
-def _player(request: HttpRequest) -> User | Guest | None:
-    """Return who plays; None for a visitor. Raises BadGuestCookie."""
-    if isinstance(request.user, User):
-        return request.user
-    return guest_cookie.guest_of(request)
 
 
 class PracticePage(OwnPracticeView):

@@ -71,7 +71,7 @@ SECTIONS = (
         "Build",
         frozenset({"docs", "api"}),
         (
-            MenuEntry("Write a bot", "protocol"),
+            MenuEntry("Write a bot", "write"),
             MenuEntry("Tutorial", "document", "tutorial"),
             MenuEntry("Documentation", "docs"),
             MenuEntry("API", "api-docs"),

@@ -1,9 +1,10 @@
-// Follow an upload: fetch its steps again and again, and show them when they change.
+// Follow an upload or a trial: fetch its part of the page again and again, and show it when
+// it changes. At the end a part with `data-then` loads the script that it needs.
 // Without this script the page loads itself anew.
 
-const POLL_INTERVAL_MS = 1500;
-const MAX_INTERVAL_MS = 15000;  // while the server does not answer
 const container = document.getElementById("progress");
+const POLL_INTERVAL_MS = Number(container.dataset.interval ?? 1500);
+const MAX_INTERVAL_MS = 15000;  // while the server does not answer
 const sentence = document.getElementById("progress-sentence");
 let tag = "";
 let interval = POLL_INTERVAL_MS;
@@ -19,7 +20,9 @@ async function follow() {
   }
   const isAnswered = response !== null && (response.ok || response.status === 304);
   interval = isAnswered ? POLL_INTERVAL_MS : Math.min(2 * interval, MAX_INTERVAL_MS);
-  if (!container.querySelector("[data-over]")) setTimeout(follow, interval);
+  if (!container.querySelector("[data-over]")) return setTimeout(follow, interval);
+  const then = container.querySelector("[data-then]");
+  if (then) import(then.dataset.then);
 }
 
 // The server has escaped all texts of the fragment. Screen readers hear one sentence.
