@@ -50,7 +50,7 @@ def _a_host(full: Sandbox, data_dir: Path) -> Iterator[None]:
 
 def test_a_newcomer_corrects_a_mistake_and_looks_at_the_game(page: Page) -> None:
     page.goto("/")
-    page.get_by_role("link", name="Write a bot").first.click()
+    page.get_by_role("link", name="Build", exact=True).click()
     code = page.get_by_label("Your bot")
     bad = code.input_value().replace('message["legal"]', 'message["leagl"]')
     code.fill(bad)

@@ -30,7 +30,7 @@ def test_the_menu_marks_the_section_and_the_page(visit: Visit, show: Show) -> No
     assert current(visit, f"/games/{show.game.pk}/") == [("/tv/", "true")]
     assert current(visit, "/tv/") == [("/tv/", "page"), ("/tv/", "page")]
     assert current(visit, "/ladders/main/") == [("/leaderboard/", "true")]
-    assert current(visit, "/docs/search/") == [("/docs/protocol/", "true")]
+    assert current(visit, "/docs/search/") == [("/write/", "true")]
     # The rules belong to those who play, although they are a document.
     assert current(visit, "/docs/rules/") == [
         ("/play/", "true"),

@@ -36,6 +36,7 @@ from ladder.web.pages import game_table, guest_cookie
 from ladder.web.pages.account_views import PageAction
 from ladder.web.pages.forms import NewBotForm
 from ladder.web.pages.practice_views import OwnPracticeView
+from ladder.web.templatetags.formatting import edition
 from torres.checking.findings import Severity
 from torres.cli.new import KITS
 from torres.common.errors import LadderError
@@ -53,7 +54,9 @@ class TrialForm(forms.Form):
     source = forms.CharField(label="Your bot", strip=False, widget=forms.Textarea)
     opponent = forms.ChoiceField(label="Against")
     ruleset = forms.ChoiceField(
-        label="Rules", choices=[(name, name) for name in PRESETS], initial=DEFAULT
+        label="Rules",
+        choices=[(name, edition(name)) for name in PRESETS],
+        initial=DEFAULT,
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

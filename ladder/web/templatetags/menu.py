@@ -69,9 +69,10 @@ SECTIONS = (
     ),
     MenuSection(
         "Build",
-        frozenset({"docs", "api"}),
+        frozenset({"docs", "api", "write"}),
         (
             MenuEntry("Write a bot", "write"),
+            MenuEntry("Protocol", "protocol"),
             MenuEntry("Tutorial", "document", "tutorial"),
             MenuEntry("Documentation", "docs"),
             MenuEntry("API", "api-docs"),
