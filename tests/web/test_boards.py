@@ -157,7 +157,7 @@ def test_the_row_names_owner_and_language(visit: Visit, many: Show) -> None:
 def test_more_rows_ask_no_more_queries(show: Show, django_assert_num_queries) -> None:
     def queries() -> int:
         cache.clear()
-        with django_assert_num_queries(8) as asked:
+        with django_assert_num_queries(7) as asked:
             boards.season_board(show.season.ladder, show.season, 1)
         return len(asked)
 
