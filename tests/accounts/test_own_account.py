@@ -229,7 +229,7 @@ def test_a_bad_token_is_refused_beside_its_field(ana: Client, fields, field) -> 
 def test_the_list_shows_when_a_token_was_used_and_expires(ana: Client) -> None:
     tokens.use_token(tokens.new_token(ana_row(), "used"))
     gone = tokens.new_token(ana_row(), "gone", timezone.now() - timedelta(hours=1))
-    page = ana.get("/me/").content.decode()
+    page = ana.get("/me/tokens/").content.decode()
 
     assert f"{timezone.now():%Y-%m-%d}" in page
     assert '<span class="tag warn">expired</span>' in page

@@ -258,7 +258,7 @@ def test_a_newcomer_plays_and_signs_up_to_keep_the_game(
 ) -> None:
     with browser.opened(chromium, live_server.url) as page, factories.hosting():
         page.goto("/")
-        page.get_by_role("link", name="Play without an account").click()
+        page.get_by_role("link", name="Play against a bot").click()
         page.get_by_role("button", name="Play without an account").click()
         page.wait_for_url("**/play/*/")
         game = PracticeGame.objects.get()

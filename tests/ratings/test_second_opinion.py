@@ -182,7 +182,7 @@ def test_leaderboards_and_the_page_of_a_bot_show_it(season, anybody):
     make_opinion(season)
     row = SecondOpinionRow.objects.get(bot__slug="b")
 
-    page = anybody.get("/ladders/main/").content.decode()
+    page = anybody.get("/ladders/main/?figures=all").content.decode()
 
     assert f"{row.best} to {row.worst}" in page
     assert "too few games" not in page

@@ -74,7 +74,7 @@ def test_the_page_shows_the_figures_and_the_blocks_that_hurt(visit) -> None:
         assert f'href="/games/{game.pk}/"' in page
     assert '<dd>3 <span class="soft">(6 games)</span></dd>' in page
     assert "It waits" not in page
-    assert "(-2.94 to 2.94)" in page
+    assert "(−2.94 to 2.94)" in page
     why = text(visit(""), f"/matches/{games[0].match_id}/")
     assert "compares two of its versions. This match is block 2" in why
     assert "It is not rated." in why

@@ -126,7 +126,7 @@ def test_the_page_needs_no_script(visit: Visit, show: Show) -> None:
     assert "Best of the day" in html
     assert HOSTILE not in html
     assert html.count("<script") == html.count('<script type="module" src=')
-    assert '<a href="/tv/">Torres TV</a>' in visit("").get("/").content.decode()
+    assert '<a href="/tv/"><strong>Watch' in visit("").get("/").content.decode()
 
 
 def test_the_stage_has_only_the_game(visit: Visit, show: Show) -> None:

@@ -50,6 +50,7 @@ def make_token(page: Page) -> str:
 
 def upload(page: Page) -> None:
     """Create a bot, drop its program, and wait without touching the page."""
+    page.goto("/me/")
     page.get_by_label("Name of a new bot").fill("mason")
     page.get_by_role("button", name="Create bot").click()
     expect(page.locator("h1")).to_contain_text("mason")
@@ -98,7 +99,7 @@ def go_to_the_end(page: Page) -> None:
 
 def find_the_bot(page: Page) -> None:
     """Go from the leaderboard to the page of the bot with the keyboard alone."""
-    page.goto("/")
+    page.goto("/leaderboard/")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
