@@ -30,7 +30,7 @@ class LinksAndAnchors(HTMLParser):
 
 
 def parse(browser, address: str) -> LinksAndAnchors:
-    answer = browser.get(address)
+    answer = browser.get(address, follow=True)
     assert answer.status_code == 200, address
     return LinksAndAnchors(answer.content.decode())
 
