@@ -221,6 +221,7 @@ def test_the_pages_of_a_draft_and_of_a_refusal_violate_no_wcag(
     tab = open_context(chromium, live_server, "oscar")
     tab.goto("/organise/new/")
     tab.fill("[name=name]", "Next")
+    tab.get_by_text("More about the format").click()
     tab.fill("[name=seats]", "9")
     tab.click("button[value=preview]")
     assert "9; it must be a whole number from 2 to 4" in tab.text_content("main")
