@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from playwright.sync_api import BrowserContext, expect
 
+from ladder.games.models import Game
 from ladder.web.pages import best_games
 from ladder.web.templatetags.formatting import decimals, edition, moment, short
 from ladder.web.templatetags.menu import SECTIONS
@@ -89,6 +90,12 @@ def test_the_best_games_say_margin_and_surprises(visit: Visit, show: Show) -> No
     assert f'src="/games/{show.game.pk}/card.png"' in page
     assert "Best of the day" in page
     assert "Best of the day" not in visit("").get("/games/?before=99").content.decode()
+
+
+def test_a_damaged_replay_does_not_stop_the_list(visit: Visit, show: Show) -> None:
+    Game.objects.filter(pk=show.game.pk).update(replay=b"damaged")
+
+    assert "Best of the day" in visit("").get("/games/").content.decode()
 
 
 def test_the_lead_changes_when_another_seat_leads_after_a_phase(monkeypatch) -> None:

@@ -44,7 +44,7 @@ def work_off() -> int:
 
 
 def _next() -> Analysis | None:
-    """Take the next analysis; a story only if nobody waits."""
+    """Take the next analysis. Begin a story only if no analysis waits."""
     return claim() or (claim() if services.add_story() else None)
 
 

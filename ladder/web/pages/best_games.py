@@ -1,10 +1,11 @@
-"""The best games of the day as cards: the final board, the margin, and what was odd."""
+"""The best games of the day as cards: the final board, the margin, and tags."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import structlog
 from django.core.cache import cache
 
 from engine.game import Scoring
@@ -16,6 +17,8 @@ from torres.common.errors import LadderError
 TAGS_TTL_S = 24 * 3600
 CLOSE = 3
 """A margin of at most this many points is close."""
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,9 @@ def _read_changes(game: Game) -> int:
     try:
         rows: list[Scoring] = json.loads(games.replay(game))["scoring"]
     except LadderError:  # it was voided or hidden a moment ago
+        return 0
+    except Exception:  # the one boundary: a damaged replay costs a tag, not the list
+        log.exception("cannot read replay", game=game.pk)
         return 0
     leaders = [_leader(row["scores"]) for row in rows]
     return sum(one != other for one, other in pairwise(leaders))

@@ -186,7 +186,7 @@ def _shown(request: HttpRequest, trial: TrialGame) -> dict[str, object]:
 
 
 def _replay(trial: TrialGame) -> Replay | None:
-    """Return the replay of a trial; None without one, or if nobody moved in it."""
+    """Return the replay of a trial; None if there is none, or no move in it."""
     if trial.result is None or trial.replay is None:
         return None
     document: Replay = json.loads(replays.unpack(bytes(trial.replay)))
