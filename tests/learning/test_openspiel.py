@@ -1,6 +1,7 @@
 """Torres as a game of OpenSpiel: OpenSpiel's own tests, and what seats may know."""
 
 import copy
+import sys
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyspiel
 import pytest
+from absl import logging as absl_logging
 from open_spiel.python.algorithms import ismcts, mcts
 from open_spiel.python.observation import make_observation
 from open_spiel.python.tests import games_sim_test
@@ -18,6 +20,10 @@ from engine.observation import OBSERVATION_SIZE
 from engine.rulesets import CARDS, MASTERS, PRESETS
 from engine.search import ranks_of
 from torres.learning import openspiel  # noqa: F401 - registers the game
+
+# OpenSpiel imports absl, whose handler closes its stream when logging is configured
+# again. At its import this is the stream with which pytest captures output.
+absl_logging.get_absl_handler().python_handler.setStream(sys.__stderr__)
 
 USUAL = {("yucata", 2), ("torres-3d", 3), ("devir-2017-shared-deck", 4)}
 TABLES = [

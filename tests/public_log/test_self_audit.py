@@ -1,6 +1,7 @@
 """The service audits itself as `torres audit` does, without a network."""
 
 import io
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,10 @@ def test_an_honest_service_has_no_findings(
     assert not job.is_due()
     monkeypatch.setattr(jobs, "FIRST_SIZE", 1)
     assert job.is_due()
+    logger = logging.getLogger("django.request")
+    handlers = logger.handlers.copy()
     job.run()
+    assert logger.handlers == handlers, "it configured logging again"
     line = "the public view follows from the public log: yes"
     assert line in capsys.readouterr().out
     assert not job.is_due()

@@ -7,7 +7,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import httpx
 from django.conf import settings
-from django.core.wsgi import get_wsgi_application
+from django.core.handlers.wsgi import WSGIHandler
 from django.db import transaction
 
 from ladder.extras.self_audit.models import SelfAudit
@@ -29,7 +29,8 @@ def audit_own_service(progress: Progress) -> AuditReport:
     finds out if the log was changed. Raises AuditFailed, BadKey, and RemoteError.
     """
     login = Login(f"http://{_own_name()}", "")
-    transport = httpx.WSGITransport(_application(get_wsgi_application()))
+    # Not get_wsgi_application, which would configure the logging of this process again.
+    transport = httpx.WSGITransport(_application(WSGIHandler()))
     with LadderClient(login, transport) as client:
         folder = Path(settings.DATA_DIR) / FOLDER
         service = RemoteService(client)
