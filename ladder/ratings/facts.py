@@ -1,6 +1,9 @@
 """The facts about ratings and seasons: their events and leaves of the log."""
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import chain, repeat
 
 from ladder.bots.facts import status_leaf
 from ladder.bots.models import Bot
@@ -9,11 +12,15 @@ from ladder.events.outbox import API, NewEvent, NewLeaf, fact, record, record_al
 from ladder.ratings.models import Entry, Season
 from torres.common.json_object import JsonObject
 from torres.rating.ledger import EntryKind
+from torres.rating.pairing import PairingTerms
+from torres.rating.recorded import Recorded, Step
 from torres.rating.trueskill import Skill
 from torres.tlog.leaves import LeafKind
 
 MAX_LISTED = 100
 """A correction may change thousands of bots. Then the event only counts them."""
+MAX_STEPS_CHARS = 30_000
+"""The steps of one leaf, which may have 65,535 bytes."""
 _KIND_OF = {
     Season.Status.OPEN: EventKind.SEASON_REOPENED,
     Season.Status.FROZEN: EventKind.SEASON_FROZEN,
@@ -109,6 +116,41 @@ def _corrected(
         "url": f"{API}ladders/{about['ladder']}/leaderboard/",
     }
     return NewEvent(EventKind.RATING_CORRECTED, data)
+
+
+def record_pairings(
+    season: Season, session: str, part: Recorded, terms: PairingTerms
+) -> None:
+    """Log the steps of a matchmaker, in as many leaves as they need."""
+    about: JsonObject = {
+        "ladder": season.ladder.slug,
+        "season": season.number,
+        "session": session,
+        "part": part.number,
+    }
+    first: JsonObject = {"size": part.size}
+    if part.number == 0:
+        first["terms"] = {
+            "tables": terms.shares,
+            "parameters": asdict(terms.parameters),
+            "duplicate": terms.duplicate,
+        }
+    leaves = []
+    steps: list[Step] = []
+    length = 0
+    for step in part.steps:
+        step_length = len(json.dumps(step))
+        if length + step_length > MAX_STEPS_CHARS:
+            leaves.append(steps)
+            steps = []
+            length = 0
+        steps.append(step)
+        length += step_length
+    leaves.append(steps)
+    record_all(
+        fact(leaf=NewLeaf(LeafKind.PAIRINGS_MADE, None, about | more | {"steps": some}))
+        for some, more in zip(leaves, chain([first], repeat({})), strict=False)
+    )
 
 
 def record_bench(bot: Bot, ladder: str) -> None:

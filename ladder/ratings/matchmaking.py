@@ -4,15 +4,17 @@ A `MatchmakingSession` keeps a season's pool of bots in memory between two calls
 that a call reads only the ratings that changed. The pool is a cache: a new session, or
 a second one at the same time, makes good matches, too. A bot that may no longer play is
 refused when its match is written.
+
+All steps of a session are written to the public log with the matches that follow from
+them, so `torres audit --matchmaking` makes the same matches again.
 """
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import groupby, islice
+from itertools import groupby
 from operator import itemgetter
-from random import Random
 
 from django.db import transaction
 
@@ -21,19 +23,23 @@ from ladder.bots.selectors import belongs_to_somebody
 from ladder.games import services as games
 from ladder.games.models import Match
 from ladder.games.services import MatchTerms, PlannedMatch
-from ladder.ratings import selectors
+from ladder.public_log import tree
+from ladder.ratings import facts, selectors
 from ladder.ratings.models import Membership, Pairing, Season
 from ladder.ratings.seasons import finalists, locked_status
 from ladder.ratings.selectors import EligibleBot
 from torres.common.json_object import JsonObject
 from torres.rating.description import check_ladder
-from torres.rating.pairing import Matchmaker, PairingTerms, Seating
+from torres.rating.pairing import PairingTerms, Seating
+from torres.rating.recorded import UNWRITTEN, RecordedMatchmaker
 from torres.rating.trueskill import Parameters
+from torres.tlog.merkle import Frontier
 
 RELOAD_S = 60.0
 """The whole pool is read again this often: bans, voids, renames, bots that return."""
 FINALS_RELOAD_S = 5.0
 """The same in finals, where bots are eliminated."""
+SESSION_BYTES = 8
 LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
@@ -42,11 +48,14 @@ class SeasonMovedOn(Exception):
 
 
 class MatchmakingSession:
-    """Make the matches of one season."""
+    """Make the matches of one season.
 
-    def __init__(self, rng: Random | None = None) -> None:
-        self._rng = rng or Random(secrets.randbits(64))  # noqa: S311 -- pairs are public
-        self._matchmaker: Matchmaker | None = None
+    Its name in the log, `number`, is random: after a change of terms it has another.
+    """
+
+    def __init__(self) -> None:
+        self._number = ""
+        self._matchmaker: RecordedMatchmaker | None = None
         self._terms: PairingTerms | None = None
         self._seq = 0
         self._loaded_at = float("-inf")
@@ -68,7 +77,7 @@ class MatchmakingSession:
         matchmaker = self._refresh(season)
         made = 0
         while made < wanted:
-            seatings = list(islice(_seatings(matchmaker), wanted - made))
+            seatings = matchmaker.next_seatings(wanted - made)
             if not seatings:
                 break
             # The next refresh counts the open games of these bots again, even if a
@@ -76,12 +85,12 @@ class MatchmakingSession:
             for seating in seatings:
                 self._busy.update(profile.bot for profile in seating.seats)
             try:
-                made += _write_matches(season, seatings, matchmaker)
+                made += self._write_matches(season, seatings, matchmaker)
             except SeasonMovedOn:
                 break
         return made
 
-    def _refresh(self, season: Season) -> Matchmaker:
+    def _refresh(self, season: Season) -> RecordedMatchmaker:
         """Bring the pool up to date.
 
         Everything is read at first, after a change of terms, and from time to time.
@@ -102,38 +111,40 @@ class MatchmakingSession:
         self._count_open_games(season, self._matchmaker)
         return self._matchmaker
 
-    def _open(self, season: Season, terms: PairingTerms) -> Matchmaker:
-        matchmaker = Matchmaker(terms, self._rng)
+    def _open(self, season: Season, terms: PairingTerms) -> RecordedMatchmaker:
+        self._number = secrets.token_hex(SESSION_BYTES)
+        matchmaker = RecordedMatchmaker(
+            terms, season.ladder.slug, season.number, _size_and_root
+        )
         bots = _pairable(season)
-        matchmaker.pool.fill(profile for _, profile in bots)
+        matchmaker.fill(bots)
         self._seq = max((seq for seq, _ in bots), default=0)
-        for seats in _latest_seatings(season):
-            matchmaker.remember(seats)
+        matchmaker.remember(_latest_seatings(season))
         self._unrated_until = LONG_AGO
-        self._charge_unrated(season, matchmaker, dead_games=1.0)
+        self._charge_unrated(season, matchmaker, dead_games=1)
         return matchmaker
 
-    def _catch_up(self, season: Season, matchmaker: Matchmaker) -> None:
+    def _catch_up(self, season: Season, matchmaker: RecordedMatchmaker) -> None:
         """Read the ratings that changed. In finals no bot enters the pool this way."""
         for seq, profile in selectors.eligible_bots(season, after=self._seq):
             if not _in_finals(season) or matchmaker.pool.get(profile.bot):
-                matchmaker.update(profile)
+                matchmaker.update(seq, profile)
             self._seq = max(self._seq, seq)
         self._charge_unrated(season, matchmaker)
 
-    def _reload(self, season: Season, matchmaker: Matchmaker) -> None:
+    def _reload(self, season: Season, matchmaker: RecordedMatchmaker) -> None:
         bots = {profile.bot: (seq, profile) for seq, profile in _pairable(season)}
-        for bot in matchmaker.pool.bots() - bots.keys():
-            matchmaker.pool.remove(bot)
+        for bot in sorted(matchmaker.pool.bots() - bots.keys()):
+            matchmaker.remove(bot)
         for bot, (seq, profile) in bots.items():
             candidate = matchmaker.pool.get(bot)
             if candidate is None or candidate.profile != profile:
-                matchmaker.update(profile)
+                matchmaker.update(seq, profile)
             self._seq = max(self._seq, seq)
         self._charge_unrated(season, matchmaker)
 
     def _charge_unrated(
-        self, season: Season, matchmaker: Matchmaker, *, dead_games: float = 0.0
+        self, season: Season, matchmaker: RecordedMatchmaker, *, dead_games: int = 0
     ) -> None:
         """Charge the bots a turn for each attempt that failed in their seat.
 
@@ -141,16 +152,60 @@ class MatchmakingSession:
         already, when the match was made.
         """
         for turn in selectors.unrated_turns(season, after=self._unrated_until):
-            turns = dead_games if turn.is_dead_game else 1.0
+            turns = dead_games if turn.is_dead_game else 1
             matchmaker.charge_unrated(turn.bot, turn.submission, turns)
             self._unrated_until = turn.ended_at
 
-    def _count_open_games(self, season: Season, matchmaker: Matchmaker) -> None:
+    def _count_open_games(self, season: Season, matchmaker: RecordedMatchmaker) -> None:
         counts = selectors.open_seats(season)
-        for bot in self._busy | counts.keys():
-            if candidate := matchmaker.pool.get(bot):
-                candidate.open_games = counts.get(bot, 0)
+        matchmaker.count_open({bot: counts[bot] for bot in self._busy | counts.keys()})
         self._busy = set(counts)
+
+    @transaction.atomic
+    def _write_matches(
+        self,
+        season: Season,
+        seatings: Sequence[Seating],
+        matchmaker: RecordedMatchmaker,
+    ) -> int:
+        """Write the matches, their pairings and the steps; return how many matches.
+
+        A match is not written if one of its bots may no longer play. Such bots leave
+        the pool. Raises SeasonMovedOn if the season has another status than when it was
+        read.
+        """
+        if locked_status(season.pk) != season.status:
+            raise SeasonMovedOn
+        playable = _playable(season, seatings)
+        matches = games.schedule_matches(
+            Match.Kind.LADDER,
+            [
+                PlannedMatch(
+                    _match_terms(season, seating.why),
+                    [playable[profile.submission] for profile in seating.seats],
+                )
+                for seating in seatings
+                if _is_playable(seating, playable)
+            ],
+            duplicate=season.ladder.duplicate,
+            shared_deals=season.ladder.shared_deals,
+        )
+        Pairing.objects.bulk_create(
+            Pairing(season=season, match=match) for match in matches
+        )
+        numbers = iter(matches)
+        matchmaker.written(
+            [
+                next(numbers).pk if _is_playable(seating, playable) else UNWRITTEN
+                for seating in seatings
+            ]
+        )
+        for profile in (profile for seating in seatings for profile in seating.seats):
+            if profile.submission not in playable:
+                matchmaker.remove(profile.bot)
+        if self._terms:
+            facts.record_pairings(season, self._number, matchmaker.take(), self._terms)
+        return len(matches)
 
 
 def _terms(season: Season) -> PairingTerms:
@@ -174,31 +229,24 @@ def _pairable(season: Season) -> list[EligibleBot]:
     return [bot for bot in bots if bot.profile.bot in remaining]
 
 
-def _latest_seatings(season: Season) -> Iterator[list[int]]:
-    """Yield the bots of the latest matches by seat, the oldest match first."""
-    for _, seats in groupby(selectors.latest_seats(season), key=itemgetter(0)):
-        yield [bot for _, bot in seats]
+def _latest_seatings(season: Season) -> dict[int, list[int]]:
+    """Return the bots of the latest matches by seat, the oldest match first."""
+    return {
+        match: [bot for _, bot in seats]
+        for match, seats in groupby(selectors.latest_seats(season), key=itemgetter(0))
+    }
 
 
-def _seatings(matchmaker: Matchmaker) -> Iterator[Seating]:
-    """Yield seatings, the one that is next in turn first, until none is left."""
-    while seating := matchmaker.next_seating():
-        yield seating
+def _size_and_root(_part: int) -> tuple[int, bytes]:
+    """Return the size and the root of the log, from which random numbers follow."""
+    head = tree.head()
+    return (head.size, bytes(head.root)) if head else (0, Frontier().root())
 
 
-@transaction.atomic
-def _write_matches(
-    season: Season, seatings: Sequence[Seating], matchmaker: Matchmaker
-) -> int:
-    """Write the matches and their pairings; return how many were written.
-
-    A match is not written if one of its bots may no longer play. Such bots leave the
-    pool. Raises SeasonMovedOn if the season has another status than when it was read.
-    """
-    if locked_status(season.pk) != season.status:
-        raise SeasonMovedOn
-    profiles = [profile for seating in seatings for profile in seating.seats]
-    playable = (
+def _playable(season: Season, seatings: Sequence[Seating]) -> dict[int, Submission]:
+    """Return the submissions of these seatings that may play now."""
+    wanted = {profile.submission for seating in seatings for profile in seating.seats}
+    return (
         Submission.objects.filter(
             belongs_to_somebody("bot__"),
             status__in=selectors.playable_statuses(season),
@@ -207,28 +255,12 @@ def _write_matches(
             bot__memberships__status=Membership.Status.ACTIVE,
         )
         .defer("log", "report")
-        .in_bulk({profile.submission for profile in profiles})
+        .in_bulk(wanted)
     )
-    for profile in profiles:
-        if profile.submission not in playable:
-            matchmaker.pool.remove(profile.bot)
-    matches = games.schedule_matches(
-        Match.Kind.LADDER,
-        [
-            PlannedMatch(
-                _match_terms(season, seating.why),
-                [playable[profile.submission] for profile in seating.seats],
-            )
-            for seating in seatings
-            if all(profile.submission in playable for profile in seating.seats)
-        ],
-        duplicate=season.ladder.duplicate,
-        shared_deals=season.ladder.shared_deals,
-    )
-    Pairing.objects.bulk_create(
-        Pairing(season=season, match=match) for match in matches
-    )
-    return len(matches)
+
+
+def _is_playable(seating: Seating, playable: dict[int, Submission]) -> bool:
+    return all(profile.submission in playable for profile in seating.seats)
 
 
 def _match_terms(season: Season, why: JsonObject) -> MatchTerms:

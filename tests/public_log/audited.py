@@ -78,7 +78,9 @@ class AuditedLadder:
             pass
         self.advance()
 
-    def audit(self, trust: Trust | None = None) -> AuditReport:
+    def audit(
+        self, trust: Trust | None = None, *, matchmaking: bool = False
+    ) -> AuditReport:
         with LadderClient(Login(self.url, "")) as client:
             return audit(
                 self.folder,
@@ -86,6 +88,7 @@ class AuditedLadder:
                 RemoteService(client),
                 lambda *_: None,
                 trust or self.trust,
+                matchmaking=matchmaking,
             )
 
     def found(self) -> set[Check]:

@@ -1,7 +1,5 @@
 """Builders of matches for a season, and of their results."""
 
-from random import Random
-
 from ladder.games import attempts
 from ladder.games.attempts import FinishedGame, SeatResult
 from ladder.games.models import Game
@@ -16,9 +14,9 @@ class Killed(BaseException):
     """Ends what a process does at any point, as a signal would."""
 
 
-def make_matches(season: Season, wanted: int, rng: Random | None = None) -> int:
+def make_matches(season: Season, wanted: int) -> int:
     """Make up to `wanted` matches, as the dispatcher would."""
-    return MatchmakingSession(rng).pair(season, wanted)
+    return MatchmakingSession().pair(season, wanted)
 
 
 def end_probation(season: Season) -> None:

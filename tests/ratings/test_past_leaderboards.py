@@ -81,7 +81,7 @@ def boards(data_dir, monkeypatch: pytest.MonkeyPatch) -> dict[int, Board]:
     season.refresh_from_db()
     found = {season.head: present(season)}
     for number in range(4):
-        make_matches(season, 3, rng)
+        make_matches(season, 3)
         for game in Game.objects.filter(status="scheduled"):
             finish(game, [rng.randint(1, 3) for _ in game.seats.all()])
         head = fold_all(season)

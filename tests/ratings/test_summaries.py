@@ -31,7 +31,7 @@ def season() -> Season:
     bots = [factories.bot(name) for name in "abcdef"]
     rater.welcome(season.pk)
     for number in range(5):
-        make_matches(season, 3, rng)
+        make_matches(season, 3)
         for game in Game.objects.filter(status="scheduled"):
             ranks = [rng.randint(1, game.seats.count()) for _ in game.seats.all()]
             finish(game, ranks)

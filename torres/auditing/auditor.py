@@ -1,7 +1,7 @@
 """Audit a service from outside: its log, its games, its ratings, its leaderboards."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -25,6 +25,7 @@ from torres.auditing.mirror import (
     signed_size,
     trusted_key,
 )
+from torres.auditing.pairings import PairingCounts, PairingsAudit
 from torres.auditing.ratings import RatingsAudit
 from torres.auditing.story import StoryReader
 from torres.auditing.tournaments import (
@@ -87,7 +88,8 @@ class Trust:
 class AuditReport:
     """The result of an audit. It is good if there are no findings.
 
-    `dealt` and `witnessed` count matches, as the story does.
+    `dealt` and `witnessed` count matches, as the story does. `pairings` is None if the
+    matches of ladders were not made again.
     """
 
     head: TreeHead
@@ -101,6 +103,7 @@ class AuditReport:
     witnessed: int = 0
     quorum: Quorum = field(default_factory=Quorum)
     hand: OperatorsHand = field(default_factory=OperatorsHand)
+    pairings: PairingCounts | None = None
     findings: list[AuditFinding] = field(default_factory=list)
 
     def document(self, max_findings: int | None = None) -> dict[str, object]:
@@ -126,6 +129,7 @@ class AuditReport:
                 "counts": self.hand.counts,
                 "tests": [test.document() for test in self.hand.tests],
             },
+            "pairings": asdict(self.pairings) if self.pairings else None,
             "findings": [
                 {"check": f.check, "leaf": f.leaf, "text": f.text}
                 for f in self.findings[:max_findings]
@@ -134,7 +138,13 @@ class AuditReport:
 
 
 def audit(
-    folder: Path, fetch: Fetch, service: Service, progress: Progress, trust: Trust
+    folder: Path,
+    fetch: Fetch,
+    service: Service,
+    progress: Progress,
+    trust: Trust,
+    *,
+    matchmaking: bool = False,
 ) -> AuditReport:
     """Audit a service and return the report; the copy of the log stays in `folder`.
 
@@ -145,7 +155,7 @@ def audit(
     3. Compute all ratings and the standings of tournaments again. Compare games, names,
        leaderboards and standings with the log, in both directions. Test whether acts of
        operators depend on results.
-    4. Play all replays again.
+    4. Play all replays again. With `matchmaking`, make the matches of ladders again.
 
     Raises AuditFailed, OSError, and BadKey.
     """
@@ -176,7 +186,7 @@ def audit(
     report = AuditReport(copy.head, key, len(story.games), sealed=story.sealed)
     report.quorum, cosigned = check_cosignatures(notes, copy, story, trust.quorum)
     findings |= dict.fromkeys(cosigned)
-    ratings = RatingsAudit(story, view.heads(), view.forfeits())
+    ratings = RatingsAudit(story, view.heads(), view.forfeits(), remembers=matchmaking)
     report.findings = [
         *(*findings, *story.findings, *ratings.check()),
         *public_view.compare_games(view, ratings),
@@ -187,6 +197,10 @@ def audit(
         *compare_standings(view.standings, story),
         *_check_replays(service, story, view, report, progress),
     ]
+    if matchmaking:
+        pairings = PairingsAudit(story, ratings, copy)
+        report.findings += pairings.check()
+        report.pairings = pairings.counts
     report.hand = operators_hand(
         ratings,
         {number: bot["slug"] for number, bot in view.bots.items()},

@@ -18,6 +18,7 @@ class Check(StrEnum):
     GAMES = "games"
     REPLAYS = "replays"
     OVERDUE = "overdue"
+    MATCHMAKING = "matchmaking"
     RATINGS = "ratings"
     LEADERBOARDS = "leaderboards"
     NAMES = "names"

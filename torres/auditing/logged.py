@@ -154,7 +154,8 @@ class Story:
     of them whose seeds have the cosignatures of all witnesses of their batches.
     `failed` has the number of attempts at a game that failed or were given back,
     `renewed` that of matches that got other decks, `acts` that of operators' acts of
-    each kind, and `changed` when the status or the version of a bot changed.
+    each kind, and `changed` when the status or the version of a bot changed. `pairings`
+    are the leaves with steps of matchmakers, which are read once more if needed.
     """
 
     end: datetime
@@ -164,6 +165,7 @@ class Story:
     plans: dict[int, Plan] = field(default_factory=dict)
     games: dict[int, LoggedGame] = field(default_factory=dict)
     ratings: list[tuple[int, Leaf]] = field(default_factory=list)
+    pairings: list[int] = field(default_factory=list)
     ended: set[int] = field(default_factory=set)
     dead: set[int] = field(default_factory=set)
     replacements: set[int] = field(default_factory=set)

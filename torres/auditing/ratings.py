@@ -1,6 +1,6 @@
 """Compute all ratings again from the results in the log."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.logged import Story
 from torres.rating import ledger
-from torres.rating.ledger import EntryKind, LedgerLine, LedgerState
+from torres.rating.ledger import BotState, EntryKind, LedgerLine, LedgerState
 from torres.rating.trueskill import Parameters
 from torres.tlog.leaves import Leaf
 
@@ -24,7 +24,9 @@ class AuditedSeason:
     """The ledger of one season as far as it was read.
 
     It begins with the leaf `leaf`. `at` has the states after some entries, by their
-    numbers.
+    numbers. `seen` has the states that a bot had, by the bot and its last entry: voids
+    of earlier games give it other ratings after the same entry. `in_force` has all
+    parameters that the season had.
     """
 
     leaf: int
@@ -33,13 +35,16 @@ class AuditedSeason:
     state: LedgerState = field(default_factory=LedgerState)
     at: dict[int, LedgerState] = field(default_factory=dict)
     is_broken: bool = False
+    seen: dict[tuple[int, int], list[BotState]] = field(default_factory=dict)
+    in_force: list[Parameters] = field(default_factory=list)
 
 
 class RatingsAudit:
     """Folds the entries of all seasons in the order of the log.
 
     `heads` are the entries of each season whose states are kept, and `forfeits` the
-    reasons of the seats of a game that forfeited, or None, which no leaf has.
+    reasons of the seats of a game that forfeited, or None, which no leaf has. With
+    `remembers` all states of all bots are kept, for the matchmakers that saw them.
     """
 
     def __init__(
@@ -47,10 +52,13 @@ class RatingsAudit:
         story: Story,
         heads: Mapping[SeasonKey, set[int]],
         forfeits: Mapping[int, Sequence[str | None]],
+        *,
+        remembers: bool = False,
     ) -> None:
         self.story = story
         self._heads = heads
         self._forfeits = forfeits
+        self._remembers = remembers
         self.seasons: dict[SeasonKey, AuditedSeason] = {}
         self._bot_of: dict[int, int] = {}
 
@@ -97,8 +105,14 @@ class RatingsAudit:
         if kind == EntryKind.VOID and game is not None:
             is_last = inputs["corrected_by"] == expected
             changes = _take_out(season, game, is_last=is_last)
+            touched = season.state.bots.keys() if is_last else set()
         else:
             changes = ledger.step(season.state, line)
+            touched = ledger.touched_bots(line)
+        if season.state.parameters not in season.in_force:
+            season.in_force.append(season.state.parameters)
+        if self._remembers:
+            _remember_states(season, touched)
         logged = [[bot, *map(float, skill)] for bot, *skill in data["after"]]
         if _rows(changes) != logged:
             return f"entry {expected} gives other ratings than the log has"
@@ -167,6 +181,14 @@ class RatingsAudit:
     def bot_of(self, submission: int) -> int | None:
         """Return the number of the bot that plays with a submission."""
         return self._bot_of.get(submission)
+
+
+def _remember_states(season: AuditedSeason, bots: AbstractSet[int]) -> None:
+    for bot in bots & season.state.bots.keys():
+        state = season.state.bots[bot]
+        states = season.seen.setdefault((bot, state.seq), [])
+        if state not in states:
+            states.append(state)
 
 
 def _take_out(

@@ -47,6 +47,7 @@ class StoryReader:
             LeafKind.BATCH_REVEALED: self._reveal,
             LeafKind.SUBMISSION_ACCEPTED: self._submission,
             LeafKind.MATCH_PLANNED: self._plan,
+            LeafKind.PAIRINGS_MADE: self._pairings,
             LeafKind.DECKS_FIXED: self._deals.fix,
             LeafKind.DECKS_RENEWED: self._deals.renew,
             LeafKind.LOG_STARTED: self._deals.name_log,
@@ -257,6 +258,9 @@ class StoryReader:
 
     def _rated(self, number: int, leaf: Leaf) -> None:
         self.story.ratings.append((number, leaf))
+
+    def _pairings(self, number: int, _leaf: Leaf) -> None:
+        self.story.pairings.append(number)
 
     def _check_ends(self) -> None:
         """Look for matches without an end, and for secrets that stay secret."""

@@ -15,6 +15,7 @@ from torres.auditing.cosignatures import Quorum
 from torres.auditing.findings import Check
 from torres.auditing.hand import OperatorsHand
 from torres.auditing.mirror import CHECKPOINT, AuditFailed
+from torres.auditing.pairings import PairingCounts
 from torres.auditing.public_view import ReadLeaderboard
 from torres.auditing.tournaments import ReadTournament
 from torres.auditing.witness import (
@@ -124,6 +125,9 @@ class RemoteService:
     type=click.IntRange(0),
     help="How many witnesses have to have cosigned; by default all that the log names.",
 )
+@click.option(
+    "--matchmaking", is_flag=True, help="Make all matches of ladders again, too."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def audit(  # noqa: PLR0913 - one parameter for each option
     address: str,
@@ -133,6 +137,7 @@ def audit(  # noqa: PLR0913 - one parameter for each option
     witnesses: tuple[Path, ...],
     witness_key: str | None,
     quorum: int | None,
+    matchmaking: bool,
     as_json: bool,
 ) -> None:
     """Check everything that a service shows against its public log.
@@ -147,6 +152,7 @@ def audit(  # noqa: PLR0913 - one parameter for each option
     Examples:
       torres audit https://ladder.example.org
       torres audit https://ladder.example.org --witness friend.checkpoint
+      torres audit https://ladder.example.org --matchmaking
     """
     address = clean_address(address)
     place = folder or folder_of(address)
@@ -164,7 +170,12 @@ def audit(  # noqa: PLR0913 - one parameter for each option
 
         try:
             report = audit_service(
-                place, client.log_file, RemoteService(client), show, trust
+                place,
+                client.log_file,
+                RemoteService(client),
+                show,
+                trust,
+                matchmaking=matchmaking,
             )
         except (AuditFailed, BadKey) as error:
             raise AuditRefused(str(error)) from None
@@ -202,6 +213,8 @@ def _text(report: AuditReport, folder: Path) -> str:
     lines.append(_witness_line(report.quorum))
     if report.sealed:
         lines.append(f"{report.sealed:,} leaves are sealed until they are made public")
+    if report.pairings is not None:
+        lines.append(_pairings_line(report.pairings))
     lines += _hand_lines(report.hand)
     lines += [printable(str(finding)) for finding in report.findings[:MAX_SHOWN]]
     more = len(report.findings) - MAX_SHOWN
@@ -210,7 +223,11 @@ def _text(report: AuditReport, folder: Path) -> str:
     if report.findings:
         lines.append(f"Keep {folder}: it has what the log has signed.")
     else:
-        checks = ", ".join(Check)
+        checks = ", ".join(
+            check
+            for check in Check
+            if check != Check.MATCHMAKING or report.pairings is not None
+        )
         lines.append(f"Everything fits together ({checks}).")
     return "\n".join(lines)
 
@@ -230,6 +247,18 @@ def _witness_line(quorum: Quorum) -> str:
         for name in quorum.named
     )
     return f"cosignatures of witnesses: {names}; {quorum.demanded:,} are demanded"
+
+
+def _pairings_line(counts: PairingCounts) -> str:
+    """Return how many matches of ladders were made again from the log."""
+    line = (
+        f"{counts.matches:,} matches of ladders made again, as {counts.sessions:,}"
+        f" sessions of matchmakers made them; {counts.unwritten:,} more were not"
+        " written, because a bot could no longer play"
+    )
+    if counts.unrecorded:
+        line += f"; {counts.unrecorded:,} older ones have no record"
+    return line
 
 
 def _hand_lines(hand: OperatorsHand) -> list[str]:

@@ -111,7 +111,7 @@ def step(state: LedgerState, line: LedgerLine) -> list[RatingChange]:
 
     The cost does not depend on the number of bots. Voids need `fold` instead.
     """
-    touched = sorted(_touched_bots(line))
+    touched = sorted(touched_bots(line))
     before = {bot: _mu_sigma(state, bot) for bot in touched}
     apply(state, line)
     after = {bot: _mu_sigma(state, bot) for bot in touched}
@@ -122,8 +122,8 @@ def step(state: LedgerState, line: LedgerLine) -> list[RatingChange]:
     ]
 
 
-def _touched_bots(line: LedgerLine) -> set[int]:
-    """Return the bots whose skill the entry can change: all that it names."""
+def touched_bots(line: LedgerLine) -> set[int]:
+    """Return the bots that the entry can change: all that it names."""
     single = {line.inputs[key] for key in ("bot", "gone", "kept") if key in line.inputs}
     return single | {seat["bot"] for seat in line.inputs.get("seats", ())}
 

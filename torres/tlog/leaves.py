@@ -32,6 +32,7 @@ class LeafKind(StrEnum):
     BATCH_REVEALED = "batch-revealed"
     SUBMISSION_ACCEPTED = "submission-accepted"
     MATCH_PLANNED = "match-planned"
+    PAIRINGS_MADE = "pairings-made"
     DECKS_FIXED = "decks-fixed"
     DECKS_RENEWED = "decks-renewed"
     ATTEMPT_ENDED = "attempt-ended"
@@ -105,6 +106,30 @@ class MatchPlanned(TypedDict):
     hours: Hours
     deal_of: NotRequired[Number]
     decks: NotRequired[NamedDecks]
+
+
+class LoggedPairingTerms(TypedDict):
+    """The terms of a matchmaker: its shares of tables, and the parameters."""
+
+    tables: dict[str, Numeral]
+    parameters: dict[str, Numeral]
+    duplicate: bool
+
+
+class PairingsMade(TypedDict):
+    """The steps of a matchmaker, which made matches (`torres.rating.recorded`).
+
+    The first leaf of a session has its terms, and the first leaf of a part the size of
+    the tree from whose root the random numbers of the part follow.
+    """
+
+    ladder: str
+    season: Number
+    session: Hex
+    part: Number
+    steps: list[Annotated[list[Any], Meta(min_length=1)]]
+    size: NotRequired[Number]
+    terms: NotRequired[LoggedPairingTerms]
 
 
 class DecksFixed(TypedDict):
@@ -257,6 +282,7 @@ _DATA: Mapping[LeafKind, type] = {
     LeafKind.BATCH_REVEALED: BatchRevealed,
     LeafKind.SUBMISSION_ACCEPTED: SubmissionAccepted,
     LeafKind.MATCH_PLANNED: MatchPlanned,
+    LeafKind.PAIRINGS_MADE: PairingsMade,
     LeafKind.DECKS_FIXED: DecksFixed,
     LeafKind.DECKS_RENEWED: DecksRenewed,
     LeafKind.ATTEMPT_ENDED: AttemptEnded,

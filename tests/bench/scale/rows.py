@@ -119,7 +119,7 @@ def _dispatcher_rows(season: Season) -> Iterator[MeasuredRow]:
         cost = cost_of(lambda: Dispatcher().tick(), report, rounds=3)
         yield _row("first tick of a dispatcher, nothing to do", None, cost)
 
-        session = MatchmakingSession(Random(1))
+        session = MatchmakingSession()
 
         def forget() -> None:
             _delete_matches(last)
@@ -232,7 +232,7 @@ def _rater_row(season: Season) -> MeasuredRow:
     with _open_season(season) as worker, _rolled_back():
         for _ in range(5):
             last = Match.objects.latest("pk").pk
-            MatchmakingSession(rng).pair(season, RATED_GAMES)
+            MatchmakingSession().pair(season, RATED_GAMES)
             games = Game.objects.filter(match__gt=last).select_related("match")
             for game in games.defer("replay"):
                 specimen = rng.choice(specimens[str(game.match.seats)])
