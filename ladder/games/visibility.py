@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import structlog
 from django.db.models import OuterRef, Prefetch, QuerySet
 
 from engine.documents import MoveEntry
@@ -28,6 +29,7 @@ from ladder.games.models import (
 from ladder.games.shared_deals import needed_by, undecided, with_decks_of
 from torres.common.errors import LadderError
 
+log = structlog.get_logger()
 PLAYED = (GameStatus.FINISHED, GameStatus.VOIDED)
 
 
@@ -127,7 +129,14 @@ def replay(game: Game) -> bytes:
     stored = Game.objects.values_list("replay", flat=True).get(pk=game.pk)
     if stored is None:
         raise NoReplay("The replay of this game was deleted.")
-    return replays.unpack(bytes(stored))
+    try:
+        return replays.unpack(bytes(stored))
+    except Exception as error:  # one damaged row must not stop pages, lists and cards
+        log.exception("cannot read replay", game=game.pk)
+        raise NoReplay(
+            "The stored replay of this game is damaged. Tell the operator of this"
+            " service, who can restore it from a backup."
+        ) from error
 
 
 def running_games() -> QuerySet[Game]:

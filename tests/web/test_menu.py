@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
+from http import HTTPStatus
 
 import pytest
 from django.test import Client
@@ -92,10 +93,16 @@ def test_the_best_games_say_margin_and_surprises(visit: Visit, show: Show) -> No
     assert "Best of the day" not in visit("").get("/games/?before=99").content.decode()
 
 
-def test_a_damaged_replay_does_not_stop_the_list(visit: Visit, show: Show) -> None:
+def test_a_damaged_replay_stops_no_page(visit: Visit, show: Show) -> None:
     Game.objects.filter(pk=show.game.pk).update(replay=b"damaged")
+    page = f"/games/{show.game.pk}/"
 
     assert "Best of the day" in visit("").get("/games/").content.decode()
+    assert "is damaged" in visit("").get(page).content.decode()
+    assert visit("").get(f"{page}card.png").status_code == HTTPStatus.NOT_FOUND
+    answer = visit("").get(f"/api/v1{page}replay/")
+    assert answer.status_code == HTTPStatus.NOT_FOUND
+    assert answer.json()["type"].endswith("no-replay")
 
 
 def test_the_lead_changes_when_another_seat_leads_after_a_phase(monkeypatch) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import structlog
 from django.core.cache import cache
 
 from engine.game import Scoring
@@ -17,8 +16,6 @@ from torres.common.errors import LadderError
 TAGS_TTL_S = 24 * 3600
 CLOSE = 3
 """A margin of at most this many points is close."""
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +79,7 @@ def _changes_of_lead(game: Game) -> int:
 def _read_changes(game: Game) -> int:
     try:
         rows: list[Scoring] = json.loads(games.replay(game))["scoring"]
-    except LadderError:  # it was voided or hidden a moment ago
-        return 0
-    except Exception:  # the one boundary: a damaged replay costs a tag, not the list
-        log.exception("cannot read replay", game=game.pk)
+    except LadderError:  # it was voided or hidden a moment ago, or is damaged
         return 0
     leaders = [_leader(row["scores"]) for row in rows]
     return sum(one != other for one, other in pairwise(leaders))
