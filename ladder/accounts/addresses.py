@@ -18,9 +18,8 @@ SALT = "ladder.accounts.addresses"
 MAX_LINK_LENGTH = 1000
 
 
-class BadLink(LadderError):
-    code = "bad-link"
-    http_status = 422
+class BadLink(LadderError, code="bad-link", http_status=422):
+    """The link of a message is damaged or too old."""
 
 
 @dataclass(frozen=True, slots=True)

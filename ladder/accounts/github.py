@@ -28,14 +28,12 @@ JSON = {"Accept": "application/json"}
 MAX_LOGIN_CHARS = 100
 
 
-class GitHubFailed(LadderError):
-    code = "github-failed"
-    http_status = 502
+class GitHubFailed(LadderError, code="github-failed", http_status=502):
+    """GitHub did not answer, or not as its documentation says."""
 
 
-class GitHubTaken(LadderError):
-    code = "github-taken"
-    http_status = 409
+class GitHubTaken(LadderError, code="github-taken", http_status=409):
+    """The account at GitHub belongs to another user."""
 
 
 class GitHubAccount(NamedTuple):

@@ -47,24 +47,17 @@ NOT_STORED = {
 KEY = re.compile(rf"[\x21-\x7e]{{1,{MAX_IDEMPOTENCY_KEY_LENGTH}}}")
 
 
-class BadIdempotencyKey(LadderError):
+class BadIdempotencyKey(LadderError, code="bad-idempotency-key"):
     """The header has a value that is no key."""
 
-    code = "bad-idempotency-key"
 
-
-class KeyReused(LadderError):
+class KeyReused(LadderError, code="idempotency-key-reused", http_status=422):
     """Another request had this key."""
 
-    code = "idempotency-key-reused"
-    http_status = 422
 
-
-class InProgress(LadderError):
+class InProgress(LadderError, code="in-progress", http_status=409):
     """The first request with this key has not ended."""
 
-    code = "in-progress"
-    http_status = 409
     retry_after = 2
 
     def __init__(self) -> None:
@@ -74,11 +67,8 @@ class InProgress(LadderError):
         )
 
 
-class NoStoredResponse(LadderError):
+class NoStoredResponse(LadderError, code="no-stored-response", http_status=409):
     """The request was done, but its response was not stored."""
-
-    code = "no-stored-response"
-    http_status = 409
 
 
 KeyClaim = Held[IdempotentRequest]

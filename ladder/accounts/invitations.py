@@ -24,9 +24,8 @@ NOT_VALID = (
 )
 
 
-class BadInvitation(LadderError):
-    code = "bad-invitation"
-    http_status = 422
+class BadInvitation(LadderError, code="bad-invitation", http_status=422):
+    """The code of an invitation is unknown or used up."""
 
 
 def new_invitation(

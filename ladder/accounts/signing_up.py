@@ -16,9 +16,8 @@ from torres.common.errors import LadderError
 from torres.common.names import name_key
 
 
-class SignUpClosed(LadderError):
-    code = "sign-up-closed"
-    http_status = 403
+class SignUpClosed(LadderError, code="sign-up-closed", http_status=403):
+    """People cannot create accounts here."""
 
 
 def sign_up(name: str, password: str, invitation: str = "") -> User:

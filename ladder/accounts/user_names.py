@@ -23,14 +23,12 @@ RESERVED = {
 RESERVED_PREFIX = "deleted"
 
 
-class BadUserName(LadderError):
-    code = "bad-user-name"
-    http_status = 422
+class BadUserName(LadderError, code="bad-user-name", http_status=422):
+    """The name cannot be the name of a user."""
 
 
-class UserNameTaken(LadderError):
-    code = "user-name-taken"
-    http_status = 409
+class UserNameTaken(LadderError, code="user-name-taken", http_status=409):
+    """The name is reserved, or another user has one that looks like it."""
 
 
 def clean_user_name(text: str) -> str:

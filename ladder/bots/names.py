@@ -10,14 +10,12 @@ MAX_NAME_LENGTH = 64
 STEP = "Choose another name."
 
 
-class BadName(LadderError):
-    code = "bad-name"
-    http_status = 400
+class BadName(LadderError, code="bad-name"):
+    """The name cannot be the name of a bot."""
 
 
-class NameTaken(LadderError):
-    code = "name-taken"
-    http_status = 409
+class NameTaken(LadderError, code="name-taken", http_status=409):
+    """The name is reserved, or another bot has one that looks like it."""
 
 
 def clean_name(text: str) -> str:

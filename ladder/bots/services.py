@@ -22,11 +22,8 @@ HOUSE_PREFIX = "house-"
 RESERVED_SLUGS = {"new", "house"}
 
 
-class NotActive(LadderError):
+class NotActive(LadderError, code="bot-not-active", http_status=409):
     """The status of the bot does not allow this action."""
-
-    code = "bot-not-active"
-    http_status = 409
 
 
 def create_bot(owner: User, name: str) -> Bot:

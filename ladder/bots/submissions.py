@@ -63,11 +63,8 @@ class LostClaim(Exception):
     """Another worker holds the claim, or the validation is over: write nothing more."""
 
 
-class CannotPlay(LadderError):
+class CannotPlay(LadderError, code="cannot-play", http_status=409):
     """The submission was never ready, or its files are gone."""
-
-    code = "cannot-play"
-    http_status = 409
 
 
 # The owner's events

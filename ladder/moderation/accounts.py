@@ -15,11 +15,8 @@ from ladder.moderation.audit import Operator
 from torres.common.errors import LadderError
 
 
-class BadAddress(LadderError):
+class BadAddress(LadderError, code="bad-address", http_status=422):
     """This text is no e-mail address."""
-
-    code = "bad-address"
-    http_status = 422
 
 
 def make_operator(_: Operator, user: User) -> None:

@@ -31,25 +31,16 @@ MAX_ID_DIGITS = 18  # all such numbers fit into a BIGINT
 MAX_TARGET_LENGTH = 150
 
 
-class UnknownTarget(LadderError):
+class UnknownTarget(LadderError, code="not-found", http_status=404):
     """The row that the act is about does not exist; the message names it."""
 
-    code = "not-found"
-    http_status = 404
 
-
-class NotPermitted(LadderError):
+class NotPermitted(LadderError, code="permission-denied", http_status=403):
     """This person may not do this to this row."""
 
-    code = "permission-denied"
-    http_status = 403
 
-
-class BadAction(LadderError):
+class BadAction(LadderError, code="bad-action", http_status=422):
     """A person who signed in with a token may not do this; the message says why."""
-
-    code = "bad-action"
-    http_status = 422
 
 
 @dataclass(frozen=True, slots=True)

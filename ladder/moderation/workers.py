@@ -13,11 +13,8 @@ from torres.common.quoting import quoted
 Kind = AuditEntry.Kind
 
 
-class UnknownWorker(LadderError):
+class UnknownWorker(LadderError, code="not-found", http_status=404):
     """No worker has this name; the message says how to name one."""
-
-    code = "not-found"
-    http_status = 404
 
 
 @transaction.atomic

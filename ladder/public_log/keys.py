@@ -22,14 +22,11 @@ from torres.tlog.notes import BadKey, SigningKey, VerifierKey
 _DECKS_LABEL = b"torres-decks-key/1"
 
 
-class LogKeyRefused(LadderError):
+class LogKeyRefused(LadderError, code="log-key", http_status=503):
     """This process has no key of the log, or another one. The message says what to do.
 
     The process can do nothing about the log until an operator provides the key.
     """
-
-    code = "log-key"
-    http_status = 503
 
 
 @dataclass(frozen=True, slots=True)

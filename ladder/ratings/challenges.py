@@ -21,11 +21,8 @@ MAX_CHALLENGES = 20
 QUOTA_PERIOD = timedelta(hours=24)
 
 
-class BadChallenge(LadderError):
+class BadChallenge(LadderError, code="bad-challenge", http_status=422):
     """These bots may not meet like this."""
-
-    code = "bad-challenge"
-    http_status = 422
 
 
 @transaction.atomic

@@ -22,11 +22,8 @@ from torres.rating.ledger import BotState, EntryKind, LedgerLine, LedgerState
 ROWS_PER_STATEMENT = 2000
 
 
-class LedgerConflict(LadderError):
+class LedgerConflict(LadderError, code="overtaken", http_status=409):
     """Another writer was faster. Nothing was written; the caller may try again."""
-
-    code = "overtaken"
-    http_status = 409
 
     def __init__(self) -> None:
         super().__init__(

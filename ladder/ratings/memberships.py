@@ -33,11 +33,8 @@ ON_THE_LADDER = (Status.ACTIVE, Status.BENCHED)
 """A bot with one of these statuses gets its new uploads rated."""
 
 
-class MembershipRefused(LadderError):
+class MembershipRefused(LadderError, code="membership-refused", http_status=409):
     """The bot may not join or leave this ladder."""
-
-    code = "membership-refused"
-    http_status = 409
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,8 @@ DATES = ("opens_at", "closes_at", "starts_at")
 """The scheduled times, in their order."""
 
 
-class BadTournament(BadFields):
+class BadTournament(BadFields, code="bad-tournament"):
     """The tournament cannot be played as it is described; the message says why."""
-
-    code = "bad-tournament"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,11 +36,8 @@ from torres.common.quoting import quoted
 from torres.formats.config import max_entrants, read_config
 
 
-class UnknownBot(LadderError):
+class UnknownBot(LadderError, code="not-found", http_status=404):
     """There is no bot with this slug."""
-
-    code = "not-found"
-    http_status = 404
 
 
 MAX_UNFINISHED = 20

@@ -38,29 +38,20 @@ CANCELLED = "an operator cancelled it"
 EDITABLE_ALWAYS = frozenset({"name", "organiser"})
 
 
-class WrongTournamentStatus(LadderError):
+class WrongTournamentStatus(LadderError, code="wrong-state", http_status=409):
     """The action is not possible in the tournament's present status."""
-
-    code = "wrong-state"
-    http_status = 409
 
 
 class PlanConflict(Conflict):
     """Another process wrote first. The next tick reads what it wrote."""
 
 
-class CannotEnter(LadderError):
+class CannotEnter(LadderError, code="cannot-enter", http_status=409):
     """The bot cannot enter; the message says why."""
 
-    code = "cannot-enter"
-    http_status = 409
 
-
-class NotEntered(LadderError):
+class NotEntered(LadderError, code="not-entered", http_status=404):
     """The bot is not in this tournament."""
-
-    code = "not-entered"
-    http_status = 404
 
 
 class TooFewEntrants(WrongTournamentStatus):

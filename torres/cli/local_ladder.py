@@ -52,10 +52,8 @@ MAX_REPLAYS = 500
 """The replays of this many latest games are kept, and shown on the pages."""
 
 
-class LocalLadderStopped(LadderError):
+class LocalLadderStopped(LadderError, code="local-ladder-stopped"):
     """The ladder cannot go on; the message says why."""
-
-    code = "local-ladder-stopped"
 
 
 @dataclass(slots=True)

@@ -60,11 +60,8 @@ ROUND_ROBIN_BREAKS = (
 )
 
 
-class BadConfig(LadderError):
+class BadConfig(LadderError, code="bad-config", http_status=422):
     """The configuration cannot be played; the message says which key to change."""
-
-    code = "bad-config"
-    http_status = 422
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,8 @@ from torres.runner.limits import BadLimits, read_limits
 MAX_SHARE = 1_000_000.0
 
 
-class BadLadder(BadFields):
+class BadLadder(BadFields, code="bad-ladder"):
     """The ladder cannot be played as it is described; the message says why."""
-
-    code = "bad-ladder"
 
 
 @dataclass(frozen=True, slots=True)

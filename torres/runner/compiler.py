@@ -50,10 +50,8 @@ _ENV_SANDBOXED = {
 }
 
 
-class BuildFailed(LadderError):
+class BuildFailed(LadderError, code="build-failed"):
     """The submission does not compile. ``log`` is the end of the compiler's output."""
-
-    code = "build-failed"
 
     def __init__(self, why: str, log: str) -> None:
         super().__init__(f"The bot could not be built: {why}")

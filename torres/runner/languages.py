@@ -21,10 +21,8 @@ _MAX_SHOWN_NAMES = 6  # of files in a message
 _MAX_SHOWN_CHARS = 60
 
 
-class EntryNotFound(LadderError):
+class EntryNotFound(LadderError, code="no-bot"):
     """A path has no bot. The message says which file would be one."""
-
-    code = "no-bot"
 
 
 @dataclass(frozen=True, slots=True)

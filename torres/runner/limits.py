@@ -27,11 +27,8 @@ MAX_LIMITS: Mapping[str, int] = MappingProxyType(
 """The largest value of each limit, in its unit. The smallest one is 1."""
 
 
-class BadLimits(LadderError):
+class BadLimits(LadderError, code="bad-limits", http_status=422):
     """The limits cannot be used; the message says which key to change."""
-
-    code = "bad-limits"
-    http_status = 422
 
 
 def read_limits(document: object, *, partial: bool = False) -> Limits:

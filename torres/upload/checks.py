@@ -12,42 +12,40 @@ from torres.common.errors import LadderError
 from torres.runner.languages import is_ignored
 
 
-class BadArchive(LadderError):
-    code = "bad-archive"
-    http_status = 422
+class BadArchive(LadderError, code="bad-archive", http_status=422):
+    """The upload is not a package of a bot; the message says why."""
 
 
-class NotAnArchive(BadArchive):
-    code = "not-an-archive"
+class NotAnArchive(BadArchive, code="not-an-archive"):
+    """The file is no archive, or a damaged one."""
 
 
-class EmptyArchive(BadArchive):
-    code = "empty-archive"
+class EmptyArchive(BadArchive, code="empty-archive"):
+    """The archive has no files."""
 
 
-class TooBig(BadArchive):
-    code = "archive-too-big"
-    http_status = 413
+class TooBig(BadArchive, code="archive-too-big", http_status=413):
+    """The archive, or what it unpacks to, is too large."""
 
 
-class TooManyFiles(BadArchive):
-    code = "too-many-files"
+class TooManyFiles(BadArchive, code="too-many-files"):
+    """The archive has too many entries."""
 
 
-class UnsafePath(BadArchive):
-    code = "unsafe-path"
+class UnsafePath(BadArchive, code="unsafe-path"):
+    """A path leads out of the archive, or some system cannot store it."""
 
 
-class NotAPlainFile(BadArchive):
-    code = "not-a-plain-file"
+class NotAPlainFile(BadArchive, code="not-a-plain-file"):
+    """An entry is a link or a device."""
 
 
-class DuplicateName(BadArchive):
-    code = "duplicate-name"
+class DuplicateName(BadArchive, code="duplicate-name"):
+    """Two entries have the same name."""
 
 
-class NoEntry(BadArchive):
-    code = "no-entry"
+class NoEntry(BadArchive, code="no-entry"):
+    """No file of the archive is the main file of a bot."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,18 +24,12 @@ MAX_WAITING = 200
 RETRY_AFTER_S = 600
 
 
-class BadAnalysis(LadderError):
+class BadAnalysis(LadderError, code="bad-analysis", http_status=422):
     """There is no such position in the game, or nothing is to decide there."""
 
-    code = "bad-analysis"
-    http_status = 422
 
-
-class AnalysisIsOff(LadderError):
+class AnalysisIsOff(LadderError, code="analysis-is-off", http_status=409):
     """This service analyses no games."""
-
-    code = "analysis-is-off"
-    http_status = 409
 
 
 def request_analysis(

@@ -33,18 +33,12 @@ MIN_ERROR = 0.0001
 MAX_ERROR = 0.5
 
 
-class BadComparison(LadderError):
+class BadComparison(LadderError, code="bad-comparison", http_status=422):
     """These versions cannot be compared like this."""
 
-    code = "bad-comparison"
-    http_status = 422
 
-
-class ComparisonOver(LadderError):
+class ComparisonOver(LadderError, code="wrong-state", http_status=409):
     """The comparison has ended already."""
-
-    code = "wrong-state"
-    http_status = 409
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,32 +37,20 @@ KEPT_GAMES = 50
 """The ended games that are kept of one person."""
 
 
-class BadPracticeGame(LadderError):
+class BadPracticeGame(LadderError, code="bad-practice-game", http_status=422):
     """A practice game cannot be played like this."""
 
-    code = "bad-practice-game"
-    http_status = 422
 
-
-class PracticeIsOff(LadderError):
+class PracticeIsOff(LadderError, code="practice-is-off", http_status=409):
     """This service offers no practice games."""
 
-    code = "practice-is-off"
-    http_status = 409
 
-
-class OldQuestion(LadderError):
+class OldQuestion(LadderError, code="old-question", http_status=409):
     """The game does not ask this question, or not any more."""
 
-    code = "old-question"
-    http_status = 409
 
-
-class BadAnswer(LadderError):
+class BadAnswer(LadderError, code="bad-answer", http_status=422):
     """The actions are not legal now."""
-
-    code = "bad-answer"
-    http_status = 422
 
 
 @dataclass(frozen=True, slots=True)

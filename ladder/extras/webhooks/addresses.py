@@ -42,11 +42,8 @@ SocketOptions = Iterable[
 ]
 
 
-class BadWebhook(LadderError):
+class BadWebhook(LadderError, code="bad-webhook", http_status=422):
     """The requested webhook is not allowed. The message gives the reason."""
-
-    code = "bad-webhook"
-    http_status = 422
 
 
 def check_url(url: str) -> None:

@@ -17,11 +17,8 @@ COOKIE = "guest"
 SALT = "ladder.web.guests"
 
 
-class BadGuestCookie(LadderError):
+class BadGuestCookie(LadderError, code="bad-guest-cookie", http_status=403):
     """The cookie of a guest is forged, or older than the games of guests."""
-
-    code = "bad-guest-cookie"
-    http_status = 403
 
 
 def guest_of(request: HttpRequest) -> Guest | None:

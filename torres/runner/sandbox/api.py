@@ -22,10 +22,8 @@ LEVELS: tuple[Level, ...] = ("none", "reduced", "full")
 """From the weakest to the strongest."""
 
 
-class SandboxUnavailable(LadderError):
+class SandboxUnavailable(LadderError, code="sandbox-unavailable"):
     """This machine does not reach the level; the message says what to do about it."""
-
-    code = "sandbox-unavailable"
 
 
 @dataclass(frozen=True, slots=True)
