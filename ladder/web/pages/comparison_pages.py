@@ -7,7 +7,6 @@ from django.db.models import QuerySet
 from ladder.bots.models import Bot, Submission
 from ladder.extras.comparisons import selectors, services
 from ladder.extras.comparisons.models import ComparisonStatus, VersionComparison
-from ladder.extras.comparisons.selectors import ComparisonReport
 from ladder.ratings.models import Ladder, Season
 from torres.rating.sprt import SequentialTest
 from torres.rating.version_report import odds_text, verdict_sentence
@@ -37,22 +36,6 @@ class ExpectedGames:
     low: float
     worst: float
     high: float
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonDetails:
-    """The contents of the page of a comparison.
-
-    `waits` is true if none of its games is open, because all workers are busy.
-    """
-
-    report: ComparisonReport
-    sentence: str
-    better: str
-    worse: str
-    expected: ExpectedGames
-    is_running: bool
-    waits: bool
 
 
 def offer(bot: Bot) -> ComparisonOffer | None:
@@ -88,22 +71,26 @@ def _ladders() -> QuerySet[Ladder]:
     )
 
 
-def comparison_details(comparison: VersionComparison) -> ComparisonDetails:
+def comparison_details(comparison: VersionComparison) -> dict[str, object]:
+    """Return the contents of the page of a comparison.
+
+    `waits` is true if none of its games is open, because all workers are busy.
+    """
     report = selectors.report(comparison)
     evidence = report.figures["e_value"] or {"better": 1.0, "worse": 1.0}
     new = f"#{comparison.new.number}"
     old = f"#{comparison.old.number}"
     is_running = comparison.status == ComparisonStatus.RUNNING
     open_games = selectors.open_games_by_comparison()[comparison.pk]
-    return ComparisonDetails(
-        report,
-        verdict_sentence(report.test, new, old),
-        odds_text(evidence["better"]),
-        odds_text(evidence["worse"]),
-        _expected(report.test.test),
-        is_running,
-        is_running and not open_games,
-    )
+    return {
+        "report": report,
+        "sentence": verdict_sentence(report.test, new, old),
+        "better": odds_text(evidence["better"]),
+        "worse": odds_text(evidence["worse"]),
+        "expected": _expected(report.test.test),
+        "is_running": is_running,
+        "waits": is_running and not open_games,
+    }
 
 
 def _expected(test: SequentialTest) -> ExpectedGames:

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from ladder.extras.comparisons import selectors, services
 from ladder.extras.comparisons.models import VersionComparison
 from ladder.ratings import leaderboard as ratings
-from ladder.web.pages import comparison_pages, pages
+from ladder.web.pages import comparison_pages
 from ladder.web.pages.account_views import PageAction, SignedInView
 
 
@@ -33,7 +33,7 @@ class ComparisonPage(SignedInView):
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         details = comparison_pages.comparison_details(self.own(pk))
-        return render(request, "web/comparison.html", pages.context(details))
+        return render(request, "web/comparison.html", details)
 
     def own(self, pk: int) -> VersionComparison:
         return get_object_or_404(selectors.comparisons_of(self.person()), pk=pk)

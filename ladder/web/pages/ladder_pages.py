@@ -8,7 +8,7 @@ from django.db.models import Count
 
 from engine.editions import PRESETS
 from engine.rulesets import SWITCHES
-from ladder.games.installed_languages import InstalledLanguage, installed_languages
+from ladder.games.installed_languages import installed_languages
 from ladder.games.models import Game, GameStatus
 from ladder.ratings import leaderboard, ledger_reader
 from ladder.ratings.models import Ladder, Membership, Season
@@ -46,15 +46,6 @@ class LadderEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class LaddersDetails:
-    """The contents of the list of ladders. `languages` are those that workers offer."""
-
-    ladders: list[LadderEntry]
-    languages: list[InstalledLanguage]
-    missing: list[InstalledLanguage]
-
-
-@dataclass(frozen=True, slots=True)
 class Upset:
     """A rated game that was won by a bot with a much lower rating than another one."""
 
@@ -62,18 +53,19 @@ class Upset:
     difference: float
 
 
-def ladders_details() -> LaddersDetails:
+def ladders_details() -> dict[str, object]:
+    """Return the contents of the list of ladders, and the languages of bots."""
     rows = list(leaderboard.ladders()[:MAX_LADDERS])
     playing = Membership.objects.filter(status=Membership.Status.ACTIVE)
     of_active_bots = playing.filter(bot__status="active", ladder__in=rows)
     counts = of_active_bots.order_by().values("ladder").annotate(n=Count("pk"))
     bots = dict(counts.values_list("ladder", "n"))
     languages = installed_languages()
-    return LaddersDetails(
-        [_entry(ladder, bots.get(ladder.pk, 0)) for ladder in rows],
-        [language for language in languages if language.workers],
-        [language for language in languages if not language.workers],
-    )
+    return {
+        "ladders": [_entry(ladder, bots.get(ladder.pk, 0)) for ladder in rows],
+        "languages": [language for language in languages if language.workers],
+        "missing": [language for language in languages if not language.workers],
+    }
 
 
 def _entry(ladder: Ladder, bots: int) -> LadderEntry:

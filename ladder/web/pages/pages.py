@@ -5,8 +5,8 @@ ratings or tournaments by themselves.
 """
 
 import json
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -17,14 +17,12 @@ from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
 from ladder.extras.comparisons.models import ComparisonBlock
 from ladder.extras.spot_checks import selectors as spot_checks
-from ladder.extras.spot_checks.models import SpotCheck
 from ladder.games import visibility as games
-from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
+from ladder.games.models import OPEN, Game, GameStatus, Match
 from ladder.games.visibility import SeatLogEntry
 from ladder.games.worker import engine_adapter
 from ladder.ratings import memberships
-from ladder.ratings.memberships import LadderPlace
-from ladder.ratings.models import Challenge, Pairing, Season
+from ladder.ratings.models import Challenge, Pairing
 from ladder.tournaments.models import Fixture
 from ladder.web.pages import (
     analysis_pages,
@@ -32,16 +30,12 @@ from ladder.web.pages import (
     bot_pages,
     comparison_pages,
     game_table,
+    link_cards,
 )
-from ladder.web.pages.analysis_pages import ShownAnalysis
 from ladder.web.pages.boards import LadderStanding
 from ladder.web.pages.bot_pages import SeasonChoice
-from ladder.web.pages.comparison_pages import ComparisonOffer
 from ladder.web.pages.game_table import GameTable
 from torres.common.errors import LadderError
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 ROWS = 50  # rows on one page of a list
 MAX_SUBMISSIONS = 20
@@ -73,26 +67,6 @@ class GamesPageRows:
 
     games: list[Game]
     next: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class BotDetails:
-    """The contents of the page of a bot.
-
-    `own` tells whether the visitor owns it. `places` are the ladders on which the bot
-    is or was; for the owner these are all ladders. `past_seasons` are given if the bot
-    has no rating in a present season. `comparisons` is for the owner only.
-    """
-
-    bot: Bot
-    own: bool
-    places: list[LadderPlace]
-    submissions: QuerySet[Submission]
-    standings: list[LadderStanding]
-    games: list[Game]
-    forfeits: QuerySet[Seat]
-    past_seasons: list[Season]
-    comparisons: ComparisonOffer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,51 +109,6 @@ class GameRecordView:
     scoring: list[PhaseScores] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class GameDetails:
-    """The contents of the page of a game. `logs` belong to the visitor's own bots."""
-
-    game: Game
-    seats: QuerySet[Seat]
-    faults: bool
-    live: bool
-    logs: list[SeatLogEntry]
-    notes: list[dict[str, object]]
-    origin: MatchOrigin
-    record: GameRecordView
-    table: GameTable | None
-    analysis: ShownAnalysis | None
-    spot_checks: QuerySet[SpotCheck]
-
-
-@dataclass(frozen=True, slots=True)
-class MatchLimit:
-    """A limit of a match, ready to be shown."""
-
-    name: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class MatchDetails:
-    """The contents of the page of a match.
-
-    `others` are the bots that the matchmaker considered, with the numbers that it
-    recorded about them.
-    """
-
-    match: Match
-    games: QuerySet[Game]
-    origin: MatchOrigin
-    others: list[dict[str, Any]]
-    limits: list[MatchLimit]
-
-
-def context(details: "DataclassInstance") -> dict[str, Any]:
-    """Return the fields of a dataclass as the context of a template."""
-    return {each.name: getattr(details, each.name) for each in fields(details)}
-
-
 def latest_games(keys: QuerySet[Game], before: int | None) -> GamesPageRows:
     """Return a page of games, newest first, with ids below `before`.
 
@@ -193,8 +122,14 @@ def latest_games(keys: QuerySet[Game], before: int | None) -> GamesPageRows:
 
 
 def bot_details(
-    bot: Bot, person: Person, chosen: SeasonChoice | None = None
-) -> BotDetails:
+    bot: Bot, person: Person, chosen: SeasonChoice | None
+) -> dict[str, object]:
+    """Return the contents of the page of a bot.
+
+    `own` tells whether the visitor owns it. `places` are the ladders on which the bot
+    is or was; for the owner these are all ladders. `past_seasons` are given if the bot
+    has no rating in a present season. `comparisons` is for the owner only.
+    """
     submissions = Submission.objects.filter(bot=bot).order_by("-number")
     # Hundreds of games of a comparison would hide the games against other bots.
     others = games.keys_of(bot).exclude(match__kind=Match.Kind.COMPARISON)
@@ -202,40 +137,46 @@ def bot_details(
     own = bots.owns(person, bot)
     standings = boards.standings(bot, chosen)
     past = [] if standings else bot_pages.seasons_of(bot).values()
-    return BotDetails(
-        bot=bot,
-        own=own,
-        places=memberships.places(bot, only_own=not own),
-        submissions=submissions[:MAX_SUBMISSIONS],
-        standings=standings,
-        games=latest,
-        forfeits=bot_pages.latest_forfeits(bot),
-        past_seasons=[season for seasons in past for season in seasons],
-        comparisons=comparison_pages.offer(bot) if own else None,
-    )
+    return {
+        "bot": bot,
+        "own": own,
+        "places": memberships.places(bot, only_own=not own),
+        "submissions": submissions[:MAX_SUBMISSIONS],
+        "standings": standings,
+        "share_text": _place_text(standings[0]) if standings else None,
+        "games": latest,
+        "forfeits": bot_pages.latest_forfeits(bot),
+        "past_seasons": [season for seasons in past for season in seasons],
+        "comparisons": comparison_pages.offer(bot) if own else None,
+    }
 
 
-def game_details(game: Game, person: Person, ply: int | None = None) -> GameDetails:
+def _place_text(shown: LadderStanding) -> str:
+    record = shown.record
+    name = shown.ladder.name
+    return link_cards.bot_text(name, record.rank, record.rating, record.games)
+
+
+def game_details(game: Game, person: Person, ply: int | None) -> dict[str, object]:
     """Return the contents of the page of a game, with the position after `ply` actions.
 
-    Without `ply` it is the latest position.
+    Without `ply` it is the latest position. `logs` belong to the visitor's own bots.
     """
     shown = record(game, ply)
     logs = games.logs(game, person) if games.own_seats(game, person) else []
-    live = game.status in OPEN
-    return GameDetails(
-        game=game,
-        seats=game.seats.all(),
-        faults=any(seat.fault for seat in game.seats.all()),
-        live=live,
-        logs=logs,
-        notes=_notes(logs),
-        origin=origin(game.match),
-        record=shown,
-        table=shown.table,
-        analysis=analysis_pages.shown(game),
-        spot_checks=spot_checks.ended(game),
-    )
+    return {
+        "game": game,
+        "seats": game.seats.all(),
+        "faults": any(seat.fault for seat in game.seats.all()),
+        "live": game.status in OPEN,
+        "logs": logs,
+        "notes": _notes(logs),
+        "origin": origin(game.match),
+        "record": shown,
+        "table": shown.table,
+        "analysis": analysis_pages.shown(game),
+        "spot_checks": spot_checks.ended(game),
+    }
 
 
 def _notes(logs: list[SeatLogEntry]) -> list[dict[str, Any]]:
@@ -300,20 +241,25 @@ def origin(match: Match) -> MatchOrigin:
     )
 
 
-def match_details(match: Match) -> MatchDetails:
-    made_for = origin(match)
-    return MatchDetails(
-        match=match,
-        games=match.games.all(),
-        origin=made_for,
-        others=_considered(match.why or {}),
-        limits=[_limit(name, value) for name, value in match.limits.items()],
-    )
+def match_details(match: Match) -> dict[str, object]:
+    """Return the contents of the page of a match.
+
+    `others` are the bots that the matchmaker considered, with the numbers that it
+    recorded about them.
+    """
+    return {
+        "match": match,
+        "games": match.games.all(),
+        "origin": origin(match),
+        "others": _considered(match.why or {}),
+        "limits": [_limit(name, value) for name, value in match.limits.items()],
+    }
 
 
-def _limit(name: str, value: int) -> MatchLimit:
+def _limit(name: str, value: int) -> tuple[str, str]:
+    """Return the name and the value of a limit as a page shows them."""
     label, unit = LIMITS.get(name, (name, ""))
-    return MatchLimit(label, f"{value:,} {unit}".rstrip())
+    return label, f"{value:,} {unit}".rstrip()
 
 
 def _considered(why: dict[str, Any]) -> list[dict[str, Any]]:

@@ -45,26 +45,6 @@ class PracticeSeat:
     stderr: str
 
 
-@dataclass(frozen=True, slots=True)
-class PracticeDetails:
-    """The contents of the page of a game by hand.
-
-    `question` and `legal` serve visitors without scripts. `again` are the fields of the
-    form for another game like this one. `headline` says how a finished game ended.
-    """
-
-    game: PracticeGame
-    seats: list[PracticeSeat]
-    question: int | None
-    legal: list[str]
-    headline: str
-    notes: list[dict[str, object]]
-    again: dict[str, object]
-    place: int
-    hosted: bool
-    has_replay: bool
-
-
 def names(game: PracticeGame) -> list[str]:
     """Return the names of the players by seat."""
     bots = {opponent.number: _name(opponent) for opponent in game.opponents.all()}
@@ -75,22 +55,27 @@ def _name(opponent: PracticeOpponent) -> str:
     return opponent.submission.bot.name if opponent.submission else DELETED
 
 
-def details(game: PracticeGame) -> PracticeDetails:
+def details(game: PracticeGame) -> dict[str, object]:
+    """Return the contents of the page of a game by hand.
+
+    `question` and `legal` serve visitors without scripts. `again` are the fields of the
+    form for another game like this one. `headline` says how a finished game ended.
+    """
     question = selectors.question(game)
     document = replay_document(game) if not game.is_open else None
     waits = game.status == PracticeStatus.WAITING
-    return PracticeDetails(
-        game=game,
-        seats=_seats(game),
-        question=None if question is None else question.ply,
-        legal=[] if question is None else question.legal(),
-        headline=_headline(game),
-        notes=[note for seat in game.opponents.all() for note in seat.notes],
-        again=_again(game),
-        place=selectors.place_in_queue(game.pk) if waits else 0,
-        hosted=selectors.host_is_alive() if waits else True,
-        has_replay=document is not None,
-    )
+    return {
+        "game": game,
+        "seats": _seats(game),
+        "question": None if question is None else question.ply,
+        "legal": [] if question is None else question.legal(),
+        "headline": _headline(game),
+        "notes": [note for seat in game.opponents.all() for note in seat.notes],
+        "again": _again(game),
+        "place": selectors.place_in_queue(game.pk) if waits else 0,
+        "hosted": selectors.host_is_alive() if waits else True,
+        "has_replay": document is not None,
+    }
 
 
 def _seats(game: PracticeGame) -> list[PracticeSeat]:

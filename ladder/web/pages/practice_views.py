@@ -25,7 +25,7 @@ from ladder.extras.practice.models import PracticeGame
 from ladder.extras.practice.selectors import Guest
 from ladder.extras.practice.services import BadAnswer
 from ladder.web.api import problems
-from ladder.web.pages import guest_cookie, pages, practice_pages
+from ladder.web.pages import guest_cookie, practice_pages
 from ladder.web.pages.account_views import SignedInView
 from ladder.web.pages.practice_forms import PracticeForm
 from torres.common.errors import LadderError
@@ -144,7 +144,7 @@ class PracticePage(OwnPracticeView):
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         details = practice_pages.details(self.game(pk))
-        return render(request, "web/practice.html", pages.context(details))
+        return render(request, "web/practice.html", details)
 
 
 class PracticeState(OwnPracticeView):

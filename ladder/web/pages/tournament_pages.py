@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.cache import cache
-from django.db.models import QuerySet
 from django.template.loader import render_to_string
 
 from ladder.accounts.roles import Person
@@ -26,7 +26,6 @@ from ladder.tournaments.visibility import (
 from ladder.web.pages.brackets import bracket, is_won
 from ladder.web.pages.tournament_steps import (
     ProgressLine,
-    ScheduledStep,
     progress_line,
     scheduled_steps,
     waits_for_organiser,
@@ -108,37 +107,16 @@ class StopNotice:
     details: str
 
 
-@dataclass(frozen=True, slots=True)
-class TournamentDetails:
-    """The contents of the page of a tournament.
+def tournament_details(
+    tournament: Tournament, person: Person, round_: int | None
+) -> dict[str, Any]:
+    """Return the contents of the page; `round_` is the round to show, None for any.
 
     `results` has the standings, the bracket and the cross tables as HTML; it is empty
     before the start. `other_rounds` are the rounds that are shown on other pages, if
     there are too many fixtures for one. `mine` are the visitor's bots. The page renews
     itself every `renew_s` seconds, if that is not 0.
     """
-
-    tournament: Tournament
-    results: str
-    format: str
-    podium: list[PodiumPlace]
-    steps: list[ScheduledStep]
-    waits_for: str
-    progress: ProgressLine | None
-    running: list[Game]
-    more_running: bool
-    rounds: list[RoundTable]
-    other_rounds: list[int]
-    entrants: QuerySet[Entrant]
-    mine: list[OwnEntry]
-    stopped: list[StopNotice]
-    renew_s: int
-
-
-def tournament_details(
-    tournament: Tournament, person: Person, round_: int | None
-) -> TournamentDetails:
-    """Return the contents of the page; `round_` is the round to show, None for any."""
     overview = visibility.overview(tournament)
     sizes = visibility.round_sizes(tournament)
     chosen = list(sizes)
@@ -147,26 +125,26 @@ def tournament_details(
     elif sum(sizes.values()) > MAX_FIXTURES:
         chosen = [visibility.current_round(tournament)]
     running = list(visibility.running_games(tournament)[: MAX_RUNNING + 1])
-    return TournamentDetails(
-        tournament=tournament,
-        results=_results(tournament, overview),
-        format=format_name(tournament),
-        podium=_podium(overview.lines) if visibility.is_complete(tournament) else [],
-        steps=scheduled_steps(tournament),
-        waits_for=waits_for_organiser(tournament),
-        progress=_progress(tournament, sizes, overview),
-        running=running[:MAX_RUNNING],
-        more_running=len(running) > MAX_RUNNING,
-        rounds=[
+    return {
+        "tournament": tournament,
+        "results": _results(tournament, overview),
+        "format": format_name(tournament),
+        "podium": _podium(overview.lines) if visibility.is_complete(tournament) else [],
+        "steps": scheduled_steps(tournament),
+        "waits_for": waits_for_organiser(tournament),
+        "progress": _progress(tournament, sizes, overview),
+        "running": running[:MAX_RUNNING],
+        "more_running": len(running) > MAX_RUNNING,
+        "rounds": [
             _round_table(each, running)
             for each in visibility.rounds(tournament, chosen)
         ],
-        other_rounds=[number for number in sizes if number not in chosen],
-        entrants=visibility.entrants(tournament),
-        mine=_mine(tournament, person) if tournament.status in GOING else [],
-        stopped=_tournament_stops(tournament, person),
-        renew_s=RENEW_S.get(Tournament.Status(tournament.status), 0),
-    )
+        "other_rounds": [number for number in sizes if number not in chosen],
+        "entrants": visibility.entrants(tournament),
+        "mine": _mine(tournament, person) if tournament.status in GOING else [],
+        "stopped": _tournament_stops(tournament, person),
+        "renew_s": RENEW_S.get(Tournament.Status(tournament.status), 0),
+    }
 
 
 def format_name(tournament: Tournament) -> str:

@@ -42,7 +42,6 @@ from ladder.web.pages import (
     progress,
     tournament_pages,
 )
-from ladder.web.pages.boards import LadderStanding
 from ladder.web.pages.bot_pages import SeasonChoice
 from ladder.web.pages.guest_cookie import sign_in
 from ladder.web.pages.share_views import FRAME_HEIGHT, FRAME_WIDTH
@@ -102,8 +101,7 @@ class ToLeaderboard(View):
 @method_decorator(conditional_page, "dispatch")
 class LaddersPage(View):
     def get(self, request: HttpRequest) -> HttpResponse:
-        context = pages.context(ladder_pages.ladders_details())
-        return render(request, "web/ladders.html", context)
+        return render(request, "web/ladders.html", ladder_pages.ladders_details())
 
 
 def _board_filter(request: HttpRequest) -> BoardFilter:
@@ -198,19 +196,11 @@ class BotPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         bot = get_object_or_404(bots.bots(), slug=slug)
         details = pages.bot_details(bot, request.user, _season_choice(request))
-        shown = next(iter(details.standings), None)
-        context = pages.context(details) | {
-            "share_text": shown and _place_text(shown),
+        context = details | {
             "form": forms.UploadForm(),
             "max_upload_bytes": settings.TORRES_UPLOAD_BYTES,
         }
         return render(request, "web/bot.html", context)
-
-
-def _place_text(shown: LadderStanding) -> str:
-    record = shown.record
-    name = shown.ladder.name
-    return link_cards.bot_text(name, record.rank, record.rating, record.games)
 
 
 def _season_choice(request: HttpRequest) -> SeasonChoice | None:
@@ -297,9 +287,7 @@ class GamePage(View):
         origins = [f"match__{origin}" for origin in pages.ORIGINS]
         rows: Any = games.games().select_related(*origins)
         game: Game = get_object_or_404(rows, pk=pk)
-        context = pages.context(
-            pages.game_details(game, request.user, number(request, "ply"))
-        )
+        context = pages.game_details(game, request.user, number(request, "ply"))
         seats = game.seats.all()
         results = ", ".join(
             f"{seat.submission.bot.name} {seat.score}" for seat in seats
@@ -313,8 +301,7 @@ class MatchPage(View):
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         rows: Any = games.matches().select_related(*pages.ORIGINS)
         match: Match = get_object_or_404(rows, pk=pk)
-        context = pages.context(pages.match_details(match))
-        return render(request, "web/match.html", context)
+        return render(request, "web/match.html", pages.match_details(match))
 
 
 class TournamentsPage(View):
@@ -336,13 +323,11 @@ class TournamentsPage(View):
 class TournamentPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         tournament = get_object_or_404(tournaments.tournaments(), slug=slug)
-        details = tournament_pages.tournament_details(
+        context = tournament_pages.tournament_details(
             tournament, request.user, number(request, "round")
         )
-        context = pages.context(details)
-        winners = (
-            [line.name for line in details.podium[0].lines] if details.podium else []
-        )
+        podium = context["podium"]
+        winners = [line.name for line in podium[0].lines] if podium else []
         context["share_text"] = link_cards.tournament_text(tournament, winners)
         context["managed"] = organising.manages(request.user, tournament)
         return render(request, "web/tournament.html", context)
