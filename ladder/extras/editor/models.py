@@ -2,11 +2,11 @@
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot
 from ladder.common.leases import Leased
+from ladder.extras.practice.models import constraints_of_player, indexes_of_player
 from ladder.games.models import MAX_REASON_CHARS
 
 
@@ -60,39 +60,11 @@ class TrialGame(Leased):
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(status__in=TrialStatus.values), name="trial_status_is_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(status__in=OPEN_TRIALS, ended_at__isnull=True)
-                | (~Q(status__in=OPEN_TRIALS) & Q(ended_at__isnull=False)),
-                name="trial_is_open_or_ended",
-            ),
-            models.CheckConstraint(
-                condition=Q(owner__isnull=False, guest="")
-                | (Q(owner__isnull=True) & ~Q(guest="")),
-                name="trial_is_of_owner_or_guest",
-            ),
-            models.UniqueConstraint(
-                fields=["owner"],
-                condition=Q(status__in=OPEN_TRIALS),
-                name="one_open_trial_per_person",
-            ),
-            models.UniqueConstraint(
-                fields=["guest"],
-                condition=Q(status__in=OPEN_TRIALS) & ~Q(guest=""),
-                name="one_open_trial_per_guest",
-            ),
-        ]
+        constraints = constraints_of_player(
+            "trial", TrialStatus.values, OPEN_TRIALS, "one_open_trial_per_person"
+        )
         indexes = [
-            models.Index(fields=["owner", "-id"], name="trial_of"),
-            models.Index(
-                fields=["guest", "-id"], condition=~Q(guest=""), name="trial_of_guest"
-            ),
-            models.Index(
-                fields=["id"], condition=Q(status__in=OPEN_TRIALS), name="trial_open"
-            ),
+            *indexes_of_player("trial", OPEN_TRIALS),
             models.Index(fields=["created_at"], name="trial_created"),
         ]
 

@@ -5,6 +5,8 @@ seed, and the moves so far. The view and the choices of a seat follow from them
 (`position`).
 """
 
+from collections.abc import Sequence
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -31,6 +33,51 @@ class PracticeStatus(models.TextChoices):
 
 GUEST_NAME = "Guest"
 OPEN_PRACTICE = (PracticeStatus.WAITING, PracticeStatus.RUNNING)
+
+
+def constraints_of_player(
+    word: str, statuses: Sequence[str], open_statuses: Sequence[str], of_owner: str
+) -> list[models.BaseConstraint]:
+    """Return the constraints of games that a person plays here; `word` names them.
+
+    A game belongs to an account (`owner`) or to a guest, and is open or has ended. A
+    person has one open game at most; `of_owner` is the name of this constraint.
+    """
+    is_open = Q(status__in=open_statuses)
+    return [
+        models.CheckConstraint(
+            condition=Q(status__in=statuses), name=f"{word}_status_is_known"
+        ),
+        models.CheckConstraint(
+            condition=Q(status__in=open_statuses, ended_at__isnull=True)
+            | (~is_open & Q(ended_at__isnull=False)),
+            name=f"{word}_is_open_or_ended",
+        ),
+        models.CheckConstraint(
+            condition=Q(owner__isnull=False, guest="")
+            | (Q(owner__isnull=True) & ~Q(guest="")),
+            name=f"{word}_is_of_owner_or_guest",
+        ),
+        models.UniqueConstraint(fields=["owner"], condition=is_open, name=of_owner),
+        models.UniqueConstraint(
+            fields=["guest"],
+            condition=is_open & ~Q(guest=""),
+            name=f"one_open_{word}_per_guest",
+        ),
+    ]
+
+
+def indexes_of_player(word: str, open_statuses: Sequence[str]) -> list[models.Index]:
+    """Return the indexes of such games: of a person, of a guest, and of the queue."""
+    return [
+        models.Index(fields=["owner", "-id"], name=f"{word}_of"),
+        models.Index(
+            fields=["guest", "-id"], condition=~Q(guest=""), name=f"{word}_of_guest"
+        ),
+        models.Index(
+            fields=["id"], condition=Q(status__in=open_statuses), name=f"{word}_open"
+        ),
+    ]
 
 
 class PracticeGame(Leased):
@@ -94,46 +141,18 @@ class PracticeGame(Leased):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(status__in=PracticeStatus.values),
-                name="practice_status_is_known",
-            ),
-            models.CheckConstraint(
                 condition=Q(seats__range=(2, MAX_SEATS), person_seat__lt=F("seats")),
                 name="practice_has_2_to_4_seats",
             ),
-            models.CheckConstraint(
-                condition=Q(status__in=OPEN_PRACTICE, ended_at__isnull=True)
-                | (~Q(status__in=OPEN_PRACTICE) & Q(ended_at__isnull=False)),
-                name="practice_is_open_or_ended",
-            ),
-            models.CheckConstraint(
-                condition=Q(owner__isnull=False, guest="")
-                | (Q(owner__isnull=True) & ~Q(guest="")),
-                name="practice_is_of_owner_or_guest",
-            ),
-            models.UniqueConstraint(
-                fields=["owner"],
-                condition=Q(status__in=OPEN_PRACTICE),
-                name="one_open_practice_game_per_person",
-            ),
-            models.UniqueConstraint(
-                fields=["guest"],
-                condition=Q(status__in=OPEN_PRACTICE) & ~Q(guest=""),
-                name="one_open_practice_per_guest",
+            *constraints_of_player(
+                "practice",
+                PracticeStatus.values,
+                OPEN_PRACTICE,
+                "one_open_practice_game_per_person",
             ),
         ]
         indexes = [
-            models.Index(fields=["owner", "-id"], name="practice_of"),
-            models.Index(
-                fields=["guest", "-id"],
-                condition=~Q(guest=""),
-                name="practice_of_guest",
-            ),
-            models.Index(
-                fields=["id"],
-                condition=Q(status__in=OPEN_PRACTICE),
-                name="practice_open",
-            ),
+            *indexes_of_player("practice", OPEN_PRACTICE),
             models.Index(fields=["ended_at"], name="practice_ended"),
         ]
 
