@@ -44,10 +44,8 @@ SAME_SUBMISSIONS = (Match.Kind.TOURNAMENT, Match.Kind.COMPARISON)
 """Matches whose submissions play on after another upload has replaced them."""
 
 
-class NotNow(LadderError):
+class NotNow(LadderError, code="wrong-state", http_status=409):
     """The state of the game does not allow this action."""
-
-    code, http_status = "wrong-state", 409
 
 
 @dataclass(frozen=True, slots=True)

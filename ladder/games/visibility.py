@@ -47,16 +47,16 @@ _SHOWN_OF_A_BOT = (
 )
 
 
-class NotOver(LadderError):
-    code, http_status = "not-over", 409
+class NotOver(LadderError, code="not-over", http_status=409):
+    """A game with these decks has not ended."""
 
 
-class NoReplay(LadderError):
-    code, http_status = "no-replay", 404
+class NoReplay(LadderError, code="no-replay", http_status=404):
+    """The game has no replay."""
 
 
-class NotYours(LadderError):
-    code, http_status = "not-yours", 403
+class NotYours(LadderError, code="not-yours", http_status=403):
+    """Only the owner of a bot reads its logs."""
 
 
 def _with_seats() -> Prefetch[str]:

@@ -50,7 +50,7 @@ _ENV_SANDBOXED = {
 }
 
 
-class BuildFailed(LadderError, code="build-failed"):
+class BuildFailed(LadderError, code="build-failed", http_status=422):
     """The submission does not compile. ``log`` is the end of the compiler's output."""
 
     def __init__(self, why: str, log: str) -> None:

@@ -21,7 +21,7 @@ _MAX_SHOWN_NAMES = 6  # of files in a message
 _MAX_SHOWN_CHARS = 60
 
 
-class EntryNotFound(LadderError, code="no-bot"):
+class EntryNotFound(LadderError, code="no-bot", http_status=422):
     """A path has no bot. The message says which file would be one."""
 
 

@@ -12,8 +12,8 @@ MANIFEST = "manifest.json"
 PARTIAL = ".partial"
 
 
-class NoDataset(LadderError):
-    code, http_status = "no-dataset", 404
+class NoDataset(LadderError, code="no-dataset", http_status=404):
+    """There is no such dataset, or no such file in it."""
 
 
 def complete(root: Path) -> list[Path]:

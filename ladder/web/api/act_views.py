@@ -80,7 +80,7 @@ def _body(arguments: tuple[Argument, ...]) -> type[serializers.Serializer[Any]]:
 
 def _field(argument: Argument) -> serializers.Field[Any, Any, Any, Any]:
     said: dict[str, Any] = {
-        "help_text": _sentence(argument.help),
+        "help_text": sentence_of(argument.help),
         "required": argument.required,
     }
     match argument.kind:
@@ -96,7 +96,8 @@ def _field(argument: Argument) -> serializers.Field[Any, Any, Any, Any]:
             return serializers.DictField(**said)
 
 
-def _sentence(text: str) -> str:
+def sentence_of(text: str) -> str:
+    """Return a help text as a sentence."""
     return f"{text[0].upper()}{text[1:]}."
 
 

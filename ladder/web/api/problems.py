@@ -23,18 +23,9 @@ from rest_framework.views import set_rollback
 
 from ladder.accounts.scopes import MissingScope
 from torres.common.errors import BadFields, LadderError
-from torres.runner.compiler import BuildFailed
-from torres.runner.languages import EntryNotFound
-from torres.runner.sandbox import SandboxUnavailable
 
 MEDIA_TYPE = "application/problem+json"
 DATABASE_RETRY_S = 5
-# The runner knows nothing of HTTP.
-RUNNER_STATUSES: dict[type[LadderError], int] = {
-    BuildFailed: 422,
-    EntryNotFound: 422,
-    SandboxUnavailable: 503,
-}
 # Better details for errors whose default detail does not say what to do next, by code.
 NEXT_STEPS = {
     "not-authenticated": "This needs a token: send 'Authorization: Bearer TOKEN'."
@@ -80,13 +71,13 @@ def _ladder_error(exc: LadderError) -> Response:
     headers = {}
     if (retry_after := getattr(exc, "retry_after", None)) is not None:
         headers["Retry-After"] = str(retry_after)
-    status = RUNNER_STATUSES.get(type(exc), exc.http_status)
     more: dict[str, object] = {}
     if isinstance(exc, BadFields):
         more["errors"] = [
             {"field": each.field, "code": exc.code, "detail": each.detail}
             for each in exc.problems
         ]
+    status = exc.http_status
     body = problem(status, exc.code, str(exc), **more)
     return Response(body, status=status, headers=headers, content_type=MEDIA_TYPE)
 

@@ -16,6 +16,7 @@ from ladder.extras.anomalies.explained import explain
 from ladder.moderation import declaration
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import MAX_WHY_LENGTH, AuditEntry
+from ladder.web.api.act_views import sentence_of
 from ladder.web.pages.account_views import OperatorView
 from torres.common.errors import BadFields, LadderError
 
@@ -31,7 +32,7 @@ class ActForm(forms.Form):
         self.fields["target"] = forms.CharField(
             max_length=declaration.MAX_TARGET_LENGTH,
             label=act.target.word.capitalize(),
-            help_text=_sentence(act.target.help),
+            help_text=sentence_of(act.target.help),
             widget=forms.TextInput(attrs={"autocomplete": "off"}),
         )
         for argument in act.arguments:
@@ -79,7 +80,7 @@ def _field(argument: declaration.Argument) -> forms.Field:
     said: dict[str, Any] = {
         "required": argument.required,
         "label": argument.name.capitalize(),
-        "help_text": _sentence(argument.help),
+        "help_text": sentence_of(argument.help),
     }
     match argument.kind:
         case declaration.ArgumentKind.NUMBER:
@@ -99,10 +100,6 @@ def _field(argument: declaration.Argument) -> forms.Field:
             return forms.SlugField(max_length=argument.most, **said)
         case declaration.ArgumentKind.TEXT:
             return forms.CharField(max_length=argument.most, **said)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
 
 
 class OperatePage(OperatorView):

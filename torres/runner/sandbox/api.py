@@ -22,7 +22,7 @@ LEVELS: tuple[Level, ...] = ("none", "reduced", "full")
 """From the weakest to the strongest."""
 
 
-class SandboxUnavailable(LadderError, code="sandbox-unavailable"):
+class SandboxUnavailable(LadderError, code="sandbox-unavailable", http_status=503):
     """This machine does not reach the level; the message says what to do about it."""
 
 
