@@ -282,15 +282,7 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 4
 # The mail server, such as smtp+tls://USER:PASSWORD@mail.example.org:587. Without it
 # the service sends no mail, and asks for no address.
 TORRES_SENDS_MAIL = bool(env.str("TORRES_EMAIL_URL", default=""))
-_email = env.email("TORRES_EMAIL_URL")
-EMAIL_BACKEND = _email["EMAIL_BACKEND"]
-EMAIL_HOST = _email["EMAIL_HOST"]
-EMAIL_PORT = _email["EMAIL_PORT"]
-EMAIL_HOST_USER = _email["EMAIL_HOST_USER"]
-EMAIL_HOST_PASSWORD = _email["EMAIL_HOST_PASSWORD"]
-EMAIL_USE_TLS = _email.get("EMAIL_USE_TLS", False)
-EMAIL_USE_SSL = _email.get("EMAIL_USE_SSL", False)
-EMAIL_FILE_PATH = _email["EMAIL_FILE_PATH"] or None
+vars().update(env.email("TORRES_EMAIL_URL"))  # EMAIL_BACKEND, EMAIL_HOST, …
 # A mail server that does not answer holds up a thread for this many seconds.
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("TORRES_EMAIL_FROM", default="")

@@ -7,7 +7,7 @@ their reports. Only the times of requests belong to the process that answers.
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import accumulate
@@ -111,26 +111,41 @@ class ServiceCollector(Collector):
         yield from _parts()
         try:
             yield from [*_games(), *_workers(), *_ratings(), *_uploads()]
-            yield _violations()
+            yield _gauge(
+                "invariant_violations",
+                "Rows that violate an invariant, lately; anything but 0 is a fault of"
+                " ours",
+                "sentinel",
+                [(sentinel.name, sentinel.count()) for sentinel in SENTINELS],
+            )
         except Error:
             return  # the metric of the part `database` says so
 
 
+def _gauge(
+    name: str, text: str, label: str, values: Iterable[tuple[str, float]]
+) -> Metric:
+    """Return a gauge with a series for each value of its label."""
+    metric = GaugeMetricFamily(f"torres_{name}", text, labels=[label])
+    for labelled, value in values:
+        metric.add_metric([labelled], value)
+    return metric
+
+
 def _parts() -> Iterator[Metric]:
-    ok = GaugeMetricFamily(
-        "torres_part_ok", "1 if a part of the service does its work", labels=["part"]
+    look = signs.look()
+    yield _gauge(
+        "part_ok",
+        "1 if a part of the service does its work",
+        "part",
+        [(sign.part, float(sign.is_good)) for sign in look],
     )
-    age = GaugeMetricFamily(
-        "torres_part_age_seconds",
+    yield _gauge(
+        "part_age_seconds",
         "Age of the last sign of life of a part, or of what waits for it",
-        labels=["part"],
+        "part",
+        [(sign.part, sign.age_s) for sign in look if sign.age_s is not None],
     )
-    for sign in signs.look():
-        ok.add_metric([sign.part], float(sign.is_good))
-        if sign.age_s is not None:
-            age.add_metric([sign.part], sign.age_s)
-    yield ok
-    yield age
     free, total = signs.free_bytes()
     yield GaugeMetricFamily(
         "torres_disk_free_bytes", "Free bytes on the disk with the data folder", free
@@ -140,10 +155,8 @@ def _parts() -> Iterator[Metric]:
 
 def _games() -> Iterator[Metric]:
     tally = TALLY.read()
-    by_status = GaugeMetricFamily("torres_games", "Games by status", labels=["status"])
-    for status in GameStatus.values:
-        by_status.add_metric([status], getattr(tally, status))
-    yield by_status
+    by_status = [(status, getattr(tally, status)) for status in GameStatus.values]
+    yield _gauge("games", "Games by status", "status", by_status)
     yield GaugeMetricFamily(
         "torres_games_missing", "Games that were created and are nowhere", tally.missing
     )
@@ -166,17 +179,6 @@ def _games() -> Iterator[Metric]:
         "torres_games_finished_last_hour", "Games that finished", recent.count()
     )
     yield _forfeits(recent)
-
-
-def _violations() -> Metric:
-    metric = GaugeMetricFamily(
-        "torres_invariant_violations",
-        "Rows that violate an invariant, lately; anything but 0 is a fault of ours",
-        labels=["sentinel"],
-    )
-    for sentinel in SENTINELS:
-        metric.add_metric([sentinel.name], sentinel.count())
-    return metric
 
 
 def _forfeits(recent: QuerySet[Game]) -> Metric:
@@ -204,11 +206,12 @@ def _workers() -> Iterator[Metric]:
         loads[name] = worker.load
         if worker.calibration_ms is not None:
             speeds[name] = worker.calibration_ms / 1000
-    yield _by_worker("slots", "Games that workers play at once", slots)
-    yield _by_worker("load", "Load average for each CPU of the host", loads)
-    yield _by_worker(
-        "calibration_seconds", "Thinking time of a house bot in a fixed game", speeds
-    )
+    for name, text, values in (
+        ("slots", "Games that workers play at once", slots),
+        ("load", "Load average for each CPU of the host", loads),
+        ("calibration_seconds", "Thinking time of a house bot in a fixed game", speeds),
+    ):
+        yield _gauge(f"worker_{name}", text, "worker", values.items())
     for timing, text in _TIMING_TEXTS.items():
         yield _histogram(timing, text, players)
 
@@ -232,13 +235,6 @@ def _histogram(timing: Timing, text: str, workers: Sequence[Worker]) -> Metric:
             process = worker.name.rpartition("#")[2]
             labels = [worker.installation, process]
             metric.add_metric(labels, buckets, counted["sum"])
-    return metric
-
-
-def _by_worker(name: str, text: str, values: Mapping[str, float]) -> Metric:
-    metric = GaugeMetricFamily(f"torres_worker_{name}", text, labels=["worker"])
-    for worker, value in values.items():
-        metric.add_metric([worker], value)
     return metric
 
 

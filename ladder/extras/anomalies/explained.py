@@ -15,6 +15,7 @@ from ladder.extras.anomalies.findings import AnomalyFinding, FindingKind
 from ladder.extras.anomalies.models import AnomalyReport
 
 SMALLEST_SHOWN_CHANCE = 1e-12
+DELETED = "(deleted)"
 HEADINGS = {
     FindingKind.COLLUSION: "Bots that gain together",
     FindingKind.COPIES: "Uploads of different owners that are alike",
@@ -60,23 +61,20 @@ class ReportText:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The names of all that a report is about, by id."""
+    """The names of all that a report is about, by id. Deleted rows have no name."""
 
     bots: Mapping[int, str]
     submissions: Mapping[int, str]
     owners: Mapping[int, str]
 
-    def of(self, names: Mapping[int, str], key: int) -> str:
-        return names.get(key, "(deleted)")
-
     def bot(self, key: int) -> str:
-        return self.of(self.bots, key)
+        return self.bots.get(key, DELETED)
 
     def submission(self, key: int) -> str:
-        return self.of(self.submissions, key)
+        return self.submissions.get(key, DELETED)
 
     def owner(self, key: int) -> str:
-        return self.of(self.owners, key)
+        return self.owners.get(key, DELETED)
 
 
 def explain(report: AnomalyReport) -> ReportText:
