@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
@@ -222,7 +222,8 @@ def remove_packages(folder: Path) -> None:
     files = _vendored_files(folder)
     for file in files:
         file.unlink(missing_ok=True)
-    for parent in sorted({p for f in files for p in _parents(f, folder)}, reverse=True):
+    inside = {p for file in files for p in file.parents if folder in p.parents}
+    for parent in sorted(inside, reverse=True):
         shutil.rmtree(parent / "__pycache__", ignore_errors=True)
         if parent.is_dir() and not any(parent.iterdir()):
             parent.rmdir()
@@ -244,12 +245,6 @@ def _vendored_files(folder: Path) -> set[Path]:
         for file in package.files
     }
     return {file for file in files if file.parent.resolve().is_relative_to(folder)}
-
-
-def _parents(file: Path, folder: Path) -> Iterable[Path]:
-    """Return the folders between a folder and a file below it."""
-    parts = PurePosixPath(file.relative_to(folder)).parts[:-1]
-    return [folder.joinpath(*parts[: k + 1]) for k in range(len(parts))]
 
 
 def _lock_text(

@@ -5,10 +5,11 @@
 page that SECTIONS does not name appears in the last section with its own title.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from posixpath import join, normpath
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -205,9 +206,10 @@ def _translate_link(source: Path, target: str) -> str | None:
     parts = urlsplit(target)
     if parts.scheme or not parts.path or parts.path.startswith("/"):
         return target
-    file = _resolve(source.relative_to(FOLDER).parent.as_posix(), parts.path)
-    if file is None:
-        return None
+    folder = source.relative_to(FOLDER).parent.as_posix()
+    file = normpath(join(folder, parts.path))
+    if file.startswith(".."):
+        return None  # it leaves docs/
     path = FOLDER / file
     if path.is_dir():
         path /= INDEX_FILE
@@ -217,22 +219,3 @@ def _translate_link(source: Path, target: str) -> str | None:
         return None
     anchor = f"#{parts.fragment}" if parts.fragment else ""
     return f"{url(_name(path))}{anchor}"
-
-
-def _resolve(folder: str, target: str) -> PurePosixPath | None:
-    """Join a relative target to a folder of docs/; None if it leaves docs/."""
-    steps: list[str] = []
-    for step in _steps(folder, target):
-        if step != "..":
-            steps.append(step)
-        elif steps:
-            steps.pop()
-        else:
-            return None
-    return PurePosixPath(*steps)
-
-
-def _steps(folder: str, target: str) -> Iterator[str]:
-    for step in (*folder.split("/"), *target.split("/")):
-        if step not in {"", "."}:
-            yield step
