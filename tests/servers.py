@@ -7,7 +7,6 @@ from ladder.ops.chaos.servers import (
     Postgres,
     Redis,
     ServerProcess,
-    die_with_parent,
     free_port,
 )
 
@@ -15,7 +14,6 @@ __all__ = [
     "Postgres",
     "Redis",
     "ServerProcess",
-    "die_with_parent",
     "free_port",
     "postgres",
     "redis",

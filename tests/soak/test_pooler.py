@@ -11,6 +11,7 @@ from django.conf import settings
 from ladder.ops.programs import ProgramMissing, find_program
 from tests import servers
 from tests.soak.factories import Fleet, fleet, is_sound
+from torres.common.parents import end_with_parent
 
 pytestmark = pytest.mark.usefixtures("_servers")
 # Fewer than the connections of the service, so that they are really shared.
@@ -44,7 +45,7 @@ class Pooler(servers.ServerProcess):
         ini = str(self.folder / "ini")
         return [
             *servers.Postgres.as_unprivileged(),
-            *servers.die_with_parent(),
+            *end_with_parent(),
             *("pgbouncer", ini),
         ]
 

@@ -37,9 +37,10 @@ from ladder.moderation.models import DispatcherLease
 from ladder.ops.chaos import bad_rows
 from ladder.ops.chaos.organiser import Organiser
 from ladder.ops.chaos.recovery import Recovery
-from ladder.ops.chaos.servers import Postgres, Redis, die_with_parent
+from ladder.ops.chaos.servers import Postgres, Redis
 from ladder.ops.chaos.tcp_proxy import TcpProxy
 from torres.common.errors import LadderError
+from torres.common.parents import end_with_parent
 from torres.common.pause import pause
 
 SLOTS_PER_WORKER = 2
@@ -73,7 +74,7 @@ class ServiceProcess:
         if self.child is None or self.child.poll() is not None:
             with self.log.open("ab") as out:
                 self.child = subprocess.Popen(
-                    [*die_with_parent(), *self.command],
+                    [*end_with_parent(), *self.command],
                     env=self.env,
                     stdout=out,
                     stderr=out,

@@ -11,7 +11,6 @@ import secrets
 import signal
 import socket
 import subprocess
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Self
 
 from ladder.ops.programs import find_program
+from torres.common.parents import end_with_parent
+from torres.common.pause import pause
 
 USER = "torres"
 START_TIMEOUT_S = 60.0
@@ -35,11 +36,6 @@ def free_port(address: str = "127.0.0.1") -> int:
         with suppress(OSError), socket.socket() as probe:
             probe.bind((address, port))
             return port
-
-
-def die_with_parent() -> list[str]:
-    """Return a command prefix: the kernel kills the program with its parent thread."""
-    return [find_program("setpriv"), "--pdeathsig", "KILL"]
 
 
 class ServerProcess:
@@ -68,7 +64,6 @@ class ServerProcess:
         Does nothing if it runs already. Raises RuntimeError after START_TIMEOUT_S.
         """
         deadline = time.monotonic() + START_TIMEOUT_S
-        pause = threading.Event()
         while not (self._runs() and self.accepts_connections()):
             if time.monotonic() > deadline:
                 name = type(self).__name__
@@ -77,7 +72,7 @@ class ServerProcess:
             # then the server exits at once and is launched again.
             if not self._runs():
                 self._launch()
-            pause.wait(0.05)
+            pause(0.05)
 
     def _runs(self) -> bool:
         return self._child is not None and self._child.poll() is None
@@ -85,7 +80,7 @@ class ServerProcess:
     def _launch(self) -> None:
         with (self.folder / "log").open("ab") as log:
             self._child = subprocess.Popen(
-                [*self._prefix, *die_with_parent(), *self.command()],
+                [*self._prefix, *end_with_parent(), *self.command()],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -171,7 +166,7 @@ class Postgres(ServerProcess):
     def command(self) -> list[str]:
         return [
             *self.as_unprivileged(),
-            *die_with_parent(),  # once more, because a change of the user resets it
+            *end_with_parent(),  # once more, because a change of the user resets it
             *(find_program("postgres"), "-D", str(self.folder / "data")),
             *("-p", str(self.port), "-c", f"listen_addresses={self.address}"),
             *("-c", f"unix_socket_directories={self.folder}"),
