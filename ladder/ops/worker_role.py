@@ -26,6 +26,15 @@ MAX_PROCESSES = 4
 COLUMN_RIGHTS = ("SELECT", "INSERT", "UPDATE", "REFERENCES")
 TABLE_RIGHTS = ("DELETE", "TRUNCATE", "TRIGGER")
 
+_MEMBERS = (
+    "SELECT m.rolname FROM pg_auth_members a JOIN pg_roles m ON m.oid = a.member"
+    " JOIN pg_roles g ON g.oid = a.roleid WHERE g.rolname = %s"
+)
+_POLICIES = (
+    "SELECT tablename, policyname FROM pg_policies WHERE schemaname = CURRENT_SCHEMA"
+    " AND policyname LIKE 'worker\\_%%'"
+)
+
 Right = tuple[str, str, str]
 """A table, a column or "" for the whole table, and a privilege."""
 
@@ -113,12 +122,7 @@ def lock_out(name: str) -> int:
 
 def members() -> list[str]:
     """Return the names with which hosts of workers sign in."""
-    rows = _rows(
-        "SELECT m.rolname FROM pg_auth_members a JOIN pg_roles m ON m.oid = a.member"
-        " JOIN pg_roles g ON g.oid = a.roleid"
-        " WHERE g.rolname = %s AND m.rolcanlogin ORDER BY 1",
-        [group()],
-    )
+    rows = _rows(f"{_MEMBERS} AND m.rolcanlogin ORDER BY 1", [group()])
     return [str(name) for (name,) in rows]
 
 
@@ -132,12 +136,7 @@ def differences() -> list[str]:
         *(f"It has {_shown(right)}." for right in sorted(actual - declared)),
     ]
     policies = {(table, name) for table, name, _, _ in _declared_policies()}
-    made = set(
-        _rows(
-            "SELECT tablename, policyname FROM pg_policies WHERE schemaname ="
-            " CURRENT_SCHEMA AND policyname LIKE 'worker\\_%%'"
-        )
-    )
+    made = set(_rows(_POLICIES))
     found += [f"{table} lacks the policy {name}." for table, name in policies - made]
     found += [f"{table} has the policy {name}." for table, name in made - policies]
     limited = {access.table for access in WORKER_ACCESS if access.is_limited}
@@ -259,11 +258,7 @@ def _grant() -> None:
             columns=listed or sql.SQL(""),
             table=table,
         )
-    old = _rows(
-        "SELECT tablename, policyname FROM pg_policies WHERE schemaname ="
-        " CURRENT_SCHEMA AND policyname LIKE 'worker\\_%%'"
-    )
-    for table, name in old:
+    for table, name in _rows(_POLICIES):
         _execute("DROP POLICY {name} ON {table}", name=str(name), table=str(table))
     for table, name, command, rest in _declared_policies():
         _execute("ALTER TABLE {table} ENABLE ROW LEVEL SECURITY", table=table)
@@ -277,12 +272,7 @@ def _grant() -> None:
 
 
 def _require_member(name: str) -> None:
-    known = _rows(
-        "SELECT 1 FROM pg_auth_members a JOIN pg_roles m ON m.oid = a.member"
-        " JOIN pg_roles g ON g.oid = a.roleid WHERE g.rolname = %s AND m.rolname = %s",
-        [group(), name],
-    )
-    if not known:
+    if not _rows(f"{_MEMBERS} AND m.rolname = %s", [group(), name]):
         raise WorkerRoleRefused(
             f"{name[:60]!r} is no worker of this database. `manage.py worker_role"
             " --check` lists the names of workers."
