@@ -83,22 +83,6 @@ class BoardRow:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardBand:
-    """The rows of one page that belong to the same tie band."""
-
-    band: TieBand | None
-    rows: list[BoardRow]
-
-
-@dataclass(frozen=True, slots=True)
-class StrengthRow:
-    """A bot's strength by seat in games with this number of players."""
-
-    players: int
-    seats: list[SeatStrength | None]
-
-
-@dataclass(frozen=True, slots=True)
 class BotComparison:
     """Two bots of a ladder. `meeting` is as seen from the first one.
 
@@ -121,6 +105,7 @@ class BotComparison:
 class LadderStanding:
     """The statistics of a bot in one season of a ladder.
 
+    `seats` are its strengths by seat, for each number of players.
     `seasons` are all seasons of the ladder in which the bot is rated, if these are
     several.
     """
@@ -129,7 +114,7 @@ class LadderStanding:
     season: Season
     seasons: list[Season]
     record: RatingSummary
-    seats: list[StrengthRow]
+    seats: list[tuple[int, list[SeatStrength | None]]]
     opponents: list[Meeting]
     chart: Chart | None
 
@@ -226,17 +211,17 @@ def _bar(opinion: OpinionOnBot | None, axis: Scale | None) -> IntervalBar | None
 
 def _in_bands(
     season: Season, rows: list[BoardRow], chosen: BoardFilter
-) -> list[BoardBand]:
+) -> list[tuple[TieBand | None, list[BoardRow]]]:
     """Group the rows by the tie bands to which their positions belong.
 
     A search lists single rows of many bands, so it has none.
     """
     if not rows or chosen.is_search:
-        return [BoardBand(None, rows)] if rows else []
+        return [(None, rows)] if rows else []
     bands = statistics.bands(season, rows[0].row.position, rows[-1].row.position)
     band_at = {k: band for band in bands for k in range(band.first, band.last + 1)}
     return [
-        BoardBand(band, list(group))
+        (band, list(group))
         for band, group in groupby(rows, lambda item: band_at.get(item.row.position))
     ]
 
@@ -266,13 +251,15 @@ def _standing(rating: Rating, seasons: list[Season]) -> LadderStanding:
     )
 
 
-def _by_players(cells: list[SeatStrength]) -> list[StrengthRow]:
+def _by_players(
+    cells: list[SeatStrength],
+) -> list[tuple[int, list[SeatStrength | None]]]:
     """Arrange the cells in one row per number of players and one column per seat."""
     rows = []
     for players, group in groupby(cells, lambda cell: cell.players):
         cell_at = {cell.seat: cell for cell in group}
         seats = [cell_at.get(seat) for seat in range(MAX_SEATS)]
-        rows.append(StrengthRow(players, seats))
+        rows.append((players, seats))
     return rows
 
 

@@ -25,23 +25,18 @@ UPSETS_TTL_S = 30  # reads UPSET_ENTRIES entries
 
 
 @dataclass(frozen=True, slots=True)
-class TableSize:
-    """A number of seats, and its share of the matches in percent."""
-
-    seats: str
-    percent: float
-
-
-@dataclass(frozen=True, slots=True)
 class LadderEntry:
-    """A ladder in words. `bots` counts those that play on it now."""
+    """A ladder in words. `bots` counts those that play on it now.
+
+    `tables` are the numbers of seats, each with its share of the matches in percent.
+    """
 
     ladder: Ladder
     season: Season | None
     bots: int
     edition: str
     switches: list[str]
-    tables: list[TableSize]
+    tables: list[tuple[str, float]]
     limits: str
 
 
@@ -100,13 +95,13 @@ def _value(value: object) -> str:
     return str(value)
 
 
-def _tables(tables: object) -> list[TableSize]:
+def _tables(tables: object) -> list[tuple[str, float]]:
     try:
         shares = {seats: share for seats, share in read_tables(tables).items() if share}
     except BadLadder:
         return []
     total = sum(shares.values())
-    return [TableSize(seats, 100 * shares[seats] / total) for seats in sorted(shares)]
+    return [(seats, 100 * shares[seats] / total) for seats in sorted(shares)]
 
 
 def _limits(document: object) -> str:

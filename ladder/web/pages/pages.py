@@ -5,7 +5,8 @@ ratings or tournaments by themselves.
 """
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
@@ -62,14 +63,6 @@ LIMITS = {
 
 
 @dataclass(frozen=True, slots=True)
-class GamesPageRows:
-    """A page of games. `next` is the `before` of the next page; None on the last."""
-
-    games: list[Game]
-    next: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class MatchOrigin:
     """Why a match was created; at most one of these is set."""
 
@@ -79,20 +72,8 @@ class MatchOrigin:
     block: ComparisonBlock | None
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseScore:
-    """The points of one seat in one phase, for example "12 + 5", and its new score."""
-
-    parts: str
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseScores:
-    """The scores of all seats after one phase."""
-
-    phase: int
-    cells: list[PhaseScore]
+PhaseScores = tuple[int, list[tuple[str, int]]]
+"""A phase, and for each seat its points, for example "12 + 5", and its new score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +87,22 @@ class GameRecordView:
     watch: bool = False
     replay: Replay | None = None
     table: GameTable | None = None
-    scoring: list[PhaseScores] = field(default_factory=list)
+    scoring: Sequence[PhaseScores] = ()
 
 
-def latest_games(keys: QuerySet[Game], before: int | None) -> GamesPageRows:
+def latest_games(
+    keys: QuerySet[Game], before: int | None
+) -> tuple[list[Game], int | None]:
     """Return a page of games, newest first, with ids below `before`.
 
-    `keys` are those of `visibility.game_keys`.
+    The number is the `before` of the next page; None on the last. `keys` are those of
+    `visibility.game_keys`.
     """
     if before is not None:
         keys = keys.filter(pk__lt=before)
     listed = list(keys[: ROWS + 1])
     following = listed[ROWS - 1].pk if len(listed) > ROWS else None
-    return GamesPageRows(games.with_seats(listed[:ROWS]), following)
+    return games.with_seats(listed[:ROWS]), following
 
 
 def bot_details(
@@ -220,12 +204,9 @@ def _scoring(replay: Replay) -> list[PhaseScores]:
         return f"{row['castles'][seat]} + {row['king'][seat]}{master}"
 
     return [
-        PhaseScores(
-            phase=row["phase"],
-            cells=[
-                PhaseScore(points(row, seat), total)
-                for seat, total in enumerate(row["scores"])
-            ],
+        (
+            row["phase"],
+            [(points(row, seat), total) for seat, total in enumerate(row["scores"])],
         )
         for row in replay["scoring"]
     ]

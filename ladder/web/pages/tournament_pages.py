@@ -54,25 +54,6 @@ RENEW_S = {
 
 
 @dataclass(frozen=True, slots=True)
-class OwnEntry:
-    """One of the visitor's bots, with its entry, or None if it has not entered."""
-
-    bot: Bot
-    entrant: Entrant | None
-
-
-@dataclass(frozen=True, slots=True)
-class StandingsRow:
-    """One line of the standings, with a value or None for each tie-break rule.
-
-    The finalists of groups have no tie-breaks, because the bracket ranks them.
-    """
-
-    line: VisibleLine
-    tie_breaks: list[float | None]
-
-
-@dataclass(frozen=True, slots=True)
 class PodiumPlace:
     """The entrants of one of the ranks 1 to 3. `more` counts those without a name."""
 
@@ -83,20 +64,15 @@ class PodiumPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class FixtureRow:
-    """A fixture, and the games of its match that run now."""
-
-    fixture: VisibleFixture
-    running: list[Game]
-
-
-@dataclass(frozen=True, slots=True)
 class RoundTable:
-    """One round with its fixtures; `known` if its results are shown."""
+    """One round; `known` if its results are shown.
+
+    `rows` are its fixtures, each with the games of its match that run now.
+    """
 
     round: int
     known: bool
-    rows: list[FixtureRow]
+    rows: list[tuple[VisibleFixture, list[Game]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +150,8 @@ def _results(tournament: Tournament, overview: Overview) -> str:
 def _shown(tournament: Tournament, overview: Overview) -> dict[str, object]:
     """Return what the template of the results shows.
 
+    `lines` are those of the standings, each with a value or None for each tie-break
+    rule. The finalists of groups have none, because the bracket ranks them.
     `bracket_won` if the bracket shows the winner of the tournament, and `at_tables` if
     matches have more than two seats.
     """
@@ -183,8 +161,7 @@ def _shown(tournament: Tournament, overview: Overview) -> dict[str, object]:
     config = tournament.config
     return {
         "lines": [
-            StandingsRow(line, [line.tie_breaks.get(rule) for rule in rules])
-            for line in lines
+            (line, [line.tie_breaks.get(rule) for rule in rules]) for line in lines
         ],
         "rules": [RULES.get(rule, spaced(rule)) for rule in rules],
         "noted": any(line.note for line in lines),
@@ -225,7 +202,7 @@ def _podium(lines: Sequence[VisibleLine]) -> list[PodiumPlace]:
 
 def _round_table(each: VisibleRound, running: Sequence[Game]) -> RoundTable:
     rows = [
-        FixtureRow(
+        (
             fixture,
             [
                 game
@@ -238,17 +215,18 @@ def _round_table(each: VisibleRound, running: Sequence[Game]) -> RoundTable:
     return RoundTable(each.round, each.known, rows)
 
 
-def _mine(tournament: Tournament, person: Person) -> list[OwnEntry]:
+def _mine(tournament: Tournament, person: Person) -> list[tuple[Bot, Entrant | None]]:
+    """Return the visitor's bots, each with its entry if it has entered."""
     if not person.is_authenticated:
         return []
     entries = {e.bot_id: e for e in tournament.entrants.filter(bot__owner=person.pk)}
     own = [
-        OwnEntry(bot, entries.get(bot.pk))
+        (bot, entries.get(bot.pk))
         for bot in Bot.objects.filter(owner=person.pk).order_by("name")
     ]
     if tournament.status == Tournament.Status.ENTRY:
         return own
-    return [row for row in own if row.entrant]
+    return [(bot, entrant) for bot, entrant in own if entrant]
 
 
 def _tournament_stops(tournament: Tournament, person: Person) -> list[StopNotice]:

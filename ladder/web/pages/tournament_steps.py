@@ -39,18 +39,13 @@ class ProgressLine:
     follows: str
 
 
-@dataclass(frozen=True, slots=True)
-class NextTournament:
-    """A tournament that runs or can be entered, and its next step at a set time."""
+def next_tournaments(count: int) -> list[tuple[Tournament, ScheduledStep | None]]:
+    """Return some tournaments that run or can be entered, newest first.
 
-    tournament: Tournament
-    step: ScheduledStep | None
-
-
-def next_tournaments(count: int) -> list[NextTournament]:
-    """Return some tournaments that run or can be entered, newest first."""
+    Each comes with its next step at a set time.
+    """
     rows = visibility.tournaments().filter(status__in=GOING)[:count]
-    return [NextTournament(row, next(iter(scheduled_steps(row)), None)) for row in rows]
+    return [(row, next(iter(scheduled_steps(row)), None)) for row in rows]
 
 
 def scheduled_steps(tournament: Tournament) -> list[ScheduledStep]:

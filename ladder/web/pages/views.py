@@ -270,12 +270,12 @@ class GamesPage(View):
             bot = get_object_or_404(Bot, slug=slug)
             keys = games.keys_of(bot)
         before = number(request, "before")
-        latest = pages.latest_games(keys, before)
+        latest, following = pages.latest_games(keys, before)
         with_best = bot is None and before is None
         season = _season(boards.default_ladder()) if with_best else None
         context = {
-            "games": latest.games,
-            "next": latest.next,
+            "games": latest,
+            "next": following,
             "bot": bot,
             "best": best_games.best_games(_upset_leads(season)) if with_best else [],
         }
