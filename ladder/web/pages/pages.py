@@ -16,15 +16,12 @@ from engine.game import Scoring
 from ladder.accounts.roles import Person
 from ladder.bots import selectors as bots
 from ladder.bots.models import Bot, Submission
-from ladder.extras.comparisons.models import ComparisonBlock
 from ladder.extras.spot_checks import selectors as spot_checks
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game, GameStatus, Match
 from ladder.games.visibility import SeatLogEntry
 from ladder.games.worker import engine_adapter
 from ladder.ratings import memberships
-from ladder.ratings.models import Challenge, Pairing
-from ladder.tournaments.models import Fixture
 from ladder.web.pages import (
     analysis_pages,
     boards,
@@ -41,7 +38,7 @@ from torres.common.errors import LadderError
 ROWS = 50  # rows on one page of a list
 MAX_SUBMISSIONS = 20
 MAX_GAMES_OF_BOT = 20
-# The relations from a match to the reason for its creation.
+# The relations from a match to the reason for its creation; it has one at most.
 ORIGINS = (
     "pairing__season__ladder",
     "challenge__ladder",
@@ -60,16 +57,6 @@ LIMITS = {
     "line_bytes": ("Longest line", "bytes"),
     "output_bytes": ("Output of a game", "bytes"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class MatchOrigin:
-    """Why a match was created; at most one of these is set."""
-
-    pairing: Pairing | None
-    challenge: Challenge | None
-    fixture: Fixture | None
-    block: ComparisonBlock | None
 
 
 PhaseScores = tuple[int, list[tuple[str, int]]]
@@ -155,7 +142,7 @@ def game_details(game: Game, person: Person, ply: int | None) -> dict[str, objec
         "live": game.status in OPEN,
         "logs": logs,
         "notes": _notes(logs),
-        "origin": origin(game.match),
+        "origin": game.match,
         "record": shown,
         "table": shown.table,
         "analysis": analysis_pages.shown(game),
@@ -212,16 +199,6 @@ def _scoring(replay: Replay) -> list[PhaseScores]:
     ]
 
 
-def origin(match: Match) -> MatchOrigin:
-    """Return the pairing, challenge, fixture or block for which a match was created."""
-    return MatchOrigin(
-        pairing=getattr(match, "pairing", None),
-        challenge=getattr(match, "challenge", None),
-        fixture=getattr(match, "fixture", None),
-        block=getattr(match, "comparison_block", None),
-    )
-
-
 def match_details(match: Match) -> dict[str, object]:
     """Return the contents of the page of a match.
 
@@ -231,7 +208,7 @@ def match_details(match: Match) -> dict[str, object]:
     return {
         "match": match,
         "games": match.games.all(),
-        "origin": origin(match),
+        "origin": match,
         "others": _considered(match.why or {}),
         "limits": [_limit(name, value) for name, value in match.limits.items()],
     }

@@ -10,7 +10,6 @@ from django.views import View
 from ladder.games import visibility as games
 from ladder.games.models import Game, Seat
 from ladder.web.pages import featured, pages, watching
-from ladder.web.pages.pages import MatchOrigin
 from ladder.web.pages.tournament_steps import next_tournaments
 from ladder.web.templatetags.formatting import share_of
 from torres.common.errors import LadderError
@@ -37,7 +36,6 @@ class TvGame:
     """The game on TV in its present position, the best player first."""
 
     game: Game
-    origin: MatchOrigin
     board: SafeString
     players: list[TvPlayer]
     moment: str
@@ -77,7 +75,6 @@ def _shown(number: int | None) -> TvGame | None:
         return None
     return TvGame(
         game=game,
-        origin=pages.origin(game.match),
         # The markup has numbers and fixed names only.
         board=mark_safe(board_markup(frame)),  # noqa: S308
         players=_players(game, frame),

@@ -1,7 +1,5 @@
 """The webhooks of a person, for the page of the own account."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -88,37 +86,21 @@ class NewWebhookForm(forms.Form):
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookRow:
-    """A webhook, what it wants in words, and how many deliveries of it failed."""
-
-    webhook: Webhook
-    wants: str
-    failed: int
-
-
-@dataclass(frozen=True, slots=True)
-class OwnWebhooks:
-    """The webhooks of a person, and the latest deliveries with an error."""
-
-    rows: Sequence[WebhookRow]
-    failures: Sequence[WebhookDelivery]
-
-
-def own_webhooks(user: User) -> OwnWebhooks:
+def own_webhooks(user: User) -> dict[str, object]:
     """Return what the page shows of the webhooks of a user, newest first.
 
-    A delivery with an error may be tried again; then its status is `waiting`.
+    `webhooks` are these with what they want in words, and `undelivered` the latest
+    deliveries with an error. One may be tried again; then its status is `waiting`.
     """
     gone = Count("deliveries", filter=Q(deliveries__status=DeliveryStatus.FAILED))
     webhooks = user.webhooks.annotate(failed=gone).order_by("-pk")
-    rows = [WebhookRow(each, wants_in_words(each), each.failed) for each in webhooks]
+    rows = [(each, wants_in_words(each)) for each in webhooks]
     undelivered = WebhookDelivery.objects.filter(
-        webhook__in=[row.webhook for row in rows],
+        webhook__in=[webhook for webhook, _ in rows],
         status__in=(DeliveryStatus.WAITING, DeliveryStatus.FAILED),
     ).exclude(error="")
     newest = undelivered.select_related("webhook", "event").order_by("-pk")
-    return OwnWebhooks(rows, list(newest[:MAX_FAILURES]) if rows else [])
+    return {"webhooks": rows, "undelivered": newest[:MAX_FAILURES]}
 
 
 def wants_in_words(webhook: Webhook) -> str:

@@ -1,7 +1,5 @@
 """The page of the own webhooks, and its actions."""
 
-from typing import NamedTuple
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -9,13 +7,6 @@ from ladder.extras.webhooks import services, signing
 from ladder.extras.webhooks.models import Webhook
 from ladder.web.pages.account_views import SignedInView
 from ladder.web.pages.webhook_pages import NewWebhookForm, own_webhooks
-
-
-class NewSecret(NamedTuple):
-    """The secret of a new webhook, which the page shows once."""
-
-    url: str
-    text: str
 
 
 class WebhooksPage(SignedInView):
@@ -30,15 +21,12 @@ class WebhooksPage(SignedInView):
         webhook = form.create(self.person(), site) if form.is_valid() else None
         if webhook is None:
             return self.page(422, new_webhook=form)
-        secret = NewSecret(webhook.url, signing.secret_of(webhook.salt))
-        return self.page(webhook_secret=secret)
+        secret = signing.secret_of(webhook.salt)
+        return self.page(new=webhook, secret=secret)
 
     def page(self, status: int = 200, **parts: object) -> HttpResponse:
         """Render the page. `parts` are a form with errors, or a secret to be shown."""
-        context: dict[str, object] = {
-            "webhooks": own_webhooks(self.person()),
-            "new_webhook": NewWebhookForm(),
-        }
+        context = own_webhooks(self.person()) | {"new_webhook": NewWebhookForm()}
         return render(self.request, "web/webhooks.html", context | parts, status=status)
 
 
