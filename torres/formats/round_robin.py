@@ -8,10 +8,9 @@ seeded search evens out how often two entrants meet. An edge colouring evens out
 seats.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from math import ceil, exp, gcd
 from random import Random
 
@@ -215,7 +214,7 @@ class _MeetingSearch:
         self.seats = seats
         self.rows = rows
         self.kinds = kinds
-        self.met: Counter[int] = Counter()
+        self.met: dict[int, int] = {}
         self.cost = 0.0
 
     def is_uneven(self) -> bool:
@@ -227,10 +226,13 @@ class _MeetingSearch:
     def run(self, rng: Random, steps: int) -> None:
         for row in self.rows:
             rng.shuffle(row)
+        self.met = dict.fromkeys(chain.from_iterable(self.kinds), 0)
         for tables in self.rounds():
             for table in tables:
                 for a, b in combinations(table, 2):
-                    self._count_meeting(a, b, 1)
+                    self.met[self.kinds[a][b]] += 1
+        self.cost = sum(times**2 for times in self.met.values()) / 2
+        self.cost -= LEFT_OUT_COST * sum(times > 0 for times in self.met.values())
         if len(self.rows[0]) <= self.seats:
             return  # one table: there is nothing to exchange
         for step in range(steps):
@@ -254,23 +256,36 @@ class _MeetingSearch:
             self._exchange(row, i, j)
 
     def _exchange(self, row: list[int], i: int, j: int) -> None:
-        for here, there in ((i, j), (j, i)):
-            start = here - here % self.seats
-            for k in range(start, start + self.seats):
-                if k != here:
-                    self._count_meeting(row[here], row[k], -1)
-                    self._count_meeting(row[there], row[k], 1)
+        one = i - i % self.seats
+        two = j - j % self.seats
+        stay = row[one:i] + row[i + 1 : one + self.seats]
+        self._replace(self.kinds[row[i]], self.kinds[row[j]], stay)
+        stay = row[two:j] + row[j + 1 : two + self.seats]
+        self._replace(self.kinds[row[j]], self.kinds[row[i]], stay)
         row[i], row[j] = row[j], row[i]
 
-    def _count_meeting(self, a: int, b: int, times: int) -> None:
-        kind = self.kinds[a][b]
-        met = self.met[kind]
-        self.met[kind] = met + times
-        self.cost += times * met + 0.5
-        if times > 0 and met == 0:
-            self.cost -= LEFT_OUT_COST
-        elif times < 0 and met == 1:
-            self.cost += LEFT_OUT_COST
+    def _replace(self, leaving: list[int], coming: list[int], stay: list[int]) -> None:
+        """Count meetings anew if one entrant of a table is replaced by another.
+
+        ``leaving`` and ``coming`` are their rows of ``kinds``. A search calls this two
+        hundred thousand times. With a function for each meeting, it took half longer.
+        """
+        met = self.met
+        cost = self.cost
+        for other in stay:
+            kind = leaving[other]
+            times = met[kind]
+            met[kind] = times - 1
+            cost += 0.5 - times
+            if times == 1:
+                cost += LEFT_OUT_COST
+            kind = coming[other]
+            times = met[kind]
+            met[kind] = times + 1
+            cost += 0.5 + times
+            if times == 0:
+                cost -= LEFT_OUT_COST
+        self.cost = cost
 
     def rounds(self) -> list[RoundTables]:
         return [
