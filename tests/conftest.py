@@ -6,6 +6,7 @@ The client ``anybody`` has no token.
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -25,6 +26,9 @@ from ladder.ops.chaos import scripted_player
 from tests import browser
 from torres.runner.sandbox import Level, Sandbox, SandboxUnavailable, open_sandbox
 
+# jsonschema can check IRIs with this package, which compiles a grammar for seconds in
+# each process that imports it. No schema of the tests has an IRI.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 # Services with PostgreSQL, which tests start, refuse to run without one.
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 4)
 # No test waits for stories, each of which takes half a minute of a processor.

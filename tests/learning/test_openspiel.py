@@ -12,7 +12,6 @@ import pytest
 from absl import logging as absl_logging
 from open_spiel.python.algorithms import ismcts, mcts
 from open_spiel.python.observation import make_observation
-from open_spiel.python.tests import games_sim_test
 
 from engine import derive, kernel, resolve
 from engine.evaluation import key_of
@@ -59,6 +58,9 @@ def play(
 
 @pytest.mark.parametrize(("ruleset", "seats"), TABLES)
 def test_the_simulation_tests_of_openspiel_pass(ruleset: str, seats: int) -> None:
+    # It imports all games of OpenSpiel and SciPy, which takes seconds.
+    from open_spiel.python.tests import games_sim_test  # noqa: PLC0415
+
     game = load(ruleset, seats)
 
     pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)

@@ -3,8 +3,8 @@
 import math
 from random import Random
 from statistics import NormalDist
+from types import ModuleType
 
-import choix
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -56,7 +56,15 @@ def peak(shapes, precision: float):
     return peak_from(shapes, np.zeros(BOTS), np.eye(BOTS) * precision).at
 
 
-def test_duels_give_the_strengths_of_choix():
+@pytest.fixture(scope="module")
+def choix() -> ModuleType:
+    """Import choix only where it is needed: it imports SciPy, which takes seconds."""
+    import choix  # noqa: PLC0415
+
+    return choix
+
+
+def test_duels_give_the_strengths_of_choix(choix):
     games = drawn_games(300, 2)
     expected = choix.opt_pairwise(BOTS, by_rank(games), alpha=0.15)
 
@@ -65,7 +73,7 @@ def test_duels_give_the_strengths_of_choix():
     assert found == pytest.approx(expected, abs=1e-4)
 
 
-def test_rankings_read_from_the_best_give_the_strengths_of_choix():
+def test_rankings_read_from_the_best_give_the_strengths_of_choix(choix):
     games = drawn_games(200, 3) + drawn_games(200, 4)
     expected = choix.opt_rankings(BOTS, by_rank(games), alpha=0.15)
     shapes = one_end(SeasonResults.of(games), BOTS, best_first=True)
@@ -73,7 +81,7 @@ def test_rankings_read_from_the_best_give_the_strengths_of_choix():
     assert peak(shapes, 0.15) == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_likelihood_is_that_of_choix_from_both_ends():
+def test_the_likelihood_is_that_of_choix_from_both_ends(choix):
     games = drawn_games(50, 4)
     at = np.linspace(-1, 2, BOTS)
     orders = by_rank(games)
