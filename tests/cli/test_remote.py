@@ -30,6 +30,7 @@ from torres.runner.sandbox import open_sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
 TORRES = Path(sys.executable).with_name("torres")
+SLOTS = ("--slots", "1")  # a second game would only take processor time
 START_TIMEOUT_S = 120
 HOUSE = ROOT / "torres/house"
 GAMES = 20
@@ -43,7 +44,15 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
     """Start `manage.py up --demo`; return LADDER and TOKEN."""
     folder = tmp_path_factory.mktemp("service")
     process = subprocess.Popen(
-        [sys.executable, str(ROOT / "manage.py"), "up", "--demo", "--port", "0"],
+        [
+            sys.executable,
+            str(ROOT / "manage.py"),
+            "up",
+            "--demo",
+            "--port",
+            "0",
+            *SLOTS,
+        ],
         env=environment(folder, TORRES_SANDBOX="none"),
         stdout=subprocess.PIPE,
         text=True,
