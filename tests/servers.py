@@ -9,6 +9,7 @@ from ladder.ops.chaos.servers import (
     ServerProcess,
     free_port,
 )
+from tests import databases
 
 __all__ = [
     "Postgres",
@@ -21,16 +22,23 @@ __all__ = [
 
 
 def postgres(
-    folder: Path, address: str = "127.0.0.1", prefix: Sequence[str] = ()
+    folder: Path,
+    address: str = "127.0.0.1",
+    prefix: Sequence[str] = (),
+    *,
+    migrated: bool = False,
 ) -> Postgres:
-    """Create and start a PostgreSQL.
+    """Create and start a PostgreSQL, with the tables of the service if `migrated`.
 
     All users must be able to enter the folder, since the server may run as `postgres`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     server = Postgres(folder, address, prefix)
     server.port = server.port or 5432
-    server.create()
+    if migrated:
+        databases.create_postgres(server)
+    else:
+        server.create()
     return server
 
 

@@ -64,7 +64,7 @@ def _servers() -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="torres-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        postgres = servers.postgres(folder / "postgres")
+        postgres = servers.postgres(folder / "postgres", migrated=True)
         redis = servers.redis(folder / "redis")
         os.environ |= {
             "DATABASE_URL": postgres.url,

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import psycopg
 
 from ladder.ops.chaos.servers import Postgres
+from tests import databases
 from tests.bench.sizes import size
 from torres.common.pause import pause
 
@@ -110,7 +111,7 @@ def _service(folder: Path) -> Iterator[psycopg.Connection[tuple[float, ...]]]:
     folder.chmod(0o755)
     server = CountingPostgres(folder / "cluster", "127.0.0.1", ())
     server.folder.mkdir()
-    server.create()
+    databases.create_postgres(server)
     env = os.environ | {
         "DATABASE_URL": server.url,
         "TORRES_DATA": str(folder / "data"),

@@ -17,6 +17,6 @@ def server(_servers: None) -> Iterator[servers.Postgres]:
     # Not in pytest's own folder, which the user postgres cannot enter.
     with TemporaryDirectory(prefix="torres-test-") as name:
         Path(name).chmod(0o755)
-        postgres = servers.postgres(Path(name) / "cluster")
+        postgres = servers.postgres(Path(name) / "cluster", migrated=True)
         yield postgres
         postgres.close()

@@ -48,7 +48,7 @@ class JourneyService:
 
     def __init__(self, stack: ExitStack, folder: Path) -> None:
         self.stack, self.folder = stack, folder
-        database = servers.postgres(folder / "cluster")
+        database = servers.postgres(folder / "cluster", migrated=True)
         stack.callback(database.close)
         broker = servers.redis(folder / "redis")
         stack.callback(broker.close)

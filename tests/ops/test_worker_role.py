@@ -165,7 +165,7 @@ def planted() -> Iterator[TwoHosts]:
     with TemporaryDirectory(prefix="torres-test-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        server = servers.postgres(folder / "cluster")
+        server = servers.postgres(folder / "cluster", migrated=True)
         try:
             yield plant(server.url, folder)
         finally:

@@ -229,7 +229,7 @@ def fleet(
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="torres-soak-")))
         folder.chmod(0o755)
-        postgres = servers.postgres(folder / "postgres", address, prefix)
+        postgres = servers.postgres(folder / "postgres", address, prefix, migrated=True)
         stack.callback(postgres.close)
         redis = servers.redis(folder / "redis", address, prefix)
         stack.callback(redis.close)

@@ -154,7 +154,7 @@ def web_service(*fill: str, **variables: str) -> Iterator[WebService]:
         # Not in pytest's own folder, which the user postgres cannot enter.
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="torres-soak-")))
         folder.chmod(0o755)
-        postgres = servers.postgres(folder / "postgres")
+        postgres = servers.postgres(folder / "postgres", migrated=True)
         stack.callback(postgres.close)
         redis = servers.redis(folder / "redis")
         stack.callback(redis.close)

@@ -135,7 +135,7 @@ def _new_database(*, sqlite: bool) -> Iterator[dict[str, str]]:
             url = f"sqlite:///{folder / 'ladder.db'}"
             yield environment | {"DATABASE_URL": url}
             return
-        with servers.postgres(folder / "postgres") as server:
+        with servers.postgres(folder / "postgres", migrated=True) as server:
             yield environment | {"DATABASE_URL": server.url}
 
 
