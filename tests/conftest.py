@@ -14,6 +14,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.core.cache import caches
+from django.db import connection
 from playwright.sync_api import Browser
 from pytest_django import Settings
 from rest_framework.test import APIClient
@@ -23,7 +24,7 @@ from ladder.accounts import scopes, tokens
 from ladder.games import exports
 from ladder.games.worker.play import RUNNING_GAMES
 from ladder.ops.chaos import scripted_player
-from tests import browser
+from tests import browser, databases
 from torres.runner.sandbox import Level, Sandbox, SandboxUnavailable, open_sandbox
 
 # jsonschema can check IRIs with this package, which compiles a grammar for seconds in
@@ -62,6 +63,33 @@ def pytest_collection_finish() -> None:
 def pytest_unconfigure() -> None:
     """Include all objects again, because some modules warn of those left at the end."""
     gc.unfreeze()
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(
+    django_db_keepdb: bool,  # noqa: FBT001 -- pytest-django names it
+    django_db_modify_db_settings: None,
+) -> Iterator[bool]:
+    """Copy a migrated SQLite database for this process, instead of migrating one.
+
+    pytest-django keeps a database that exists, so this deletes it in the end.
+    """
+    if connection.vendor != "sqlite":
+        yield django_db_keepdb
+        return
+    database = Path(connection.settings_dict["TEST"]["NAME"])
+    database.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+    _delete_sqlite(database)
+    databases.copy_sqlite(database)
+    yield True
+    connection.close()
+    _delete_sqlite(database)
+
+
+def _delete_sqlite(database: Path) -> None:
+    """Delete a database and what a killed process may have left beside it."""
+    for suffix in ("", "-wal", "-shm"):
+        database.with_name(database.name + suffix).unlink(missing_ok=True)
 
 
 @pytest.fixture
