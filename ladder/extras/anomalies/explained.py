@@ -36,27 +36,18 @@ class FindingText:
 
 
 @dataclass(frozen=True, slots=True)
-class FindingSection:
-    """All findings of a kind."""
-
-    heading: str
-    findings: list[FindingText]
-
-
-@dataclass(frozen=True, slots=True)
 class ReportText:
-    """A report in words. `tested` says what was examined."""
+    """A report in words. `tested` says what was examined.
+
+    `sections` are the findings by the heading of their kind.
+    """
 
     ladder: str
     season: int
     seq: int
     created_at: datetime
     tested: str
-    sections: list[FindingSection]
-
-    @property
-    def empty(self) -> bool:
-        return not any(section.findings for section in self.sections)
+    sections: dict[str, list[FindingText]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +73,10 @@ def explain(report: AnomalyReport) -> ReportText:
     findings = [AnomalyFinding.load(each) for each in report.report["findings"]]
     names = _names(findings)
     texts = [_explained(finding, names) for finding in findings]
-    sections = [
-        FindingSection(heading, [text for text in texts if text.finding.kind == kind])
-        for kind, heading in HEADINGS.items()
-    ]
+    sections: dict[str, list[FindingText]] = {}
+    for kind, heading in HEADINGS.items():
+        if found := [text for text in texts if text.finding.kind == kind]:
+            sections[heading] = found
     return ReportText(
         report.season.ladder.slug,
         report.season.number,
@@ -119,8 +110,8 @@ def as_json(report: AnomalyReport) -> dict[str, object]:
                 "evidence": each.evidence,
                 "next_steps": each.next_steps,
             }
-            for section in text.sections
-            for each in section.findings
+            for findings in text.sections.values()
+            for each in findings
         ],
     }
 

@@ -56,17 +56,15 @@ def report_lines(report: AnomalyReport) -> Iterator[str]:
     yield f"{text.ladder}, season {text.season}, up to entry {text.seq}"
     yield f"  {text.tested}"
     yield from _section_lines(text)
-    if text.empty:
+    if not text.sections:
         yield "  Nothing to look at."
 
 
 def _section_lines(text: ReportText) -> Iterator[str]:
-    for section in text.sections:
-        if not section.findings:
-            continue
+    for heading, findings in text.sections.items():
         yield ""
-        yield section.heading
-        for each in section.findings:
+        yield heading
+        for each in findings:
             yield f"- {each.title}"
             yield from (f"    {line}" for line in each.evidence)
             if each.finding.games:
