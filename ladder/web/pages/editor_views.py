@@ -34,7 +34,7 @@ from ladder.web.api.throttles import too_often
 from ladder.web.destinations import account_url
 from ladder.web.pages import game_table, guest_cookie
 from ladder.web.pages.account_views import PageAction
-from ladder.web.pages.forms import NewBotForm
+from ladder.web.pages.forms import ChoicesForm, NewBotForm
 from ladder.web.pages.practice_views import OwnPracticeView
 from ladder.web.templatetags.formatting import edition
 from torres.checking.findings import Severity
@@ -47,7 +47,7 @@ LINE = re.compile(r'\bbot\.(?:py", line |js:)(\d{1,5})\b')
 """Where an error of Python or Node.js names a line of the code."""
 
 
-class TrialForm(forms.Form):
+class TrialForm(ChoicesForm):
     """Code, and the game in which it runs."""
 
     language = forms.ChoiceField(widget=forms.HiddenInput)
@@ -65,19 +65,14 @@ class TrialForm(forms.Form):
             one.bot.slug: one.bot for one in selectors.house_bots()
         }
         names = [(slug, bot.name) for slug, bot in self.house.items()]
-        self._set_choices("language", list(selectors.offered_languages().items()))
-        self._set_choices("opponent", names)
+        self.set_choices("language", list(selectors.offered_languages().items()))
+        self.set_choices("opponent", names)
         self.initial.setdefault("opponent", selectors.FAVOURITE)
         self.fields["source"].widget.attrs |= {
             "rows": 24, "wrap": "off", "spellcheck": "false", "autocomplete": "off",
             "autocapitalize": "off", "maxlength": MAX_SOURCE_BYTES,
             "aria-describedby": "source-help",
         }  # fmt: skip
-
-    def _set_choices(self, name: str, choices: list[tuple[str, str]]) -> None:
-        field = self.fields[name]
-        if isinstance(field, forms.ChoiceField):
-            field.choices = choices
 
     def clean_source(self) -> str:
         source: str = self.cleaned_data["source"].replace("\r\n", "\n")

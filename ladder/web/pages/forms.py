@@ -17,6 +17,15 @@ from ladder.bots.models import Bot
 from ladder.web.api import bot_search
 
 
+class ChoicesForm(forms.Form):
+    """A form whose choices depend on the person or the service."""
+
+    def set_choices(self, name: str, choices: list[Any]) -> None:
+        field = self.fields[name]
+        if isinstance(field, forms.ChoiceField):
+            field.choices = choices
+
+
 class SignInForm(forms.Form):
     """Sign in with a token, or with a user name and a password."""
 
@@ -81,7 +90,7 @@ class BotField(forms.CharField):
         return bot.slug
 
 
-class ChallengeForm(forms.Form):
+class ChallengeForm(ChoicesForm):
     """Choose an own bot, its seat, and one to three opponents by names or slugs.
 
     `search` is the address that suggests opponents. `tables` holds the permitted
@@ -106,9 +115,9 @@ class ChallengeForm(forms.Form):
     ) -> None:
         super().__init__(*args, **kwargs)
         max_seats = max(map(int, tables), default=2)
-        self._set_choices("bot", [(bot.slug, bot.name) for bot in mine])
+        self.set_choices("bot", [(bot.slug, bot.name) for bot in mine])
         seats = [str(seat) for seat in range(max_seats)]
-        self._set_choices("seat", [(seat, seat) for seat in seats])
+        self.set_choices("seat", [(seat, seat) for seat in seats])
         for number, name in enumerate(self.OPPONENTS, start=1):
             if number >= max_seats:
                 del self.fields[name]
@@ -116,11 +125,6 @@ class ChallengeForm(forms.Form):
             attrs = self.fields[name].widget.attrs
             attrs |= {"list": "bots", "autocomplete": "off", "spellcheck": "false"}
             attrs["data-search"] = search
-
-    def _set_choices(self, name: str, choices: list[tuple[str, str]]) -> None:
-        field = self.fields[name]
-        if isinstance(field, forms.ChoiceField):
-            field.choices = choices
 
     def seats(self) -> list[str]:
         """Return the slugs of all bots in the order of their seats."""

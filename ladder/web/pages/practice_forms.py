@@ -10,12 +10,13 @@ from ladder.extras.practice.guests import FAVOURITE
 from ladder.extras.practice.selectors import Opponents
 from ladder.extras.practice.services import PracticeTerms
 from ladder.games.models import MAX_SEATS
+from ladder.web.pages.forms import ChoicesForm
 
 RANDOM_SEAT = "random"
 OPPONENT_FIELDS = ("one", "two", "three")
 
 
-class PracticeForm(forms.Form):
+class PracticeForm(ChoicesForm):
     """Choose the rules, a seat, and one to three bots by their submissions."""
 
     one = forms.TypedChoiceField(coerce=int, label="Against")
@@ -26,7 +27,11 @@ class PracticeForm(forms.Form):
         coerce=int, label="and", required=False, empty_value=None
     )
     seat = forms.ChoiceField(label="Your seat", initial=RANDOM_SEAT)
-    ruleset = forms.ChoiceField(label="Rules", initial=DEFAULT)
+    ruleset = forms.ChoiceField(
+        label="Rules",
+        choices=[(key, preset.name) for key, preset in PRESETS.items()],
+        initial=DEFAULT,
+    )
     start = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(
@@ -50,20 +55,12 @@ class PracticeForm(forms.Form):
             if group
         ]
         seats = [(str(seat), f"seat {seat}") for seat in range(MAX_SEATS)]
-        self._set_choices("one", offered)
-        self._set_choices("two", [("", "nobody"), *offered])
-        self._set_choices("three", [("", "nobody"), *offered])
-        self._set_choices("seat", [(RANDOM_SEAT, by_chance), *seats])
-        self._set_choices(
-            "ruleset", [(key, preset.name) for key, preset in PRESETS.items()]
-        )
+        self.set_choices("one", offered)
+        self.set_choices("two", [("", "nobody"), *offered])
+        self.set_choices("three", [("", "nobody"), *offered])
+        self.set_choices("seat", [(RANDOM_SEAT, by_chance), *seats])
         favourite = (one.pk for one in opponents.house if one.bot.slug == FAVOURITE)
         self.initial.setdefault("one", next(favourite, None))
-
-    def _set_choices(self, name: str, choices: list[Any]) -> None:
-        field = self.fields[name]
-        if isinstance(field, forms.ChoiceField):
-            field.choices = choices
 
     def terms(self) -> PracticeTerms:
         fields = self.cleaned_data
