@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from ladder.bots.house_bots import COSTLY
 from ladder.bots.models import PRIVATE, Bot, Submission
 from ladder.bots.services import HOUSE_PREFIX
-from ladder.extras.editor.models import OPEN_TRIALS, TrialGame, TrialStatus
+from ladder.extras.editor.models import TrialGame, TrialStatus
 from ladder.extras.practice import guests, selectors as practice
 from ladder.extras.practice.selectors import Guest, Player
 from ladder.games.installed_languages import installed_languages
@@ -31,11 +31,6 @@ def trials_of(player: Player) -> QuerySet[TrialGame]:
 
 def waiting_count() -> int:
     return TrialGame.objects.filter(status=TrialStatus.WAITING).count()
-
-
-def open_count_of_guests() -> int:
-    rows = TrialGame.objects.filter(status__in=OPEN_TRIALS)
-    return rows.exclude(guest="").count()
 
 
 def house_bots() -> list[Submission]:
