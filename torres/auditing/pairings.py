@@ -51,7 +51,6 @@ class _Session:
     rng: Random
     part: int = -1
     rows: list[BotProfile] = field(default_factory=list)
-    is_broken: bool = False
 
 
 class PairingsAudit:
@@ -78,24 +77,24 @@ class PairingsAudit:
 
     def check(self) -> Iterator[AuditFinding]:
         """Yield the first difference of each session, and matches that nobody made."""
+        broken = set()
         for number in self._story.pairings:
             leaf = parse_leaf(self._copy.leaves[number])
-            slug, season = leaf.data["ladder"], leaf.data["season"]
-            self._since.setdefault(slug, number)
-            key = (slug, season), leaf.data["session"]
+            season = leaf.data["ladder"], leaf.data["season"]
+            self._since.setdefault(season[0], number)
+            key = season, leaf.data["session"]
             try:
-                session = self._session(key, leaf)
-                if not session.is_broken:
-                    self._repeat(session, number, leaf)
+                self._made |= _made_by(leaf.data["steps"])
+                if key not in broken:
+                    self._repeat(self._session(key, leaf), number, leaf)
             except DoesNotFollow as error:
                 why = str(error)
             except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                 why = f"a step cannot be repeated: {error!r}"
             else:
                 continue
-            if key in self._sessions:
-                self._sessions[key].is_broken = True
-            text = f"{slug} season {season}: {why}"
+            broken.add(key)
+            text = f"{season[0]} season {season[1]}: {why}"
             yield AuditFinding(Check.MATCHMAKING, text, number)
         self.counts.sessions = len(self._sessions)
         yield from self._unmade()
@@ -129,9 +128,7 @@ class PairingsAudit:
             session.rng.seed(seed(self._copy.roots[size], *session.season, part))
         elif part != session.part:
             raise DoesNotFollow(f"part {part} of the steps has no beginning")
-        steps: list[Step] = leaf.data["steps"]
-        self._made |= {m for step in steps if step[0] == StepKind.MAKE for m in step[1]}
-        for kind, *rest in steps:
+        for kind, *rest in leaf.data["steps"]:
             if kind not in self._apply:
                 raise DoesNotFollow(f"the step {kind!r} is not known")
             self._apply[kind](session, *rest)
@@ -225,3 +222,10 @@ class PairingsAudit:
             elif plan.time + LATE < self._story.end:
                 text = f"no decision of the matchmaker made match {match}"
                 yield AuditFinding(Check.MATCHMAKING, text, plan.leaf)
+
+
+def _made_by(steps: Sequence[Step]) -> set[int]:
+    """Return the matches that some steps make."""
+    return {
+        match for kind, *rest in steps if kind == StepKind.MAKE for match in rest[0]
+    }

@@ -42,7 +42,7 @@ class PooledBot(NamedTuple):
     """A bot that enters the pool, as a row of a step.
 
     `seq` is the last entry of the ledger that changed the bot, and `digest` that of its
-    rating then (`rating_digest`). Bots of one owner have the same number `owner`.
+    rating then (`rating_digest`). Owners are numbered in the order in which they come.
     """
 
     bot: int
@@ -165,7 +165,7 @@ class RecordedMatchmaker:
         self._steps.append([kind.value, *rest])
 
     def _row(self, seq: int, profile: BotProfile) -> PooledBot:
-        owner = self._owners.setdefault(profile.owner, profile.bot)
+        owner = self._owners.setdefault(profile.owner, len(self._owners) + 1)
         digest = rating_digest(profile, profile.mu, profile.sigma)
         house = int(profile.house)
         return PooledBot(profile.bot, profile.submission, seq, owner, house, digest)
