@@ -1,8 +1,8 @@
 """The surfaces that docs/stability.md promises to keep, as lines of text.
 
 A line names one thing that another program can rely on: an operation of the REST API, a
-member of a message, an option of the command. A surface keeps its promise if all lines
-that were recorded are still there.
+member of a message, an option of the command, a column of a table. A surface keeps its
+promise if all lines that were recorded are still there.
 """
 
 import json
@@ -16,8 +16,10 @@ from django.conf import settings
 from drf_spectacular.generators import SchemaGenerator
 
 import engine
+from ladder.extras.datasets.tables import TABLES
 from torres.cli.client import LadderClient
 from torres.cli.main import torres
+from torres.tlog.leaves import KEYS_OF_KINDS
 
 SCHEMAS = settings.BASE_DIR / "docs" / "schemas"
 RECORDED = Path(__file__).parent / "recorded"
@@ -136,11 +138,37 @@ def _attributes(name: str, kind: type) -> Iterator[str]:
             yield f"{name}.{attribute}"
 
 
+def log() -> Iterator[str]:
+    """Yield the kinds of leaves of the public log, and the keys that are read."""
+    for kind, keys in KEYS_OF_KINDS.items():
+        yield kind.value
+        for key in keys.__annotations__:
+            yield f"{kind}.{key}"
+
+
+def datasets() -> Iterator[str]:
+    """Yield the tables of open data, and their columns with the types."""
+    for table, columns in TABLES.items():
+        yield table
+        for column, kind in columns.items():
+            yield f"{table}.{column}: {kind}"
+
+
+def service_settings() -> Iterator[str]:
+    """Yield the environment variables that a service reads, and their types."""
+    source = (settings.BASE_DIR / "ladder" / "settings.py").read_text()
+    for kind, name in re.findall(r'\benv\.(\w+)\(\s*"([A-Z_]+)"', source):
+        yield f"{name}: {kind}"
+
+
 SURFACES: dict[str, Callable[[], Iterator[str]]] = {
     "command": command,
+    "datasets": datasets,
     "library": library,
+    "log": log,
     "protocol": protocol,
     "rest": rest,
+    "settings": service_settings,
 }
 """The surfaces by the names of their files in recorded/."""
 

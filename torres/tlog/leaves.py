@@ -275,7 +275,7 @@ class Unsealed(TypedDict):
     salt: Hex
 
 
-_DATA: Mapping[LeafKind, type] = {
+KEYS_OF_KINDS: Mapping[LeafKind, type] = {
     LeafKind.LOG_STARTED: LogNamed,
     LeafKind.LOG_RESTORED: LogNamed,
     LeafKind.BATCH_COMMITTED: BatchCommitted,
@@ -347,7 +347,9 @@ def parse_leaf(text: bytes | str) -> Leaf:
         document = checked(_Document, parse(text))
         kind = _kind(document["type"])
         time = datetime.strptime(document["time"], _TIME).replace(tzinfo=UTC)
-        data: JsonObject = checked(_DATA.get(kind, JsonObject), document["data"])
+        data: JsonObject = checked(
+            KEYS_OF_KINDS.get(kind, JsonObject), document["data"]
+        )
     except ValueError as error:
         raise BadLeaf(f"a leaf cannot be read: {error}") from None
     if not _FIRST_YEAR <= time.year < _LAST_YEAR:
