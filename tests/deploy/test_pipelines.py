@@ -14,6 +14,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".github/workflows"
 WORKFLOWS = sorted(FOLDER.glob("*.yml"))
+ACTION = ROOT / "deploy/bot-action/action.yml"
 PINNED = re.compile(r"uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 MAY_WRITE = {
     ("release.yml", "publish"): {"id-token", "attestations"},
@@ -32,14 +33,14 @@ jobs:
 LINTERS = {"actionlint": [], "zizmor": ["--offline", "--persona", "pedantic"]}
 
 
-def lint(linter: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a linter, which `make dev` installs, on the workflows of a folder."""
+def lint(linter: str, *files: Path) -> subprocess.CompletedProcess[str]:
+    """Run a linter, which `make dev` installs."""
     program = shutil.which(linter, path=Path(sys.executable).parent)
     if program is None:
         assert os.environ.get("TESTS_REQUIRE_ALL") != "1", f"{linter} is not installed"
         pytest.skip(f"{linter} is not installed")
     return subprocess.run(
-        [program, *LINTERS[linter], *sorted(folder.glob("*.yml"))],
+        [program, *LINTERS[linter], *files],
         capture_output=True,
         text=True,
         check=False,
@@ -57,7 +58,7 @@ def jobs() -> list[tuple[str, str, dict[str, Any]]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("linter", LINTERS)
 def test_a_linter_finds_nothing_in_the_pipelines(linter: str) -> None:
-    done = lint(linter, FOLDER)
+    done = lint(linter, *WORKFLOWS)
 
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -72,9 +73,10 @@ def test_a_linter_works_without_a_network(
 ) -> None:
     folder = tmp_path / ".github/workflows"
     folder.mkdir(parents=True)
-    (folder / "broken.yml").write_text(BROKEN)
+    broken = folder / "broken.yml"
+    broken.write_text(BROKEN)
 
-    done = lint(linter, folder)
+    done = lint(linter, broken)
 
     assert done.returncode != 0
     assert finding in done.stdout
@@ -83,7 +85,7 @@ def test_a_linter_works_without_a_network(
 def test_each_action_is_pinned_to_a_commit_and_says_its_version() -> None:
     lines = [
         line.strip().removeprefix("- ")
-        for path in WORKFLOWS
+        for path in (*WORKFLOWS, ACTION)
         for line in path.read_text().splitlines()
         if "uses:" in line
     ]
@@ -153,3 +155,58 @@ def test_both_images_are_built_and_sent_by_one_script(tmp_path: Path) -> None:
             f"push registry.example/torres-{target}:1.0-amd64",
         )
     ]
+
+
+def action_step(name: str, folder: Path, **variables: str) -> int:
+    """Run a step of the action for bots as a host of code does; return its exit code.
+
+    The program `torres` is that of the folder, or else the one of `make dev`.
+    """
+    steps = yaml.safe_load(ACTION.read_text())["runs"]["steps"]
+    (step,) = (step for step in steps if step.get("name") == name)
+    assert step["env"].keys() == variables.keys()
+    path = f"{folder}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+        cwd=folder,
+        env=os.environ | variables | {"PATH": path},
+        stdout=subprocess.DEVNULL,
+        check=False,
+    ).returncode
+
+
+def test_a_linter_finds_nothing_in_the_action_for_bots() -> None:
+    done = lint("zizmor", ACTION)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_the_action_accepts_a_bot_and_refuses_a_faulty_one(tmp_path: Path) -> None:
+    bot = tmp_path / "a bot.py"
+    bot.write_text((ROOT / "torres/kits/python/bot.py").read_text())
+    assert action_step("Check the bot", tmp_path, BOT=bot.name) == 0
+    bot.write_text("import sys\nsys.exit(1)\n")
+    assert action_step("Check the bot", tmp_path, BOT=bot.name) == 1
+
+
+@pytest.mark.parametrize(("slug", "named"), [("", ""), ("my bot", "--bot\nmy bot\n")])
+def test_the_action_uploads_to_the_ladder_that_is_named(
+    slug: str, named: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "torres"
+    program.write_text('#!/bin/sh\nprintf \'%s\\n\' "$@" "$TORRES_LADDER" > called\n')
+    program.chmod(0o755)
+    code = action_step(
+        "Upload the bot",
+        tmp_path,
+        BOT="a bot.py",
+        SLUG=slug,
+        TORRES_LADDER="https://ladder.example.org",
+        TORRES_TOKEN="secret",
+    )
+    assert code == 0
+    called = (tmp_path / "called").read_text()
+    assert (
+        called == f"submit\na bot.py\n{named}--no-check\nhttps://ladder.example.org\n"
+    )
