@@ -180,6 +180,7 @@ def test_the_dispatcher_notices_a_request(game) -> None:
     assert (before, detector.finds_work()) == (False, True)
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @needs_compiled

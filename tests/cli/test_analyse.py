@@ -43,6 +43,7 @@ def test_the_tables_have_a_row_for_each_turn_and_action(
         assert entry["action"] in printed
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_the_text_of_a_position_can_be_analysed_without_its_replay(
     torres: Run, replay: dict[str, object]

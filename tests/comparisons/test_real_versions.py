@@ -50,6 +50,7 @@ def upload(bot: Bot, name: str) -> None:
     )
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_it_ends_with_the_right_answer() -> None:
     row = bots.create_bot(User.objects.create(username="ana"), "Climbing")

@@ -14,7 +14,7 @@ import pytest
 from engine.build import MODULES
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = pytest.mark.deep
 # An optimisation takes a minute, and whether it is deterministic is up to the compiler.
 FIXED = {"SOURCE_DATE_EPOCH": "1800000000", "CFLAGS": "-O0 -g0"}
 # The second build has another time zone, other rights, and another order of sets.

@@ -57,6 +57,7 @@ def test_the_data_is_what_the_referee_asked_and_the_bots_answered(
     assert number == 3
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_an_interrupted_run_continues_with_the_same_data(
     torres, tmp_path: Path

@@ -43,6 +43,7 @@ def act(service: Fleet, act: str, worker: int) -> None:
     service.manage("operator", act, name, "--why=a test")
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_a_drained_worker_takes_no_hints_from_the_others():
     with fleet(lease_s=30) as service:

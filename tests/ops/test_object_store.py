@@ -103,6 +103,7 @@ def manage(home: dict[str, str], *words: str) -> str:
     return subprocess.check_output([*MANAGE_PY, *words], env=home, text=True)
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 @pytest.mark.long
 def test_an_upload_plays_from_the_object_store(store: S3, tmp_path: Path) -> None:

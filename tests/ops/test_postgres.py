@@ -19,12 +19,10 @@ TESTS += ["tests/accounts", "tests/events", "tests/webhooks", "tests/public_log"
 # `make deep` runs all of TESTS.
 HEART = [
     "tests/accounts/test_races.py",
-    "tests/events/test_publishers.py",
     "tests/events/test_stream.py",
     "tests/games/test_attempts.py",
     "tests/games/test_kills.py",
     "tests/games/test_list_plans.py",
-    "tests/games/test_play.py",
     "tests/ratings/test_corrections.py",
     "tests/ratings/test_rater.py",
     "tests/ratings/test_season_ends.py",

@@ -32,6 +32,7 @@ LONG_S = 600.0
 """No wait below measures a time; each of them ends a test that hangs."""
 
 
+@pytest.mark.deep
 def test_a_reader_delays_prepare_and_nobody_else() -> None:
     """All claims waited behind a change of a table that waited for a backup."""
     with TemporaryDirectory(prefix="torres-test-") as name:
@@ -73,6 +74,7 @@ def _let_prepare_wait(url: str, env: dict[str, str]) -> None:
         session.execute(f"SELECT 1 FROM {TABLE}")
 
 
+@pytest.mark.deep
 def test_games_go_on_while_an_upgrade_waits_for_a_backup(tmp_path: Path) -> None:
     with fleet(app="ladder.ops.chaos.celery") as service, ExitStack() as cleanup:
         service.open([()])

@@ -14,6 +14,7 @@ WAIT_S = 120
 CELERY = Path(sys.executable).with_name("celery")
 
 
+@pytest.mark.deep
 def test_a_worker_answers_and_names_its_queues() -> None:
     def inspect(question: str) -> str:
         words = [CELERY, "-A", "ladder.celery", "inspect", question]

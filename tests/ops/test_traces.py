@@ -142,6 +142,7 @@ def check_the_trace_of_the_upload(collector: Collector) -> None:
     assert BOT not in repr(collector.spans())
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.servers

@@ -118,6 +118,7 @@ def supervisor(tmp_path: Path) -> Iterator[Supervisor]:
     supervisor.close()
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_every_part_says_again_and_again_that_its_loop_goes_on(
     supervisor: Supervisor,

@@ -93,7 +93,7 @@ def test_no_page_with_hostile_texts_violates_wcag(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["", "olga"])
+@pytest.mark.parametrize("name", [pytest.param("", marks=pytest.mark.deep), "olga"])
 def test_no_page_violates_wcag(
     chromium: Browser, live_server, data_dir, settings, name: str
 ) -> None:

@@ -59,7 +59,7 @@ def mailbox(settings) -> list[mail.EmailMessage]:
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("name", ["", "olga"])
+@pytest.mark.parametrize("name", ["", pytest.param("olga", marks=pytest.mark.deep)])
 def test_every_link_to_a_page_of_accounts_leads_back(
     data_dir, mailbox, name: str
 ) -> None:

@@ -48,6 +48,7 @@ def counts() -> dict[str, tuple[str, int]]:
     return asked
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_no_address_asks_more_often_if_there_are_more_rows(data_dir: object) -> None:
     fill(SMALL)
