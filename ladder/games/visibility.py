@@ -131,6 +131,8 @@ def replay(game: Game) -> bytes:
         raise NoReplay("The replay of this game was deleted.")
     try:
         return replays.unpack(bytes(stored))
+    except replays.UnknownDictionary as error:
+        raise NoReplay(str(error)) from error
     except Exception as error:  # one damaged row must not stop pages, lists and cards
         log.exception("cannot read replay", game=game.pk)
         raise NoReplay(

@@ -12,8 +12,7 @@ from ladder.events.outbox import API, NewEvent, NewLeaf, fact, record, record_al
 from ladder.ratings.models import Entry, Season
 from torres.common.json_object import JsonObject
 from torres.rating.ledger import EntryKind
-from torres.rating.pairing import PairingTerms
-from torres.rating.recorded import Recorded, Step
+from torres.rating.recorded import RecordedMatchmaker, Step
 from torres.rating.trueskill import Skill
 from torres.tlog.leaves import LeafKind
 
@@ -119,9 +118,11 @@ def _corrected(
 
 
 def record_pairings(
-    season: Season, session: str, part: Recorded, terms: PairingTerms
+    season: Season, session: str, matchmaker: RecordedMatchmaker
 ) -> None:
-    """Log the steps of a matchmaker, in as many leaves as they need."""
+    """Log the new steps of a matchmaker, in as many leaves as they need."""
+    part = matchmaker.take()
+    terms = matchmaker.terms
     about: JsonObject = {
         "ladder": season.ladder.slug,
         "season": season.number,

@@ -50,7 +50,8 @@ class SeasonMovedOn(Exception):
 class MatchmakingSession:
     """Make the matches of one season.
 
-    Its name in the log, `number`, is random: after a change of terms it has another.
+    The public log knows a session by a random number. It gets another number when the
+    terms of the ladder change, because its pool begins anew.
     """
 
     def __init__(self) -> None:
@@ -114,7 +115,7 @@ class MatchmakingSession:
     def _open(self, season: Season, terms: PairingTerms) -> RecordedMatchmaker:
         self._number = secrets.token_hex(SESSION_BYTES)
         matchmaker = RecordedMatchmaker(
-            terms, season.ladder.slug, season.number, _size_and_root
+            terms, season.ladder.slug, season.number, _newest_tree
         )
         bots = _pairable(season)
         matchmaker.fill(bots)
@@ -134,7 +135,7 @@ class MatchmakingSession:
 
     def _reload(self, season: Season, matchmaker: RecordedMatchmaker) -> None:
         bots = {profile.bot: (seq, profile) for seq, profile in _pairable(season)}
-        for bot in sorted(matchmaker.pool.bots() - bots.keys()):
+        for bot in matchmaker.pool.bots() - bots.keys():
             matchmaker.remove(bot)
         for bot, (seq, profile) in bots.items():
             candidate = matchmaker.pool.get(bot)
@@ -203,8 +204,7 @@ class MatchmakingSession:
         for profile in (profile for seating in seatings for profile in seating.seats):
             if profile.submission not in playable:
                 matchmaker.remove(profile.bot)
-        if self._terms:
-            facts.record_pairings(season, self._number, matchmaker.take(), self._terms)
+        facts.record_pairings(season, self._number, matchmaker)
         return len(matches)
 
 
@@ -237,8 +237,8 @@ def _latest_seatings(season: Season) -> dict[int, list[int]]:
     }
 
 
-def _size_and_root(_part: int) -> tuple[int, bytes]:
-    """Return the size and the root of the log, from which random numbers follow."""
+def _newest_tree() -> tuple[int, bytes]:
+    """Return the size and the root of the newest tree of the public log."""
     head = tree.head()
     return (head.size, bytes(head.root)) if head else (0, Frontier().root())
 

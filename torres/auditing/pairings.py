@@ -30,7 +30,7 @@ class DoesNotFollow(Exception):
 
 @dataclass(slots=True)
 class PairingCounts:
-    """How many matches were made again, by how many sessions of matchmakers.
+    """Counts the matches that were made again, and the sessions that made them.
 
     `unwritten` counts the seatings that no match was written for, because one of their
     bots could no longer play. `unrecorded` counts older matches without steps.
@@ -76,7 +76,7 @@ class PairingsAudit:
         }
 
     def check(self) -> Iterator[AuditFinding]:
-        """Yield the first difference of each session, and matches that nobody made."""
+        """Yield the first difference of each session, and matches that no step made."""
         broken = set()
         for number in self._story.pairings:
             leaf = parse_leaf(self._copy.leaves[number])

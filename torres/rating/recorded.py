@@ -1,8 +1,8 @@
 """A matchmaker whose decisions anyone can repeat.
 
-It changes only by steps, of which it keeps a record. The steps, the ratings of the bots
-and the seeds of the random numbers are all that its decisions follow from, so an audit
-makes the same seatings again (`torres.auditing.pairings`).
+It records each step that changes it. Its decisions follow from these steps, from the
+ratings of the bots and from the seeds of its random numbers. So an audit makes the same
+seatings again (`torres.auditing.pairings`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,8 +21,8 @@ UNWRITTEN = 0
 """Stands for the match of a seating that was made and not written."""
 
 Step = list[Any]
-SeedOf = Callable[[int], tuple[int, bytes]]
-"""Returns, for the number of a part, the size of a tree of the log, and its root."""
+ReadTree = Callable[[], tuple[int, bytes]]
+"""Returns the size and the root of the newest tree of the log."""
 
 
 class StepKind(StrEnum):
@@ -41,8 +41,8 @@ class StepKind(StrEnum):
 class PooledBot(NamedTuple):
     """A bot that enters the pool, as a row of a step.
 
-    `seq` is the last entry of the ledger that changed the bot, and `digest` that of its
-    rating then (`rating_digest`). Owners are numbered in the order in which they come.
+    `seq` is the last entry of the ledger that changed the bot, and `digest` identifies
+    the rating after it (`rating_digest`). Owners have numbers in order of appearance.
     """
 
     bot: int
@@ -77,17 +77,21 @@ class RecordedMatchmaker:
     """A matchmaker with a record of what has changed it since the last part."""
 
     def __init__(
-        self, terms: PairingTerms, ladder: str, season: int, seed_of: SeedOf
+        self, terms: PairingTerms, ladder: str, season: int, read_tree: ReadTree
     ) -> None:
         self._rng = Random()  # noqa: S311 -- pairs are public
         self._matchmaker = Matchmaker(terms, self._rng)
         self._season = ladder, season
-        self._seed_of = seed_of
+        self._read_tree = read_tree
         self._parts = 0
         self._size = 0
         self._steps: list[Step] = []
         self._made: list[int] = []
         self._owners: dict[object, int] = {}
+
+    @property
+    def terms(self) -> PairingTerms:
+        return self._matchmaker.terms
 
     @property
     def pool(self) -> CandidatePool:
@@ -160,7 +164,7 @@ class RecordedMatchmaker:
 
     def _add(self, kind: StepKind, *rest: object) -> None:
         if not self._steps:
-            self._size, root = self._seed_of(self._parts)
+            self._size, root = self._read_tree()
             self._rng.seed(seed(root, *self._season, self._parts))
         self._steps.append([kind.value, *rest])
 
