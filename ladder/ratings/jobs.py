@@ -25,21 +25,25 @@ def _fold_voids() -> None:
 
 
 def _make_opinions() -> None:
-    """Estimate all strengths of each season whose ledger has grown."""
+    """Estimate all strengths of each season whose ledger has grown, and over all."""
     be_nice()
     # numpy reads this when it is imported. More threads would take the processors
     # from the workers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from ladder.ratings.season_estimate import make_opinion  # noqa: PLC0415
+    from ladder.ratings import season_estimate  # noqa: PLC0415
 
     for season in second_opinion.due_seasons():
-        make_opinion(season)
+        season_estimate.make_opinion(season)
+    if second_opinion.is_combined_due():
+        season_estimate.make_combined_opinion()
 
 
 FOLD_VOIDS = Job("fold_voids", _voids_wait, _fold_voids)
 SECOND_OPINION = Job(
     "second_opinion",
-    is_due=lambda: bool(second_opinion.due_seasons()),
+    is_due=lambda: bool(
+        second_opinion.due_seasons() or second_opinion.is_combined_due()
+    ),
     run=_make_opinions,
     check_interval_s=5.0,
 )

@@ -1,8 +1,9 @@
 """Leaderboards of seasons, and the history of a bot's rating. Reads only."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
 
@@ -25,6 +26,7 @@ MAX_HISTORY_ENTRIES = 500
 MAX_READS = 4
 """A page is read this often, until no entry is added meanwhile."""
 
+T = TypeVar("T")
 
 COLUMNS = (
     *("bot_id", "bot__slug", "bot__name", "bot__house", "bot__status", "place"),
@@ -176,14 +178,29 @@ def leaderboard_page(season: Season, start: int, length: int) -> LeaderboardPage
 
 def page_at_one_head(season: Season, start: int, length: int) -> LeaderboardPage:
     """Return a page of the leaderboard, with the head from which it follows."""
-    heads = Season.objects.values_list("head", flat=True)
-    head = heads.get(pk=season.pk)
+    heads = Season.objects.filter(pk=season.pk).values_list("head", flat=True)
+    page, head = read_at_one_entry(
+        heads, lambda: leaderboard_page(season, start, length)
+    )
+    return replace(page, head=head)
+
+
+def read_at_one_entry(
+    last: QuerySet[Any, int], read: Callable[[], T]
+) -> tuple[T, int | None]:
+    """Return what `read` returns, and the entry of the ledger from which it follows.
+
+    `last` selects the number of the last entry; without a row it is 0. It is asked
+    before and after. If entries were added all the time, the number is None.
+    """
+    before = last.first() or 0
     for _ in range(MAX_READS):
-        page = leaderboard_page(season, start, length)
-        before, head = head, heads.get(pk=season.pk)
-        if before == head:
-            return replace(page, head=head)
-    return page
+        found = read()
+        after = last.first() or 0
+        if before == after:
+            return found, after
+        before = after
+    return found, None
 
 
 def rank(season: Season, rating: Rating) -> int:

@@ -504,10 +504,18 @@ class SecondOpinion(models.Model):
     the leaderboard. Of the older ones those are kept between which the ledger grew by 5
     %: the history of the estimate. `anchors` names the house bots that are its zero
     point.
+
+    Without a season it is the estimate from the present seasons of all ladders, and
+    `seq` counts the entries of all of them.
     """
 
     season = models.ForeignKey(
-        Season, models.CASCADE, related_name="second_opinions", db_index=False
+        Season,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="second_opinions",
+        db_index=False,
     )
     seq = models.PositiveBigIntegerField()
     games = models.PositiveIntegerField()
@@ -526,14 +534,16 @@ class SecondOpinion(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"second opinion on season {self.season_id} after entry {self.seq}"
+        where = f"season {self.season_id}" if self.season_id else "all ladders"
+        return f"second opinion on {where} after entry {self.seq}"
 
 
 class SecondOpinionRow(models.Model):
     """One bot in a second opinion: its strength, and the ranks that are possible.
 
     `value` is in points above the mean of the anchors. `best` and `worst` are the ends
-    of its rank set. `top` is the probability that it is one of the best three.
+    of its rank set. `top` is the probability that it is one of the best three, and
+    `duel` that it wins a duel with a random one of the others.
     """
 
     pk = models.CompositePrimaryKey("opinion_id", "bot_id")
@@ -549,6 +559,7 @@ class SecondOpinionRow(models.Model):
     best = models.PositiveIntegerField()
     worst = models.PositiveIntegerField()
     top = models.FloatField()
+    duel = models.FloatField(default=0.5)
     weighted = models.FloatField(
         default=0.0, help_text="The value in the fit in which copies share one vote."
     )

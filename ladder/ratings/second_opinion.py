@@ -1,5 +1,7 @@
 """Second opinions: when a season needs a new one, and reading the stored ones.
 
+One without a season is the estimate over the present seasons of all ladders.
+
 A second opinion estimates all strengths of a season from all its games at once
 (`season_estimate`). The interval, the possible ranks and the bands of the leaderboard
 come from it; the order is that of TrueSkill. This module imports no numpy, so it costs
@@ -14,7 +16,11 @@ from django.db.models import F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from ladder.bots.models import Bot
-from ladder.ratings.leaderboard import JointEstimate, LeaderboardPage
+from ladder.ratings.leaderboard import (
+    JointEstimate,
+    LeaderboardPage,
+    read_at_one_entry,
+)
 from ladder.ratings.models import Season, SecondOpinion, SecondOpinionRow
 from torres.rating.joint_claims import RankRange, interval_95_errors
 
@@ -25,6 +31,8 @@ MIN_AGE = timedelta(seconds=30)
 MIN_PAUSE = 10
 """and when this many times the processor time that the last one took has passed. So a
 season with many games takes a tenth of a processor at most."""
+COMBINED_MIN_AGE = timedelta(minutes=10)
+"""The estimate over all ladders is made again when it is at least this old."""
 KEPT_GROWTH = 1.05
 """Of the old ones those are kept between which the ledger grew by this factor."""
 MAX_POINTS = 500
@@ -41,6 +49,7 @@ _COLUMNS = (
     "best",
     "worst",
     "top",
+    "duel",
     "weighted",
     "weighted_rank",
 )
@@ -51,8 +60,9 @@ class OpinionOnBot:
     """One bot in a second opinion. `value` is in points above the anchors.
 
     `best` and `worst` are the ranks that the games do not exclude, with 95 % for all
-    bots together. `top` is the probability of being one of the best three. `weighted`
-    and `weighted_rank` come from the fit in which copies share one vote.
+    bots together. `top` is the probability of being one of the best three, and `duel`
+    that of winning a duel with a random one of the other bots. `weighted` and
+    `weighted_rank` come from the fit in which copies share one vote.
     """
 
     rank: int
@@ -66,6 +76,7 @@ class OpinionOnBot:
     best: int
     worst: int
     top: float
+    duel: float
     weighted: float
     weighted_rank: int
 
@@ -131,7 +142,26 @@ def _pause_after(seconds: float) -> timedelta:
     return max(MIN_AGE, MIN_PAUSE * timedelta(seconds=seconds))
 
 
-def thin_out(season: Season) -> None:
+def present_seasons() -> list[Season]:
+    """Return the newest season of each ladder, if games were rated in it."""
+    seasons = Season.objects.select_related("ladder").order_by("number")
+    newest = {season.ladder_id: season for season in seasons}
+    return [season for season in newest.values() if season.head >= MIN_ENTRIES]
+
+
+def is_combined_due() -> bool:
+    """True if the strengths over all ladders have to be estimated again."""
+    last = latest(None)
+    if last is None:
+        return len(present_seasons()) > 1
+    pause = max(COMBINED_MIN_AGE, _pause_after(last.seconds))
+    if timezone.now() - last.created_at < pause:
+        return False
+    seasons = present_seasons()
+    return len(seasons) > 1 and sum(each.head for each in seasons) != last.seq
+
+
+def thin_out(season: Season | None) -> None:
     """Delete the opinion before the newest one, unless it belongs to the history.
 
     It does if the ledger had grown by `KEPT_GROWTH` since the one before it.
@@ -149,7 +179,7 @@ def keep_copies(season: Season, pairs: list[tuple[int, int]]) -> None:
     Season.objects.filter(pk=season.pk).update(copies=pairs)
 
 
-def latest(season: Season) -> SecondOpinion | None:
+def latest(season: Season | None) -> SecondOpinion | None:
     return SecondOpinion.objects.filter(season=season).order_by("-seq").first()
 
 
@@ -177,15 +207,18 @@ def add_joint(
     season: Season, board: LeaderboardPage
 ) -> tuple[LeaderboardPage, int | None]:
     """Return the page with the estimates of its bots, and the entry they go up to."""
-    opinion = latest(season)
-    if opinion is None:
+    newest = SecondOpinion.objects.filter(season=season).order_by("-seq")
+    found, seq = read_at_one_entry(
+        newest.values_list("seq", flat=True),
+        lambda: opinions_on(season, [row.id for row in board.rows]),
+    )
+    if not seq:
         return board, None
-    found = opinions_on(season, [row.id for row in board.rows])
     rows = [
         replace(row, joint=found[row.id].joint) if row.id in found else row
         for row in board.rows
     ]
-    return replace(board, rows=rows), opinion.seq
+    return replace(board, rows=rows), seq
 
 
 def rank_ranges(season: Season) -> dict[int, RankRange]:

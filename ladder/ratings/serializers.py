@@ -206,7 +206,18 @@ class StrengthSerializer(serializers.Serializer[Any]):
     )
 
 
-class RecordSerializer(serializers.Serializer[Any]):
+class CountedSerializer(serializers.Serializer[Any]):
+    """Counts of games of a season."""
+
+    season = serializers.IntegerField(help_text="The number of the season.")
+    counted_seq = serializers.IntegerField(
+        allow_null=True,
+        help_text="The games are counted up to this entry of the season's ledger. Null"
+        " if entries were added all the time; then ask again.",
+    )
+
+
+class RecordSerializer(CountedSerializer):
     """A bot's numbers in the present season. `low` and `high`: μ ± 1.96 σ."""
 
     bot = serializers.CharField()
@@ -283,7 +294,7 @@ class DealComparisonSerializer(serializers.Serializer[Any]):
     deals = ComparedDealSerializer(many=True)
 
 
-class OpponentPageSerializer(serializers.Serializer[Any]):
+class OpponentPageSerializer(CountedSerializer):
     """A page of the opponents of a bot."""
 
     count = serializers.IntegerField()
@@ -321,6 +332,9 @@ class OpinionOnBotSerializer(serializers.Serializer[Any]):
     top = serializers.FloatField(
         help_text="Probability of being one of the best three."
     )
+    duel = serializers.FloatField(
+        help_text="Probability of winning a duel with a random one of the others."
+    )
     weighted = serializers.FloatField(
         help_text="The value if bots of one owner, and copies, share one vote."
     )
@@ -334,16 +348,15 @@ class OpinionPointSerializer(OpinionOnBotSerializer):
     created_at = serializers.DateTimeField()
 
 
-class SecondOpinionSerializer(serializers.Serializer[Any]):
-    """A page of the second opinion on a season: the joint fit of all its games.
+class CombinedStrengthsSerializer(serializers.Serializer[Any]):
+    """A page of strengths over all ladders: one fit of their present seasons.
 
     `seq`, `games`, `submissions`, `anchors` and `created_at` are null before the first.
     """
 
-    ladder = serializers.SlugField()
-    season = serializers.IntegerField()
     seq = serializers.IntegerField(
-        allow_null=True, help_text="The last entry of the ledger that it knows."
+        allow_null=True,
+        help_text="The last entry that it knows; over all ladders, their sum.",
     )
     games = serializers.IntegerField(allow_null=True)
     submissions = serializers.IntegerField(allow_null=True)
@@ -357,6 +370,13 @@ class SecondOpinionSerializer(serializers.Serializer[Any]):
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
     results = OpinionOnBotSerializer(many=True)
+
+
+class SecondOpinionSerializer(CombinedStrengthsSerializer):
+    """A page of the second opinion on a season: the joint fit of all its games."""
+
+    ladder = serializers.SlugField()
+    season = serializers.IntegerField()
 
 
 class ChallengeSerializer(serializers.Serializer[Any]):

@@ -73,6 +73,11 @@ def behind() -> QuerySet[Season]:
     return Season.objects.exclude(head=0).exclude(summary_cursor__seq=F("head"))
 
 
+def last_entry(season: int) -> QuerySet[SummaryCursor, int]:
+    """Select the number of the last entry that the summaries of a season contain."""
+    return SummaryCursor.objects.filter(season=season).values_list("seq", flat=True)
+
+
 def catch_up(season: int, limit: int = BATCH_ENTRIES) -> int:
     """Add up to `limit` more entries to the summaries; return how many were added.
 

@@ -7,6 +7,7 @@ _PLACE = f"{_ONE}bots/<slug:bot>/"
 urlpatterns = routes(
     [
         ("ladders/", leaderboards.LadderList, "ladders"),
+        ("strengths/", statistics.CombinedStrengths, "combined-strengths"),
         (_ONE, leaderboards.LadderDetail, "ladder"),
         (f"{_ONE}leaderboard/", leaderboards.LeaderboardView, "leaderboard"),
         (f"{_ONE}bands/", statistics.TieBands, "bands"),

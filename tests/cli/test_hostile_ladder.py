@@ -21,6 +21,7 @@ BOT = {
     "id": 2,
     "owner": None,
     "name_salt": "",
+    "house": False,
     "slug": "two",
     "name": TITLE,
     "status": "active",

@@ -18,6 +18,7 @@ ANSWER = {
     "report": {"summary": "", "steps": []},
     "owner": "ana",
     "name_salt": "",
+    "house": False,
     "slug": "one",
     "name": "One",
     "detail": "not yet",

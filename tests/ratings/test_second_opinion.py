@@ -6,6 +6,7 @@ from datetime import timedelta
 from itertools import pairwise
 from random import Random
 
+import numpy as np
 import pytest
 from django.conf import settings
 from django.db import connection
@@ -15,16 +16,25 @@ from django.utils import timezone
 from ladder.bots.models import Bot
 from ladder.common.jobs import JobProcess
 from ladder.games.models import Game
-from ladder.ratings import rater, season_estimate, second_opinion, voids
+from ladder.ratings import memberships, rater, season_estimate, second_opinion, voids
 from ladder.ratings.corrections import fold_voids
 from ladder.ratings.jobs import SECOND_OPINION
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.ledger_reader import MatchResult, match_results
-from ladder.ratings.models import Entry, Season, SecondOpinion, SecondOpinionRow
-from ladder.ratings.season_estimate import make_opinion, read_season
+from ladder.ratings.models import (
+    Entry,
+    Ladder,
+    Season,
+    SecondOpinion,
+    SecondOpinionRow,
+)
+from ladder.ratings.season_estimate import make_combined_opinion, make_opinion
+from ladder.ratings.seasons import start_season
 from tests.games import factories
 from tests.games.test_kills import environment
 from tests.ratings.factories import finish, make_matches
+from torres.rating import season_fit
+from torres.rating.season_fit import read_season
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
 MAIN = "/api/v1/ladders/main"
@@ -136,7 +146,7 @@ def test_bots_of_one_owner_and_copies_share_one_vote(season):
     second_opinion.keep_copies(season, [(three.pk, two.pk)])
     season.refresh_from_db()
     read = read_season(match_results(season.pk, season.head))
-    voters = season_estimate._voters(season, read.submissions)
+    voters = season_estimate._voters(read.submissions, season.copies)
 
     assert {row.weighted != row.value for row in plain.rows.all()} == {True}
     voices = {voter.bot: voter.voice for voter in voters}
@@ -208,7 +218,7 @@ def test_games_of_one_match_are_one_block():
 
 
 def test_seats_of_submissions_that_stopped_long_ago_are_left_out(monkeypatch):
-    monkeypatch.setattr(season_estimate, "MAX_SUBMISSIONS", 3)
+    monkeypatch.setattr(season_fit, "MAX_SUBMISSIONS", 3)
     games = [
         MatchResult(1, 1, [(20, 1), (30, 2)]),
         MatchResult(2, 2, [(30, 3), (10, 2), (40, 1)]),
@@ -220,6 +230,66 @@ def test_seats_of_submissions_that_stopped_long_ago_are_left_out(monkeypatch):
     assert read.submissions == [30, 40, 50]
     assert read.results.seats.tolist() == [[0, -1, 1, -1], [2, 1, -1, -1]]
     assert read.played.tolist() == [1, 2, 1]
+
+
+def second_ladder(bots: list[Bot]) -> Season:
+    """Start a ladder with another edition, on which these bots play."""
+    ladder = Ladder.objects.create(
+        slug="master",
+        name="Master",
+        ruleset="rio-grande-1999-master",
+        tables={"2": 1},
+        limits=factories.LIMITS,
+    )
+    season = start_season(ladder)
+    for each in bots:
+        memberships.join(each, ladder)
+    rater.welcome(season.pk)
+    season.refresh_from_db()
+    return season
+
+
+def test_strengths_over_all_ladders_give_each_edition_the_same_weight(
+    season, anybody, monkeypatch
+):
+    play(season, 60)
+    assert make_combined_opinion().rows.count() == 0  # there is one ladder
+    assert not second_opinion.is_combined_due()
+    *both, _, _ = Bot.objects.order_by("pk")
+    other = second_ladder(both)
+    play(other, 80)
+    assert not second_opinion.is_combined_due()  # the last one is too young
+    ten_minutes_ago = timezone.now() - second_opinion.COMBINED_MIN_AGE
+    SecondOpinion.objects.update(created_at=ten_minutes_ago)
+    assert second_opinion.is_combined_due()
+    weighted = []
+    monkeypatch.setattr(
+        season_estimate,
+        "weighted_equally",
+        lambda *given: (
+            weighted.append(season_fit.weighted_equally(*given)) or weighted[-1]
+        ),
+    )
+
+    SECOND_OPINION.run()
+
+    opinion = second_opinion.latest(None)
+    assert opinion.seq == season.head + other.head
+    games = [Entry.objects.filter(kind="game", season=each) for each in (season, other)]
+    assert opinion.games == sum(each.count() for each in games)
+    (results,) = weighted
+    matches = Game.objects.filter(pk__in=games[0].values("game")).values("match")
+    here = np.isin(results.blocks, list(matches.values_list("match", flat=True)))
+    assert results.weights[here].sum() == pytest.approx(results.weights[~here].sum())
+    answer = anybody.get("/api/v1/strengths/?limit=3").json()
+    rows = answer["results"] + anybody.get(answer["next"]).json()["results"]
+    assert {row["bot"] for row in rows} == {bot.slug for bot in both}
+    chances = [row["duel"] for row in rows]
+    assert chances == sorted(chances, reverse=True)
+    assert sum(chances) == pytest.approx(len(rows) / 2)
+    page = anybody.get("/ladders/").content.decode()
+    assert all(f'/bots/{bot.slug}/"' in page for bot in both)
+    assert not second_opinion.is_combined_due()
 
 
 @pytest.mark.django_db(transaction=True)

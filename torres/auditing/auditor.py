@@ -27,7 +27,9 @@ from torres.auditing.mirror import (
 )
 from torres.auditing.pairings import PairingCounts, PairingsAudit
 from torres.auditing.ratings import RatingsAudit
+from torres.auditing.statistics import ReadStatistics
 from torres.auditing.story import StoryReader
+from torres.auditing.strengths import compare_strengths
 from torres.auditing.tournaments import (
     ReadStandings,
     ReadTournament,
@@ -65,6 +67,11 @@ class Service(Protocol):
 
     def leaderboards(self) -> Iterable[public_view.ReadLeaderboard]:
         """Yield the leaderboards of all seasons of all ladders."""
+
+    def statistics(
+        self, boards: Iterable[public_view.ReadLeaderboard]
+    ) -> Iterable[ReadStatistics]:
+        """Yield the results of all bots in the present seasons of these boards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +171,7 @@ def audit(
     findings: dict[AuditFinding, None] = {}
     first = signed_size(fetch, key)
     notes = _shown_notes(fetch, findings)
-    view = public_view.PublicView(
-        first,
-        list(service.leaderboards()),
-        {game["id"]: game for game in service.games()},
-        {bot["id"]: bot for bot in service.bots()},
-        ReadStandings(first, list(service.tournaments())),
-        service.datasets(),
-    )
+    view = _read_view(service, first)
     # The service logs what it shows within seconds.
     for copies in range(1, COPIES + 1):
         copy, found = copy_log(folder, fetch, key, progress)
@@ -191,6 +191,9 @@ def audit(
         *(*findings, *story.findings, *ratings.check()),
         *public_view.compare_games(view, ratings),
         *public_view.compare_leaderboards(view, ratings),
+        *public_view.stale_answers(view, ratings),
+        *public_view.compare_counts(view, ratings),
+        *compare_strengths(view, ratings),
         *public_view.compare_names(view, ratings),
         *public_view.compare_datasets(view, story),
         *check_decisions(story, view.forfeits()),
@@ -211,6 +214,21 @@ def audit(
     report.dealt, report.witnessed = story.dealt, story.witnessed
     report.bots = sum(len(season.state.bots) for season in ratings.seasons.values())
     return report
+
+
+def _read_view(service: Service, first: int) -> public_view.PublicView:
+    """Read what a service shows, except replays. `first` is the size of its log."""
+    boards = list(service.leaderboards())
+    statistics = list(service.statistics(boards))
+    return public_view.PublicView(
+        first,
+        boards,
+        {game["id"]: game for game in service.games()},
+        {bot["id"]: bot for bot in service.bots()},
+        ReadStandings(first, list(service.tournaments())),
+        service.datasets(),
+        statistics,
+    )
 
 
 def _shown_notes(fetch: Fetch, findings: dict[AuditFinding, None]) -> list[SignedNote]:

@@ -21,6 +21,8 @@ class Check(StrEnum):
     MATCHMAKING = "matchmaking"
     RATINGS = "ratings"
     LEADERBOARDS = "leaderboards"
+    STATISTICS = "statistics"
+    STRENGTHS = "strengths"
     NAMES = "names"
     TOURNAMENTS = "tournaments"
     DATASETS = "datasets"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from torres.auditing.findings import AuditFinding, Check
 from torres.auditing.logged import LoggedGame, Plan, Story
 from torres.auditing.ratings import AuditedSeason, RatingsAudit, SeasonKey
+from torres.auditing.statistics import ReadStatistics, compare_statistics
 from torres.auditing.story import FIRST_TIME, LATE
 from torres.auditing.tournaments import ReadStandings, compare_standings
 from torres.common.answers import BotAnswer, GameAnswer, RowAnswer, SeatAnswer
@@ -23,11 +24,16 @@ from torres.tlog.leaves import name_hash
 
 @dataclass(frozen=True, slots=True)
 class ReadLeaderboard:
-    """The leaderboard of a season, which follows from its first `head` entries."""
+    """The leaderboard of a season, which follows from its first `head` entries.
+
+    The strengths in it follow from the first `joint_seq`, and None says that it has
+    none.
+    """
 
     season: SeasonKey
     head: int
     rows: Sequence[RowAnswer]
+    joint_seq: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +50,22 @@ class PublicView:
     bots: Mapping[int, BotAnswer]
     standings: ReadStandings
     datasets: Mapping[str, str] = field(default_factory=dict)
+    statistics: Sequence[ReadStatistics] = ()
 
     def heads(self) -> dict[SeasonKey, set[int]]:
         """Return the entries after which the leaderboards were read."""
         heads: dict[SeasonKey, set[int]] = {}
         for board in self.boards:
             heads.setdefault(board.season, set()).add(board.head)
+            if board.joint_seq is not None:
+                heads[board.season].add(board.joint_seq)
         return heads
+
+    def slugs(self) -> dict[str, int]:
+        """Return the numbers of all bots by their slugs, as they were shown."""
+        rows = (row for board in self.boards for row in board.rows)
+        slugs = {row["bot"]: row["id"] for row in rows}
+        return slugs | {bot["slug"]: number for number, bot in self.bots.items()}
 
     def forfeits(self) -> dict[int, list[str | None]]:
         """Return the reasons of all seats that forfeited, by the numbers of games."""
@@ -71,6 +86,10 @@ class PublicView:
             and not any(compare_standings(self.standings, story))
             and not any(compare_datasets(self, story))
             and all(board.head <= entries.get(board.season, 0) for board in self.boards)
+            and all(
+                read.last_entry() <= entries.get(read.season, 0)
+                for read in self.statistics
+            )
         )
 
 
@@ -201,6 +220,27 @@ def compare_leaderboards(
         if key not in shown and season.leaf < view.first:
             text = f"the service does not show season {key[1]} of {key[0]}"
             yield AuditFinding(Check.LEADERBOARDS, text, season.leaf)
+
+
+def compare_counts(view: PublicView, ratings: RatingsAudit) -> Iterator[AuditFinding]:
+    """Yield what the service shows otherwise than the log about the results of bots."""
+    return compare_statistics(view.statistics, ratings.seasons, view.slugs())
+
+
+def stale_answers(view: PublicView, ratings: RatingsAudit) -> Iterator[AuditFinding]:
+    """Yield the leaderboards and statistics without entries that are an hour old."""
+    shown = [(Check.LEADERBOARDS, board.season, board.head) for board in view.boards]
+    shown += [
+        (Check.STATISTICS, read.season, read.first_entry())
+        for read in view.statistics
+        if read.record
+    ]
+    due = ratings.due_entries(view.first)
+    for check, season, entry in dict.fromkeys(shown):
+        if entry < due.get(season, 0):
+            slug, number = season
+            text = f"{slug} season {number} shows what it was after entry {entry}"
+            yield AuditFinding(check, f"{text}, and later ones are older than an hour")
 
 
 def _board_differences(board: ReadLeaderboard, season: AuditedSeason) -> Iterator[str]:

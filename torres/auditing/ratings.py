@@ -178,6 +178,17 @@ class RatingsAudit:
                 text = f"game {number} has a result that no rating contains"
                 yield AuditFinding(Check.RATINGS, text, game.leaf)
 
+    def due_entries(self, first: int) -> dict[SeasonKey, int]:
+        """Return the last entry of each season that a service has to show.
+
+        It is in one of the first leaves of the log and older than `RATED_WITHIN`.
+        """
+        return {
+            (leaf.data["ladder"], leaf.data["season"]): leaf.data["seq"]
+            for number, leaf in self.story.ratings
+            if number < first and leaf.time + RATED_WITHIN < self.story.end
+        }
+
     def bot_of(self, submission: int) -> int | None:
         """Return the number of the bot that plays with a submission."""
         return self._bot_of.get(submission)

@@ -17,6 +17,8 @@ from torres.auditing.hand import OperatorsHand
 from torres.auditing.mirror import CHECKPOINT, AuditFailed
 from torres.auditing.pairings import PairingCounts
 from torres.auditing.public_view import ReadLeaderboard
+from torres.auditing.ratings import SeasonKey
+from torres.auditing.statistics import ReadStatistics
 from torres.auditing.tournaments import ReadTournament
 from torres.auditing.witness import (
     SeenCheckpoint,
@@ -100,12 +102,44 @@ class RemoteService:
             head = pages[0]["head"]
             if head is not None and {page["head"] for page in pages} == {head}:
                 rows = [row for page in pages for row in page["results"]]
-                return ReadLeaderboard((slug, season), head, rows)
+                joint_seqs = {page.get("joint_seq") for page in pages}
+                joint_seq = joint_seqs.pop() if len(joint_seqs) == 1 else None
+                return ReadLeaderboard((slug, season), head, rows, joint_seq)
             pause(READ_PAUSE_S)
-        raise AuditFailed(
-            f"The leaderboard of {slug} changed all the time while it was read."
-            " Try again when fewer games are played."
-        )
+        raise _changing(f"The leaderboard of {slug}")
+
+    def statistics(self, boards: Iterable[ReadLeaderboard]) -> Iterator[ReadStatistics]:
+        newest = {board.season[0]: board for board in boards}
+        for board in newest.values():
+            for row in board.rows:
+                read = self._statistics(board.season, row["id"], row["bot"])
+                if read is not None:
+                    yield read
+
+    def _statistics(
+        self, season: SeasonKey, bot: int, slug: str
+    ) -> ReadStatistics | None:
+        """Read the results of a bot until the service counts nothing meanwhile.
+
+        Return None if another season has begun.
+        """
+        for _ in range(MAX_READS):
+            record = self._client.counted_record(season[0], slug)
+            opponents = list(self._client.opponents(season[0], slug)) if record else []
+            answers = [answer for answer in (record, *opponents) if answer]
+            if any(answer["season"] != season[1] for answer in answers):
+                return None
+            if all(answer["counted_seq"] is not None for answer in answers):
+                return ReadStatistics(season, bot, slug, record, opponents)
+            pause(READ_PAUSE_S)
+        raise _changing(f"The statistics of {slug}")
+
+
+def _changing(subject: str) -> AuditFailed:
+    return AuditFailed(
+        f"{subject} changed all the time while it was read."
+        " Try again when fewer games are played."
+    )
 
 
 @click.command()

@@ -287,12 +287,18 @@ class LadderClient:
 
     def record(self, ladder: str, bot: str) -> answers.RecordAnswer | None:
         """Return the numbers of a bot on a ladder; None if it has not joined it."""
-        try:
-            return self._get(answers.RecordAnswer, _place(ladder, bot, "record"))
-        except RemoteError as error:
-            if error.status == HTTPStatus.NOT_FOUND:
-                return None
-            raise
+        return self._get_if_any(answers.RecordAnswer, _place(ladder, bot, "record"))
+
+    def counted_record(
+        self, ladder: str, bot: str
+    ) -> answers.CountedRecordAnswer | None:
+        """Return the results of a bot by seat; None if it is not on the ladder."""
+        path = _place(ladder, bot, "record")
+        return self._get_if_any(answers.CountedRecordAnswer, path)
+
+    def opponents(self, ladder: str, bot: str) -> Iterator[answers.OpponentsAnswer]:
+        """Return all pages of the opponents of a bot in the present season."""
+        return self._pages(answers.OpponentsAnswer, _place(ladder, bot, "against"))
 
     def places(self, bot: str) -> list[answers.PlaceAnswer]:
         """Return the ladders on which a bot plays or played."""
@@ -422,6 +428,15 @@ class LadderClient:
 
     def _get(self, kind: type[T], path: str, **filters: object) -> T:
         return self._read(kind, self._send("GET", path, params=filters).content)
+
+    def _get_if_any(self, kind: type[T], path: str) -> T | None:
+        """Return an answer, or None if the service does not have what is asked for."""
+        try:
+            return self._get(kind, path)
+        except RemoteError as error:
+            if error.status == HTTPStatus.NOT_FOUND:
+                return None
+            raise
 
     def _post(self, kind: type[T], path: str, **body: object) -> T:
         return self._read(kind, self._send("POST", path, **body).content)

@@ -43,6 +43,7 @@ class BotAnswer(TypedDict):
     name_salt: Hex
     slug: str
     name: str
+    house: bool
     status: str
 
 
@@ -94,6 +95,17 @@ class LadderAnswer(TypedDict):
     season: SeasonAnswer | None
 
 
+class JointAnswer(TypedDict):
+    """The strength of a bot by the joint fit, with its interval and ranks."""
+
+    value: Real
+    low: Real
+    high: Real
+    best: Number
+    worst: Number
+    games: Number
+
+
 class RowAnswer(TypedDict):
     """A row of a leaderboard."""
 
@@ -106,12 +118,17 @@ class RowAnswer(TypedDict):
     rating: Real
     games: Number | None
     forfeits: Number | None
+    joint: NotRequired[JointAnswer | None]
 
 
 class LeaderboardAnswer(TypedDict):
-    """A page; its rows follow from the first `head` entries of the season's ledger."""
+    """A page; its rows follow from the first `head` entries of the season's ledger.
+
+    The strengths (`joint`) follow from the first `joint_seq` entries.
+    """
 
     head: Number | None
+    joint_seq: NotRequired[Number | None]
     results: list[RowAnswer]
 
 
@@ -119,6 +136,42 @@ class RecordAnswer(TypedDict):
     rank: Number
     rating: Real
     games: Number
+
+
+class StrengthAnswer(TypedDict):
+    """The results of a bot in a seat of games with this number of players."""
+
+    players: Number
+    seat: SeatNumber
+    games: Number
+    wins: Number
+    share: Real
+
+
+class CountedRecordAnswer(TypedDict):
+    """The results of a bot in a season up to the entry `counted_seq`, by seat."""
+
+    season: Number
+    counted_seq: Number | None
+    strength: list[StrengthAnswer]
+
+
+class MeetingAnswer(TypedDict):
+    """How often a bot met another one, and finished before it or tied."""
+
+    other: str
+    games: Number
+    before: Number
+    ties: Number
+
+
+class OpponentsAnswer(TypedDict):
+    """A page of the opponents of a bot; `count` is the number of all of them."""
+
+    season: Number
+    counted_seq: Number | None
+    count: Number
+    results: list[MeetingAnswer]
 
 
 class TournamentAnswer(TypedDict):

@@ -1,5 +1,7 @@
 """API views of a ladder's statistics, and of challenges."""
 
+from dataclasses import asdict
+
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -18,12 +20,14 @@ from ladder.ratings import (
     leaderboard,
     second_opinion,
     statistics,
+    summaries,
 )
 from ladder.ratings.models import Ladder, Rating, Season
 from ladder.ratings.second_opinion import OpinionPage
 from ladder.ratings.serializers import (
     BandSerializer,
     ChallengeSerializer,
+    CombinedStrengthsSerializer,
     DealComparisonSerializer,
     MeetingSerializer,
     OpinionPointSerializer,
@@ -70,8 +74,12 @@ class BotRecord(_LadderView):
     @extend_schema(parameters=[BOT], responses=RecordSerializer)
     def get(self, _request: Request, bot: str, **_: str) -> Response:
         season = self.season()
-        record = statistics.record(season, self.rating(season, bot))
-        return Response(RecordSerializer(record).data)
+        rating = self.rating(season, bot)
+        record, counted = leaderboard.read_at_one_entry(
+            summaries.last_entry(season.pk), lambda: statistics.record(season, rating)
+        )
+        answer = asdict(record) | {"season": season.number, "counted_seq": counted}
+        return Response(RecordSerializer(answer).data)
 
 
 class BotOpponents(_LadderView):
@@ -90,10 +98,20 @@ class BotOpponents(_LadderView):
         page, limit = query["page"], query["limit"]
         season = self.season()
         rating = self.rating(season, bot)
-        rows = statistics.opponents(season, rating, (page - 1) * limit, limit)
-        total = statistics.opponent_count(season, rating)
+        start = (page - 1) * limit
+        (rows, total), counted = leaderboard.read_at_one_entry(
+            summaries.last_entry(season.pk),
+            lambda: (
+                statistics.opponents(season, rating, start, limit),
+                statistics.opponent_count(season, rating),
+            ),
+        )
         address = f"{request.build_absolute_uri(request.path)}?limit={limit}&page="
-        answer = page_links(address, page, limit, total) | {"results": rows}
+        answer = page_links(address, page, limit, total) | {
+            "season": season.number,
+            "counted_seq": counted,
+            "results": rows,
+        }
         return Response(OpponentPageSerializer(answer).data)
 
 
@@ -150,19 +168,44 @@ class SecondOpinionPage(_LadderView):
     )
     def get(self, request: Request, **_: str) -> Response:
         query = query_numbers(request, page=1, limit=DEFAULT_ROWS, season=0)
-        page, limit = query["page"], query["limit"]
         season = self.season(query["season"])
-        opinion = second_opinion.latest(season)
-        part = OpinionPage([], 0)
-        if opinion is not None:
-            part = second_opinion.page(opinion, (page - 1) * limit, limit)
-        address = request.build_absolute_uri(request.path)
-        address += f"?limit={limit}&season={season.number}&page="
-        about = ("seq", "games", "submissions", "anchors", "created_at")
-        answer = {name: getattr(opinion, name, None) for name in about}
+        answer = _opinion_page(request, season, query["page"], query["limit"])
         answer |= {"ladder": season.ladder.slug, "season": season.number}
-        answer |= page_links(address, page, limit, part.total) | {"results": part.rows}
         return Response(SecondOpinionSerializer(answer).data)
+
+
+class CombinedStrengths(GenericAPIView[Ladder]):
+    """Strengths over all ladders: one fit of their present seasons.
+
+    All editions of the rules have the same weight. Bots that play on two ladders or
+    more are listed. It is made again every ten minutes if games were rated.
+    """
+
+    serializer_class = CombinedStrengthsSerializer
+    filter_backends = ()  # `query_numbers` refuses unknown parameters
+
+    @extend_schema(parameters=PAGE_PARAMETERS, responses=CombinedStrengthsSerializer)
+    def get(self, request: Request) -> Response:
+        query = query_numbers(request, page=1, limit=DEFAULT_ROWS)
+        answer = _opinion_page(request, None, query["page"], query["limit"])
+        return Response(CombinedStrengthsSerializer(answer).data)
+
+
+def _opinion_page(
+    request: Request, season: Season | None, page: int, limit: int
+) -> dict[str, object]:
+    """Return a page of the newest opinion on a season, or over all ladders."""
+    opinion = second_opinion.latest(season)
+    part = OpinionPage([], 0)
+    if opinion is not None:
+        part = second_opinion.page(opinion, (page - 1) * limit, limit)
+    address = f"{request.build_absolute_uri(request.path)}?limit={limit}"
+    if season is not None:
+        address += f"&season={season.number}"
+    about = ("seq", "games", "submissions", "anchors", "created_at")
+    answer = {name: getattr(opinion, name, None) for name in about}
+    links = page_links(f"{address}&page=", page, limit, part.total)
+    return answer | links | {"results": part.rows}
 
 
 class OpinionHistory(_LadderView):

@@ -10,7 +10,7 @@ from engine.editions import PRESETS
 from engine.rulesets import SWITCHES
 from ladder.games.installed_languages import installed_languages
 from ladder.games.models import Game, GameStatus
-from ladder.ratings import leaderboard, ledger_reader
+from ladder.ratings import leaderboard, ledger_reader, second_opinion
 from ladder.ratings.models import Ladder, Membership, Season
 from torres.rating.description import BadLadder, read_tables
 from torres.rating.ledger import EntryKind
@@ -18,6 +18,7 @@ from torres.rating.upsets import MIN_UPSET, lead_of_losers
 from torres.runner.limits import BadLimits, read_limits
 
 MAX_LADDERS = 100
+MAX_STRENGTHS = 50
 UPSET_ENTRIES = 200
 """Upsets are looked for among this many of the latest entries of a ledger."""
 MAX_UPSETS = 3
@@ -56,7 +57,12 @@ def ladders_details() -> dict[str, object]:
     counts = of_active_bots.order_by().values("ladder").annotate(n=Count("pk"))
     bots = dict(counts.values_list("ladder", "n"))
     languages = installed_languages()
+    combined = second_opinion.latest(None)
     return {
+        "combined": combined,
+        "strengths": second_opinion.page(combined, 0, MAX_STRENGTHS).rows
+        if combined
+        else [],
         "ladders": [_entry(ladder, bots.get(ladder.pk, 0)) for ladder in rows],
         "languages": [language for language in languages if language.workers],
         "missing": [language for language in languages if not language.workers],
