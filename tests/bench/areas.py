@@ -22,6 +22,7 @@ AREAS = {
     "second opinion": "tests.bench.second_opinion",
     "anomalies": "tests.bench.anomalies",
     "public log": "tests.bench.public_log",
+    "audit": "tests.bench.audit",
     "cli": "tests.bench.startup",
     "match": "tests.bench.match",
     "pages": "tests.bench.pages",

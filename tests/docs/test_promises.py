@@ -10,7 +10,10 @@ ROOT = Path(settings.BASE_DIR)
 PLACE = re.compile(r"`((?:tests/\S+/)?test_\w+\.py)`: ((?:`test_\w+`(?:, )?)+)")
 
 
-@pytest.mark.parametrize(("page", "folder"), [("ratings.md", "tests/ratings")])
+@pytest.mark.parametrize(
+    ("page", "folder"),
+    [("ratings.md", "tests/ratings"), ("public-log.md", "tests/public_log")],
+)
 def test_each_promise_names_a_test_that_exists(page: str, folder: str) -> None:
     _, section = (ROOT / "docs" / page).read_text().split("\n## Which test shows what")
     rows = [line for line in section.splitlines() if line.startswith("| ")][1:]

@@ -1,8 +1,9 @@
 """Audits of an honest service that plays at full speed find nothing.
 
-Every third audit begins with an empty folder, the others go on with their copy. From
-time to time an operator voids a game, because this changes ratings that are being read.
-TESTS_AUDITS is the number of audits.
+Every third audit begins with an empty folder, the others go on with their copy; each
+also makes all matches of ladders again. Meanwhile an operator voids games, an author
+uploads new versions, and an organiser plays tournaments, because these change what is
+being read. TESTS_AUDITS is the number of audits.
 """
 
 import json
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -20,16 +22,28 @@ from tests.ops.running import MANAGE_PY, environment, running_service
 from torres.common.pause import pause
 
 AUDITS = int(os.environ.get("TESTS_AUDITS", "200"))
-ACT_EVERY = 10
+VOID_EVERY = 10
+UPLOAD_EVERY = 7
+TOURNAMENT_EVERY = 5
 FIRST_GAMES = 20
 START_S = 120.0
 TORRES = Path(sys.executable).with_name("torres")
+BOT = Path(__file__).parents[2] / "torres/kits/python/bot.py"
+CUP = """
+entrants = ["house:greedy", "house:climber", "house:banker", "house:random"]
+format = "swiss"
+rounds = 3
+"""
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> dict[str, str]:
-    """Return the environment of a service that limits no client."""
-    return environment(tmp_path, TORRES_RATE_ANONYMOUS="100000000")
+    """Return the environment of a service that limits no client and no author."""
+    return environment(
+        tmp_path,
+        TORRES_RATE_ANONYMOUS="100000000",
+        TORRES_UPLOADS_PER_HOUR="1000",
+    )
 
 
 @pytest.fixture
@@ -43,27 +57,84 @@ def address(home: dict[str, str]) -> Iterator[str]:
 
 
 def games(address: str) -> list[int]:
-    query = f"{address}/api/v1/games/?status=finished&limit=50"
+    query = f"{address}/api/v1/games/?status=finished&ladder=main&limit=50"
     return [row["id"] for row in httpx.get(query, timeout=START_S).json()["results"]]
 
 
-def operate(home: dict[str, str], *words: str) -> None:
-    subprocess.run(
-        [*MANAGE_PY, "operator", *words], env=home, check=True, capture_output=True
-    )
+class People:
+    """An operator, an author and an organiser, who are one person."""
+
+    def __init__(self, home: dict[str, str], address: str, folder: Path) -> None:
+        self._home = home
+        self._address = address
+        self._cup = folder / "cup.toml"
+        self._tournaments = 0
+        token = self._manage("token", "ana").split()[-1]
+        self._manage("operator", "organiser", "ana", "--why", "a test")
+        self._api = httpx.Client(
+            base_url=f"{address}/api/v1/",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=START_S,
+        )
+        self._api.post("bots/", json={"name": "Climber"}).raise_for_status()
+
+    def _manage(self, *words: str) -> str:
+        done = subprocess.run(
+            [*MANAGE_PY, *words],
+            env=self._home,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout
+
+    def close(self) -> None:
+        self._api.close()
+
+    def void(self) -> None:
+        number = str(games(self._address)[0])
+        self._manage("operator", "void", number, "--why", "a test")
+
+    def upload(self, number: int) -> None:
+        code = f"{BOT.read_text()}\n# version {number}\n".encode()
+        self._api.post(
+            "bots/climber/submissions/", files={"archive": ("bot.py", code)}
+        ).raise_for_status()
+
+    def start_a_tournament(self) -> None:
+        self._tournaments += 1
+        slug = f"cup-{self._tournaments}"
+        self._cup.write_text(f'name = "Cup {self._tournaments}"\n{CUP}')
+        self._manage("tournament", str(self._cup), "--organiser", "ana", "--open")
+        for step in ("close_entry", "start"):
+            self._manage("operator", f"tournament_{step}", slug, "--why", "a test")
+
+    def finished_tournaments(self) -> int:
+        rows = self._api.get("tournaments/?status=finished&limit=100").json()
+        return len(rows["results"])
 
 
 def test_audits_of_an_honest_service_are_clean(
     home: dict[str, str], address: str, tmp_path: Path
 ) -> None:
+    with closing(People(home, address, tmp_path)) as people:
+        audit_beside(people, address, tmp_path)
+
+
+def audit_beside(people: People, address: str, tmp_path: Path) -> None:
+    """Audit again and again, while people act."""
     began = time.monotonic()
-    unclean, sizes = [], []
+    unclean, reports = [], []
     for number in range(AUDITS):
-        if number % ACT_EVERY == ACT_EVERY - 1:
-            operate(home, "void", str(games(address)[0]), "--why", "a test")
+        if number % VOID_EVERY == VOID_EVERY - 1:
+            people.void()
+        if number % UPLOAD_EVERY == 0:
+            people.upload(number)
+        if number % TOURNAMENT_EVERY == 0:
+            people.start_a_tournament()
         folder = tmp_path / f"copy-{number if number % 3 == 0 else 'kept'}"
         done = subprocess.run(
-            [TORRES, "audit", address, "--folder", folder, "--json"],
+            [TORRES, "audit", address, "--folder", folder, "--matchmaking", "--json"],
             capture_output=True,
             text=True,
             check=False,
@@ -71,10 +142,16 @@ def test_audits_of_an_honest_service_are_clean(
         if done.returncode != 0:
             unclean.append((number, done.returncode, done.stdout[-2000:], done.stderr))
             continue
-        sizes.append(json.loads(done.stdout)["size"])
+        reports.append(json.loads(done.stdout))
     seconds = time.monotonic() - began
-    played = sizes[-1] - sizes[0] if sizes else 0
-    print(f"{AUDITS} audits in {seconds:.0f} s; the log grew by {played} leaves")
+    first, last = reports[0], reports[-1]
+    played = last["size"] - first["size"]
+    print(
+        f"{AUDITS} audits in {seconds:.0f} s; the log grew by {played} leaves to"
+        f" {last['games']} games; {people.finished_tournaments()} tournaments ended;"
+        f" made again: {last['pairings']}"
+    )
 
     assert unclean == []
     assert played > AUDITS
+    assert people.finished_tournaments() > 0
