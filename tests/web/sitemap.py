@@ -5,7 +5,7 @@ A new route is found without being named here. Tests visit all of them.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import Any
 
@@ -68,7 +68,7 @@ def addresses() -> dict[str, str]:
 
     A route with a part that is unknown here is an error. Then add a value for it.
     """
-    found = {route: "/" + _fill_in(route) for route in routes(get_resolver())}
+    found = _addresses(routes(get_resolver()))
     for route in EXPORTS:  # they ask once more for each chunk of games
         found[route] += "?limit=20"
     lists = {route: each for route, each in found.items() if _is_admin_list(each)}
@@ -77,6 +77,10 @@ def addresses() -> dict[str, str]:
         for route, address in lists.items()
         for query in QUERIES
     }
+
+
+def _addresses(wanted: Iterable[str]) -> dict[str, str]:
+    return {route: "/" + _fill_in(route) for route in wanted}
 
 
 def _is_admin_list(address: str) -> bool:
@@ -299,8 +303,9 @@ def pages(name: str = "") -> list[str]:
     client = Client()
     if name:
         client.cookies["sessionid"] = session_cookie(name)
-    ours = [each for each in addresses().values() if not each.startswith(FOREIGN)]
-    return [address for address in ours if _is_page(client, address)]
+    found = routes(get_resolver())
+    ours = _addresses(route for route in found if not f"/{route}".startswith(FOREIGN))
+    return [address for address in ours.values() if _is_page(client, address)]
 
 
 def session_cookie(name: str) -> str:
