@@ -64,21 +64,24 @@ def start(data, *words: str) -> subprocess.Popen[str]:
     return service
 
 
-def assert_sound(data) -> None:
-    assert "The totals add up." in manage(data, "status", "--totals")
+def sound_totals(data) -> str:
+    """Return what the service says of its games, which must add up."""
+    totals = manage(data, "status", "--totals")
+    assert "The totals add up." in totals
     assert "all ratings the same" in manage(data, "rebuild_ratings", "--check")
+    return totals
 
 
 @pytest.mark.slow
 def test_it_ends_after_the_number_of_games(tmp_path):
     data = environment(tmp_path, migrated=False)
-    out = manage(data, "up", "--demo", "--once", "--games", "10")
+    out = manage(data, "up", "--demo", "--once", "--games", "5")
 
     assert "LADDER=http://127.0.0.1:" in out
     assert "TOKEN=torres_" in out
     assert "rank  rating" in out
-    assert sum(line.startswith("game ") for line in out.splitlines()) >= 10
-    assert_sound(data)
+    assert sum(line.startswith("game ") for line in out.splitlines()) >= 5
+    sound_totals(data)
 
 
 @pytest.mark.slow
@@ -98,20 +101,6 @@ def test_the_demo_lets_people_sign_up_unless_it_is_told_otherwise(
 
     assert ("Create the account" in page) is is_open
     assert ("Only the operator" in page) is not is_open
-
-
-@pytest.mark.slow
-def test_ctrl_c_ends_it_with_the_leaderboard(data):
-    service = start(data)
-    for line in service.stdout:
-        if line.startswith("game "):
-            break
-    service.send_signal(signal.SIGINT)
-    rest = service.communicate(timeout=60)[0]
-
-    assert service.returncode == 0
-    assert "rank  rating" in rest
-    assert_sound(data)
 
 
 @pytest.mark.slow
@@ -147,16 +136,6 @@ def test_a_database_of_another_version_is_an_error_without_a_traceback(tmp_path)
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.slow
-def test_a_closed_output_does_not_stop_it(data):
-    service = start(data, "--once", "--games", "20")
-    service.stdout.readline()
-    service.stdout.close()
-
-    assert service.wait(timeout=120) == 0
-    assert_sound(data)
-
-
 def web_of(service) -> int:
     """Return the id of the web server process of a running service."""
     for place in Path("/proc").glob("[0-9]*/stat"):
@@ -171,7 +150,7 @@ def web_of(service) -> int:
 
 
 @pytest.mark.slow
-def test_a_web_server_that_dies_is_started_again(data):
+def test_a_web_server_that_dies_is_started_again_and_ctrl_c_ends_it(data):
     service = start(data)
     address = service.stdout.readline().removeprefix("LADDER=").strip()
     assert httpx.get(address, timeout=60).status_code == 200
@@ -182,10 +161,15 @@ def test_a_web_server_that_dies_is_started_again(data):
         with suppress(httpx.ReadError, httpx.RemoteProtocolError):
             assert httpx.get(address, timeout=60).status_code == 200
             break
+    for line in service.stdout:
+        if line.startswith("game "):
+            break
     service.send_signal(signal.SIGINT)
+    rest = service.communicate(timeout=60)[0]
 
-    service.communicate(timeout=60)
     assert service.returncode == 0
+    assert "rank  rating" in rest
+    sound_totals(data)
 
 
 @pytest.mark.slow
@@ -237,10 +221,12 @@ def survivors(data) -> list[str]:
 
 
 @pytest.mark.slow
-def test_repeated_kills_lose_no_game(data):
+def test_neither_repeated_kills_nor_a_closed_output_lose_a_game(data):
     kill_repeatedly(data, 3)
 
-    manage(data, "up", "--once", "--games", "5")
+    service = start(data, "--once", "--games", "5")
+    service.stdout.readline()
+    service.stdout.close()
 
-    assert_sound(data)
-    assert "dead                     0" in manage(data, "status", "--totals")
+    assert service.wait(timeout=120) == 0
+    assert "dead                     0" in sound_totals(data)
