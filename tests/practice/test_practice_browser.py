@@ -43,21 +43,26 @@ def begin(page: Page) -> PracticeGame:
 
 
 def answer_simply(page: Page) -> None:
-    """End the turn, or make the first choice that is offered."""
+    """End the turn, or make the first choice that is offered.
+
+    `wait_for` looks more often than `expect`, which takes a second for each look.
+    """
     steps = page.locator("#steps li")
+    turn = page.locator("#turn")
     if page.locator("#finish").is_visible():
         page.click("#finish")
-        expect(page.locator("#turn")).to_be_hidden()
+        turn.wait_for(state="hidden")
         return
     count = steps.count()
     if page.locator("#options .option").first.is_visible():
         page.locator("#options .option").first.click()
     else:
         page.locator("#board .target").first.click(force=True)
+    steps.nth(count).wait_for()
     expect(steps).to_have_count(count + 1)
     if page.locator("#send").is_enabled():
         page.click("#send")
-        expect(page.locator("#turn")).to_be_hidden()
+        turn.wait_for(state="hidden")
 
 
 def reach_turn(page: Page) -> None:
