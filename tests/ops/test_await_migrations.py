@@ -75,13 +75,12 @@ def test_a_program_waits_for_postgresql() -> None:
         folder = Path(name)
         folder.chmod(0o755)
         home = environment(folder, migrated=False, SECRET_KEY="k" * 50)
-        with servers.postgres(folder / "cluster") as database:
+        with servers.postgres(folder / "cluster", migrated=True) as database:
             home["DATABASE_URL"] = database.url
             database.kill()
             with waiting(home, *PROGRAM) as process:
                 assert "Check DATABASE_URL" in problem(process.stderr)
                 database.start()
-                prepare(home)
                 output, _ = process.communicate(timeout=TIMEOUT_S)
 
     assert (output, process.returncode) == ("it runs --a\n", 0)
@@ -90,7 +89,6 @@ def test_a_program_waits_for_postgresql() -> None:
 @pytest.mark.slow
 def test_the_exit_code_is_that_of_the_program(tmp_path: Path) -> None:
     home = environment(tmp_path)
-    prepare(home)
     for program, code in (((), 0), (("sh", "-c", "exit 7"), 7)):
         with waiting(home, *program) as process:
             process.communicate(timeout=TIMEOUT_S)
@@ -100,7 +98,6 @@ def test_the_exit_code_is_that_of_the_program(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_program_that_does_not_exist_is_named(tmp_path: Path) -> None:
     home = environment(tmp_path)
-    prepare(home)
     with waiting(home, "no-such-program") as process:
         _, errors = process.communicate(timeout=TIMEOUT_S)
 

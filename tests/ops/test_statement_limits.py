@@ -23,7 +23,8 @@ def logged(service: Fleet, name: str) -> bool:
 
 def test_a_locked_table_stops_no_loop() -> None:
     """A session that held a lock stopped all ticks and all claims until its end."""
-    with fleet(env={"TORRES_LOCK_SECONDS": "0.2"}) as service:
+    quick = {"app": "ladder.ops.chaos.celery"}  # a game takes milliseconds
+    with fleet(env={"TORRES_LOCK_SECONDS": "0.2"}, **quick) as service:
         service.open([()])
         wait_for_work(service, LONG_S)
         with psycopg.connect(service.postgres.url) as other:
