@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import psycopg
 import pytest
 from django.conf import settings
 
@@ -48,7 +49,8 @@ def test_games_ratings_and_backups_work_on_postgresql_too(tests):
     # Not in pytest's own folder, which the user postgres cannot enter.
     with TemporaryDirectory(prefix="torres-test-") as name:
         Path(name).chmod(0o755)
-        result = run_tests(servers.postgres(Path(name) / "cluster"), tests)
+        server = servers.postgres(Path(name) / "cluster", migrated=True)
+        result = run_tests(server, tests)
 
     print(result.stdout)
     assert result.returncode == 0, result.stdout[-8000:]
@@ -57,7 +59,11 @@ def test_games_ratings_and_backups_work_on_postgresql_too(tests):
 def run_tests(
     server: servers.Postgres, tests: list[str]
 ) -> subprocess.CompletedProcess[str]:
+    """Run tests on a server, in a copy of its migrated database."""
+    with psycopg.connect(server.url, autocommit=True) as session:
+        session.execute("CREATE DATABASE test_torres TEMPLATE torres")
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    pytest += ["--reuse-db"]
     ignored = [f"--ignore-glob=*/test_{part}.py" for part in WITHOUT_DATABASE]
     marks = "not slow and not soak" + (" and not deep" if tests == HEART else "")
     selection = ["-k", SELECTED, "-m", marks, "--durations=10"]
