@@ -69,11 +69,9 @@ def game_fragments(keys: Sequence[Game]) -> dict[int, bytes]:
 
 
 def replay_fragments(keys: Sequence[Game]) -> dict[int, bytes]:
-    """Return the replays that are public."""
-    return {
-        number: b'"id":%d,"replay":%s' % (number, text)
-        for number, text in visibility.public_replays(key.pk for key in keys)
-    }
+    """Return the replays that are public, without those that cannot be read."""
+    shown = visibility.public_replays((key.pk for key in keys), skip_damaged=True)
+    return {number: b'"id":%d,"replay":%s' % (number, text) for number, text in shown}
 
 
 GAMES = ExportKind(game_fragments, chunk=200)

@@ -154,10 +154,14 @@ def watchable_games() -> QuerySet[Game]:
     return games().filter(_ALONE, status=GameStatus.RUNNING)
 
 
-def public_replays(numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+def public_replays(
+    numbers: Iterable[int], *, skip_damaged: bool = False
+) -> Iterator[tuple[int, bytes]]:
     """Yield the number and the replay, as JSON text, of those games that have one.
 
-    Left out are games whose decks another game still needs, and deleted replays.
+    Left out are games whose decks another game still needs, and deleted replays. With
+    `skip_damaged` a replay that cannot be read is logged and left out; otherwise the
+    error of its decoder is raised.
     """
     public = Game.objects.filter(
         ~undecided(),
@@ -167,7 +171,14 @@ def public_replays(numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
         replay__isnull=False,
     )
     for number, stored in public.values_list("pk", "replay"):
-        yield number, replays.unpack(bytes(stored or b""))
+        try:
+            text = replays.unpack(bytes(stored or b""))
+        except Exception:  # one damaged row must not stop an export
+            if not skip_damaged:
+                raise
+            log.exception("cannot read replay", game=number)
+            continue
+        yield number, text
 
 
 @dataclass(frozen=True, slots=True)

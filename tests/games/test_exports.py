@@ -263,6 +263,16 @@ def test_an_export_that_fails_gives_its_place_back(
     assert numbers(read(anybody, GAMES)) == games[::-1]
 
 
+def test_a_damaged_replay_is_withheld_and_stops_nothing(
+    anybody: APIClient, games: list[int]
+) -> None:
+    Game.objects.filter(pk=games[1]).update(replay=b"damaged")
+    lines = read(anybody, REPLAYS)
+
+    assert numbers(lines) == [number for number in games[::-1] if number != games[1]]
+    assert lines[-1] == {"end": True, "count": 6, "withheld": 1, "next": None}
+
+
 @KINDS
 def test_head_reads_nothing(
     anybody: APIClient, games: list[int], address: str, django_assert_num_queries
