@@ -14,6 +14,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.core.cache import caches
+from django.core.servers.basehttp import WSGIRequestHandler
 from django.db import connection
 from playwright.sync_api import Browser
 from pytest_django import Settings
@@ -38,6 +39,10 @@ django_settings.TORRES_STORY_SHARE = 0.0
 # Few tests run a dispatcher, which would give decks to matches. Services that tests
 # start read their own settings.
 django_settings.TORRES_COMMITTED_DECKS = False
+
+# The live server writes the head and the body of an answer apart. With Nagle's
+# algorithm the body waits for 40 ms, until the client confirms the head.
+WSGIRequestHandler.disable_nagle_algorithm = True
 
 needs_compiled = pytest.mark.skipif(
     not engine.compiled, reason="the kernel is not compiled, so this takes minutes"

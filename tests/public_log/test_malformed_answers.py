@@ -25,7 +25,7 @@ from ladder.bots.models import Bot
 from ladder.games.models import Game
 from tests.games import factories as games
 from tests.public_log.audited import AuditedLadder, audit_at_once
-from torres.cli import client
+from torres.cli import audit, client
 from torres.cli.main import main
 
 pytestmark = [
@@ -62,6 +62,7 @@ class Recorder(BaseHTTPRequestHandler):
     """Answers as the service did; one answer is the malformed one of the test."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # otherwise each body waits for 40 ms
 
     def do_GET(self) -> None:
         size = int(self.headers.get("Content-Length", 0))
@@ -115,7 +116,8 @@ def server(
     live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[MalformedLadder]:
     audit_at_once(monkeypatch)
-    monkeypatch.setattr(client, "pause", lambda _seconds: None)
+    for module in (client, audit):
+        monkeypatch.setattr(module, "pause", lambda _seconds: None)
     ladder = AuditedLadder(live_server.url, tmp_path / "audit")
     for _ in range(3):
         ladder.play()
