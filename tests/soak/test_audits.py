@@ -143,6 +143,8 @@ def audit_beside(people: People, address: str, tmp_path: Path) -> None:
             unclean.append((number, done.returncode, done.stdout[-2000:], done.stderr))
             continue
         reports.append(json.loads(done.stdout))
+        if number % VOID_EVERY == 0:
+            print(f"audit {number}: {reports[-1]['games']} games", flush=True)
     seconds = time.monotonic() - began
     first, last = reports[0], reports[-1]
     played = last["size"] - first["size"]
