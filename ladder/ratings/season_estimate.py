@@ -58,7 +58,9 @@ def make_combined_opinion() -> SecondOpinion | None:
     editions: dict[str, int] = {}
     games = []
     for season in seasons:
-        rules = json.dumps([season.ladder.ruleset, season.ladder.switches])
+        rules = json.dumps(
+            [season.ladder.ruleset, season.ladder.switches], sort_keys=True
+        )
         edition = editions.setdefault(rules, len(editions))
         for game in ledger_reader.match_results(season.pk, season.head):
             games.append(game)
