@@ -141,10 +141,12 @@ def audit_beside(people: People, address: str, tmp_path: Path) -> None:
         )
         if done.returncode != 0:
             unclean.append((number, done.returncode, done.stdout[-2000:], done.stderr))
+            print("unclean:", unclean[-1], flush=True)
             continue
         reports.append(json.loads(done.stdout))
         if number % VOID_EVERY == 0:
-            print(f"audit {number}: {reports[-1]['games']} games", flush=True)
+            games_now, clean = reports[-1]["games"], len(reports)
+            print(f"{clean} of {number + 1} are clean; {games_now} games", flush=True)
     seconds = time.monotonic() - began
     first, last = reports[0], reports[-1]
     played = last["size"] - first["size"]
