@@ -144,7 +144,8 @@ PLANTED = [
         "no-newline",
         decide="sys.stdout.write(answer); sys.stdout.flush(); continue",
     ),
-    python("answers twice", "answers-twice", decide="print(answer, flush=True)"),
+    # In one write, or the second answer may come after the next question.
+    python("answers twice", "answers-twice", decide='answer += "\\n" + answer'),
     python(
         "answers before it is asked",
         "answers-early",

@@ -145,6 +145,7 @@ EXPECTED = {
     ("get", LADDER): PUBLIC,
     ("get", f"{LADDER}leaderboard/"): PUBLIC,
     ("get", f"{LADDER}bands/"): PUBLIC,
+    ("get", "strengths/"): PUBLIC,
     ("get", f"{LADDER}second-opinion/"): PUBLIC,
     # One of the bots must belong to the person who asks.
     ("post", f"{LADDER}challenges/"): Expected(401, 201, 422, 422, 422),
