@@ -48,7 +48,7 @@ def _counted(answer: CountedRecordAnswer | OpponentsAnswer) -> int:
 def _shown(
     reads: Iterable[ReadStatistics],
 ) -> Iterator[tuple[int, ReadStatistics, OpponentsAnswer | None]]:
-    """Yield records (None) and pages of opponents, after the entry they count to."""
+    """Yield each record, as None, and each page of opponents with its last entry."""
     for read in reads:
         if read.record:
             yield _counted(read.record), read, None

@@ -12,9 +12,9 @@ from torres.rating.season_fit import FittedBot, anchors, fit_season, read_season
 from torres.rating.shared_votes import Voter
 
 TOLERANCE = 0.01
-"""Points by which two machines may differ in a strength,"""
+"""Two machines may differ by this many points in a strength,"""
 RANK_TOLERANCE = 1
-"""and by how much in a possible rank, which is a strength compared with a limit."""
+"""and by this many ranks in a possible rank, which compares strengths with a limit."""
 
 
 def compare_strengths(
