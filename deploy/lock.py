@@ -15,7 +15,7 @@ LOCKS = ROOT / "deploy/locks"
 EXTRAS = {
     "dev": ["--all-extras"],
     "author": [],
-    "service": ["--extra", "otel", "--extra", "s3", "--extra", "server"],
+    "service": [f"--extra={name}" for name in ("compile", "otel", "s3", "server")],
     "pipeline": ["--extra", "pipeline"],
 }
 """The options of uv for each lock. The first lock holds every package of the others."""

@@ -15,8 +15,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import tutorial_notebook
+
 ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "deploy/site"
+NOTEBOOK = "tutorial.ipynb"
 STYLES = ROOT / "torres/viewer/static"
 LINK = re.compile(r'<a href="(/[^"#]*)(#[^"]*)?">(.*?)</a>', re.DOTALL)
 
@@ -43,10 +46,14 @@ def write_site(folder: Path) -> int:
     for file in (STYLES / "site.css", STYLES / "icon.svg", HERE / "search.js"):
         shutil.copy(file, folder)
     shutil.copytree(docs.FOLDER / docs.SCHEMAS, folder / docs.SCHEMAS)
+    tutorial_notebook.write(folder / "tutorial" / NOTEBOOK)
     names = docs.names()
     for name in names:
         document = docs.find(name)
-        write_page(folder, name, {"document": document, "title": docs.title(name)})
+        about = {"document": document, "title": docs.title(name)}
+        if name == "tutorial":
+            about["notebook"] = NOTEBOOK
+        write_page(folder, name, about)
     write_page(folder, "", {"title": "Documentation"})
     (folder / "search-index.js").write_text(
         f"const PASSAGES = {json.dumps(passages(names), ensure_ascii=False)};\n"

@@ -58,7 +58,7 @@ def test_what_runs_no_bots_has_no_privileges(name: str) -> None:
     stage = DOCKERFILE.partition(" AS service\n")[2].partition("\nFROM ")[0]
 
     assert service["build"]["target"] == "service"
-    assert "USER torres\n" in stage
+    assert "USER 10001\n" in stage
     assert service["cap_drop"] == ["ALL"]
     assert service["read_only"]
     assert "privileged" not in service

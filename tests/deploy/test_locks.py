@@ -53,7 +53,7 @@ def test_each_entry_has_a_version_and_hashes_and_no_address(lock: Path) -> None:
     ("lock", "extras"),
     [
         ("author", []),
-        ("service", ["otel", "s3", "server"]),
+        ("service", ["compile", "otel", "s3", "server"]),
         ("pipeline", ["pipeline"]),
         ("dev", list(PROJECT["optional-dependencies"])),
     ],

@@ -30,7 +30,12 @@ jobs:
       - uses: actions/checkout@main
       - run: echo ${{ github.event.head_commit.message }}
 """
-LINTERS = {"actionlint": [], "zizmor": ["--offline", "--persona", "pedantic"]}
+DOCKERFILE = ROOT / "deploy/Dockerfile"
+LINTERS = {
+    "actionlint": [],
+    "zizmor": ["--offline", "--persona", "pedantic"],
+    "hadolint": ["--config", str(ROOT / "deploy/hadolint.yaml")],
+}
 
 
 def lint(linter: str, *files: Path) -> subprocess.CompletedProcess[str]:
@@ -56,11 +61,22 @@ def jobs() -> list[tuple[str, str, dict[str, Any]]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("linter", LINTERS)
+@pytest.mark.parametrize("linter", ["actionlint", "zizmor"])
 def test_a_linter_finds_nothing_in_the_pipelines(linter: str) -> None:
     done = lint(linter, *WORKFLOWS)
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_a_linter_finds_nothing_in_the_file_of_the_images(tmp_path: Path) -> None:
+    done = lint("hadolint", DOCKERFILE)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+    broken = tmp_path / "Dockerfile"
+    text = DOCKERFILE.read_text()
+    broken.write_text(text.replace("# hadolint ignore=DL3002\n", ""))
+    assert "DL3002" in lint("hadolint", broken).stdout
 
 
 @pytest.mark.slow
