@@ -17,11 +17,11 @@ def torres(tmp_path: Path) -> Run:
     """Return a function that runs `torres` in an empty folder."""
 
     def run(
-        *args: object, timeout: float = 240, **variables: str
+        *args: object, timeout: float = 240, cwd: Path = tmp_path, **variables: str
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [TORRES, *map(str, args)],
-            cwd=tmp_path,
+            cwd=cwd,
             env=os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")} | variables,
             capture_output=True,
             text=True,

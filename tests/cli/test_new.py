@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,9 @@ from torres.checking.checkup import play_at_home
 from torres.checking.files import inspect_files
 from torres.checking.forms import TABLE_SIZES, GameForm, every_form
 from torres.checking.games import GameSettings
+from torres.checking.staging import uploaded_files
 from torres.cli.check import Checker, CheckResult
+from torres.cli.commands import COMMANDS
 from torres.cli.completion import house_bots
 from torres.cli.new import KITS, kits, write_kit
 from torres.runner import languages
@@ -64,6 +67,55 @@ def test_a_kit_is_short_and_has_a_test_and_a_readme(name: str, tmp_path: Path) -
         "test" in file.name.lower() or "cfg(test)" in text
         for file, text in zip(files, sources, strict=True)
     )
+
+
+def editor_file(folder: Path, name: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((folder / ".vscode" / name).read_text())
+    return document
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_files_for_editors_name_what_exists(name: str, tmp_path: Path) -> None:
+    write_kit(name, tmp_path / "kit")
+    tasks = editor_file(tmp_path / "kit", "tasks.json")["tasks"]
+    launches = editor_file(tmp_path / "kit", "launch.json")["configurations"]
+
+    labels = {task["label"] for task in tasks}
+    named = {each["preLaunchTask"] for each in launches if "preLaunchTask" in each}
+    named |= {task["dependsOn"] for task in tasks if "dependsOn" in task}
+    assert named <= labels
+    assert bool(named) == name.startswith("python")
+    for task in tasks:
+        assert task["command"] == "torres"
+        assert task["args"][0] in COMMANDS
+    commands = [each["command"] for each in launches if "command" in each]
+    assert commands == ["torres play . house:greedy"]
+
+
+@pytest.mark.parametrize("name", ["python", "executable"])
+def test_an_upload_leaves_the_files_for_editors_out(name: str, tmp_path: Path) -> None:
+    files = write_kit(name, tmp_path / "kit")
+
+    uploaded = set(uploaded_files(tmp_path / "kit"))
+
+    left_out = {path.relative_to(tmp_path / "kit") for path in set(files) - uploaded}
+    assert left_out == {Path(".vscode/launch.json"), Path(".vscode/tasks.json")}
+
+
+def test_the_tasks_of_an_editor_run(torres, tmp_path: Path) -> None:
+    folder = tmp_path / "kit"
+    write_kit("python", folder)
+    document = editor_file(folder, "tasks.json")
+    answers = {f"${{input:{row['id']}}}": row["default"] for row in document["inputs"]}
+    tasks = [task for task in document["tasks"] if not task.get("isBackground")]
+
+    for task in tasks:
+        words = [answers.get(word, word) for word in task["args"]]
+        done = torres(*words, cwd=folder)
+
+        assert done.returncode == 0, (words, done.stderr)
+    assert len(tasks) == 4
+    assert "recorded:" in done.stdout
 
 
 @pytest.mark.slow

@@ -2,13 +2,17 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import venv
 from pathlib import Path
+from subprocess import PIPE
 from zipfile import ZipFile
 
 import pytest
+
+from tests.cli.debugger import Debugger
 
 pytestmark = pytest.mark.slow
 
@@ -105,6 +109,45 @@ def test_a_command_names_the_extra_that_it_needs(
     # The installed engine is not compiled, and commands that play say so before.
     lines = [line for line in done.stderr.splitlines() if "not compiled" not in line]
     assert len(lines) == 1
+
+
+def test_the_debugger_of_an_editor_stops_a_bot(home: Path, tmp_path: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    torres = home / "bin/torres"
+    play = ("play", "house:random", "house:greedy", "--replay", "game.json")
+    for command in (
+        [torres, "new", "python", "bot"],
+        [torres, *play],
+        [*pip, "--python", home / "bin/python", "install", "debugpy"],
+    ):
+        done = run(*command, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    source = tmp_path / "bot/bot.py"
+    lines = source.read_text().splitlines()
+    line = next(n for n, text in enumerate(lines, 1) if "going_on =" in text)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+
+    words = ("ask", "bot", "game.json", "--ply", "20", "--debug", str(port))
+    with subprocess.Popen(
+        [torres, *words], cwd=tmp_path, env=BARE, stdout=PIPE, stderr=PIPE, text=True
+    ) as asking:
+        for text in asking.stderr:
+            if "waiting for a debugger" in text:
+                break
+        with Debugger(port) as debugger:
+            debugger.attach(source, line)
+            thread, frame = debugger.stopped()
+            asked = debugger.request(
+                "evaluate", expression="message['type']", frameId=frame["id"]
+            )
+            debugger.request("continue", threadId=thread)
+            answer, errors = asking.communicate(timeout=120)
+
+    assert (frame["name"], frame["line"]) == ("choose", line)
+    assert asked["result"] == "'decide'"
+    assert asking.returncode == 0, errors
+    assert "answer:" in answer
 
 
 def test_no_server_package_is_installed(home: Path) -> None:

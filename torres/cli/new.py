@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from torres.cli.editor_files import write_editor_files
+
 KITS = Path(__file__).resolve().parent.parent / "kits"
 _SEARCH_KITS = {"python": "python-search"}
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*")
@@ -18,7 +20,9 @@ def kits() -> dict[str, dict[str, str]]:
 
 
 def write_kit(name: str, folder: Path) -> list[Path]:
-    """Copy a kit into a new or empty folder; return the files, sorted.
+    """Copy a kit into a new or empty folder; return its files, sorted.
+
+    The folder also gets files for editors.
 
     Raises FileExistsError if the folder holds anything.
     """
@@ -28,6 +32,7 @@ def write_kit(name: str, folder: Path) -> list[Path]:
     shutil.copytree(KITS / name, folder, dirs_exist_ok=True, ignore=_LEFT_OUT)
     template = (KITS / "readme-template.txt").read_text("utf-8")
     (folder / "README.md").write_text(template.format(**texts), "utf-8")
+    write_editor_files(folder, python=name in {"python", "python-search"})
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     for path in files:
         # Neither a wheel nor every file system keeps the mode of a script.
@@ -47,8 +52,9 @@ def write_kit(name: str, folder: Path) -> list[Path]:
 def new(*, language: str, folder: Path | None, search: bool) -> None:
     """Write a first bot in LANGUAGE into the folder DIR.
 
-    The bot plays legal games. A README and a test of the bot's own functions come with
-    it. DIR is LANGUAGE-bot by default, and it must be new or empty.
+    The bot plays legal games. A README, a test of the bot's own functions, and tasks
+    for VS Code come with it. DIR is LANGUAGE-bot by default, and it must be new or
+    empty.
 
     `python-search` is the same as `python --search`: a bot that plans whole turns with
     the engine and beats house:greedy. `executable` is for all other languages.

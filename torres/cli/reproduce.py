@@ -15,11 +15,10 @@ from engine.game import TorresGame
 from engine.referee import Answer, PlayerFault
 from engine.replay import verify
 from torres.checking import playback
-from torres.checking.playback import (
-    RepeatedGame,
-)
+from torres.checking.playback import RepeatedGame
 from torres.cli.bot_files import bot_digest
 from torres.cli.client import LadderClient, RemoteError, find_login
+from torres.cli.debugging import FollowedLog, debug_option, with_debugger
 from torres.cli.ladder_rules import known_limits
 from torres.cli.play import LocalBot, find_bot, sandbox_option
 from torres.cli.remote import json_option, ladder_option
@@ -33,7 +32,6 @@ from torres.runner.protocol import Limits
 from torres.runner.sandbox import Level, open_sandbox
 
 DIFFERENT = 1  # the exit code
-_STDERR_LINES = 200
 
 seat_option = click.option(
     "--seat", type=click.IntRange(0, 3), help="The seat of your bot in the game."
@@ -176,14 +174,18 @@ def _comparison_json(seat: int, comparison: RepeatedGame) -> JsonObject:
     type=click.IntRange(0),
     help="The number of the action to ask for, from 0, as in `torres trace`.",
 )
+@click.option("--no-clock", is_flag=True, help="Let the bot think as long as it wants.")
+@debug_option
 @sandbox_option
 @ladder_option
 @json_option
-def ask(
+def ask(  # noqa: PLR0913 - one parameter for each option
     *,
     bot: str,
     replay: str,
     ply: int,
+    no_clock: bool,
+    debug: int | None,
     level: Level,
     address: str | None,
     as_json: bool,
@@ -192,28 +194,31 @@ def ask(
 
     REPLAY is a replay file, or the number of a game of the ladder. The bot takes the
     seat that decides at that ply. It is started for this question, gets all events of
-    the game so far, and has a full clock.
+    the game so far, and has a full clock. With --debug a bot in Python waits for the
+    debugger of an editor before its first line, and no clock runs.
 
     \b
     Examples:
       torres ask bot.py game-57.json --ply 40
       torres ask house:greedy 57 --ply 40
+      torres ask bot.py game-57.json --ply 40 --debug 5678
     """
     local = find_bot(bot)
+    program = local.program if debug is None else with_debugger(local, debug, level)
     document, limits = _game(replay, address)
     with (
         closing(open_sandbox(level)) as sandbox,
         tempfile.TemporaryDirectory() as folder,
     ):
-        program = prepared(local.program, sandbox, home_cache())
-        log = Path(folder) / "stderr"
-        player = BotProcess(program, sandbox, limits, log=log)
+        program = prepared(program, sandbox, home_cache())
+        log = FollowedLog(Path(folder) / "stderr")
+        untimed = no_clock or debug is not None
+        player = BotProcess(program, sandbox, limits, log=log.path, untimed=untimed)
         try:
-            game, answer = playback.ask_at(document, ply, player, limits.as_dict())
+            with log.followed():
+                game, answer = playback.ask_at(document, ply, player, limits.as_dict())
         except PlayerFault as fault:
             raise RemoteError(f"the bot would forfeit: {fault}") from None
-        finally:
-            _print_stderr(log)
     if as_json:
         row = {
             "seat": game.seat,
@@ -256,11 +261,3 @@ def recorded_at(document: Replay, ply: int) -> list[str]:
             return actions[ply - first :]
         first += len(actions)
     return []
-
-
-def _print_stderr(log: Path) -> None:
-    if not log.exists():
-        return
-    lines = log.read_text("utf-8", errors="replace").splitlines()
-    for line in lines[-_STDERR_LINES:]:
-        click.echo(f"  | {printable(line)}", err=True)

@@ -5,6 +5,7 @@ bot's owner. It does not know the game. The package's README has the steps of a 
 life from ``start`` to ``kill``.
 """
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock, get_ident
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, cast
 
 from engine.faults import Fault
 from engine.referee import (
@@ -65,9 +66,10 @@ class BotProcess:
 
     ``verdict`` is None until the bot's seat forfeits, and ``started`` until it starts.
     Only the thread that called ``start`` may use a started bot, except for ``kill``.
+    The times of an ``untimed`` bot are measured, not limited: a debugger may stop it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the first two are optional
         self,
         program: Program,
         sandbox: Sandbox,
@@ -76,10 +78,12 @@ class BotProcess:
         log: Path | None = None,
         protocol_log: ProtocolLog | None = None,
         strict_clock: bool = False,
+        untimed: bool = False,
     ) -> None:
         self.verdict: Verdict | None = None
         self.started: BotStart | None = None
         self._strict_clock = strict_clock
+        self._untimed = untimed
         self._program = program
         self._sandbox = sandbox
         self._limits = limits or Limits()
@@ -151,7 +155,9 @@ class BotProcess:
         """
         self._seat = hello.seat
         if self._log_path is not None:
-            self._log_file = self._log_path.open("wb")
+            # A person who debugs the bot reads the log meanwhile.
+            buffering = 0 if self._untimed else -1
+            self._log_file = cast(BinaryIO, self._log_path.open("wb", buffering))
         self._thread = get_ident()
         at = time.time()
         began = time.perf_counter()
@@ -160,7 +166,7 @@ class BotProcess:
         self.started = BotStart(at, sandbox_s)
         self._pipes = BotPipes(self._bot, self._limits, self._log_file)
         self._watch = Stopwatch(self._bot, self._pipes.poll)
-        self._budget_ms = self._limits.start_ms
+        self._budget_ms = self._allowed(self._limits.start_ms)
         self._starved_until_ms = 0.0
         try:
             self._wants_legal = self._greet(protocol.encode_hello(hello)).legal
@@ -178,7 +184,7 @@ class BotProcess:
         line = protocol.encode_decide(ask, legal=self._wants_legal)
         self._ask = ask
         self._received = b""
-        self._budget_ms = ask.move_ms + ask.bank_ms
+        self._budget_ms = self._allowed(ask.move_ms + ask.bank_ms)
         self._starved_until_ms = 0.0
         try:
             reply = self._answer(line)
@@ -257,6 +263,9 @@ class BotProcess:
             self._pipes.drain_stderr()
 
     # --- one exchange
+
+    def _allowed(self, ms: float) -> float:
+        return math.inf if self._untimed else ms
 
     @property
     def _bot(self) -> Running:
