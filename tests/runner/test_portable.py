@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -12,6 +13,12 @@ from tests.runner.test_languages import KITS, need
 LAUNCHER = Path(__file__).with_name("portable_launcher.py")
 ROOT = Path(__file__).parents[2]
 SYSTEMS = ["darwin", "win32"]
+SILENT = """
+import os, sys
+open("pid", "w").write(str(os.getpid()))
+for line in sys.stdin:
+    pass
+"""
 UNFLUSHED = """
 import sys
 sys.stdout = open(1, "w", buffering=65536)
@@ -69,6 +76,71 @@ def test_a_bot_can_be_written_and_checked(system: str, tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     assert (report["sandbox"], report["findings"]) == ("none", [])
     assert len(report["games"]) == 12
+
+
+def test_a_match_is_played_by_several_processes(tmp_path: Path) -> None:
+    """As on macOS. Processes of Windows cannot be imitated."""
+    words = ("match", "house:random", "house:banker", "--games", 4, "--jobs", 2)
+
+    done = run("darwin", *words, "--state", "match", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "95 %" in done.stdout
+
+
+HELD = """
+import sys
+from pathlib import Path
+from torres.common.locks import locked
+with locked(Path("lock")) as first, locked(Path("lock")) as second:
+    print(first, second)
+with locked(Path("lock")) as third:
+    print(third)
+"""
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_only_one_process_holds_a_lock(system: str, tmp_path: Path) -> None:
+    (tmp_path / "held.py").write_text(HELD)
+    program = "import portable_launcher, runpy; runpy.run_path('held.py')"
+
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": f"{ROOT}:{LAUNCHER.parent}", "IMITATED_SYSTEM": system},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stdout.split() == ["True", "False", "True"], done.stderr
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_bot_leaves_no_process_behind(system: str, tmp_path: Path) -> None:
+    """On macOS its process group ends with it; on Windows the process itself does."""
+    (tmp_path / "bot.py").write_text(SILENT)
+
+    done = run(system, "play", "bot.py", "house:random", cwd=tmp_path)
+
+    assert "timeout: " in done.stdout, done.stderr
+    assert not Path(f"/proc/{(tmp_path / 'pid').read_text()}").exists()
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_an_archive_is_opened_or_refused_with_the_reason(
+    system: str, tmp_path: Path
+) -> None:
+    with ZipFile(tmp_path / "bot.zip", "w") as archive:
+        archive.write(KITS / "python/bot.py", "bot.py")
+
+    done = run(system, "check", "bot.zip", "--seats", 2, "--json", cwd=tmp_path)
+
+    if system == "win32":
+        assert done.returncode == 1
+        assert "unpack the archive yourself" in done.stderr
+    else:
+        assert json.loads(done.stdout)["findings"] == []
 
 
 FAULTS = {

@@ -48,4 +48,9 @@ def _lower(kind: int, limit: int) -> None:
     _, hard = resource.getrlimit(kind)
     if hard != resource.RLIM_INFINITY:
         limit = min(limit, hard)
-    resource.setrlimit(kind, (limit, limit))
+    try:
+        resource.setrlimit(kind, (limit, limit))
+    except (OSError, ValueError):
+        # macOS does not enforce every limit, and may refuse to set it.
+        if sys.platform == "linux":
+            raise

@@ -57,6 +57,11 @@ def run_limited(
     which needs a descriptor, at its standard input. Raises LimitExceeded,
     ProcessFailed, and the OSError that the function raised.
     """
+    if sys.platform == "win32":
+        raise ProcessFailed(
+            "archives are opened under limits that Windows does not have; unpack the"
+            " archive yourself, and name the folder"
+        )
     order = {
         "module": function.__module__,
         "function": function.__qualname__,

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock, get_ident
-from typing import BinaryIO, Literal, cast
+from typing import BinaryIO, Literal
 
 from engine.faults import Fault
 from engine.referee import (
@@ -157,7 +157,7 @@ class BotProcess:
         if self._log_path is not None:
             # A person who debugs the bot reads the log meanwhile.
             buffering = 0 if self._untimed else -1
-            self._log_file = cast(BinaryIO, self._log_path.open("wb", buffering))
+            self._log_file = self._log_path.open("wb", buffering)
         self._thread = get_ident()
         at = time.time()
         began = time.perf_counter()
