@@ -9,9 +9,9 @@ BIN := .venv/bin
 # Without compiled modules each process compiles Django anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install dev demo test test-all deep coverage bench soak dist site lock audit sbom lowest
+.PHONY: help install dev demo test test-all deep coverage bench soak dist test-wheel site lock audit sbom lowest
 help: ## list the commands
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 install: .venv/.installed ## create .venv with pinned packages and .venv/bin/torres
 
@@ -60,6 +60,9 @@ soak: dev ## run chaos tests for minutes to hours; not part of make test
 
 dist: dev ## build and check the source archive and the wheels; two builds have the same bytes
 	@$(BIN)/python deploy/dist.py
+
+test-wheel: dist ## run the tests of the engine and of torres against the compiled wheel
+	@$(BIN)/python deploy/test_installed.py -q -n 2 -m "not deep and not soak and not slow"
 
 site: dev ## write the documentation as static pages into build/site, searchable without a server
 	@$(BIN)/python deploy/site.py

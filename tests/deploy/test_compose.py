@@ -36,13 +36,26 @@ def test_every_image_is_pinned(name: str) -> None:
     assert not image.endswith(":latest")
 
 
-def test_the_base_image_is_pinned() -> None:
-    stages = re.findall(r"^FROM (\S+) AS (\S+)$", DOCKERFILE, re.MULTILINE)
+@pytest.mark.parametrize("name", ["Dockerfile", "author.Dockerfile"])
+def test_the_base_image_is_pinned(name: str) -> None:
+    text = (DEPLOY / name).read_text()
+    stages = re.findall(r"^FROM (\S+) AS (\S+)$", text, re.MULTILINE)
     bases = {base for base, _ in stages} - {name for _, name in stages}
 
-    assert len(stages) == DOCKERFILE.count("FROM ")
+    assert len(stages) == text.count("FROM ")
     assert bases
     assert all(re.search(r":.*\d", base) for base in bases)
+
+
+def test_the_image_of_an_author_is_made_of_what_the_context_holds() -> None:
+    text = (DEPLOY / "author.Dockerfile").read_text()
+    ignored = (DEPLOY.parent / ".dockerignore").read_text().splitlines()
+    copied = re.findall(r"^COPY (?!--)(.+) \S+$", text, re.MULTILINE)
+    names = {name for words in copied for name in words.split()}
+
+    assert {"pyproject.toml", "engine", "torres"} <= names
+    assert {f"!{name}" for name in names} <= set(ignored)
+    assert all((DEPLOY.parent / name).exists() for name in names)
 
 
 def test_the_worker_has_the_tools_of_every_language() -> None:

@@ -16,7 +16,10 @@ import types
 from collections.abc import Iterable
 from importlib import import_module
 
-PACKAGES = ("ctypes", "click", "msgspec", "rich.console", "rich.progress", "rich.table")
+PACKAGES = (
+    "ctypes", "click", "msgspec", "multiprocessing.connection", "rich.console",
+    "rich.progress", "rich.table",
+)  # fmt: skip
 """They choose their code by the platform when they are imported."""
 POSIX_MODULES = ("fcntl", "termios", "resource", "pwd", "grp", "pty", "tty", "syslog")
 LINUX_FUNCTIONS = """

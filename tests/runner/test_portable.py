@@ -88,6 +88,22 @@ def test_a_match_is_played_by_several_processes(tmp_path: Path) -> None:
     assert "95 %" in done.stdout
 
 
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_replay_is_read_as_on_linux(system: str, tmp_path: Path) -> None:
+    pair = ("house:random", "house:banker")
+    for words in (
+        ("play", *pair, "--replay", "game.json"),
+        ("verify", "game.json"),
+        ("show", "game.json"),
+        ("trace", "game.json"),
+        ("render", "game.json", "--output", "game.svg"),
+        ("ask", "house:random", "game.json", "--ply", 20),
+        ("reproduce", "game.json", "house:random", "--seat", 0),
+    ):
+        done = run(system, *words, cwd=tmp_path)
+        assert done.returncode == 0, (words, done.stderr)
+
+
 HELD = """
 import sys
 from pathlib import Path

@@ -27,6 +27,7 @@ SECTIONS = (
     (
         "Write a bot",
         (
+            ("install", "Install it"),
             ("tutorial", "Tutorial"),
             ("protocol", "Write a bot"),
             ("rules", "The rules of Torres"),
