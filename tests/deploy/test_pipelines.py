@@ -69,8 +69,8 @@ def test_a_linter_finds_nothing_in_the_pipelines(linter: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_linter_finds_nothing_in_the_file_of_the_images(tmp_path: Path) -> None:
-    done = lint("hadolint", DOCKERFILE)
+def test_a_linter_finds_nothing_in_the_files_of_the_images(tmp_path: Path) -> None:
+    done = lint("hadolint", DOCKERFILE, DOCKERFILE.with_name("author.Dockerfile"))
     assert done.returncode == 0, done.stdout + done.stderr
 
     broken = tmp_path / "Dockerfile"
