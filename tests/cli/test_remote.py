@@ -23,6 +23,7 @@ from ladder.bots.house_bots import COSTLY
 from tests.ops.running import environment
 from torres.checking.playback import RecordedAnswer, RepeatedGame, compare
 from torres.cli.client import LadderClient
+from torres.cli.new import KITS
 from torres.cli.play import find_bot
 from torres.runner.process import BotProcess
 from torres.runner.protocol import Limits
@@ -32,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TORRES = Path(sys.executable).with_name("torres")
 SLOTS = ("--slots", "1")  # a second game would only take processor time
 START_TIMEOUT_S = 120
-HOUSE = ROOT / "torres/house"
+HOUSE = KITS.parent / "house"
 GAMES = 20
 GAMES_TIMEOUT_S = 300
 

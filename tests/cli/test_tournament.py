@@ -15,6 +15,7 @@ from threading import Event
 
 import pytest
 
+from torres.cli.new import KITS
 from torres.cli.tournament_folder import IDENTITY_FILE, OWN_KEYS, load
 from torres.formats.config import Config, TieBreak, read_config
 from torres.runner.protocol import Limits
@@ -234,8 +235,7 @@ def test_a_compiled_bot_is_compiled_and_plays(tmp_path: Path) -> None:
         assert os.environ.get("TESTS_REQUIRE_ALL") != "1", "gcc is not installed"
         pytest.skip("gcc is not installed")
     file = write(tmp_path, "round_robin")
-    kit = Path(__file__).parents[2] / "torres/kits/c"
-    shutil.copytree(kit, tmp_path / "bots" / "compiled")
+    shutil.copytree(KITS / "c", tmp_path / "bots" / "compiled")
 
     done = run(file)
 

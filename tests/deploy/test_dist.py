@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import time
 import venv
 from email.parser import Parser
 from pathlib import Path
@@ -15,6 +16,8 @@ from engine.build import MODULES
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.deep
+MAX_INSTALLED_BYTES = 45 << 20
+DISTRIBUTIONS = "venv/lib/python*/site-packages/*.dist-info"
 # An optimisation takes a minute, and whether it is deterministic is up to the compiler.
 FIXED = {"SOURCE_DATE_EPOCH": "1800000000", "CFLAGS": "-O0 -g0"}
 # The second build has another time zone, other rights, and another order of sets.
@@ -110,3 +113,40 @@ def test_the_compiled_wheel_plays_in_an_empty_environment(
     subprocess.run(
         [python, ROOT / "deploy/try_wheel.py", "--compiled"], env=bare, check=True
     )
+    files = [path for path in (tmp_path / "venv/lib").rglob("*") if path.is_file()]
+    size = sum(path.stat().st_size for path in files)
+    print(f"{len(list(tmp_path.glob(DISTRIBUTIONS)))} packages, {size / 2**20:.1f} MB")
+    assert size <= MAX_INSTALLED_BYTES
+
+
+def test_uvx_plays_a_first_game(builds: list[Path], tmp_path: Path) -> None:
+    """uv has an empty cache, and the packages that pip downloaded before."""
+    (wheel,) = builds[0].glob("*-abi3-*.whl")
+    lock = ROOT / "deploy/locks/author.txt"
+    for words in (["--require-hashes", "-r", lock], ["setuptools"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "download", "--dest", tmp_path, *words],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if "No matching distribution found for" in done.stderr:
+            assert os.environ.get("TESTS_REQUIRE_ALL") != "1", done.stderr
+            pytest.skip("no package index can be reached")
+        assert done.returncode == 0, done.stderr
+    uvx = [Path(sys.executable).with_name("uvx"), "--python", sys.executable]
+    uvx += ["--offline", "--no-index", "--find-links", tmp_path, "--from", wheel]
+    started = time.monotonic()
+
+    done = subprocess.run(
+        [*uvx, "torres", "play", "house:random", "house:greedy"],
+        cwd=tmp_path,
+        env=os.environ | {"UV_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "greedy" in done.stdout
+    print(f"a first game after {time.monotonic() - started:.1f} s")

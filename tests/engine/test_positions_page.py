@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import engine
 from engine.errors import BadPosition
 from engine.position_text import (
     CARD_LETTERS,
@@ -15,7 +14,7 @@ from engine.position_text import (
     text_of,
 )
 
-PAGE = (Path(engine.__file__).parents[1] / "docs/positions.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/positions.md").read_text()
 (TEXT,) = re.findall(rf"^{MARKER}.*$", PAGE, re.MULTILINE)
 (EXAMPLE,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 ERRORS = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)[1].splitlines()

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-import engine
 from engine.evaluation import FEATURES
 from engine.kernel import Position
 from engine.moves import CARD_NAMES
 
-PAGE = (Path(engine.__file__).parents[1] / "docs/search.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/search.md").read_text()
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 TABLES = dict.fromkeys(re.findall(r"^\| (`[^|]*`) \|", PAGE, re.MULTILINE))
 

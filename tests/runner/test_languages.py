@@ -13,6 +13,7 @@ from engine.rulesets import resolve
 from engine.setup import derive
 from tests.conftest import part_missing
 from tests.runner.factories import PROGRAMS, contest, groups_left, player
+from torres.cli.new import KITS
 from torres.runner import compiler, languages
 from torres.runner.compiler import BuildFailed
 from torres.runner.languages import EntryNotFound, locate
@@ -22,7 +23,6 @@ from torres.runner.sandbox import Program, Sandbox, SandboxUnavailable, landlock
 from torres.runner.sandbox.host import Host
 from torres.runner.sandbox.landlock import LandlockSandbox
 
-KITS = Path(__file__).parents[2] / "torres/kits"
 LANGUAGES = sorted(languages.BY_NAME)  # each has a kit of its name
 LIMITS = Limits(memory_mb=384)
 

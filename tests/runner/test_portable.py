@@ -8,7 +8,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.runner.test_languages import KITS, need
+from tests.runner.test_languages import need
+from torres.cli.new import KITS
 
 LAUNCHER = Path(__file__).with_name("portable_launcher.py")
 ROOT = Path(__file__).parents[2]
