@@ -19,7 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / "build/wheel"
 BIN = HOME / "bin"
 FOLDERS = ("checking", "cli", "engine", "learning", "runner", "tlog")
-READ_THE_SOURCES: tuple[str, ...] = ()
+READ_THE_SOURCES = (
+    "tests/engine/test_compiled.py::test_a_compiled_file_is_not_older_than_its_source",
+    "tests/engine/test_install.py",
+)
 WHERE = "import engine; print(engine.compiled, engine.__file__)"
 
 
