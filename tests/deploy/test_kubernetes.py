@@ -1,8 +1,11 @@
 """The manifests of deploy/kubernetes: their schemas, and what they say about us."""
 
+import os
 import re
 import shutil
 import subprocess
+import textwrap
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,9 +22,11 @@ from tests.deploy.test_operating_page import VARIABLES
 
 FOLDER = settings.BASE_DIR / "deploy" / "kubernetes"
 PAGE = (settings.BASE_DIR / "docs" / "operating.md").read_text()
+DOCKERFILE = (FOLDER.parent / "Dockerfile").read_text()
 COMPOSE = yaml.safe_load((FOLDER.parent / "compose.yaml").read_text())["services"]
 VERSION = "1.35"
 OF_KEDA = "keda.sh/v1alpha1"  # its schemas are not those of Kubernetes
+EXAMPLES = ("ingress", "datasets")
 OF_KEYS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
 UNPRIVILEGED = ("migrate", "web", "dispatcher", "monitor")
 PRIVILEGED = ("worker", "builder", "practice")
@@ -35,13 +40,27 @@ KUSTOMIZATION = documents(FOLDER / "kustomization.yaml")[0]
 OBJECTS = [
     each for name in KUSTOMIZATION["resources"] for each in documents(FOLDER / name)
 ]
-NAMES = [f"{each['kind']}-{each['metadata']['name']}" for each in OBJECTS]
+EXAMPLE_OBJECTS = [
+    each
+    for example in EXAMPLES
+    for name in documents(FOLDER / "examples" / example / "kustomization.yaml")[0][
+        "resources"
+    ]
+    for each in documents(FOLDER / "examples" / example / name)
+]
+NAMES = [
+    f"{each['kind']}-{each['metadata']['name']}"
+    for each in [*OBJECTS, *EXAMPLE_OBJECTS]
+]
 PODS = {
     each["metadata"]["name"]: each["spec"]["template"]["spec"]
     for each in OBJECTS
     if each["kind"] in {"Deployment", "Job"}
 }
 CONTAINERS = {name: pod["containers"][0] for name, pod in PODS.items()}
+(BACKUP,) = [each["spec"] for each in OBJECTS if each["kind"] == "CronJob"]
+BACKUP_POD = BACKUP["jobTemplate"]["spec"]["template"]["spec"]
+EVERY_POD = {**PODS, "backup": BACKUP_POD}
 
 
 def of_kind(kind: str) -> Iterator[dict[str, Any]]:
@@ -49,7 +68,7 @@ def of_kind(kind: str) -> Iterator[dict[str, Any]]:
 
 
 def namespace_of(name: str) -> str:
-    kinds = ("Deployment", "Job")
+    kinds = ("Deployment", "Job", "CronJob")
     (found,) = {
         each["metadata"]["namespace"]
         for kind in kinds
@@ -65,7 +84,7 @@ def test_every_file_is_listed() -> None:
     assert set(KUSTOMIZATION["resources"]) == files - {"kustomization.yaml"}
 
 
-@pytest.mark.parametrize("manifest", OBJECTS, ids=NAMES)
+@pytest.mark.parametrize("manifest", [*OBJECTS, *EXAMPLE_OBJECTS], ids=NAMES)
 def test_the_schema_holds(manifest: dict[str, Any]) -> None:
     if manifest["apiVersion"] == OF_KEDA:
         assert manifest["kind"] in {"ScaledObject", "TriggerAuthentication"}
@@ -107,15 +126,15 @@ def test_a_command_exists(name: str) -> None:
     assert parser.parse_args(options)
 
 
-@pytest.mark.parametrize("name", UNPRIVILEGED)
+@pytest.mark.parametrize("name", [*UNPRIVILEGED, "backup"])
 def test_what_runs_no_bots_fits_the_restricted_standard(name: str) -> None:
-    pod, container = PODS[name], CONTAINERS[name]
-    dockerfile = (FOLDER.parent / "Dockerfile").read_text()
+    pod = EVERY_POD[name]
+    (container,) = pod["containers"]
 
     assert namespace_of(name) == "torres"
     assert pod["securityContext"]["runAsNonRoot"]
     assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-    assert f"--uid {pod['securityContext']['runAsUser']} " in dockerfile
+    assert f"--uid {pod['securityContext']['runAsUser']} " in DOCKERFILE
     assert container["securityContext"] == {
         "allowPrivilegeEscalation": False,
         "readOnlyRootFilesystem": True,
@@ -144,10 +163,11 @@ def test_pod_security_is_enforced() -> None:
     assert levels["torres-workers"] == {key: "privileged"}
 
 
-@pytest.mark.parametrize("name", PODS)
+@pytest.mark.parametrize("name", EVERY_POD)
 def test_no_pod_has_an_account_or_unknown_variables(name: str) -> None:
-    assert PODS[name]["automountServiceAccountToken"] is False
-    sources = [next(iter(each.values())) for each in CONTAINERS[name]["envFrom"]]
+    pod = EVERY_POD[name]
+    assert pod["automountServiceAccountToken"] is False
+    sources = [next(iter(each.values())) for each in pod["containers"][0]["envFrom"]]
     secrets = "torres-worker-secrets" if name in PRIVILEGED else "torres-secrets"
     assert [each["name"] for each in sources] == ["torres-settings", secrets]
 
@@ -220,6 +240,75 @@ def test_workers_grow_with_the_age_of_the_queue() -> None:
     assert secret["key"] in VARIABLES
 
 
+@pytest.mark.parametrize("name", ["web", "dispatcher", "worker"])
+def test_pods_are_spread_over_zones_and_nodes(name: str) -> None:
+    constraints = PODS[name]["topologySpreadConstraints"]
+
+    assert [each["topologyKey"] for each in constraints] == [
+        "topology.kubernetes.io/zone",
+        "kubernetes.io/hostname",
+    ]
+    for each in constraints:
+        assert each["labelSelector"]["matchLabels"] == {"app": name}
+        assert each["whenUnsatisfiable"] == "ScheduleAnyway"  # also with one node
+
+
+def test_a_backup_is_a_command_and_lies_on_a_volume_that_stays(tmp_path: Path) -> None:
+    """Runs the script with a program in the place of `manage.py backup`."""
+    (container,) = BACKUP_POD["containers"]
+    mounts = {each["mountPath"]: each["name"] for each in container["volumeMounts"]}
+    (volume,) = [
+        each for each in BACKUP_POD["volumes"] if each["name"] == mounts["/backups"]
+    ]
+    claims = [each["metadata"]["name"] for each in of_kind("PersistentVolumeClaim")]
+    shell, options, script = container["args"]
+    words = re.findall(r"manage.py (\w+)", script)
+    (tmp_path / "python").write_text('#!/bin/sh\nmkdir "$3"\n')
+    (tmp_path / "python").chmod(0o755)
+    backups = tmp_path / "backups"
+    old, recent = backups / "old", backups / "recent"
+    for folder, days in ((old, 20), (recent, 3)):
+        folder.mkdir(parents=True)
+        then = time.time() - days * 24 * 3600
+        os.utime(folder, (then, then))
+    subprocess.run(
+        [shell, options, script.replace("/backups", str(backups))],
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        check=True,
+    )
+
+    assert volume["persistentVolumeClaim"]["claimName"] in claims
+    assert words == ["backup"]
+    assert load_command_class(get_commands()["backup"], "backup")
+    assert f"AS {container['image'].removeprefix('torres-')}\n" in DOCKERFILE
+    assert recent.exists()
+    assert not old.exists()
+    (new,) = set(backups.iterdir()) - {recent}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d{6}", new.name)
+
+
+def test_the_ingress_leads_to_the_web_server_with_the_limits_of_nginx() -> None:
+    (ingress,) = [each for each in EXAMPLE_OBJECTS if each["kind"] == "Ingress"]
+    (service,) = of_kind("Service")
+    (rule,) = ingress["spec"]["rules"]
+    (tls,) = ingress["spec"]["tls"]
+    (path,) = rule["http"]["paths"]
+    notes = {
+        key.rpartition("/")[2]: value
+        for key, value in ingress["metadata"]["annotations"].items()
+    }
+    nginx = (FOLDER.parent / "nginx.conf").read_text()
+
+    assert [rule["host"]] == tls["hosts"]
+    assert rule["host"] == next(of_kind("ConfigMap"))["data"]["ALLOWED_HOSTS"]
+    assert path["backend"]["service"]["name"] == service["metadata"]["name"]
+    ports = {port["name"] for port in service["spec"]["ports"]}
+    assert path["backend"]["service"]["port"]["name"] in ports
+    assert f"client_max_body_size {notes['proxy-body-size']};" in nginx
+    assert f"proxy_read_timeout {notes['proxy-read-timeout']}s;" in nginx
+    assert f"limit_conn torres_connections {notes['limit-connections']};" in nginx
+
+
 @pytest.mark.parametrize("kind", ["PodDisruptionBudget", "Service"])
 def test_a_selector_finds_pods(kind: str) -> None:
     for each in of_kind(kind):
@@ -261,11 +350,47 @@ def test_only_dispatchers_get_the_key_of_the_log() -> None:
 
 
 # CI does not install it, because the tests above check all that it reads.
-@pytest.mark.skipif(not shutil.which("kubectl"), reason="needs kubectl")
+needs_kubectl = pytest.mark.skipif(not shutil.which("kubectl"), reason="needs kubectl")
+
+
+def render(folder: Path) -> list[dict[str, Any]]:
+    text = subprocess.check_output(["kubectl", "kustomize", folder], text=True)
+    return list(yaml.safe_load_all(text))
+
+
+@needs_kubectl
 def test_kustomize_renders_all_of_it() -> None:
-    rendered = subprocess.check_output(["kubectl", "kustomize", FOLDER], text=True)
-    objects = list(yaml.safe_load_all(rendered))
+    objects = render(FOLDER)
 
     assert len(objects) == len(OBJECTS)
-    images = set(re.findall(r"image: (\S+)", rendered))
-    assert images == {"torres-service:local", "torres-worker:local"}
+    images = set(re.findall(r"'image': '(\S+)'", str(objects)))
+    assert images == {
+        f"torres-{name}:local" for name in ("service", "worker", "backup")
+    }
+
+
+@needs_kubectl
+def test_kustomize_renders_the_overlay_of_the_page(tmp_path: Path) -> None:
+    shutil.copytree(FOLDER, tmp_path / "torres" / "deploy" / "kubernetes")
+    (text,) = re.findall(
+        r"   ```\n(   # kustomization.yaml\n.*?)   ```", PAGE, re.DOTALL
+    )
+    (tmp_path / "overlay").mkdir()
+    (tmp_path / "overlay" / "kustomization.yaml").write_text(textwrap.dedent(text))
+    objects = render(tmp_path / "overlay")
+    mounted = {
+        each["metadata"]["name"]
+        for each in objects
+        if each["kind"] == "Deployment" and "'/datasets'" in str(each)
+    }
+
+    assert len(objects) == len(OBJECTS) + len(EXAMPLE_OBJECTS)
+    assert mounted == {"web", "dispatcher"}
+    assert "ladder.example.org" not in str(objects)
+    assert "local" not in re.findall(r"'image': '[^']+:(\w+)'", str(objects))
+    settings_of = [each["data"] for each in objects if each["kind"] == "ConfigMap"]
+    assert [each.get("TORRES_DATASETS") for each in settings_of].count("/datasets") == 1
+    assert {name for each in settings_of for name in each} <= set(VARIABLES)
+    for each in objects:
+        if each["apiVersion"] != OF_KEDA:
+            kubernetes_validate.validate(each, VERSION, strict=True)

@@ -149,7 +149,7 @@ def test_a_first_game_is_played_with_the_installed_package() -> None:
     assert "a game with the" in done.stdout
 
 
-def test_both_images_are_built_and_sent_by_one_script(tmp_path: Path) -> None:
+def test_all_images_are_built_and_sent_by_one_script(tmp_path: Path) -> None:
     engine = tmp_path / "engine"
     engine.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n')
     engine.chmod(0o755)
@@ -165,7 +165,7 @@ def test_both_images_are_built_and_sent_by_one_script(tmp_path: Path) -> None:
     )
     assert (tmp_path / "calls").read_text().splitlines() == [
         line
-        for target in ("service", "worker")
+        for target in ("service", "worker", "backup")
         for line in (
             f"{build.format(target)}1.0-amd64 .",
             f"push registry.example/torres-{target}:1.0-amd64",
