@@ -436,6 +436,9 @@ TORRES_COSTLY_HOUSE_BOTS = env.bool("TORRES_COSTLY_HOUSE_BOTS", default=False)
 # and comparisons use the others, and what ladders leave (`games.shares`).
 TORRES_LADDER_SHARE = env.float("TORRES_LADDER_SHARE", default=0.5)
 
+# The games a day by which the metric torres_slots_wanted counts the bots of ladders.
+TORRES_GAMES_PER_BOT_AND_DAY = env.float("TORRES_GAMES_PER_BOT_AND_DAY", default=100.0)
+
 TORRES_COMPARISON_SLOTS = env.int("TORRES_COMPARISON_SLOTS", default=0)
 
 TORRES_PRACTICE_SLOTS = env.int("TORRES_PRACTICE_SLOTS", default=3)

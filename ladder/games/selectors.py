@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from statistics import mean
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import (
@@ -30,6 +31,15 @@ HINT_LIFETIME = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 2 / 3)
 WORKER_TIMEOUT = timedelta(seconds=settings.TORRES_LEASE_SECONDS * 1.5)
 # For how long the status shows a worker that was lost.
 SILENT_WORKER_SHOWN = timedelta(days=1)
+# The latest games that tell how long a game occupies a slot.
+MEASURED_GAMES = 100
+
+
+class UsualGame(NamedTuple):
+    """The mean seconds that a game occupies a slot, and its mean number of seats."""
+
+    slot_s: float
+    seats: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +208,22 @@ def waiting() -> Counter[str]:
     """Count the games that wait for a worker, by what they need."""
     scheduled = Game.objects.filter(status=GameStatus.SCHEDULED)
     return Counter(dict(scheduled.values_list("needs").annotate(n=Count("pk"))))
+
+
+def usual_game() -> UsualGame | None:
+    """Return the means of the latest games; None if no game has finished."""
+    latest = Game.objects.filter(finished_at__isnull=False, started_at__isnull=False)
+    rows = latest.order_by("-finished_at").values_list(
+        "started_at", "finished_at", "match__seats"
+    )[:MEASURED_GAMES]
+    spent_s = [
+        (finished - started).total_seconds()
+        for started, finished, _ in rows
+        if started and finished
+    ]
+    if not spent_s:
+        return None
+    return UsualGame(mean(spent_s), mean(seats for *_, seats in rows))
 
 
 def overdue_matches() -> QuerySet[Match]:

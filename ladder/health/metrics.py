@@ -39,7 +39,7 @@ from ladder.games import durations, selectors as games
 from ladder.games.models import Attempt, Game, GameStatus, Seat, Worker
 from ladder.games.worker import timings
 from ladder.games.worker.timings import Timing
-from ladder.health import signs
+from ladder.health import demand, signs
 from ladder.health.running_tally import TALLY
 from ladder.health.sentinels import SENTINELS
 from ladder.ratings import rater
@@ -212,6 +212,11 @@ def _workers() -> Iterator[Metric]:
         ("calibration_seconds", "Thinking time of a house bot in a fixed game", speeds),
     ):
         yield _gauge(f"worker_{name}", text, "worker", values.items())
+    yield GaugeMetricFamily(
+        "torres_slots_wanted",
+        "Slots that tournaments and ladders need, however many games are open",
+        demand.slots_wanted(demand.present()),
+    )
     for timing, text in _TIMING_TEXTS.items():
         yield _histogram(timing, text, players)
 

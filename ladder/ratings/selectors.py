@@ -152,6 +152,15 @@ def playable_statuses(season: Season) -> list[Submission.Status]:
     return [Submission.Status.READY]
 
 
+def paired_bots() -> int:
+    """Count the bots that get matches; a bot counts once for each of its ladders."""
+    return Membership.objects.filter(
+        ladder__in=playing().values("ladder"),
+        status=Membership.Status.ACTIVE,
+        bot__status=Bot.Status.ACTIVE,
+    ).count()
+
+
 def eligible_bots(season: Season, *, after: int = 0) -> Iterator[EligibleBot]:
     """Yield the bots that may be paired and that changed after entry `after`."""
     rows = Rating.objects.filter(

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from django.db.models import (
+    Count,
     Exists,
     F,
     Max,
@@ -25,7 +26,7 @@ from ladder.tournaments.models import (
     Tournament,
     TournamentStatus,
 )
-from torres.formats.config import Config, read_config
+from torres.formats.config import BadConfig, Config, read_config
 from torres.formats.values import (
     FixtureKey,
     FixtureRecord,
@@ -313,3 +314,24 @@ def waiting_beside(fixture: Fixture) -> QuerySet[Fixture]:
 def open_games() -> int:
     """Return the number of scheduled and running games of all tournaments."""
     return Game.objects.filter(status__in=OPEN, match__fixture__isnull=False).count()
+
+
+def games_to_play() -> int:
+    """Count the games of open fixtures of the tournaments that run.
+
+    A fixture counts in full until it is decided. A round that the plan has not added
+    yet counts nothing, because it cannot be played. A tournament whose row is wrong
+    counts nothing either, because the dispatcher has stopped it.
+    """
+    open_fixtures = Fixture.objects.filter(how="", tournament__in=running())
+    # Without a join, so that an index holds all that the count reads.
+    counts = open_fixtures.order_by().values_list("tournament").annotate(Count("pk"))
+    fixtures = dict(counts)
+    games = 0
+    for tournament in Tournament.objects.filter(pk__in=fixtures):
+        try:
+            terms = config(tournament)
+        except BadConfig:
+            continue
+        games += fixtures[tournament.pk] * (terms.seats if terms.duplicate else 1)
+    return games

@@ -224,20 +224,40 @@ def test_a_probe_of_the_web_server_is_a_route(kind: str) -> None:
     assert web["args"][-1] == f"0.0.0.0:{port['containerPort']}"
 
 
-def test_workers_grow_with_the_age_of_the_queue() -> None:
-    (scaled,) = of_kind("ScaledObject")
-    (trigger,) = scaled["spec"]["triggers"]
+@pytest.mark.parametrize("name", ["worker", "builder"])
+def test_a_metric_that_the_page_explains_sets_the_number_of_pods(name: str) -> None:
+    (scaled,) = [
+        each["spec"]
+        for each in of_kind("ScaledObject")
+        if each["spec"]["scaleTargetRef"]["name"] == name
+    ]
+    (deployment,) = [
+        each["spec"]
+        for each in of_kind("Deployment")
+        if each["metadata"]["name"] == name
+    ]
+    (trigger,) = scaled["triggers"]
     (authentication,) = of_kind("TriggerAuthentication")
-    metadata = trigger["metadata"]
-
-    assert scaled["spec"]["scaleTargetRef"]["name"] in PODS
-    assert metadata["valueLocation"] == "torres_oldest_scheduled_seconds"
-    assert f"`{metadata['valueLocation']}`" in PAGE
-    assert metadata["url"].endswith("/metrics")
-    reference = trigger["authenticationRef"]["name"]
-    assert authentication["metadata"]["name"] == reference
     (secret,) = authentication["spec"]["secretTargetRef"]
+
+    assert "replicas" not in deployment  # else each `kubectl apply` sets it
+    assert trigger["metricType"] == "AverageValue"
+    assert f"`{trigger['metadata']['valueLocation']}`" in PAGE
+    assert trigger["metadata"]["url"].endswith("/metrics")
+    assert trigger["authenticationRef"]["name"] == authentication["metadata"]["name"]
     assert secret["key"] in VARIABLES
+
+
+def test_slots_that_are_wanted_are_divided_by_the_slots_of_a_worker() -> None:
+    (target,) = [
+        trigger["metadata"]["targetValue"]
+        for each in of_kind("ScaledObject")
+        for trigger in each["spec"]["triggers"]
+        if trigger["metadata"]["valueLocation"] == "torres_slots_wanted"
+    ]
+    args = CONTAINERS["worker"]["args"]
+
+    assert target == args[args.index("--concurrency") + 1]
 
 
 @pytest.mark.parametrize("name", ["web", "dispatcher", "worker"])
