@@ -26,7 +26,9 @@ def chaos(*words: str, minutes: int) -> str:
 @pytest.mark.slow
 @pytest.mark.long
 def test_four_workers_play_150_games_under_chaos_and_every_invariant_holds():
-    out = chaos("--games", "150", "--blows", "14", "--longest", "30", minutes=25)
+    # Other tests run beside this one, so games need longer to go on.
+    words = ("--games", "150", "--blows", "14", "--longest", "30", "--recovery", "120")
+    out = chaos(*words, minutes=25)
 
     assert out.count(": yes") == 9
     assert "NO:" not in out
@@ -45,7 +47,7 @@ def test_a_standstill_after_a_fault_is_found():
     recovery.begin("")
 
     assert recovery.gaps == [(17.0, "freeze"), (2.0, "end of freeze")]
-    assert recovery.too_long() == [(17.0, "freeze")]
+    assert recovery.too_long(15.0) == [(17.0, "freeze")]
     assert "     1 x up to 2 s" in list(recovery.histogram())
 
 

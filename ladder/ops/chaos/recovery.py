@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 
-LIMIT_S = 15.0
-"""A fault must not stop the games for longer, unless the whole service is away."""
 BOUNDS_S = (1, 2, 5, 10, 15, 30, 60)
 SUSPICIOUS_S = 1.0
 
@@ -43,8 +41,8 @@ class Recovery:
         """True if no game has finished for some time."""
         return self._last_at is not None and now - self._last_at > SUSPICIOUS_S
 
-    def too_long(self) -> list[tuple[float, str]]:
-        return [gap for gap in self.gaps if gap[0] > LIMIT_S]
+    def too_long(self, limit_s: float) -> list[tuple[float, str]]:
+        return [gap for gap in self.gaps if gap[0] > limit_s]
 
     def histogram(self) -> Iterator[str]:
         """Yield a line for each range of seconds."""

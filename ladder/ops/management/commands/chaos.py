@@ -80,6 +80,13 @@ class Command(ServiceCommand):
             default=12.0,
             help="longest freeze, cut or outage in seconds; default: %(default)s",
         )
+        parser.add_argument(
+            "--recovery",
+            type=decimal(0.5, 3600),
+            default=15.0,
+            help="longest time in seconds without a finished game after a fault, on an"
+            " idle machine; default: %(default)s",
+        )
         parser.add_argument("--inside", help="(for internal use)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -124,7 +131,7 @@ class Command(ServiceCommand):
         violated = [result for result in results if not console.report(result)]
         if violated:
             raise CommandError(f"{len(violated)} invariants do not hold.")
-        if slow := monkey.recovery.too_long():
+        if slow := monkey.recovery.too_long(options["recovery"]):
             waits = "; ".join(f"{seconds:.0f} s: {event}" for seconds, event in slow)
             raise CommandError(f"No game finished for too long: {waits}.")
 
