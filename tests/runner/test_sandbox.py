@@ -7,6 +7,7 @@ threads, a control that misses children, a file that the bot's user cannot read.
 import contextlib
 import dataclasses
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -17,10 +18,11 @@ import pytest
 from engine.referee import PlayerFault
 from tests.conftest import need_program
 from tests.runner.factories import HELLO, PROGRAMS, ask, contest, player
+from torres.common.locks import lock
 from torres.runner.languages import locate
 from torres.runner.process import BotProcess
 from torres.runner.protocol import Limits
-from torres.runner.sandbox import Program, open_sandbox
+from torres.runner.sandbox import Program, open_sandbox, staging
 from torres.runner.sandbox.bubblewrap import BubblewrapSandbox
 from torres.runner.sandbox.host import Host
 from torres.runner.sandbox.landlock import MIN_VERSION_OWN_UID
@@ -223,6 +225,27 @@ def test_a_changed_bot_is_copied_again(tmp_path) -> None:
 
     assert first != second
     assert list((tmp_path / "run" / "stage").iterdir()) == []
+
+
+def test_a_new_folder_that_another_process_removes_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other process removes it between the opening and the lock of its file."""
+    removed = []
+
+    def removed_meanwhile(path: Path) -> int:
+        descriptor = lock(path)
+        if not removed:
+            removed.append(path.parent)
+            shutil.rmtree(path.parent)
+        return descriptor
+
+    monkeypatch.setattr(staging, "lock", removed_meanwhile)
+    stage = Stage(Host(tmp_path / "run", range(1)))
+    (own,) = (tmp_path / "run" / "stage").iterdir()
+    stage.close()
+
+    assert own not in removed
 
 
 def test_threads_count_as_processes(full) -> None:

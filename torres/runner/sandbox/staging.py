@@ -138,12 +138,15 @@ def _locked_folder(parent: Path) -> tuple[Path, int]:
     """Make a new folder and lock it; return it with the descriptor of its lock.
 
     Another process that starts now may take the new folder for that of a dead process
-    and remove it before it is locked. Then make another one.
+    and remove it before it is locked, or while we open the file. Then make another one.
     """
     while True:
         folder = Path(tempfile.mkdtemp(prefix="p", dir=parent))
         with contextlib.suppress(BlockingIOError, FileNotFoundError):
-            return folder, lock(folder / ".lock")
+            folder_lock = lock(folder / ".lock")
+            if folder.exists():
+                return folder, folder_lock
+            os.close(folder_lock)
 
 
 def _remove_if_dead(folder: Path) -> None:
